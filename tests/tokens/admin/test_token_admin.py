@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from config.operators.admin_pages import MAX_ACTION_ROWS
 from tests.rows.factories import IndexRequestFactory, TokenFactory
+from tests.rows.many_tokens import multiply
 from tokens.admin.token_fields import REPLACED_COLUMNS, fieldsets, json_line
 from tokens.models import IndexRequest, Market, Token
 from tokens.models.market import RefreshPriority
@@ -241,7 +242,8 @@ def test_a_token_without_an_index_request_is_shown_to_have_none(operator, queue,
 
 
 def test_an_action_on_very_many_tokens_is_refused(operator, queue, django_capture_on_commit_callbacks):
-    Token.objects.bulk_create(TokenFactory.build_batch(MAX_ACTION_ROWS + 1))
+    columns = {"id": "nextval('tokens_token_id_seq')", "contract_address": "'0x' || lpad(n::text, 40, '0')"}
+    multiply(TokenFactory(), columns, rows=MAX_ACTION_ROWS + 1)
     before = list(Token.objects.order_by("pk").values()), list(Market.objects.order_by("pk").values())
     tags = ("block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify")
     for action in (*tags, "reindex", "refresh_market"):
@@ -253,10 +255,10 @@ def test_an_action_on_very_many_tokens_is_refused(operator, queue, django_captur
 
 
 def test_having_very_many_transactions_indexed_again_is_refused(operator, queue, django_capture_on_commit_callbacks):
-    requests = [IndexRequestFactory.build(status="failed") for _ in range(MAX_ACTION_ROWS + 1)]
-    IndexRequest.objects.bulk_create(requests)
+    columns = {"id": "nextval('tokens_indexrequest_id_seq')", "tx_hash": "'0x' || lpad(n::text, 64, '0')"}
+    multiply(IndexRequestFactory(status="failed"), columns, rows=MAX_ACTION_ROWS + 1)
     with django_capture_on_commit_callbacks(execute=True):
-        answer = act(operator, REQUESTS, "retry", requests[0], select_across="1")
+        answer = act(operator, REQUESTS, "retry", IndexRequest.objects.first(), select_across="1")
     assert "at most 1,000 rows at a time" in answer.text
     assert (queue(), LogEntry.objects.count()) == ([], 0)
     assert not IndexRequest.objects.filter(status="pending").exists()
