@@ -3,17 +3,12 @@
 import pytest
 from django.urls import reverse
 
+from tests.rows.admin_pages import shown
 from tests.rows.factories import SocialProfileFactory
 
 pytestmark = pytest.mark.django_db
 
 LIST = "admin:accounts_socialprofile_changelist"
-
-
-def shown(client, **parameters):
-    answer = client.get(reverse(LIST), parameters)
-    assert answer.status_code == 200
-    return [row.fid for row in answer.context["cl"].result_list]
 
 
 def test_profiles_are_read_only(operator):
@@ -30,8 +25,8 @@ def test_profiles_are_read_only(operator):
 def test_people_are_listed_and_found_by_fid_or_name(operator):
     SocialProfileFactory(fid=5, username="a<b")
     SocialProfileFactory(fid=50)
-    assert shown(operator) == [50, 5]
-    assert shown(operator, q="5") == [5]
-    assert shown(operator, q="A<B") == [5]
-    assert shown(operator, q="nobody") == []
+    assert shown(operator, LIST) == [50, 5]
+    assert shown(operator, LIST, q="5") == [5]
+    assert shown(operator, LIST, q="A<B") == [5]
+    assert shown(operator, LIST, q="nobody") == []
     assert "a&lt;b" in operator.get(reverse(LIST)).content.decode()

@@ -8,8 +8,6 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Person
-from config.redis.connection import redis_client
-from config.redis.rate_limits import PREFIX
 from development.devchain.anvil import CHAIN_ID
 from pretokens import lifecycle
 from pretokens.models import Pretoken, PretokenState
@@ -223,11 +221,9 @@ def test_a_user_has_them_with_any_token(client, issuer, launchpad):
 
 
 @pytest.fixture
-def limited(settings):
-    """Set a limit of two calls an hour, and delete the counters."""
+def limited(settings, no_calls):
+    """Set a limit of two calls an hour."""
     settings.RATE_LIMIT_PRETOKEN = 2
-    for key in redis_client().scan_iter(f"{PREFIX}limit:RATE_LIMIT_PRETOKEN:*"):
-        redis_client().delete(key)
 
 
 def test_linked_users_share_their_number(client, issuer, launchpad, limited):

@@ -9,6 +9,7 @@ from django.urls import reverse
 from development.devchain.anvil import CHAIN_ID
 from pretokens import lifecycle
 from pretokens.models import Pretoken, PretokenState
+from tests.rows.admin_pages import messages, shown
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import WALLET, pretoken
 from tokens.models import Deployment
@@ -20,16 +21,6 @@ PRETOKENS = reverse("admin:pretokens_pretoken_changelist")
 
 def page_of(row, action="change"):
     return f"{PRETOKENS}{row.pk}/{action}/"
-
-
-def shown(client, **parameters):
-    answer = client.get(PRETOKENS, parameters)
-    assert answer.status_code == 200
-    return [row.pk for row in answer.context["cl"].result_list]
-
-
-def messages(answer):
-    return [str(message) for message in answer.context["messages"]]
 
 
 def test_pretokens_are_not_added_changed_or_deleted_by_hand(operator):
@@ -44,7 +35,7 @@ def test_pretokens_are_not_added_changed_or_deleted_by_hand(operator):
 
 def test_support_sees_all_of_it_and_changes_nothing(support):
     deleted, pending = PretokenFactory(deleted=True), PretokenFactory()
-    assert shown(support) == [pending.pk, deleted.pk]
+    assert shown(support, PRETOKENS) == [pending.pk, deleted.pk]
     assert support.get(page_of(deleted)).status_code == 200
     support.post(PRETOKENS, {"action": "restore", "_selected_action": [deleted.pk]})
     assert support.post(page_of(deleted, "restore")).status_code == 403
@@ -58,9 +49,9 @@ def test_support_sees_all_of_it_and_changes_nothing(support):
 def test_all_states_are_listed_newest_first_and_filtered(operator):
     expired, late = PretokenFactory(state="expired"), PretokenFactory(overdue=True, chain_id=1)
     deleted, deployed = PretokenFactory(deleted=True), PretokenFactory(deployed=True)
-    assert shown(operator) == [deployed.pk, deleted.pk, expired.pk, late.pk]
-    assert shown(operator, state__exact="deleted") == [deleted.pk]
-    assert shown(operator, chain_id=1) == [late.pk]
+    assert shown(operator, PRETOKENS) == [deployed.pk, deleted.pk, expired.pk, late.pk]
+    assert shown(operator, PRETOKENS, state__exact="deleted") == [deleted.pk]
+    assert shown(operator, PRETOKENS, chain_id=1) == [late.pk]
     text = operator.get(PRETOKENS, {"chain_id": 1}).text
     assert "Ethereum" in text and "Expired" in text
     assert reverse("admin:tokens_deployment_change", args=[deployed.deployment.pk]) in operator.get(PRETOKENS).text
@@ -70,10 +61,10 @@ def test_they_are_found_by_keyword_id_and_user(operator):
     owner = PersonFactory(fid=4321)
     first, second = PretokenFactory(owner=owner, keyword="Doge", deleted=True), PretokenFactory(keyword="4321")
     linked = PretokenFactory(owner=PersonFactory(linked=True, linked_to=owner))
-    assert shown(operator, q=" dOGE ") == [first.pk]
-    assert shown(operator, q=str(second.pk)) == shown(operator, q=second.pk.hex) == [second.pk]
-    assert shown(operator, q="4321") == [linked.pk, second.pk, first.pk]
-    assert shown(operator, q="no such thing") == shown(operator, q=str(uuid.uuid4())) == []
+    assert shown(operator, PRETOKENS, q=" dOGE ") == [first.pk]
+    assert shown(operator, PRETOKENS, q=str(second.pk)) == shown(operator, PRETOKENS, q=second.pk.hex) == [second.pk]
+    assert shown(operator, PRETOKENS, q="4321") == [linked.pk, second.pk, first.pk]
+    assert shown(operator, PRETOKENS, q="no such thing") == shown(operator, PRETOKENS, q=str(uuid.uuid4())) == []
     assert "FID 4321" in operator.get(page_of(linked)).text
 
 

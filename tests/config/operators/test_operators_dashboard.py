@@ -14,6 +14,7 @@ from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from leaderboard.models import Interval
 from tests.nodes.devchain_launches import UNKNOWN_HASH
+from tests.rows.admin_pages import figures, panels
 from tests.rows.agent_factories import AgentFactory, SnapshotFactory
 from tests.rows.factories import (
     ChainHeadFactory,
@@ -33,18 +34,6 @@ from tokens.models.market import RefreshPriority
 pytestmark = pytest.mark.django_db
 
 DASHBOARD = "/admin/"
-
-
-def panels(client):
-    """Return title -> panel."""
-    answer = client.get(DASHBOARD)
-    assert answer.status_code == 200
-    return {panel.title: panel for panel in answer.context["panels"]}
-
-
-def figures(client, title):
-    """Return label -> figure of one panel."""
-    return {figure.label: figure for figure in panels(client)[title].figures}
 
 
 def test_strangers_see_the_login(client):

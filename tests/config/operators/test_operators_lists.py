@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from accounts.models import Administrator, AdminSession, PartnerKey, Person, SocialProfile
 from pretokens.models import Pretoken
+from tests.rows.admin_pages import shown
 from tests.rows.factories import (
     AdministratorFactory,
     AdminSessionFactory,
@@ -122,12 +123,6 @@ MAKERS = {
 
 def list_of(model):
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
-
-
-def shown(client, page, **parameters):
-    answer = client.get(reverse(page), parameters)
-    assert answer.status_code == 200
-    return [row.pk for row in answer.context["cl"].result_list]
 
 
 @pytest.mark.parametrize("model", MAKERS)

@@ -7,6 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
+from tests.rows.admin_pages import figures, messages, page_of, panels, shown
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import (
     DeployAttemptFactory,
@@ -26,26 +27,6 @@ DEPLOYMENTS, WALLETS, SWITCHES, QUOTAS = (
     reverse(f"admin:tokens_{name}_changelist") for name in ("deployment", "deploywallet", "deployswitch", "deployquota")
 )
 KEY = "k" * 32
-
-
-def page_of(row):
-    return reverse(f"admin:tokens_{row._meta.model_name}_change", args=[row.pk])
-
-
-def shown(client, page, **parameters):
-    answer = client.get(page, parameters)
-    assert answer.status_code == 200
-    return [row.pk for row in answer.context["cl"].result_list]
-
-
-def panel(client):
-    """Return label -> the figure, of the panel about deployments."""
-    [found] = [panel for panel in client.get("/admin/").context["panels"] if panel.title == "Deployments in flight"]
-    return {figure.label: figure for figure in found.figures}
-
-
-def messages(answer):
-    return [str(message) for message in answer.context["messages"]]
 
 
 def test_deployments_cannot_be_added_changed_or_deleted_by_hand(operator):
@@ -263,7 +244,7 @@ def test_a_key_gets_a_quota_on_a_chain(operator):
 
 
 def test_without_wallets_and_deployments_there_is_no_panel(operator):
-    assert "Deployments in flight" not in [panel.title for panel in operator.get("/admin/").context["panels"]]
+    assert "Deployments in flight" not in panels(operator)
 
 
 def test_the_panel_counts_what_is_in_flight_by_chain(operator):
@@ -277,23 +258,23 @@ def test_the_panel_counts_what_is_in_flight_by_chain(operator):
         chain_id=1, status=DeploymentStatus.SUBMITTED, created_at=timezone.now() - timedelta(minutes=6)
     )
     DeployWalletFactory()
-    figures = panel(operator)
-    base, ethereum = figures["Base"], figures["Ethereum"]
+    by_label = figures(operator, "Deployments in flight")
+    base, ethereum = by_label["Base"], by_label["Ethereum"]
     assert (base.value, base.is_alarming) == ("2 enqueued, 1 submitted, 1 mined", False)
     assert base.note == "the oldest was accepted just now"
     assert (ethereum.value, ethereum.is_alarming) == ("1 submitted", True)
     assert shown(operator, ethereum.page) == [old.pk]
-    assert (figures["Failed"].value, figures["Failed"].is_alarming) == ("none in the last day", False)
-    assert (figures["Wallets"].value, figures["Wallets"].is_alarming) == ("1 of 1 may send", False)
+    assert (by_label["Failed"].value, by_label["Failed"].is_alarming) == ("none in the last day", False)
+    assert (by_label["Wallets"].value, by_label["Wallets"].is_alarming) == ("1 of 1 may send", False)
 
 
 def test_the_panel_alarms_of_failures_of_the_last_day(operator):
     failed = DeploymentFactory(status=DeploymentStatus.FAILED)
-    figure = panel(operator)["Failed"]
+    figure = figures(operator, "Deployments in flight")["Failed"]
     assert (figure.value, figure.is_alarming) == ("1 in the last day", True)
     assert shown(operator, figure.page) == [failed.pk]
     Deployment.objects.update(updated_at=timezone.now() - timedelta(days=2))
-    assert not panel(operator)["Failed"].is_alarming
+    assert not figures(operator, "Deployments in flight")["Failed"].is_alarming
 
 
 def test_the_panel_names_wallets_in_trouble_and_paused_chains(operator, settings):
@@ -304,16 +285,16 @@ def test_the_panel_names_wallets_in_trouble_and_paused_chains(operator, settings
     DeployWalletFactory(signable=False)
     DeploySwitch.objects.create(chain_id=8453, paused=True, reason="the hook is being replaced")
     DeploySwitch.objects.create(chain_id=1)
-    figures = list(panel(operator).values())
-    assert [(figure.value, figure.note, figure.is_alarming) for figure in figures[1:]] == [
+    in_flight = list(figures(operator, "Deployments in flight").values())
+    assert [(figure.value, figure.note, figure.is_alarming) for figure in in_flight[1:]] == [
         ("2 of 4 may send", "2 in trouble", False),
         ("1.0000 left", "it runs low", True),
         ("3.0000 left", "signer: no answer; fees: over the cap", True),
         ("accepts and sends none", "the hook is being replaced", False),
     ]
-    assert [figure.page for figure in figures[2:4]] == [page_of(low), page_of(stuck)]
+    assert [figure.page for figure in in_flight[2:4]] == [page_of(low), page_of(stuck)]
 
 
 def test_a_missing_sending_wallet_is_alarming(operator):
     DeployWalletFactory(signable=False)
-    assert panel(operator)["Wallets"].is_alarming
+    assert figures(operator, "Deployments in flight")["Wallets"].is_alarming

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.rows.admin_pages import figures, panels
 from tests.rows.factories import TokenDocumentFactory, TokenFactory
 from tokens.models import TokenDocument
 
@@ -23,12 +24,6 @@ def found(client, **parameters):
 def fetch_again(client, *documents):
     chosen = [document.pk for document in documents]
     return client.post(PAGE, {"action": "fetch_again", "_selected_action": chosen}, follow=True)
-
-
-def panel(client):
-    """Return label -> the figure, of the panel about documents; None where there is none."""
-    panels = [panel for panel in client.get("/admin/").context["panels"] if panel.title == "Documents of tokens"]
-    return {figure.label: figure for figure in panels[0].figures} if panels else None
 
 
 def numbers(client):
@@ -94,13 +89,13 @@ def test_the_page_of_a_document_shows_its_content_as_text(operator):
 
 
 def test_without_documents_there_is_no_panel(operator):
-    assert panel(operator) is None
+    assert "Documents of tokens" not in panels(operator)
 
 
 def test_the_panel_shows_what_is_queued_and_alarms_where_no_worker_fetches(operator, settings):
     TokenDocumentFactory()
     TokenDocumentFactory(status="failed")
-    shown = panel(operator)
+    shown = figures(operator, "Documents of tokens")
     assert [(label, figure.value) for label, figure in shown.items()] == [
         ("Pending", "1"),
         ("Fetched", "0"),
@@ -108,9 +103,9 @@ def test_the_panel_shows_what_is_queued_and_alarms_where_no_worker_fetches(opera
     ]
     assert not any(figure.is_alarming for figure in shown.values())
     TokenDocument.objects.update(due_at=timezone.now() - timedelta(hours=1))
-    assert panel(operator)["Pending"].is_alarming
+    assert figures(operator, "Documents of tokens")["Pending"].is_alarming
     settings.FETCH_DOCUMENTS = False
-    assert panel(operator)["Pending"].note == "FETCH_DOCUMENTS is false"
+    assert figures(operator, "Documents of tokens")["Pending"].note == "FETCH_DOCUMENTS is false"
 
 
 def test_metrics_report_what_is_queued_and_what_became_of_the_newest(client):

@@ -3,16 +3,13 @@
 import pytest
 from django.urls import reverse
 
+from tests.rows.admin_pages import page_of
 from tests.rows.factories import FeeClaimFactory, TokenEventFactory, TokenFactory
 from tokens.models import FeeClaim, LaunchFacts, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
 EVENTS, CLAIMS = "admin:tokens_tokenevent_changelist", "admin:tokens_feeclaim_changelist"
-
-
-def page_of(row):
-    return reverse(f"admin:tokens_{row._meta.model_name}_change", args=[row.pk])
 
 
 def found(client, page, q):

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.nodes.solana_recorded import CONFIG, PROGRAM
+from tests.rows.admin_pages import figures, panels, shown
 from tests.rows.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,
@@ -25,23 +26,11 @@ HEADS, COVERAGE, ALARMS, ACCOUNTS = (
 HASH = "0x" + "ab" * 32
 
 
-def shown(client, page, **parameters):
-    answer = client.get(page, parameters)
-    assert answer.status_code == 200
-    return [row.pk for row in answer.context["cl"].result_list]
-
-
 def cells(client, page, column, **parameters):
     """Return the cells of one column of a list, from the top."""
     context = client.get(page, parameters).context["cl"]
     show = getattr(context.model_admin, column)
     return [show(row) for row in context.result_list]
-
-
-def panel(client):
-    """Return label -> the figure, of the panel about following."""
-    [found] = [panel for panel in client.get("/admin/").context["panels"] if panel.title == "Following"]
-    return {figure.label: figure for figure in found.figures}
 
 
 @pytest.mark.parametrize("page", [HEADS, COVERAGE, ALARMS, ACCOUNTS])
@@ -149,12 +138,12 @@ def test_an_alarms_own_page_confirms_before_it_marks_it(operator):
 
 def test_without_nodes_and_chains_there_is_no_panel(operator, settings):
     settings.RPC_URLS = {}
-    assert "Following" not in [panel.title for panel in operator.get("/admin/").context["panels"]]
+    assert "Following" not in panels(operator)
 
 
 def test_the_panel_names_a_chain_that_has_nodes_and_was_never_followed(operator, settings):
     settings.RPC_URLS = {8453: ("https://a.example",)}
-    figure = panel(operator)["Base"]
+    figure = figures(operator, "Following")["Base"]
     assert (figure.value, figure.is_alarming) == ("not followed", False)
 
 
@@ -162,11 +151,11 @@ def test_the_panel_lists_each_chain_and_leads_to_it(operator, settings):
     settings.RPC_URLS = {}
     ChainHeadFactory(head=2000, followed=2000)
     CoverageFactory(first_block=1, followed_to=2000, verified_to=1100)
-    figure = panel(operator)["Base"]
+    figure = figures(operator, "Following")["Base"]
     assert (figure.value, figure.is_alarming) == ("up to date", False)
     assert figure.note == "block 2,000 of 2,000, checked again up to 1,100"
     assert operator.get(figure.page).status_code == 200
-    assert panel(operator)["Coverage alarms"].value == "none unseen"
+    assert figures(operator, "Following")["Coverage alarms"].value == "none unseen"
 
 
 def test_lag_halts_and_alarms_alarm(operator, settings):
@@ -180,7 +169,7 @@ def test_lag_halts_and_alarms_alarm(operator, settings):
     ChainHeadFactory(chain_id=56, seen_at=now - timedelta(seconds=70), trouble="no answer")
     CoverageAlarmFactory()
     CoverageAlarmFactory(seen_at=now)
-    found = panel(operator)
+    found = figures(operator, "Following")
     values = [figure.value for figure in found.values()]
     assert values[0].startswith("2 blocks, 7") and values[-2].startswith("2 blocks, 5")
     assert [figure.is_alarming for figure in found.values()] == [True, True, True, False, True]
@@ -205,4 +194,4 @@ def test_accounts_of_solana_are_shown_with_what_they_wait_for(operator, installe
 
 def test_the_panel_shows_solana_as_final(operator, installed_solana_node):
     ChainHeadFactory(chain_id=101, head=1000, final=1000, followed=1000)
-    assert panel(operator)["Solana"].note == "block 1,000 of 1,000, all of it final"
+    assert figures(operator, "Following")["Solana"].note == "block 1,000 of 1,000, all of it final"

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from config.operators.admin_pages import MAX_ACTION_ROWS
+from tests.rows.admin_pages import page_of, shown
 from tests.rows.factories import IndexRequestFactory, TokenFactory
 from tests.rows.many_tokens import multiply
 from tokens.admin.token_fields import REPLACED_COLUMNS, fieldsets, json_line
@@ -38,19 +39,8 @@ def act(client, page, action, *rows, **answers):
     return client.post(reverse(page), body, follow=True)
 
 
-def page_of(row):
-    return reverse(f"admin:tokens_{row._meta.model_name}_change", args=[row.pk])
-
-
 def lines_of_history():
     return list(LogEntry.objects.order_by("id").values_list("object_id", "change_message"))
-
-
-def shown(client, page, **parameters):
-    """Return the ids of the listed rows."""
-    answer = client.get(reverse(page), parameters)
-    assert answer.status_code == 200
-    return {row.pk for row in answer.context["cl"].result_list}
 
 
 def test_an_edit_keeps_what_a_refresh_wrote_meanwhile(operator):
@@ -325,15 +315,15 @@ def test_the_page_of_a_token_takes_few_queries(operator, django_assert_max_num_q
 def test_it_finds_tokens_by_text_and_by_whole_hashes_in_any_case(operator):
     token, other = TokenFactory(name="Higher ground", symbol="HI"), TokenFactory(name="Lower", symbol="LO")
     for text in ("higher gr", "hi", token.contract_address.lower(), token.pool_address, token.tx_hash.upper()):
-        assert shown(operator, TOKENS, q=text) == {token.pk}
-    assert shown(operator, TOKENS, q=token.contract_address[:20]) == set()
-    assert shown(operator, TOKENS) == {token.pk, other.pk}
+        assert shown(operator, TOKENS, q=text) == [token.pk]
+    assert shown(operator, TOKENS, q=token.contract_address[:20]) == []
+    assert set(shown(operator, TOKENS)) == {token.pk, other.pk}
 
 
 @pytest.mark.parametrize("text", ["%", "\\", "o'x", "<b>"])
 def test_a_search_for_odd_characters_finds_nothing(operator, text):
     TokenFactory()
-    assert shown(operator, TOKENS, q=text) == set()
+    assert shown(operator, TOKENS, q=text) == []
 
 
 @pytest.mark.parametrize(
@@ -350,14 +340,14 @@ def test_a_search_for_odd_characters_finds_nothing(operator, text):
 def test_it_filters_tokens(operator, parameters, fields):
     token = TokenFactory(**fields)
     TokenFactory()
-    assert shown(operator, TOKENS, **parameters) == {token.pk}
+    assert shown(operator, TOKENS, **parameters) == [token.pk]
 
 
 def test_it_filters_and_finds_requests(operator):
     failed, pending = IndexRequestFactory(status="failed"), IndexRequestFactory(chain_id=1)
-    assert shown(operator, REQUESTS, status__exact="failed") == {failed.pk}
-    assert shown(operator, REQUESTS, chain_id="1") == {pending.pk}
-    assert shown(operator, REQUESTS, q=failed.tx_hash.upper()) == {failed.pk}
+    assert shown(operator, REQUESTS, status__exact="failed") == [failed.pk]
+    assert shown(operator, REQUESTS, chain_id="1") == [pending.pk]
+    assert shown(operator, REQUESTS, q=failed.tx_hash.upper()) == [failed.pk]
 
 
 @pytest.mark.parametrize("status", ["failed", "orphaned", "pending", "confirmed"])

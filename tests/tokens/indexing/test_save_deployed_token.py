@@ -9,13 +9,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Person
-from config.redis.connection import redis_client
-from config.redis.rate_limits import PREFIX
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.recordings import decoded
 from tests.nodes.solana_recorded import LAUNCH as RECORDED_LAUNCH
 from tests.nodes.solana_recorded import MINT as RECORDED_MINT
 from tests.processes.at_once import call_at_once
+from tests.rows.admin_pages import figures, shown
 from tests.rows.factories import IndexRequestFactory, PersonFactory, SavedTokenFactory, TokenFactory
 from tests.rows.user_tokens import APP_ID, as_user, bearer
 from tokens.indexing import index_requests, saved_tokens, tasks
@@ -293,11 +292,9 @@ def test_what_a_partner_requests_too_is_no_longer_a_strangers(client, index_key)
 
 
 @pytest.fixture
-def limited(settings):
-    """Limit each user to two calls an hour, and a stranger to one, with none counted yet."""
+def limited(settings, no_calls):
+    """Limit each user to two calls an hour, and a stranger to one."""
     settings.RATE_LIMIT_SAVE_TOKEN, settings.RATE_LIMIT_SAVE_TOKEN_ANONYMOUS = 2, 1
-    for key in redis_client().scan_iter(f"{PREFIX}limit:RATE_LIMIT_SAVE_TOKEN*"):
-        redis_client().delete(key)
 
 
 def test_strangers_and_users_are_limited_each_by_their_own(client, me, issuer, limited):
@@ -361,18 +358,13 @@ def test_operators_see_whose_it_is_and_what_is_on_chain(operator):
     }
     IndexRequestFactory(chain_id=8453, tx_hash=UNKNOWN_HASH, status="failed", last_error="never heard of it")
     for name, row in rows.items():
-        answer = operator.get(page, {"state": name})
-        assert list(answer.context["cl"].result_list) == [row]
+        assert shown(operator, page, state=name) == [row.pk]
         assert row.contract_address in operator.get(f"{page}{row.pk}/change/").content.decode()
-        found = operator.get(page, {"q": row.contract_address}).context["cl"].result_list
-        assert list(found) == [row]
+        assert shown(operator, page, q=row.contract_address) == [row.pk]
     text = operator.get(page).content.decode()
     assert "never heard of it" in text and "FID 777" in text
-    assert list(operator.get(page, {"q": "777"}).context["cl"].result_list) == [rows["unindexed"]]
-    assert set(operator.get(page, {"q": token.tx_hash}).context["cl"].result_list) == {
-        rows["confirmed"],
-        rows["refuted"],
-    }
+    assert shown(operator, page, q="777") == [rows["unindexed"].pk]
+    assert set(shown(operator, page, q=token.tx_hash)) == {rows["confirmed"].pk, rows["refuted"].pk}
 
 
 def test_no_operator_writes_one(operator):
@@ -386,6 +378,4 @@ def test_no_operator_writes_one(operator):
 
 def test_requests_of_strangers_alert_no_operator(operator):
     IndexRequestFactory(status="failed", from_page=True)
-    panels = operator.get(reverse("admin:index")).context["panels"]
-    figures = next(panel.figures for panel in panels if panel.title == "Index requests")
-    assert not any(figure.is_alarming for figure in figures)
+    assert not any(figure.is_alarming for figure in figures(operator, "Index requests").values())
