@@ -153,7 +153,7 @@ def amount(value: Any) -> int:
 
 def is_buy(value: Any) -> bool:
     """Validate the side of a trade, and return whether it is a purchase."""
-    return _side(value) == "buy"
+    return bool(_side(value) == "buy")
 
 
 def score(value: Any) -> float:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
@@ -75,17 +75,12 @@ def test_index_calls_write_one_after_the_other(launchpad):
     tx_hash = launchpad.launch()
     taken, done = threading.Event(), threading.Event()
 
-    def index():
-        try:
-            return index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
-        finally:
-            connection.close()
-
+    index = own_connection(index_requests.index_transaction)
     with ThreadPoolExecutor(2) as pool:
         other = pool.submit(hold, take_shared, CHAIN_ID, taken, done)
         assert taken.wait(120)
-        call = pool.submit(index)
-        wait_for(waiting)
+        call = pool.submit(index, chain_id=CHAIN_ID, tx_hash=tx_hash)
+        wait_for(blocked_sessions)
         assert not Token.objects.exists()
         done.set()
         other.result()
