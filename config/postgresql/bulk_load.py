@@ -1,8 +1,9 @@
 """Bulk loading with COPY: rows in COPY's text format, into a table, or into a temporary table for a merge."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import orjson
@@ -32,28 +33,34 @@ def format_copy_rows(rows: Iterable[Mapping[str, Any]]) -> CopyText:
 def format_copy_row(row: Mapping[str, Any]) -> str:
     """Format one row. Dicts become JSON; lists of words that need no quotes become arrays."""
     # Fast path for addresses and hashes, which most values are.
-    values = [value if type(value) is str and value.isalnum() else _value(value) for value in row.values()]
+    values = [
+        value if type(value) is str and value.isalnum() else _FORMATS.get(type(value), _format_text)(value)
+        for value in row.values()
+    ]
     return "\t".join(values) + "\n"
 
 
-def _value(value: Any) -> str:
-    if value is None:
-        return r"\N"
-    if isinstance(value, str):
-        return _escape(value)
-    if isinstance(value, dict):
-        # JSON text has no tab nor line break.
-        return orjson.dumps(value).decode().replace("\\", "\\\\")
-    if isinstance(value, list):
-        return _escape("{" + ",".join(value) + "}")
-    return str(value)
-
-
-def _escape(text: str) -> str:
+def _format_text(value: object) -> str:
     """Escape the characters that end a value or a row in COPY."""
+    text = str(value)
     if text.isprintable() and "\\" not in text:
         return text
     return text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _format_json(value: dict[str, Any]) -> str:
+    # JSON text has no tab nor line break.
+    return orjson.dumps(value).decode().replace("\\", "\\\\")
+
+
+# By type, because a row has dozens of values; values of all other types have a text.
+_FORMATS: Mapping[type, Callable[[Any], str]] = {
+    NoneType: lambda _: r"\N",
+    bool: str,
+    int: str,
+    dict: _format_json,
+    list: lambda words: _format_text("{" + ",".join(words) + "}"),
+}
 
 
 def copy_into(cursor: CursorWrapper, table: str, rows: CopyText) -> None:

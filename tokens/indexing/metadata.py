@@ -176,9 +176,7 @@ def _is_plain(text: str) -> bool:
 
 def _text(value: Any) -> str | None:
     """Return the text of a JSON scalar; None for null, booleans, objects and arrays."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    return str(value)[:MAX_TEXT] or None
+    return str(value)[:MAX_TEXT] or None if type(value) in (str, int, float) else None
 
 
 def _list(value: Any) -> list[Any]:
