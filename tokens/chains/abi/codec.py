@@ -20,6 +20,9 @@ from tokens.chains.errors import LogDecodingError
 Log = Mapping[str, Any]
 Convert = Callable[[Any], Any]
 
+# The hex digits of a word.
+_WORD_DIGITS = 64
+
 _DIRECTORY = Path(__file__).parent / "json"
 
 
@@ -46,17 +49,18 @@ class AbiEvent:
 
     signature: str
     topic0: str
-    indexed: AbiLayout
-    data: AbiLayout
+    # The number of indexed arguments, whose words come first in the layout.
+    indexed: int
+    layout: AbiLayout
 
     def decode(self, log: Log) -> dict[str, Any]:
         """Decode to argument name -> value: EIP-55 addresses, hex hashes, clean text, ints. Raises LogDecodingError."""
         topics = log["topics"]
-        if len(topics) != len(self.indexed.names) + 1:
+        words = "".join([topic[2:] for topic in topics[1:]])
+        if len(topics) != self.indexed + 1 or len(words) != self.indexed * _WORD_DIGITS:
             raise LogDecodingError(f"{self.signature}: {len(topics)} topics in log {log.get('logIndex')}")
         try:
-            values = self.indexed.decode(b"".join([bytes.fromhex(topic[2:]) for topic in topics[1:]]))
-            return values | self.data.decode(bytes.fromhex(log["data"][2:]))
+            return self.layout.decode(bytes.fromhex(words + log["data"][2:]))
         except ValueError as error:
             raise LogDecodingError(f"{self.signature}: log {log.get('logIndex')} can't be decoded") from error
 
@@ -130,8 +134,9 @@ def _event(item: Any) -> AbiEvent:
     return AbiEvent(
         signature=signature,
         topic0="0x" + keccak_256(signature.encode()).hexdigest(),
-        indexed=compile_layout([field for field in item["inputs"] if field["indexed"]]),
-        data=compile_layout([field for field in item["inputs"] if not field["indexed"]]),
+        indexed=sum(field["indexed"] for field in item["inputs"]),
+        # `sorted` keeps the sequence of equal keys.
+        layout=compile_layout(sorted(item["inputs"], key=lambda field: not field["indexed"])),
     )
 
 

@@ -50,6 +50,8 @@ class AbiLayout:
 def compile_layout(fields: list[Any]) -> AbiLayout:
     """Compile the layout of an ABI's `inputs`; dynamic types may be texts, bytes and lists of static types.
 
+    Indexed fields come first: their words precede the data, from the first byte of which its offsets count.
+
     Raises ValueError for any other type.
     """
     return AbiLayout(
@@ -150,13 +152,14 @@ def _compile(fields: list[Any]) -> Decode:
         "starmap": starmap,
         "unpack_length": Struct(">24sQ").unpack_from,
     }
+    indexed = sum(abi.get("indexed", False) for abi in fields)
     for place, abi in enumerate(fields):
         kind: str = abi["type"]
         if kind in ("string", "bytes") or kind.endswith("[]"):
             offset = words.unpack_padded("Q", padding=24)
             # eth-abi counts a struct as one word here: an offset may point into the words of the fields after it.
-            words.faults.append(f"not {_WORD * len(fields)} <= {offset} <= size - {_WORD}")
-            tails += _tail(abi, offset, names=names, result=f"value_{place}")
+            words.faults.append(f"not {_WORD * (len(fields) - indexed)} <= {offset} <= size - {_WORD * (indexed + 1)}")
+            tails += _tail(abi, f"{offset} + {_WORD * indexed}", names=names, result=f"value_{place}")
             values.append(f"{abi['name']!r}: value_{place}")
         else:
             values.append(f"{abi['name']!r}: {words.value(abi)}")
