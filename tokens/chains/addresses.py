@@ -68,7 +68,7 @@ def checksum_address(address: str) -> str:
     return checksum_bytes(bytes.fromhex(digits[1]))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def checksum_bytes(raw: bytes) -> str:
     """Return the EIP-55 form of an address in bytes.
 
