@@ -168,6 +168,15 @@ def test_ids_rise_with_the_chain():
     ]
 
 
+def test_launches_of_usual_length_are_stored_uncompressed():
+    write_all(recorded_facts())
+    compressed = "SELECT count(pg_column_compression({})) FROM {}"
+    with connection.cursor() as cursor:
+        for column, table in (("extensions", "tokens_token"), ("facts", "tokens_launchfacts")):
+            cursor.execute(compressed.format(column, table))
+            assert cursor.fetchone() == (0,)
+
+
 def test_the_requestors_profiles_are_wanted():
     launches = [replace(launch, requestor_fid=fid) for fid, launch in enumerate(drawn_launches(3), start=7)]
     write_all(launch_facts_of(launches))
