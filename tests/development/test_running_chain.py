@@ -3,21 +3,16 @@
 import fcntl
 import json
 import os
-import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from config.environment.variables import BASE_DIR
+from development import running_chain
 
 ANNOUNCED = {"RPC_URLS_31337": "http://127.0.0.1:8545", "CHAINS_FILE": "/there/chains.toml"}
-SHOW = """
-import json, os
-from development import running_chain
-running_chain.apply_settings()
-print(json.dumps({name: os.environ.get(name, "") for name in ("RPC_URLS_31337", "CHAINS_FILE")}))
-"""
 
 
 @pytest.fixture
@@ -27,24 +22,23 @@ def local(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def joined(local: Path, **settings: str) -> dict[str, str]:
-    """Return the environment of a command that joins the chain."""
+@contextmanager
+def environment_beside_run(local: Path, **settings: str) -> Iterator[None]:
+    """Give this process the environment of a command beside a running `make run`."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith(("RPC_URLS_", "CHAINS_FILE"))}
     environment = inherited | {"LAUNCHBOARD_LOCAL": str(local)} | settings
-    answer = subprocess.run(
-        [sys.executable, "-c", SHOW], cwd=BASE_DIR, env=environment, capture_output=True, check=True
-    )
-    found: dict[str, str] = json.loads(answer.stdout)
-    return found
+    with (local / "run.lock").open("w") as lock, patch.dict(os.environ, environment, clear=True):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def test_nodes_of_ones_own_come_first(local: Path) -> None:
-    with (local / "run.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert joined(local, RPC_URLS_8453="http://127.0.0.1:9") == {"RPC_URLS_31337": "", "CHAINS_FILE": ""}
+    with environment_beside_run(local, RPC_URLS_8453="http://127.0.0.1:9"):
+        running_chain.apply_settings()
+        assert not ANNOUNCED.keys() & os.environ.keys()
 
 
 def test_a_command_beside_a_run_has_its_chain(local: Path) -> None:
-    with (local / "run.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        assert joined(local) == ANNOUNCED
+    with environment_beside_run(local):
+        running_chain.apply_settings()
+        assert ANNOUNCED.items() <= os.environ.items()
