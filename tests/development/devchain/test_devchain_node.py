@@ -22,19 +22,17 @@ from tokens.chains.registry import chains
 DEVCHAIN = Path(anvil.__file__).resolve().parent
 
 
-def test_a_chain_that_began_otherwise_is_refused(tmp_path: Path) -> None:
+def test_a_chain_without_contracts_raises_its_own_error_and_one_that_began_otherwise_is_refused(tmp_path: Path) -> None:
     with anvil.run_anvil() as url:
+        with pytest.raises(deploy_contracts.NotDeployedError):
+            deploy_contracts.locate_contracts(url)
+
         node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=OWNER, to=OTHER, data="0x", value=1))
 
         with pytest.raises(deploy_contracts.NotFreshError, match="WrappedNative"):
             deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
 
     assert not (tmp_path / "chains.toml").exists()
-
-
-def test_a_chain_without_contracts_raises_its_own_error() -> None:
-    with anvil.run_anvil() as url, pytest.raises(deploy_contracts.NotDeployedError):
-        deploy_contracts.locate_contracts(url)
 
 
 def test_it_refuses_a_node_program_that_is_not_there() -> None:
@@ -46,19 +44,9 @@ def test_it_refuses_a_node_program_that_is_not_there() -> None:
     assert "ANVIL has a value that can't be used: expected the path of an executable file" in answer.stderr
 
 
-def test_preparing_again_changes_nothing(tmp_path: Path) -> None:
-    with anvil.run_anvil() as url:
-        first = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "first.toml")
-        height = node_client.connect(url).eth.block_number
-        node_client.wait_for_receipt(url, send_launch(first, DevLaunchConfig(), sender=OWNER))
-
-        assert deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "second.toml") == first
-        assert deploy_contracts.locate_contracts(url) == first
-        assert node_client.connect(url).eth.block_number == height + 1
-    assert (tmp_path / "first.toml").read_text() == (tmp_path / "second.toml").read_text()
-
-
-def test_an_interrupted_preparation_is_continued(tmp_path: Path, deployment: DevelopmentContracts) -> None:
+def test_an_interrupted_preparation_is_continued_and_another_one_changes_nothing(
+    tmp_path: Path, deployment: DevelopmentContracts
+) -> None:
     with anvil.run_anvil() as url:
         # What the first transaction of the preparation was on the other chain, and nothing more.
         web3 = node_client.connect(deployment.rpc_url)
@@ -67,9 +55,16 @@ def test_an_interrupted_preparation_is_continued(tmp_path: Path, deployment: Dev
             url, node_client.send_transaction(url, sender=OWNER, to=None, data=creation["input"].to_0x_hex())
         )
 
-        continued = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
+        first = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "first.toml")
+        assert first.factory == deployment.factory
 
-    assert continued.factory == deployment.factory
+        height = node_client.connect(url).eth.block_number
+        node_client.wait_for_receipt(url, send_launch(first, DevLaunchConfig(), sender=OWNER))
+
+        assert deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "second.toml") == first
+        assert deploy_contracts.locate_contracts(url) == first
+        assert node_client.connect(url).eth.block_number == height + 1
+    assert (tmp_path / "first.toml").read_text() == (tmp_path / "second.toml").read_text()
 
 
 def test_the_service_has_the_chain_by_the_registry_file(deployment: DevelopmentContracts, chains_file: Path) -> None:
