@@ -37,7 +37,7 @@ def fetch(port: int, address: str, *forwarded: str) -> tuple[int, HTTPMessage]:
     return answer.status, answer.headers
 
 
-def test_all_processes_count_together_and_each_caller_separately(served: int) -> None:
+def test_all_processes_count_together_and_each_caller_separately_and_bodies_are_limited(served: int) -> None:
     with ThreadPoolExecutor(8) as pool:
         # The value written by the proxy's caller comes first, and differs each time.
         calls = [pool.submit(fetch, served, _ADDRESS, f"203.0.113.{number}", "198.51.100.7") for number in range(60)]
@@ -52,8 +52,7 @@ def test_all_processes_count_together_and_each_caller_separately(served: int) ->
     assert remaining("unknown") == _LIMIT - 2
     assert remaining("127.0.0.1") == _LIMIT - 3
 
-
-def test_it_reads_and_limits_a_body_without_a_declared_length(served: int) -> None:
+    # A body without a declared length.
     body = b'{"poolAddresses": []}'
     for length, status in ((len(body), 200), (_MEBIBYTE, 200), (_MEBIBYTE + 1, 413), (8 * _MEBIBYTE, 413)):
         chunks = (body.ljust(length)[start : start + 65_536] for start in range(0, length, 65_536))
