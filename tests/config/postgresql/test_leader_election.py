@@ -20,12 +20,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 KEY = chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.FOLLOWING, 31337)
 
 _HOLD = """
-import django, sys, time
+import django, sys
 django.setup()
 from config.postgresql.advisory_locks import session_lock
 with session_lock(int(sys.argv[1])):
     print("held", flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 """
 
 
@@ -36,6 +36,7 @@ def holder(environment):
         [sys.executable, "-c", _HOLD, str(KEY)],
         cwd=BASE_DIR,
         env=environment,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         preexec_fn=die_with_parent(signal.SIGKILL),
     )
