@@ -8,7 +8,6 @@ from development.devchain.anvil import CHAIN_ID, run_anvil
 from tests.nodes.followed import Followed, listed
 from tests.nodes.relay import relay
 from tokens.chains.errors import BlockNotCanonicalError
-from tokens.following import head as head_module
 from tokens.following import reorgs
 from tokens.following.coverage import open_live_coverage
 from tokens.following.reorg_window import WindowChangedError
@@ -134,11 +133,12 @@ def test_it_goes_on_where_the_process_before_ended(launchpad, followed):
     assert list(listed()) == [launched]
 
 
-def test_a_long_gap_is_left_to_history(launchpad, followed):
+def test_a_long_gap_is_left_to_history(launchpad, followed, monkeypatch):
+    monkeypatch.setattr("tokens.following.head.MAX_GAP_BLOCKS", 20)
     (row,) = open_live_coverage(followed.head.chain.info, final=followed.row().final)
     Coverage.objects.filter(pk=row.pk).update(followed_to=followed.row().followed)
     left = launchpad.launch()
-    launchpad.mine(head_module.MAX_GAP_BLOCKS + DEPTH)
+    launchpad.mine(20 + DEPTH)
     last = launchpad.launch()
     before = followed.row().followed
     followed.restart()

@@ -30,7 +30,7 @@ FORGETFUL = Faults(omitted_for_good=0.02, forgotten=0.05)
 @pytest.fixture(scope="module")
 def chain():
     grown = SimulatedChain(21, traffic=BUSY)
-    grown.mine(90)
+    grown.mine(60)
     return grown
 
 
