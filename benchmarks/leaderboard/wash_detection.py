@@ -20,7 +20,6 @@ from multiprocessing import Pool
 from statistics import mean
 
 import numpy as np
-from scipy.stats import rankdata
 
 from benchmarks import results
 from benchmarks.leaderboard.agent_populations import Population, populate
@@ -111,9 +110,13 @@ def measure(task: Task) -> Outcome:
 
 
 def area_under_curve(confidence: Float64Array, planted: BoolArray) -> float:
-    """Return how often a planted agent has more confidence than an honest one, ties counting half (Mann-Whitney)."""
-    ranks, count = rankdata(confidence), int(planted.sum())
-    return float((ranks[planted].sum() - count * (count + 1) / 2) / (count * (planted.size - count)))
+    """Return how often a planted agent has more confidence than an honest one, ties counting half (Mann-Whitney).
+
+    Not by scipy.stats, which takes a second to import.
+    """
+    honest = np.sort(confidence[~planted])
+    below, not_above = (np.searchsorted(honest, confidence[planted], side) for side in ("left", "right"))
+    return float((below + not_above).mean() / (2 * honest.size))
 
 
 def _among_the_first(values: Float64Array, ids: Float64Array, planted: BoolArray) -> int:

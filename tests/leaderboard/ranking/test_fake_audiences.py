@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
 from benchmarks.leaderboard.agent_populations import populate
 from leaderboard.facts.audiences import build_audience
@@ -155,6 +154,11 @@ def test_no_crowd_sets_the_pace_by_which_others_are_found_quick(population, dela
     assert (after >= 0.5).sum() == pytest.approx((before.wash_confidence >= 0.5).sum(), abs=1)
 
 
+def rank_correlation(left, right):
+    """Return Spearman's coefficient. Not scipy.stats, which takes a second to import."""
+    return np.corrcoef(left.argsort().argsort(), right.argsort().argsort())[0, 1]
+
+
 def test_where_no_score_is_known_agents_are_ranked_by_their_audience_all_the_same(population):
     """Check that unknown accounts accuse no agent, wash is found by the other signs, and a fake crowd has no effect."""
     facts = population.facts
@@ -162,8 +166,8 @@ def test_where_no_score_is_known_agents_are_ranked_by_their_audience_all_the_sam
     blind = replace(facts, accounts=replace(facts.accounts, scores=np.full(facts.accounts.fids.size, np.nan)))
     judgement, honest = score_agents(blind), ~population.planted
     reach, interactions = judgement.components["reach"][honest], judgement.tallies.interactions[honest]
-    assert spearmanr(reach, interactions).statistic > 0.95
-    assert spearmanr(judgement.composite[honest], known.composite[honest]).statistic > 0.6
+    assert rank_correlation(reach, interactions) > 0.95
+    assert rank_correlation(judgement.composite[honest], known.composite[honest]) > 0.6
     assert (judgement.wash_confidence[honest] >= 0.5).mean() < 0.01
     assert (judgement.wash_confidence[population.planted] >= 0.5).mean() > 0.9
     crowded, agent = newcomer(blind, casts=5)
