@@ -110,6 +110,9 @@ def with_high_s(raw: bytes) -> bytes:
         spoiled(lambda raw: raw[:-1]),
         spoiled(lambda raw: raw[1:]),
         spoiled(lambda raw: b""),
+        # Well-formed RLP of another shape.
+        spoiled(lambda raw: b"\x02\xc0"),
+        spoiled(lambda raw: b"\x02\xcc" + b"\xc0" * 12),
     ],
 )
 def test_a_remote_signer_is_refused_that_signs_something_else(signer, change):
@@ -125,6 +128,8 @@ def test_a_remote_signer_is_refused_that_signs_something_else(signer, change):
         spoiled(with_high_s),
         spoiled(lambda raw: raw[:-32] + b"\xff" * 32),
         spoiled(lambda raw: raw[:-65] + b"\xff" * 32 + raw[-33:]),
+        # A parity that is neither even nor odd.
+        spoiled(lambda raw: raw[:-67] + b"\x02" + raw[-66:]),
     ],
 )
 def test_a_signature_of_another_address_is_refused(signer, change):

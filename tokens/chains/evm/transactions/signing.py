@@ -10,7 +10,9 @@ from typing import Any, Protocol
 
 from eth_account import Account
 from eth_account.typed_transactions.typed_transaction import TypedTransaction
+from eth_keys.exceptions import BadSignature
 from hexbytes import HexBytes
+from rlp.exceptions import RLPException
 from sha3 import keccak_256
 
 from config.http import json_client
@@ -157,17 +159,17 @@ def _read_raw(result: object) -> bytes:
 
 def _check(raw: bytes, tx: UnsignedTransaction, *, address: str) -> None:
     """Raise SignerRejectedError unless these are this very transaction's bytes with a signature of the address."""
-    # eth-account raises errors of five libraries; its decoder rejects every encoding but the shortest.
+    # The decoder rejects every encoding but the shortest.
     try:
         found = TypedTransaction.from_bytes(HexBytes(raw))
         same = found.hash() == TypedTransaction.from_dict(_fields(tx)).hash()
-    except Exception:
+    except (RLPException, TypeError, ValueError):
         same = False
     if not same:
         raise SignerRejectedError("the signer signed something else than requested")
     try:
         ours = found.vrs()[2] <= _HIGHEST_S and Account.recover_transaction(raw) == address
-    except Exception:
+    except (BadSignature, ValueError):
         ours = False
     if not ours:
         raise SignerRejectedError("the signer's signature is not that of the address")
