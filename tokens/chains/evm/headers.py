@@ -53,20 +53,11 @@ def read_headers(rpc: RpcClient, numbers: Collection[int]) -> dict[int, BlockHea
 
     Blocks of one HTTP request come from one node; more blocks may come from several.
     """
-    wanted = sorted(set(numbers))
-    found: dict[int, BlockHeader] = {}
-    for start in range(0, len(wanted), rpc.batch_size):
-        found |= _read_part(rpc, wanted[start : start + rpc.batch_size])
-    return found
 
+    def parse(number: int, blocks: list[Any]) -> BlockHeader | None:
+        return None if blocks[0] is None else read_header(blocks[0], number=number)
 
-def _read_part(rpc: RpcClient, numbers: Sequence[int]) -> dict[int, BlockHeader]:
-    def parse(blocks: list[Any]) -> dict[int, BlockHeader]:
-        require_results(blocks)
-        told = zip(numbers, blocks, strict=True)
-        return {number: read_header(block, number=number) for number, block in told if block is not None}
-
-    return rpc.query([block_call(number) for number in numbers], parse=parse)
+    return rpc.query_each(sorted(set(numbers)), calls=lambda number: [block_call(number)], parse=parse)
 
 
 def read_times(rpc: RpcClient, hashes: Mapping[int, str]) -> dict[str, int]:
@@ -74,25 +65,15 @@ def read_times(rpc: RpcClient, hashes: Mapping[int, str]) -> dict[str, int]:
 
     Raises NodeUnavailableError.
     """
-    wanted = sorted(hashes)
-    found: dict[str, int] = {}
-    for start in range(0, len(wanted), rpc.batch_size):
-        found |= _read_times_of_part(rpc, wanted[start : start + rpc.batch_size], hashes)
-    return found
 
+    def parse(number: int, blocks: list[Any]) -> int:
+        header = read_header(blocks[0], number=number)
+        if header.hash != hashes[number]:
+            raise RetryableError("a block with another hash than its logs have")
+        return header.time
 
-def _read_times_of_part(rpc: RpcClient, numbers: Sequence[int], hashes: Mapping[int, str]) -> dict[str, int]:
-    def parse(blocks: list[Any]) -> dict[str, int]:
-        require_results(blocks)
-        found = {}
-        for number, block in zip(numbers, blocks, strict=True):
-            header = read_header(block, number=number)
-            if header.hash != hashes[number]:
-                raise RetryableError("a block with another hash than its logs have")
-            found[header.hash] = header.time
-        return found
-
-    return rpc.query([block_call(number) for number in numbers], parse=parse)
+    times = rpc.query_each(sorted(hashes), calls=lambda number: [block_call(number)], parse=parse)
+    return {hashes[number]: time for number, time in times.items()}
 
 
 def require_on_chain(rpc: RpcClient, headers: Sequence[BlockHeader]) -> None:

@@ -20,11 +20,12 @@ from config.http.errors import (
 from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError
 from tokens.chains.rpc.batch import ChainIdentity, send_calls
 from tokens.chains.rpc.endpoint import Endpoint
-from tokens.chains.rpc.responses import Call, NodeBehindError, require_method_offered
+from tokens.chains.rpc.responses import Call, NodeBehindError, require_method_offered, require_results
 
 logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
+Key = TypeVar("Key")
 # Parses the results of one node. Raises RetryableError where another node, or the same one later, must be queried.
 Parse = Callable[[list[Any]], Found]
 
@@ -122,6 +123,26 @@ class RpcClient:
         for start in range(0, len(calls), self.batch_size):
             results += self.query(calls[start : start + self.batch_size], parse=parse, policy=policy)
         return results
+
+    def query_each(
+        self, keys: Sequence[Key], *, calls: Callable[[Key], Sequence[Call]], parse: Callable[[Key, list[Any]], Any]
+    ) -> dict[Key, Any]:
+        """Return key -> what `parse` makes of the results of its calls, without keys for which that is None.
+
+        A query has as many keys as `batch_size` allows, with equally many calls each. A rejected call is a failure of
+        the node. Raises as `query`.
+        """
+        found: dict[Key, Any] = {}
+        size = max(1, self.batch_size // len(calls(keys[0]))) if keys else 1
+        for part in (keys[start : start + size] for start in range(0, len(keys), size)):
+
+            def parse_part(results: list[Any], part: Sequence[Key] = part) -> dict[Key, Any]:
+                require_results(results)
+                each = len(results) // len(part)
+                return {key: parse(key, results[each * place : each * (place + 1)]) for place, key in enumerate(part)}
+
+            found |= self.query([call for key in part for call in calls(key)], parse=parse_part)
+        return {key: value for key, value in found.items() if value is not None}
 
     def call_all(self, calls: Sequence[Call], *, broadcast: bool = False) -> list[list[Any] | None]:
         """Return each node's results in the setting's order; None where a node does not respond.

@@ -19,27 +19,15 @@ _DECIMALS = codec.load_abi("token").function("decimals")
 
 def read_accounts(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, AccountState]:
     """Implement `Chain.read_accounts`."""
-    found: dict[str, AccountState] = {}
-    # Two calls for each, so that both are served by one node.
-    size = max(1, rpc.batch_size // 2)
-    for start in range(0, len(addresses), size):
-        found |= _read_part(rpc, addresses[start : start + size])
-    return found
 
+    def calls(address: str) -> list[Call]:
+        return [("eth_getTransactionCount", (address, "latest")), ("eth_getBalance", (address, "latest"))]
 
-def _read_part(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, AccountState]:
-    def parse(results: list[Any]) -> dict[str, AccountState]:
-        require_results(results)
-        told = zip(addresses, results[::2], results[1::2], strict=True)
-        return {
-            address: AccountState(nonce=parse_quantity(nonce), balance=parse_amount(balance))
-            for address, nonce, balance in told
-        }
+    def parse(address: str, results: list[Any]) -> AccountState:
+        nonce, balance = results
+        return AccountState(nonce=parse_quantity(nonce), balance=parse_amount(balance))
 
-    calls: list[Call] = []
-    for address in addresses:
-        calls += [("eth_getTransactionCount", (address, "latest")), ("eth_getBalance", (address, "latest"))]
-    return rpc.query(calls, parse=parse)
+    return rpc.query_each(addresses, calls=calls, parse=parse)
 
 
 def read_fees(rpc: RpcClient) -> FeeQuote:

@@ -6,32 +6,26 @@ from typing import Any
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import MalformedResponseError, parse_hash, parse_object, parse_quantity
-from tokens.chains.rpc.responses import Call, require_results
+from tokens.chains.rpc.responses import Call
 from tokens.chains.transaction_types import TransactionOutcome
 
 
 def read_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
     """Implement `Chain.read_outcomes`."""
-    found: dict[str, TransactionOutcome] = {}
-    for part in _parts(rpc, tx_hashes):
-        found |= _read_part(rpc, part)
-    return found
 
+    def parse(tx_hash: str, receipts: list[Any]) -> TransactionOutcome | None:
+        return None if receipts[0] is None else _outcome(tx_hash, receipts[0])
 
-def _read_part(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
-    def parse(receipts: list[Any]) -> dict[str, TransactionOutcome]:
-        require_results(receipts)
-        told = zip(tx_hashes, receipts, strict=True)
-        return {tx_hash: _outcome(tx_hash, receipt) for tx_hash, receipt in told if receipt is not None}
-
-    return rpc.query(_calls(tx_hashes), parse=parse)
+    return rpc.query_each(tx_hashes, calls=lambda tx_hash: [_receipt_call(tx_hash)], parse=parse)
 
 
 def find_outcomes(rpc: RpcClient, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
     """Implement `Chain.find_outcomes`."""
     found: dict[str, TransactionOutcome] = {}
-    for part in _parts(rpc, tx_hashes):
-        results = [receipts for receipts in rpc.call_all(_calls(part)) if receipts is not None]
+    for start in range(0, len(tx_hashes), rpc.batch_size):
+        part = tx_hashes[start : start + rpc.batch_size]
+        answers = rpc.call_all([_receipt_call(tx_hash) for tx_hash in part])
+        results = [receipts for receipts in answers if receipts is not None]
         if not results:
             raise NodeUnavailableError(f"chain {rpc.chain_id} is out of reach (no node answered)")
         for receipts in results:
@@ -63,10 +57,5 @@ def _outcome(tx_hash: str, receipt: object) -> TransactionOutcome:
     )
 
 
-def _calls(tx_hashes: Sequence[str]) -> list[Call]:
-    return [("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in tx_hashes]
-
-
-def _parts(rpc: RpcClient, tx_hashes: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(tx_hashes), rpc.batch_size):
-        yield tx_hashes[start : start + rpc.batch_size]
+def _receipt_call(tx_hash: str) -> Call:
+    return ("eth_getTransactionReceipt", (tx_hash,))
