@@ -6,7 +6,7 @@ collectors: functions that take the time and yield metrics, within milliseconds 
 
 import hmac
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -63,12 +63,18 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(body, content_type=content_type, headers={"Cache-Control": NO_STORE})
 
 
-def labelled_gauge(name: str, text: str, label: str, values: Mapping[str, float | None]) -> GaugeMetricFamily:
-    """Return a gauge with one sample per value of a label; for collectors. Samples that are None are left out."""
-    gauge = GaugeMetricFamily(name, text, labels=[label])
+def labelled_gauge(
+    name: str, text: str, labels: str | Sequence[str], values: Mapping[Any, float | None]
+) -> GaugeMetricFamily:
+    """Return a gauge with one sample per value of a label, or per tuple of those of several labels; for collectors.
+
+    Samples that are None are left out.
+    """
+    one = isinstance(labels, str)
+    gauge = GaugeMetricFamily(name, text, labels=[labels] if one else labels)
     for value, number in values.items():
         if number is not None:
-            gauge.add_metric([value], number)
+            gauge.add_metric([str(part) for part in ([value] if one else value)], number)
     return gauge
 
 

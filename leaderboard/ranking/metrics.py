@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from prometheus_client import Metric
-from prometheus_client.metrics_core import GaugeMetricFamily
 
+from config.api.metrics import labelled_gauge
 from leaderboard.models import Snapshot
 
 _NUMBERS: tuple[tuple[str, str, Callable[[Snapshot, datetime], float]], ...] = (
@@ -23,7 +23,5 @@ def ranking_metrics(now: datetime) -> Iterator[Metric]:
     """Yield gauges for the current ranking of each interval that has one."""
     current = list(Snapshot.objects.filter(is_current=True).order_by("interval"))
     for name, text, number in _NUMBERS:
-        gauge = GaugeMetricFamily(f"launchboard_leaderboard_{name}", text, labels=["interval"])
-        for snapshot in current:
-            gauge.add_metric([snapshot.interval], number(snapshot, now))
-        yield gauge
+        values = {snapshot.interval: number(snapshot, now) for snapshot in current}
+        yield labelled_gauge(f"launchboard_leaderboard_{name}", text, "interval", values)

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Min
 from prometheus_client import Metric
-from prometheus_client.core import GaugeMetricFamily
 
+from config.api.metrics import labelled_gauge
 from tokens.deploying.sending.wallets import is_low_balance
 from tokens.indexing.metrics import NEWEST
 from tokens.installation.signing_wallets import signing_chains
@@ -24,44 +24,44 @@ def deployment_metrics(now: datetime) -> Iterator[Metric]:
     paused = dict(DeploySwitch.objects.values_list("chain_id", "paused"))
     chains = sorted({*signing_chains(), *paused, *(chain for chain, *_ in found)})
     counts = {(chain, status): count for chain, status, count, _ in found}
-    yield _gauge(
+    yield labelled_gauge(
         "launchboard_deployments_open",
         "Deployments that are not listed yet, nor failed.",
         ("chain", "status"),
-        (((chain, status), counts.get((chain, status), 0)) for chain in chains for status in _OPEN),
+        {(chain, status): counts.get((chain, status), 0) for chain in chains for status in _OPEN},
     )
     since = dict.fromkeys(chains, now)
     for chain, status, _, oldest in found:
         if status != DeploymentStatus.MINED:
             since[chain] = min(since[chain], oldest)
-    yield _gauge(
+    yield labelled_gauge(
         "launchboard_deployments_oldest_seconds",
         "For how long the oldest deployment of the chain has waited to be in a block; 0 without any.",
-        ("chain",),
-        (((chain,), (now - oldest).total_seconds()) for chain, oldest in since.items()),
+        "chain",
+        {chain: (now - oldest).total_seconds() for chain, oldest in since.items()},
     )
     newest = Counter(Deployment.objects.order_by("-pk").values_list("status", flat=True)[:NEWEST])
-    yield _gauge(
+    yield labelled_gauge(
         "launchboard_deployments_newest",
         f"Of the newest {NEWEST:,} deployments, how many are in each state.",
-        ("status",),
-        (((status,), newest[status]) for status in DeploymentStatus),
+        "status",
+        {status: newest[status] for status in DeploymentStatus},
     )
     failed = Deployment.objects.filter(status=DeploymentStatus.FAILED, updated_at__gte=now - _LATELY).values_list(
         "chain_id"
     )
     failures = dict(failed.order_by().annotate(count=Count("pk")))
-    yield _gauge(
+    yield labelled_gauge(
         "launchboard_deployments_failed",
         "How many deployments failed within a day, and were not tried again since.",
-        ("chain",),
-        (((chain,), failures.get(chain, 0)) for chain in sorted({*chains, *failures})),
+        "chain",
+        {chain: failures.get(chain, 0) for chain in sorted({*chains, *failures})},
     )
-    yield _gauge(
+    yield labelled_gauge(
         "launchboard_deployments_paused",
         "1 while an operator has paused deployments on the chain.",
-        ("chain",),
-        (((chain,), paused.get(chain, False)) for chain in chains),
+        "chain",
+        {chain: paused.get(chain, False) for chain in chains},
     )
 
 
@@ -69,24 +69,24 @@ def wallet_metrics(now: datetime) -> Iterator[Metric]:
     """Yield balances of the wallets that have a signer, and flags for those that need an operator."""
     rows = list(DeployWallet.objects.filter(signable=True).order_by("chain_id", "address"))
     labels = ("chain", "address")
-    named = [((row.chain_id, row.address), row) for row in rows]
-    yield _gauge(
+    named = {(row.chain_id, row.address): row for row in rows}
+    yield labelled_gauge(
         "launchboard_deploy_wallet_balance_wei",
         "Balance of the wallet at the last query of its node.",
         labels,
-        ((name, float(row.balance)) for name, row in named if row.balance is not None),
+        {name: None if row.balance is None else float(row.balance) for name, row in named.items()},
     )
-    yield _gauge(
+    yield labelled_gauge(
         "launchboard_deploy_wallet_low",
         "1 while that is less than DEPLOY_LOW_BALANCE_ETH.",
         labels,
-        ((name, is_low_balance(row.balance)) for name, row in named),
+        {name: is_low_balance(row.balance) for name, row in named.items()},
     )
-    yield _gauge(
+    yield labelled_gauge(
         "launchboard_deploy_wallet_trouble",
         "1 while something keeps the wallet from sending, or soon will.",
         labels,
-        ((name, bool(row.trouble)) for name, row in named),
+        {name: bool(row.trouble) for name, row in named.items()},
     )
 
 
@@ -97,12 +97,3 @@ def _open_by_chain(*, enqueued: bool) -> Iterable[tuple[int, str, int, datetime]
         rows = Deployment.objects.filter(final_at=None, status__in=_OPEN).exclude(status=DeploymentStatus.ENQUEUED)
     grouped = rows.order_by().values_list("chain_id", "status")
     return grouped.annotate(count=Count("pk"), oldest=Min("created_at"))
-
-
-def _gauge(
-    name: str, text: str, labels: tuple[str, ...], numbers: Iterable[tuple[tuple[object, ...], float]]
-) -> GaugeMetricFamily:
-    gauge = GaugeMetricFamily(name, text, labels=labels)
-    for values, number in numbers:
-        gauge.add_metric([str(value) for value in values], number)
-    return gauge
