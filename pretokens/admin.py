@@ -8,7 +8,6 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import action
 
@@ -16,12 +15,11 @@ from accounts.admin import user_pages
 from config.http.errors import PermanentError, RetryableError
 from config.operators.admin_pages import (
     ReadOnlyAdmin,
-    change_url,
-    confirmation_page,
-    get_row_or_404,
+    change_each,
+    confirm_action,
     hide_actions,
+    list_action,
     log_changes,
-    selected_rows,
 )
 from pretokens import conversion, lifecycle
 from pretokens.body import normalize_keyword
@@ -32,8 +30,6 @@ from tokens.admin.indexed_search import IndexedSearch
 from tokens.admin.list_filters import ChainFilter
 from tokens.admin.token_fields import pretty_json
 from tokens.deploying.enqueueing import enqueue_deployment
-
-_MAX_ERRORS_SHOWN = 5
 
 
 @admin.register(Pretoken)
@@ -105,55 +101,37 @@ class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
             body = body | {"airdrop": airdrop | {"entries": f"{len(airdrop['entries']):,} accounts"}}
         return pretty_json(body)
 
-    @admin.action(description="Restore", permissions=["act"])
+    @list_action("Restore", permission="act")
     def restore(self, request: HttpRequest, pretokens: QuerySet[Pretoken]) -> None:
         """Make deleted pretokens pending again where the quotas allow it; report the others."""
-        chosen = selected_rows(self, request, pretokens)
-        if chosen is None:
-            return
-        restored, errors = [], []
-        with transaction.atomic():
+        change_each(
+            self,
+            request,
             # Sorted by owner, since each owner's row is locked.
-            for pretoken in chosen.defer("body").order_by("owner", "pk"):
-                try:
-                    lifecycle.restore_pretoken(pretoken.pk)
-                except lifecycle.NotRestorableError as error:
-                    errors.append(f"{pretoken.keyword}: {error}.")
-                else:
-                    restored.append(pretoken)
-            log_changes(request, restored, "restore")
-        if restored:
-            self.message_user(request, f"{len(restored)} pending again.", messages.SUCCESS)
-        if errors:
-            more = ["..."] if len(errors) > _MAX_ERRORS_SHOWN else []
-            text = " ".join([f"Not restored: {len(errors)}.", *errors[:_MAX_ERRORS_SHOWN], *more])
-            self.message_user(request, text, messages.WARNING)
+            pretokens.defer("body").order_by("owner", "pk"),
+            lambda pretoken: lifecycle.restore_pretoken(pretoken.pk),
+            refusal=lifecycle.NotRestorableError,
+            name="keyword",
+            log="restore",
+            done="pending again",
+            left_out="Not restored",
+        )
 
     @action(description="Restore", permissions=["act"], url_path="restore", icon="restore_from_trash")
     def restore_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show a confirmation page; on POST restore this pretoken like the list's action."""
-        pretoken = get_row_or_404(self, request, object_id)
-        if request.method == "POST":
-            self.restore(request, Pretoken.objects.filter(pk=pretoken.pk))
-            return redirect(change_url(pretoken))
         text = "The pretoken is pending and visible to its owner again, until its original expiry."
-        return confirmation_page(
-            self, request, row=pretoken, title=f"Restore: {pretoken}", text=text, button="Yes, restore"
-        )
+        return confirm_action(self, request, object_id, self.restore, text=text, button="Yes, restore")
 
     @action(description="Deploy", permissions=["act"], url_path="deploy", icon="rocket_launch")
     def deploy_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show a confirmation page; on POST simulate the launch and, if it succeeds, store the deployment."""
-        pretoken = get_row_or_404(self, request, object_id)
-        if request.method == "POST":
-            self._deploy(request, pretoken)
-            return redirect(change_url(pretoken))
         text = "One of the service's wallets launches the token and pays the gas. This can't be undone."
-        return confirmation_page(
-            self, request, row=pretoken, title=f"Deploy: {pretoken}", text=text, button="Yes, deploy"
-        )
+        return confirm_action(self, request, object_id, self._deploy, text=text, button="Yes, deploy")
 
-    def _deploy(self, request: HttpRequest, pretoken: Pretoken) -> None:
+    @admin.action(description="Deploy")
+    def _deploy(self, request: HttpRequest, chosen: QuerySet[Pretoken]) -> None:
+        (pretoken,) = chosen
         try:
             # Calls a node, so it runs outside the transaction that locks rows.
             prepared = conversion.prepare_launch(pretoken.pk)

@@ -1,13 +1,16 @@
 """Base classes and helpers of admin pages: read-only rows, filters, limited selections, confirmation pages."""
 
-from collections.abc import Iterable
-from typing import Any
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -18,6 +21,13 @@ from config.queue import LeasedQuerySet, QueueState
 
 # An action locks its rows, writes a history line for each and may enqueue each, all in one transaction.
 MAX_ACTION_ROWS = 1_000
+# Refusals of an action that are shown one by one.
+_MAX_REFUSALS = 5
+
+
+Row = TypeVar("Row")
+# A list action: the admin page, the request and the selected rows.
+ListAction = Callable[[Any, HttpRequest, QuerySet[Any]], HttpResponse | None]
 
 
 class ServiceWrittenAdmin(ModelAdmin):
@@ -86,20 +96,73 @@ class QueueStateFilter(admin.SimpleListFilter):
         return queryset.in_state(QueueState[value.upper()], timezone.now())
 
 
-def selected_rows(model_admin: ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any] | None:
-    """Return the selected rows of an action in primary-key order, the lock order of all writers.
+def list_action(description: str, *, permission: str = "change") -> Callable[[ListAction], ListAction]:
+    """Return the decorator of a list's action on selected rows, which come in the lock order of all writers, by key.
 
-    None if there are more than MAX_ACTION_ROWS; the operator gets a message.
+    With more than MAX_ACTION_ROWS nothing is done, and the operator gets a message.
     """
-    chosen = list(rows.order_by().values_list("pk", flat=True)[: MAX_ACTION_ROWS + 1])
-    if len(chosen) > MAX_ACTION_ROWS:
-        text = (
-            f"Nothing was done: an action takes at most {MAX_ACTION_ROWS:,} rows at a time. Choose fewer by a filter."
-        )
-        model_admin.message_user(request, text, messages.ERROR)
-        return None
-    found: QuerySet[Any] = rows.model._default_manager.filter(pk__in=chosen).order_by("pk")
-    return found
+
+    def decorate(act: ListAction) -> ListAction:
+        @admin.action(description=description, permissions=[permission])
+        @functools.wraps(act)
+        def act_on_selection(model_admin: Any, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+            chosen = list(rows.order_by().values_list("pk", flat=True)[: MAX_ACTION_ROWS + 1])
+            if len(chosen) <= MAX_ACTION_ROWS:
+                return act(model_admin, request, rows.model._default_manager.filter(pk__in=chosen).order_by("pk"))
+            text = f"Nothing was done: an action takes at most {MAX_ACTION_ROWS:,} rows at a time."
+            model_admin.message_user(request, f"{text} Choose fewer by a filter.", messages.ERROR)
+            return None
+
+        return act_on_selection
+
+    return decorate
+
+
+def confirm_action(
+    model_admin: ModelAdmin, request: HttpRequest, object_id: str, act: Any, *, text: str, button: str = "Yes, do it"
+) -> HttpResponse:
+    """Run a list's action for one row after a confirmation page, and return to the row's page."""
+    row = get_row_or_404(model_admin, request, object_id)
+    if request.method == "POST":
+        act(request, type(row)._default_manager.filter(pk=row.pk))
+        return redirect(change_url(row))
+    title = f"{act.short_description}: {row}"
+    return confirmation_page(model_admin, request, row=row, title=title, text=text, button=button)
+
+
+def change_each(
+    model_admin: ModelAdmin,
+    request: HttpRequest,
+    rows: Iterable[Row],
+    change: Callable[[Row], object],
+    *,
+    refusal: type[Exception],
+    name: str,
+    log: str,
+    done: str,
+    left_out: str,
+) -> None:
+    """Change row after row in one transaction, and report how many are `done`, and which ones are `left_out` and why.
+
+    `change` raises a `refusal` for a row that stays as it is, which is reported by the attribute `name`. The others
+    get the history line `log`.
+    """
+    changed, refusals = [], []
+    with transaction.atomic():
+        for row in rows:
+            try:
+                change(row)
+            except refusal as error:
+                refusals.append(f"{getattr(row, name)}: {error}.")
+            else:
+                changed.append(row)
+        log_changes(request, changed, log)
+    if changed:
+        model_admin.message_user(request, f"{len(changed)} {done}.", messages.SUCCESS)
+    if refusals:
+        more = ["..."] if len(refusals) > _MAX_REFUSALS else []
+        text = " ".join([f"{left_out}: {len(refusals)}.", *refusals[:_MAX_REFUSALS], *more])
+        model_admin.message_user(request, text, messages.WARNING)
 
 
 def log_changes(request: HttpRequest, rows: Iterable[Any], message: str) -> None:

@@ -6,19 +6,16 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import action
 
 from config.operators.admin_pages import (
     ReadOnlyAdmin,
     ServiceWrittenAdmin,
-    change_url,
-    confirmation_page,
-    get_row_or_404,
+    confirm_action,
     hide_actions,
+    list_action,
     log_changes,
-    selected_rows,
 )
 from tokens.admin.indexed_search import IndexedSearch, match_alarms, match_chain, match_coverage
 from tokens.admin.list_filters import ChainFilter
@@ -152,14 +149,11 @@ class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
     def transactions(self, alarm: CoverageAlarm) -> str:
         return ", ".join(alarm.tx_hashes)
 
-    @admin.action(description="Mark as seen", permissions=["change"])
+    @list_action("Mark as seen")
     def see(self, request: HttpRequest, alarms: QuerySet[CoverageAlarm]) -> None:
         """Mark alarms as seen; alarms that were seen before keep their time."""
-        chosen = selected_rows(self, request, alarms)
-        if chosen is None:
-            return
         with transaction.atomic():
-            seen = list(chosen.filter(seen_at=None).select_for_update(no_key=True))
+            seen = list(alarms.filter(seen_at=None).select_for_update(no_key=True))
             CoverageAlarm.objects.filter(pk__in=[alarm.pk for alarm in seen]).update(seen_at=timezone.now())
             log_changes(request, seen, "seen")
         self.message_user(request, f"{len(seen)} marked as seen.", messages.SUCCESS)
@@ -167,14 +161,8 @@ class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
     @action(description="Mark as seen", permissions=["change"], url_path="see", icon="visibility")
     def see_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Mark one alarm as seen after a confirmation page."""
-        alarm = get_row_or_404(self, request, object_id)
-        if request.method == "POST":
-            self.see(request, CoverageAlarm.objects.filter(pk=alarm.pk))
-            return redirect(change_url(alarm))
         text = "The dashboard and the metric of unseen alarms no longer count it; it remains in the list."
-        return confirmation_page(
-            self, request, row=alarm, title=f"Mark as seen: {alarm}", text=text, button="Yes, do it"
-        )
+        return confirm_action(self, request, object_id, self.see, text=text)
 
 
 def _state(head: Any) -> ChainState:

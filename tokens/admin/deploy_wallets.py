@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 
-from config.operators.admin_pages import ServiceWrittenAdmin, log_changes, selected_rows
+from config.operators.admin_pages import ServiceWrittenAdmin, list_action, log_changes
 from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.deployment_fields import explorer_link, format_native_amount, purpose
 from tokens.admin.indexed_search import IndexedSearch, match_wallets
@@ -79,20 +79,17 @@ class DeployWalletAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
         )
         return format_html("<ul>{}</ul>", rows) if rows else "none"
 
-    @admin.action(description="Enable", permissions=["change"])
+    @list_action("Enable")
     def enable(self, request: HttpRequest, wallets: QuerySet[DeployWallet]) -> None:
         self._switch(request, wallets, on=True)
 
-    @admin.action(description="Disable: assign no more deployments", permissions=["change"])
+    @list_action("Disable: assign no more deployments")
     def disable(self, request: HttpRequest, wallets: QuerySet[DeployWallet]) -> None:
         self._switch(request, wallets, on=False)
 
     def _switch(self, request: HttpRequest, wallets: QuerySet[DeployWallet], *, on: bool) -> None:
-        chosen = selected_rows(self, request, wallets)
-        if chosen is None:
-            return
         with transaction.atomic():
-            changed = list(chosen.exclude(enabled=on).select_for_update(no_key=True))
+            changed = list(wallets.exclude(enabled=on).select_for_update(no_key=True))
             DeployWallet.objects.filter(pk__in=[wallet.pk for wallet in changed]).update(enabled=on)
             log_changes(request, changed, f"enabled = {on}")
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)

@@ -3,23 +3,20 @@
 from functools import partial
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Length
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from unfold.admin import StackedInline
 from unfold.decorators import action
 
 from config.operators.admin_pages import (
     ReadOnlyAdmin,
-    change_url,
-    confirmation_page,
-    get_row_or_404,
+    change_each,
+    confirm_action,
     hide_actions,
-    log_changes,
-    selected_rows,
+    list_action,
 )
 from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.deployment_fields import VERSIONS, admin_link, attempt_wallet, cost, fieldsets, mined, versions
@@ -28,8 +25,6 @@ from tokens.admin.list_filters import ChainFilter
 from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.sending import state_transitions
 from tokens.models import DeployAttempt, Deployment, DeploymentStatus
-
-_REFUSALS_SHOWN = 5
 
 
 class AttemptInline(StackedInline):
@@ -109,38 +104,28 @@ class DeploymentAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     def launched(self, deployment: Deployment) -> str:
         return admin_link(deployment.token, deployment.token.symbol) if deployment.token else ""
 
-    @admin.action(description="Try again", permissions=["retry"])
+    @list_action("Try again", permission="retry")
     def retry(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:
         """Enqueue failed deployments again, and report the others."""
-        chosen = selected_rows(self, request, deployments)
-        if chosen is None:
-            return
-        retried, refusals = [], []
-        with transaction.atomic():
-            for deployment in chosen.defer("calldata", "config"):
-                try:
-                    state_transitions.retry_failed(deployment.pk)
-                except state_transitions.NotRetryableError as error:
-                    refusals.append(f"{deployment.request_key}: {error}.")
-                else:
-                    retried.append(deployment)
-                    transaction.on_commit(partial(enqueue_deployment, deployment.pk))
-            log_changes(request, retried, "try again")
-        if retried:
-            self.message_user(request, f"{len(retried)} enqueued again.", messages.SUCCESS)
-        if refusals:
-            more = ["..."] if len(refusals) > _REFUSALS_SHOWN else []
-            text = " ".join([f"Skipped: {len(refusals)}.", *refusals[:_REFUSALS_SHOWN], *more])
-            self.message_user(request, text, messages.WARNING)
+
+        def retry(deployment: Deployment) -> None:
+            state_transitions.retry_failed(deployment.pk)
+            transaction.on_commit(partial(enqueue_deployment, deployment.pk))
+
+        change_each(
+            self,
+            request,
+            deployments.defer("calldata", "config"),
+            retry,
+            refusal=state_transitions.NotRetryableError,
+            name="request_key",
+            log="try again",
+            done="enqueued again",
+            left_out="Skipped",
+        )
 
     @action(description="Try again", permissions=["retry"], url_path="retry", icon="replay")
     def retry_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Retry one deployment after a confirmation page."""
-        deployment = get_row_or_404(self, request, object_id)
-        if request.method == "POST":
-            self.retry(request, Deployment.objects.filter(pk=deployment.pk))
-            return redirect(change_url(deployment))
         text = "It is sent again with the same request key and for the same address, unless its token exists."
-        return confirmation_page(
-            self, request, row=deployment, title=f"Try again: {deployment}", text=text, button="Yes, try again"
-        )
+        return confirm_action(self, request, object_id, self.retry, text=text, button="Yes, try again")

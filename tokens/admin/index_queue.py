@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, log_changes, selected_rows
+from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, list_action, log_changes
 from tokens.admin.indexed_search import IndexedSearch, match_transaction
 from tokens.admin.list_filters import ChainFilter
 from tokens.indexing import index_requests, tasks
@@ -40,12 +40,10 @@ class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
             '<a class="text-link" href="{}?q={}">Tokens of this transaction</a>', page, index_request.tx_hash
         )
 
-    @admin.action(description="Index again", permissions=["change"])
+    @list_action("Index again")
     def retry(self, request: HttpRequest, requests: QuerySet[IndexRequest]) -> None:
         """Reset the requests and enqueue them."""
-        chosen = selected_rows(self, request, requests)
-        if chosen is not None:
-            self.message_user(request, f"{len(reopen_requests(request, chosen))} enqueued.", messages.SUCCESS)
+        self.message_user(request, f"{len(reopen_requests(request, requests))} enqueued.", messages.SUCCESS)
 
 
 def reopen_requests(request: HttpRequest, requests: QuerySet[IndexRequest]) -> list[IndexRequest]:

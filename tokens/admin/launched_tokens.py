@@ -17,11 +17,12 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from config.operators.admin_pages import (
     ServiceWrittenAdmin,
     change_url,
+    confirm_action,
     confirmation_page,
     get_row_or_404,
     hide_actions,
+    list_action,
     log_changes,
-    selected_rows,
 )
 from tokens.admin.index_queue import reopen_requests
 from tokens.admin.indexed_search import IndexedSearch, match_tokens
@@ -88,50 +89,44 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         hide_actions(context, "block" if obj.blocked else "unblock")
         return super().render_change_form(request, context, *args, obj=obj, **options)
 
-    @admin.action(description="Block: leave out of public lists", permissions=["change"])
+    @list_action("Block: leave out of public lists")
     def block(self, request: HttpRequest, tokens: QuerySet[Token]) -> HttpResponse | None:
         """Block tokens after a form for the reason, which submits the same selection."""
-        chosen = selected_rows(self, request, tokens)
-        if chosen is None:
-            return None
         form = ReasonForm(request.POST if "reason" in request.POST else None)
         if form.is_valid():
-            self._tag(request, chosen, "blocked", True, reason=form.cleaned_data["reason"])
+            self._tag(request, tokens, "blocked", True, reason=form.cleaned_data["reason"])
             return None
         names = ("action", "select_across", "index", ACTION_CHECKBOX_NAME)
         selection = [(name, value) for name in names for value in request.POST.getlist(name)]
-        return self._ask_reason(request, form, count=chosen.count(), back=request.get_full_path(), hidden=selection)
+        return self._ask_reason(request, form, count=tokens.count(), back=request.get_full_path(), hidden=selection)
 
-    @admin.action(description="Unblock", permissions=["change"])
+    @list_action("Unblock")
     def unblock(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         self._tag(request, tokens, "blocked", False)
 
-    @admin.action(description="Give champagne", permissions=["change"])
+    @list_action("Give champagne")
     def add_champagne(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         self._tag(request, tokens, "champagne", True)
 
-    @admin.action(description="Take champagne away", permissions=["change"])
+    @list_action("Take champagne away")
     def remove_champagne(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         self._tag(request, tokens, "champagne", False)
 
-    @admin.action(description="Verify", permissions=["change"])
+    @list_action("Verify")
     def verify(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         self._tag(request, tokens, "verified", True)
 
-    @admin.action(description="Take verification away", permissions=["change"])
+    @list_action("Take verification away")
     def unverify(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         self._tag(request, tokens, "verified", False)
 
-    @admin.action(description="Index again", permissions=["change"])
+    @list_action("Index again")
     def reindex(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         """Index the tokens' transactions again; the tokens stay listed meanwhile.
 
         A token without an index request, such as sample data, was never read from a chain.
         """
-        chosen = selected_rows(self, request, tokens)
-        if chosen is None:
-            return
-        found = list(chosen)
+        found = list(tokens)
         requests = IndexRequest.objects.for_transactions((token.chain_id, token.tx_hash) for token in found)
         with transaction.atomic():
             reopened = {(opened.chain_id, opened.tx_hash) for opened in reopen_requests(request, requests)}
@@ -143,13 +138,10 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
             text = f"Skipped, without an index request: {left}."
             self.message_user(request, text if reopened else f"Nothing enqueued. {text}", messages.WARNING)
 
-    @admin.action(description="Refresh market data now", permissions=["change"])
+    @list_action("Refresh market data now")
     def refresh_market(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
         """Give the tokens the first priority of market refreshes."""
-        chosen = selected_rows(self, request, tokens)
-        if chosen is None:
-            return
-        found = list(chosen)
+        found = list(tokens)
         with transaction.atomic():
             markets = Market.objects.filter(token__in=found).order_by("pk").select_for_update(no_key=True)
             Market.objects.filter(pk__in=[market.pk for market in markets]).prioritize(timezone.now())
@@ -163,34 +155,23 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         form = ReasonForm(request.POST or None)
         if request.method != "POST" or not form.is_valid():
             return self._ask_reason(request, form, count=1, row=token)
-        self._tag(request, _one(token), "blocked", True, reason=form.cleaned_data["reason"])
+        self._tag(request, Token.objects.filter(pk=token.pk), "blocked", True, reason=form.cleaned_data["reason"])
         return redirect(change_url(token))
 
     @action(description="Unblock", permissions=["change"], url_path="unblock", icon="check")
     def unblock_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._confirm(
-            request, object_id, "unblock", text="Public lists, searches and trending pools include it again."
-        )
+        text = "Public lists, searches and trending pools include it again."
+        return confirm_action(self, request, object_id, self.unblock, text=text)
 
     @action(description="Index again", permissions=["change"], url_path="reindex", icon="refresh")
     def reindex_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._confirm(request, object_id, "reindex", text="Its transaction is read from the chain again.")
+        text = "Its transaction is read from the chain again."
+        return confirm_action(self, request, object_id, self.reindex, text=text)
 
     @action(description="Refresh market", permissions=["change"], url_path="refresh-market", icon="show_chart")
     def refresh_market_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._confirm(
-            request, object_id, "refresh_market", text="Its market data is refreshed before all others."
-        )
-
-    def _confirm(self, request: HttpRequest, object_id: str, name: str, *, text: str) -> HttpResponse:
-        """Run the list action of this name for one token, after a confirmation page."""
-        token = get_row_or_404(self, request, object_id)
-        act = getattr(self, name)
-        if request.method == "POST":
-            act(request, _one(token))
-            return redirect(change_url(token))
-        title = f"{act.short_description}: {token}"
-        return confirmation_page(self, request, row=token, title=title, text=text, button="Yes, do it")
+        text = "Its market data is refreshed before all others."
+        return confirm_action(self, request, object_id, self.refresh_market, text=text)
 
     def _ask_reason(self, request: HttpRequest, form: ReasonForm, *, count: int, **page: Any) -> HttpResponse:
         title = "Block this token" if count == 1 else f"Block {count} tokens"
@@ -198,16 +179,9 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
 
     def _tag(self, request: HttpRequest, tokens: QuerySet[Token], tag: str, value: bool, *, reason: str = "") -> None:
         """Set one tag of the tokens, and log the change in each token's history."""
-        chosen = selected_rows(self, request, tokens)
-        if chosen is None:
-            return
         with transaction.atomic():
             # Without `no_key` the lock would block inserts of the token's events, too.
-            changed = list(chosen.exclude(**{tag: value}).select_for_update(no_key=True))
+            changed = list(tokens.exclude(**{tag: value}).select_for_update(no_key=True))
             Token.objects.filter(pk__in=[token.pk for token in changed]).update(**{tag: value})
             log_changes(request, changed, f"{tag} = {value}" + (f": {reason}" if reason else ""))
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)
-
-
-def _one(token: Token) -> QuerySet[Token]:
-    return Token.objects.filter(pk=token.pk)

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, log_changes, selected_rows
+from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, list_action, log_changes
 from tokens.admin.indexed_search import IndexedSearch, match_documents
 from tokens.admin.token_events import token_link
 from tokens.indexing.documents import fetching
@@ -45,12 +45,10 @@ class TokenDocumentAdmin(IndexedSearch, ServiceWrittenAdmin):
         """Return the parsed content as name: value."""
         return ", ".join(f"{name}: {value}" for name, value in document.content.items()) or "nothing yet"
 
-    @admin.action(description="Fetch again", permissions=["change"])
+    @list_action("Fetch again")
     def fetch_again(self, request: HttpRequest, chosen: QuerySet[TokenDocument]) -> None:
         """Reset the documents so that they are fetched again; their current content is used until then."""
-        rows = selected_rows(self, request, chosen)
-        if rows is not None:
-            self.message_user(request, f"{reopen_documents(request, rows)} to be fetched.", messages.SUCCESS)
+        self.message_user(request, f"{reopen_documents(request, chosen)} to be fetched.", messages.SUCCESS)
 
 
 def reopen_documents(request: HttpRequest, chosen: QuerySet[TokenDocument]) -> int:
