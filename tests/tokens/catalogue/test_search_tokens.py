@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 import pytest
+from django.db import connection
 from django.http import QueryDict
 
 from config.api.query_parameters import parse_query
@@ -367,3 +368,13 @@ def test_filters_narrow_a_search(fetch, parameters, columns):
             answer = fetch(q=q, sortBy=sort_by, **parameters)
             assert (ids(answer), answer.json()["total"]) == (wanted[::-1], 3)
         assert walk(fetch, q=q, sort="asc", limit=2, **parameters) == wanted
+
+
+def test_the_time_limit_of_a_search_ends_with_its_statement(fetch):
+    """Check in the test's transaction, where the limit would remain for the next statement of the connection."""
+    token = TokenFactory(name="dog")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 60000")
+        assert ids(fetch(q="dog")) == [token.pk]
+        cursor.execute("SHOW statement_timeout")
+        assert cursor.fetchone() == ("0",)
