@@ -2,25 +2,16 @@
 
 import base64
 import datetime
-import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from config.cursors import Cursor, CursorError, LegacyCursor, decode_cursor, encode_cursor
+from tests.rows.token_lists import content_of, cursor_of
 
 START = datetime.datetime(2026, 2, 7, 3, 50, 49, tzinfo=datetime.UTC)
 OLDER = "eyJpZCI6IjIwMjYtMDItMDdUMDM6NTA6NDkifQ=="
-
-
-def cursor_of(content):
-    text = content if isinstance(content, str) else json.dumps(content)
-    return base64.b64encode(text.encode()).decode()
-
-
-def content_of(cursor):
-    return json.loads(base64.b64decode(cursor))
 
 
 @pytest.mark.parametrize(

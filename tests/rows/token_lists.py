@@ -32,8 +32,9 @@ def walk(fetch: Callable[..., Any], **parameters: Any) -> list[int]:
 
 
 def cursor_of(content: Any) -> str:
-    """Return a cursor with this content."""
-    return base64.b64encode(json.dumps(content).encode()).decode()
+    """Return a cursor with this content, JSON as text or as values."""
+    text = content if isinstance(content, str) else json.dumps(content)
+    return base64.b64encode(text.encode()).decode()
 
 
 def content_of(cursor: str) -> Any:

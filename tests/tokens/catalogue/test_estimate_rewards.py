@@ -1,18 +1,16 @@
 """Tests of `GET /api/tokens/estimate-rewards-by-pool-address`."""
 
 import pytest
-from django.utils import timezone
 
 from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import LOCKER, LOCKER_V3, STRANGER, TOKEN, USDC, WETH, v1_launch, v3_launch
 from tests.nodes.locker_responses import collects, decimals, position, recorded_claim, team_percent
 from tests.nodes.recordings import base, mined
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.indexed_tokens import index_launch
+from tests.rows.token_lists import price
 from tokens.chains.addresses import checksum_address
-from tokens.chains.registry.chains import load_registry
-from tokens.indexing.launch_rows import token_columns
-from tokens.installation.installed_chains import installed_chain
-from tokens.models import Market, Token
+from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
 
@@ -36,22 +34,13 @@ def fetch(client, installed_node):
     return lambda pool, **more: client.get(PATH, {"poolAddress": pool} | more)
 
 
-@pytest.fixture
-def index(fetch, node):
+def index(launch, *, price_usd=PRICE, quote_price_usd=QUOTE_PRICE):
     """Create the row of a launch, with prices by default."""
-
-    def index(launch, *, price=PRICE, quote_price=QUOTE_PRICE):
-        (read,) = installed_chain(8453).read_transaction(node.hold(launch)).launches
-        columns = token_columns(read, chain=base(), presets=load_registry().presets.values())
-        token = Token.objects.create(**columns, last_indexed=timezone.now())
-        Market.objects.filter(token=token).update(price_usd=price, quote_price_usd=quote_price)
-        return token
-
-    return index
+    return price(index_launch(launch), price_usd=price_usd, quote_price_usd=quote_price_usd)
 
 
 @pytest.fixture
-def waiting(index, node):
+def waiting(node):
     """Create the row of a v1 launch, and have the node return its uncollected fees: tokens and WETH, in wei."""
 
     def waiting(amounts, **prices):
@@ -144,10 +133,10 @@ def test_impossible_values_of_the_chain_are_an_upstream_error(fetch, waiting, no
 @pytest.mark.parametrize(
     ("amounts", "prices"),
     [
-        ((10**18, 10**15), {"price": None}),
-        ((10**18, 10**15), {"quote_price": None}),
-        ((10**18, 0), {"price": None}),
-        ((0, 10**15), {"quote_price": None}),
+        ((10**18, 10**15), {"price_usd": None}),
+        ((10**18, 10**15), {"quote_price_usd": None}),
+        ((10**18, 0), {"price_usd": None}),
+        ((0, 10**15), {"quote_price_usd": None}),
     ],
 )
 def test_it_gives_no_number_without_a_price_that_it_needs(fetch, waiting, amounts, prices):
@@ -161,12 +150,12 @@ def test_it_gives_no_number_without_a_price_that_it_needs(fetch, waiting, amount
 @pytest.mark.parametrize(
     ("amounts", "prices", "rewards"),
     [
-        ((0, 0), {"price": None, "quote_price": None}, 0),
-        ((10**24, 0), {"quote_price": None}, 0.75),
-        ((0, 10**15), {"price": None}, 1.8),
+        ((0, 0), {"price_usd": None, "quote_price_usd": None}, 0),
+        ((10**24, 0), {"quote_price_usd": None}, 0.75),
+        ((0, 10**15), {"price_usd": None}, 1.8),
         ((10**24, 10**15), {}, 2.55),
         # The team's part is rounded down, as the locker does it.
-        ((0, 1), {"price": None}, 3000 / 10**18),
+        ((0, 1), {"price_usd": None}, 3000 / 10**18),
     ],
 )
 def test_it_needs_the_prices_of_uncollected_fees_only(fetch, waiting, amounts, prices, rewards):
@@ -176,7 +165,7 @@ def test_it_needs_the_prices_of_uncollected_fees_only(fetch, waiting, amounts, p
 
 
 @pytest.mark.parametrize("label", LEGACY)
-def test_it_estimates_what_waits_at_the_recorded_head(fetch, index, node, label):
+def test_it_estimates_what_waits_at_the_recorded_head(fetch, node, label):
     token = index(mined(label))
     if LEGACY[label]:
         team_percent(node, token.locker_address, TEAM[label], accessor=LEGACY[label])
@@ -189,7 +178,7 @@ def test_it_estimates_what_waits_at_the_recorded_head(fetch, index, node, label)
 
 
 @pytest.mark.parametrize("label", LEGACY)
-def test_it_estimates_what_the_recorded_claim_then_paid(fetch, index, node, label):
+def test_it_estimates_what_the_recorded_claim_then_paid(fetch, node, label):
     token = index(mined(label))
     claim = recorded_claim(token.locker_address)
     collects(node, int(token.position_id), owner=token.locker_address, amounts=claim.collected)
@@ -210,7 +199,7 @@ def test_it_estimates_what_the_recorded_claim_then_paid(fetch, index, node, labe
         (v3_launch, LOCKER_V3, "_clankerTeamReward"),
     ],
 )
-def test_it_estimates_by_the_split_of_the_positions_holder(fetch, index, node, launch, locker, accessor):
+def test_it_estimates_by_the_split_of_the_positions_holder(fetch, node, launch, locker, accessor):
     token = index(launch())
     position(node, 42, owner=locker, currencies=(TOKEN, WETH))
     decimals(node, TOKEN, 18)
@@ -219,8 +208,8 @@ def test_it_estimates_by_the_split_of_the_positions_holder(fetch, index, node, l
     assert fetch(token.pool_address).json() == {"userRewards": pytest.approx(0.4 * (1.25 + 3))}
 
 
-def test_each_currency_counts_with_its_own_decimals(fetch, index, node):
-    token = index(v1_launch(), price=None, quote_price=1.0)
+def test_each_currency_counts_with_its_own_decimals(fetch, node):
+    token = index(v1_launch(), price_usd=None, quote_price_usd=1.0)
     Token.objects.update(paired_token=USDC)
     position(node, 42, owner=LOCKER, currencies=(TOKEN, USDC))
     decimals(node, TOKEN, 18)

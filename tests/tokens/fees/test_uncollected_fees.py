@@ -3,7 +3,6 @@
 from contextlib import ExitStack
 
 import pytest
-from django.utils import timezone
 
 from config.concurrency_limits import SLOTS, node_slot
 from tests.config.api.test_described_answers import check, close_objects
@@ -11,11 +10,9 @@ from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, v1_launch
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_percent
 from tests.nodes.log_encoding import call
-from tests.nodes.recordings import base, mined
+from tests.nodes.recordings import mined
 from tests.rows.factories import TokenFactory
-from tokens.chains.registry.chains import load_registry
-from tokens.indexing.launch_rows import token_columns
-from tokens.installation.installed_chains import installed_chain
+from tests.rows.indexed_tokens import index_launch
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -31,18 +28,6 @@ HEAD = 209
 def fetch(client, read_key, installed_node):
     """Send a request to the service, which has the recorded chain's node, with a key."""
     return lambda address, **parameters: client.get(f"{PATH}/{address}", parameters, headers=read_key)
-
-
-@pytest.fixture
-def index(fetch, node):
-    """Return a function that indexes a launch."""
-
-    def index(launch):
-        (read,) = installed_chain(8453).read_transaction(node.hold(launch)).launches
-        columns = token_columns(read, chain=base(), presets=load_registry().presets.values())
-        return Token.objects.create(**columns, last_indexed=timezone.now())
-
-    return index
 
 
 @pytest.fixture
@@ -83,8 +68,8 @@ def test_it_finds_no_other_token(fetch, node, changes):
     assert node.calls == []
 
 
-def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(fetch, index, node):
-    token = index(mined("deploy-token1"))
+def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(fetch, node):
+    token = index_launch(mined("deploy-token1"))
     with ExitStack() as slots:
         for _ in range(SLOTS):
             slots.enter_context(node_slot())
@@ -97,8 +82,8 @@ def test_it_is_refused_at_once_while_as_many_wait_for_nodes_as_may(fetch, index,
     assert fetch(token.contract_address).json().get("error") != "Too many concurrent calls to the chain"
 
 
-def test_it_reports_when_no_node_answers(fetch, index, node):
-    token = index(mined("deploy-token1"))
+def test_it_reports_when_no_node_answers(fetch, node):
+    token = index_launch(mined("deploy-token1"))
     node.behave = lambda body: Reply(b"", status=503)
     answer = fetch(token.contract_address)
     assert (answer.status_code, answer.json()) == (503, {"error": "Upstream is not available"})
@@ -132,15 +117,15 @@ def test_it_reports_when_the_registry_lacks_a_contract(fetch, node, settings, fo
     "changes",
     [{"locker_address": ""}, {"locker_address": STRANGER}, {"paired_token": STRANGER}, {"generation": "v2"}],
 )
-def test_what_the_chain_can_not_have_returned_is_an_error_of_the_upstream(fetch, index, changes):
-    token = index(mined("deploy-token1"))
+def test_what_the_chain_can_not_have_returned_is_an_error_of_the_upstream(fetch, changes):
+    token = index_launch(mined("deploy-token1"))
     Token.objects.update(**changes)
     answer = fetch(token.contract_address)
     assert (answer.status_code, answer.json()) == (502, {"error": "Upstream answered with an error"})
 
 
-def test_it_returns_both_layers_together_and_per_recipient(fetch, index, description):
-    token = index(mined("deploy-token1"))
+def test_it_returns_both_layers_together_and_per_recipient(fetch, description):
+    token = index_launch(mined("deploy-token1"))
     answer = fetch(token.contract_address.lower(), chainId=8453, page=1)
     fees = [weth("0", "1663339986693280"), own(token, "23835600093206530008051746", "0")]
     assert answer.status_code == 200
@@ -157,8 +142,8 @@ def test_it_returns_both_layers_together_and_per_recipient(fetch, index, descrip
     check(description, f"{PATH}/{{address}}", answer.json())
 
 
-def test_what_no_node_can_simulate_is_null_and_marked(fetch, index, description):
-    token = index(mined("deploy-multi-recipients"))
+def test_what_no_node_can_simulate_is_null_and_marked(fetch, description):
+    token = index_launch(mined("deploy-multi-recipients"))
     answer = fetch(token.contract_address).json()
     assert answer["conversion"] == "unknown"
     assert answer["fees"] == [own(token, "0", None), weth("0", None)]
@@ -170,8 +155,8 @@ def test_what_no_node_can_simulate_is_null_and_marked(fetch, index, description)
     check(description, f"{PATH}/{{address}}", answer)
 
 
-def test_it_returns_only_one_recipient(fetch, index):
-    token = index(mined("deploy-multi-recipients"))
+def test_it_returns_only_one_recipient(fetch):
+    token = index_launch(mined("deploy-multi-recipients"))
     recipient = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"
     answer = fetch(token.contract_address, recipient=recipient.lower()).json()
     fees = [own(token, "0", None), weth("0", "0")]
@@ -179,8 +164,8 @@ def test_it_returns_only_one_recipient(fetch, index):
 
 
 @pytest.mark.parametrize("label", ["legacy-v0-deploy", "legacy-v2-deploy"])
-def test_an_earlier_token_has_nothing_harvested(fetch, index, description, label):
-    token = index(mined(label))
+def test_an_earlier_token_has_nothing_harvested(fetch, description, label):
+    token = index_launch(mined(label))
     answer = fetch(token.contract_address).json()
     fees = [own(token, "0", "0"), weth("0", "999999999999999")]
     assert answer["fees"] == fees
@@ -189,8 +174,8 @@ def test_an_earlier_token_has_nothing_harvested(fetch, index, description, label
     check(description, f"{PATH}/{{address}}", answer)
 
 
-def test_the_split_of_v31_is_the_launchs(fetch, index):
-    token = index(mined("legacy-v31-deploy"))
+def test_the_split_of_v31_is_the_launchs(fetch):
+    token = index_launch(mined("legacy-v31-deploy"))
     answer = fetch(token.contract_address).json()
     assert answer["fees"] == [weth("0", "999999999999999"), own(token, "0", "0")]
     assert [(each["recipient"], each["fees"][0]["pending"]) for each in answer["recipients"]] == [
@@ -200,8 +185,8 @@ def test_the_split_of_v31_is_the_launchs(fetch, index):
     ]
 
 
-def test_an_account_that_is_no_recipient_has_nothing(fetch, index, node):
-    token = index(v1_launch())
+def test_an_account_that_is_no_recipient_has_nothing(fetch, node):
+    token = index_launch(v1_launch())
     position(node, 42, owner=token.locker_address, currencies=(token.contract_address, WETH))
     decimals(node, token.contract_address, 18)
     collects(node, 42, owner=token.locker_address, amounts=(3, 5))
@@ -212,27 +197,27 @@ def test_an_account_that_is_no_recipient_has_nothing(fetch, index, node):
     assert [each["pending"] for each in fetch(token.contract_address, recipient=STRANGER).json()["fees"]] == ["0", "0"]
 
 
-def test_a_possible_unnamed_recipient_has_what_is_unknown(fetch, index):
+def test_a_possible_unnamed_recipient_has_what_is_unknown(fetch):
     # The team's part, whose recipient is missing in the recorded responses.
-    token = index(mined("legacy-v31-deploy"))
+    token = index_launch(mined("legacy-v31-deploy"))
     assert fetch(token.contract_address, recipient=STRANGER).json()["fees"] == [weth("0", None), own(token, "0", "0")]
 
 
-def test_the_registrys_order_decides_between_chains(fetch, index):
-    token = index(mined("deploy-token1"))
+def test_the_registrys_order_decides_between_chains(fetch):
+    token = index_launch(mined("deploy-token1"))
     TokenFactory(contract_address=token.contract_address, chain_id=1)
     assert fetch(token.contract_address).json()["chainId"] == 8453
     assert fetch(token.contract_address, chainId=1).status_code == 503
 
 
-def test_a_blocked_tokens_fees_are_returned(fetch, index):
-    token = index(mined("deploy-token1"))
+def test_a_blocked_tokens_fees_are_returned(fetch):
+    token = index_launch(mined("deploy-token1"))
     Token.objects.update(blocked=True)
     assert fetch(token.contract_address).status_code == 200
 
 
-def test_it_reads_the_token_once(fetch, index, django_assert_max_num_queries):
-    token = index(mined("deploy-token1"))
+def test_it_reads_the_token_once(fetch, django_assert_max_num_queries):
+    token = index_launch(mined("deploy-token1"))
     fetch(token.contract_address)
     # The key, its use, and the token.
     with django_assert_max_num_queries(4):

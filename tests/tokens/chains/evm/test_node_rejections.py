@@ -11,7 +11,7 @@ from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import STRANGER, TOKEN
 from tests.nodes.recorded_node import SECRET, RefusedError, query_head
 from tests.nodes.recordings import base
-from tests.tokens.chains.rpc.test_rpc_client import closed_port
+from tests.tokens.chains.rpc.test_rpc_client import closed_port, refuse
 from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.rpc.client import RpcClient
@@ -31,13 +31,6 @@ def chain(*nodes, **options):
     urls = tuple(node if isinstance(node, str) else node.url for node in nodes)
     options = {"attempts": 1, "initial_backoff": 0, "breaker_failures": 1, "breaker_seconds": 3600, **options}
     return Chain(info=base(), rpc=RpcClient(chain_id=8453, urls=urls, **options))
-
-
-def refuse(code, message, **more):
-    def answer(*_params):
-        raise RefusedError(code, message, **more)
-
-    return answer
 
 
 def takes(node):
