@@ -23,16 +23,6 @@ def page_of(row, action="change"):
     return f"{PRETOKENS}{row.pk}/{action}/"
 
 
-def test_pretokens_are_not_added_changed_or_deleted_by_hand(operator):
-    row = PretokenFactory()
-    before = Pretoken.objects.values().get()
-    assert operator.get(f"{PRETOKENS}add/").status_code == 403
-    operator.post(page_of(row), {"state": "deleted", "keyword": "other"})
-    assert operator.post(page_of(row, "delete"), {"post": "yes"}).status_code == 403
-    operator.post(PRETOKENS, {"action": "delete_selected", "_selected_action": [row.pk], "post": "yes"})
-    assert Pretoken.objects.values().get() == before
-
-
 def test_support_sees_all_of_it_and_changes_nothing(support):
     deleted, pending = PretokenFactory(deleted=True), PretokenFactory()
     assert shown(support, PRETOKENS) == [pending.pk, deleted.pk]

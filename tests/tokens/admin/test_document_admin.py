@@ -37,16 +37,6 @@ def numbers(client):
     }
 
 
-def test_documents_cannot_be_written_by_hand(operator):
-    document = TokenDocumentFactory()
-    assert operator.get(f"{PAGE}add/").status_code == 403
-    assert operator.post(f"{PAGE}{document.pk}/delete/", {"post": "yes"}).status_code == 403
-    operator.post(f"{PAGE}{document.pk}/change/", {"uri": "http://evil.example/", "status": "fetched", "content": "{}"})
-    before = (document.uri, document.status)
-    document.refresh_from_db()
-    assert (document.uri, document.status) == before
-
-
 def test_view_permission_fetches_nothing(support):
     document = TokenDocumentFactory(status="failed", attempts=12)
     assert support.get(f"{PAGE}{document.pk}/change/").status_code == 200

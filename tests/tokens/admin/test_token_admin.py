@@ -90,16 +90,6 @@ def test_view_permission_cannot_have_a_transaction_indexed_again(viewer, queue, 
     assert (IndexRequest.objects.get().status, queue()) == ("failed", [])
 
 
-@pytest.mark.parametrize(("model", "factory"), [("token", TokenFactory), ("indexrequest", IndexRequestFactory)])
-def test_rows_cannot_be_added_or_deleted_by_hand(operator, model, factory):
-    row = factory()
-    assert operator.get(reverse(f"admin:tokens_{model}_add")).status_code == 403
-    assert operator.post(reverse(f"admin:tokens_{model}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
-    answer = act(operator, f"admin:tokens_{model}_changelist", "delete_selected", row)
-    assert "No action selected" in answer.text
-    assert type(row).objects.count() == 1
-
-
 def test_on_chain_fields_are_read_only(operator):
     token = TokenFactory(name="Higher")
     page = reverse("admin:tokens_token_change", args=[token.pk])

@@ -367,15 +367,6 @@ def test_operators_see_whose_it_is_and_what_is_on_chain(operator):
     assert set(shown(operator, page, q=token.tx_hash)) == {rows["confirmed"].pk, rows["refuted"].pk}
 
 
-def test_no_operator_writes_one(operator):
-    row = SavedTokenFactory()
-    page = reverse("admin:tokens_savedtoken_changelist")
-    assert operator.get(f"{page}add/").status_code == 403
-    operator.post(f"{page}{row.pk}/change/", {"contract_address": "0x"})
-    assert operator.post(f"{page}{row.pk}/delete/", {"post": "yes"}).status_code == 403
-    assert SavedToken.objects.get().contract_address == row.contract_address
-
-
 def test_requests_of_strangers_alert_no_operator(operator):
     IndexRequestFactory(status="failed", from_page=True)
     assert not any(figure.is_alarming for figure in figures(operator, "Index requests").values())
