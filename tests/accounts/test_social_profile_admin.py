@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from tests.rows.admin_pages import shown
+from tests.config.operators.admin_pages import shown
 from tests.rows.factories import SocialProfileFactory
 
 pytestmark = pytest.mark.django_db

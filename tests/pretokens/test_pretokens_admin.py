@@ -9,7 +9,7 @@ from django.urls import reverse
 from development.devchain.anvil import CHAIN_ID
 from pretokens import lifecycle
 from pretokens.models import Pretoken, PretokenState
-from tests.rows.admin_pages import messages, shown
+from tests.config.operators.admin_pages import messages, shown
 from tests.rows.factories import DeploymentFactory, DeployWalletFactory, PersonFactory, PretokenFactory
 from tests.rows.launch_requests import WALLET, pretoken
 from tokens.models import Deployment

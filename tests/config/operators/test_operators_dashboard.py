@@ -13,8 +13,8 @@ from config.http.errors import NoResponseError, RateLimitedError
 from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from leaderboard.models import Interval
+from tests.config.operators.admin_pages import figures, panels
 from tests.nodes.devchain_launches import UNKNOWN_HASH
-from tests.rows.admin_pages import figures, panels
 from tests.rows.agent_factories import AgentFactory, SnapshotFactory
 from tests.rows.factories import (
     ChainHeadFactory,

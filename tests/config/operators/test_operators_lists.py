@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from accounts.models import Administrator, AdminSession, PartnerKey, Person, SocialProfile
 from pretokens.models import Pretoken
-from tests.rows.admin_pages import page_of, shown
+from tests.config.operators.admin_pages import page_of, shown
 from tests.rows.factories import (
     AdministratorFactory,
     AdminSessionFactory,

@@ -7,7 +7,7 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
-from tests.rows.admin_pages import figures, messages, page_of, panels, shown
+from tests.config.operators.admin_pages import figures, messages, page_of, panels, shown
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import (
     DeployAttemptFactory,

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.rows.admin_pages import figures, panels
+from tests.config.operators.admin_pages import figures, panels
 from tests.rows.factories import TokenDocumentFactory, TokenFactory
 from tokens.models import TokenDocument
 

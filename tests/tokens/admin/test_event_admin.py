@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from tests.rows.admin_pages import page_of
+from tests.config.operators.admin_pages import page_of
 from tests.rows.factories import FeeClaimFactory, TokenEventFactory, TokenFactory
 from tokens.models import LaunchFacts
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from config.operators.admin_pages import MAX_ACTION_ROWS
-from tests.rows.admin_pages import page_of, shown
+from tests.config.operators.admin_pages import page_of, shown
 from tests.rows.factories import IndexRequestFactory, TokenFactory
 from tests.rows.many_tokens import multiply
 from tokens.admin.token_fields import REPLACED_COLUMNS, fieldsets, json_line
