@@ -1,17 +1,12 @@
-"""The prose of sources: comments, docstrings and texts, and the words that docs/words.md replaces.
-
-`python -m tests.prose PATH ...` prints the figures of each path per 1,000 words.
-"""
+"""The prose of sources: comments, docstrings and texts, and the words that docs/words.md replaces."""
 
 import ast
 import io
 import re
-import sys
 import tokenize
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from pathlib import Path
 
 # Each pattern with what to write instead. Persons (operators, partners, users, administrators) may want and know;
 # processes, nodes, rows and requests do neither.
@@ -96,15 +91,3 @@ def frequencies(sources: list[str]) -> dict[str, float]:
     counts = {"persons": PERSONS, "speech": SPEECH, "field": FIELD}
     found = {name: sum(len(pattern.findall(text)) for text in texts) for name, pattern in counts.items()}
     return {"words": words} | {name: round(count * 1000 / max(words, 1), 1) for name, count in found.items()}
-
-
-def main() -> None:
-    for name in sys.argv[1:]:
-        files = [Path(name)] if name.endswith(".py") else sorted(Path(name).rglob("*.py"))
-        if not files:
-            sys.exit(f"{name} has no Python sources")
-        print(name, frequencies([file.read_text(encoding="utf-8") for file in files if "migrations" not in file.parts]))
-
-
-if __name__ == "__main__":
-    main()
