@@ -202,17 +202,18 @@ def test_a_refused_range_is_requested_in_parts(node, everything, error):
     assert reading.rpc._endpoints[0].max_batch_size > 1000
 
 
+def longest_range(body):
+    """Return the blocks between the ends of the longest range of logs in a request; -1 without any."""
+    calls = body if isinstance(body, list) else [body]
+    ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+    return max((int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) for entry in ranges), default=-1)
+
+
 def test_a_refusal_by_status_is_one_of_the_range(node, everything):
     error = {"code": -32602, "message": "query exceeds max block range 50"}
 
-    def behave(body):
-        calls = body if isinstance(body, list) else [body]
-        requested = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
-        if any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 50 for entry in requested):
-            return Reply(json.dumps({"jsonrpc": "2.0", "id": 1, "error": error}).encode(), status=400)
-        return None
-
-    node.behave = behave
+    reply = Reply(json.dumps({"jsonrpc": "2.0", "id": 1, "error": error}).encode(), status=400)
+    node.behave = lambda body: reply if longest_range(body) >= 50 else None
     reading = chain(node)
     assert reading.read_range(0, HEAD).transactions == everything
     assert reading.range_blocks() == 50
@@ -222,12 +223,8 @@ def test_a_refusal_by_status_is_one_of_the_range(node, everything):
 @pytest.mark.parametrize("status", [413, 504])
 def test_an_answer_that_is_too_large_or_slow_is_requested_in_parts(node, everything, status):
     def behave(body):
-        requested = (
-            [call["params"][0] for call in body if call["method"] == "eth_getLogs"] if isinstance(body, list) else []
-        )
-        too_long = any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 100 for entry in requested)
         single = not isinstance(body, list) and body["method"] == "eth_getLogs"
-        return Reply(b"", status=status) if too_long or single else None
+        return Reply(b"", status=status) if longest_range(body) >= 100 or single else None
 
     node.behave = behave
     reading = chain(node, blocks=250, breaker_failures=100)
@@ -235,15 +232,7 @@ def test_an_answer_that_is_too_large_or_slow_is_requested_in_parts(node, everyth
 
 
 def test_a_long_range_that_hangs_is_requested_in_parts(node, everything):
-    def behave(body):
-        requested = (
-            [call["params"][0] for call in body if call["method"] == "eth_getLogs"] if isinstance(body, list) else []
-        )
-        if any(int(entry["toBlock"], 16) - int(entry["fromBlock"], 16) >= 100 for entry in requested):
-            node.closed.wait()
-        return None
-
-    node.behave = behave
+    node.behave = lambda body: node.closed.wait() and None if longest_range(body) >= 100 else None
     reading = chain(node, blocks=250, timeout=0.3, breaker_failures=100)
     assert reading.read_range(0, HEAD).transactions == everything
 
