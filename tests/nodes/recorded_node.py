@@ -11,7 +11,7 @@ import pytest
 
 from tests.nodes.json_server import Reply, serve_json
 from tests.nodes.recordings import Json, Mined, recorded_chain
-from tokens.chains.evm.logs.blooms import compute_bloom
+from tokens.chains.evm.logs.log_validation import parse_receipt_logs
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.responses import accept_results
 
@@ -104,7 +104,8 @@ class Node:
         if block is None:
             return None
         hashes = [entry["hash"] for entry in block["transactions"]]
-        return block | {"transactions": hashes, "logsBloom": f"0x{compute_bloom(self._logs_of(block)):0512x}"}
+        _, bloom = parse_receipt_logs([{"logs": self._logs_of(block)}])
+        return block | {"transactions": hashes, "logsBloom": f"0x{bloom:0512x}"}
 
     def logs(self, query: Json) -> list[Json]:
         """Return the logs of a block by its hash, or of a range, by addresses and first topics."""

@@ -10,7 +10,8 @@ from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import base, mined
 from tokens.chains.abi.codec import load_abi
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.evm.logs.blooms import bloom_mask, compute_bloom
+from tokens.chains.evm.logs.blooms import bloom_mask
+from tokens.chains.evm.logs.log_validation import parse_receipt_logs
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import BlockHeader
 
@@ -43,7 +44,7 @@ def test_the_filter_is_the_one_that_clients_compute(launchpad):
     newest = Chain(info=base(), rpc=rpc).read_newest_header()
     logs = launchpad.rpc("eth_getLogs", {"blockHash": newest.hash})
     assert logs
-    assert compute_bloom(logs) == newest.logs_bloom
+    assert parse_receipt_logs([{"logs": [{**log} for log in logs]}]) == (logs, newest.logs_bloom)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,10 @@
 Ethereum's yellow paper, section 4.3.1: the bits are the low 11 of the first three pairs of bytes of keccak-256.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
 
 from sha3 import keccak_256
-
-from tokens.chains.abi.codec import Log
 
 BITS = 2048
 # From this many bits on, one address or topic in eight would match by accident, and of many items some.
@@ -22,18 +20,6 @@ def bloom_mask(item: str) -> int:
     found = 0
     for place in (0, 2, 4):
         found |= 1 << (int.from_bytes(digest[place : place + 2]) & (BITS - 1))
-    return found
-
-
-def compute_bloom(logs: Iterable[Log]) -> int:
-    """Return the filter of all these logs."""
-    items = set[str]()
-    for log in logs:
-        items.add(log["address"].lower())
-        items.update(log["topics"])
-    found = 0
-    for item in items:
-        found |= bloom_mask(item)
     return found
 
 

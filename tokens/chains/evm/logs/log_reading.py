@@ -12,7 +12,7 @@ from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnav
 from tokens.chains.evm.generations.launch_completion import complete_launches
 from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
 from tokens.chains.evm.headers import block_call, read_header, read_times, require_on_chain
-from tokens.chains.evm.logs.blooms import BITS, compute_bloom
+from tokens.chains.evm.logs.blooms import BITS
 from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics
 from tokens.chains.evm.logs.log_filters import LogFilter, log_filters
 from tokens.chains.evm.logs.log_validation import (
@@ -189,8 +189,8 @@ class LogReader:
             require_results(results)
             logs: list[Log] = []
             for header, block, receipts in zip(headers, results[::2], results[1::2], strict=True):
-                told = parse_receipt_logs(receipts)
-                if compute_bloom(told) != header.logs_bloom:
+                told, bloom = parse_receipt_logs(receipts)
+                if bloom != header.logs_bloom:
                     raise RetryableError(f"receipts that don't make the bloom filter of block {header.number}")
                 logs += self._watched(told, header, block=block)
             return logs
@@ -214,22 +214,22 @@ class LogReader:
             block = parse_object(results[0], of="a block")
             return block, [parse_hash(entry) for entry in parse_list(block.get("transactions"), of="transactions")]
 
-        def parse(results: list[Any]) -> tuple[list[Log], list[Log]]:
+        def parse(results: list[Any]) -> tuple[int, list[Log]]:
             require_results(results)
-            told = parse_receipt_logs(results)
-            return told, self._watched(told, header, block=block)
+            told, bloom = parse_receipt_logs(results)
+            return bloom, self._watched(told, header, block=block)
 
         block, hashes = self.rpc.query([("eth_getBlockByHash", (header.hash, False))], parse=read_block)
-        logs: list[Log] = []
+        bloom = 0
         watched: list[Log] = []
         for start in range(0, len(hashes), self.rpc.batch_size):
             calls: list[Call] = [
                 ("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in hashes[start : start + self.rpc.batch_size]
             ]
-            told, of_interest = self.rpc.query(calls, parse=parse)
-            logs += told
+            of_part, of_interest = self.rpc.query(calls, parse=parse)
+            bloom |= of_part
             watched += of_interest
-        if compute_bloom(logs) != header.logs_bloom:
+        if bloom != header.logs_bloom:
             raise NodeUnavailableError(
                 f"chain {self.chain.chain_id}: receipts that don't make the bloom filter of block {header.number}"
             )

@@ -5,11 +5,13 @@ Faults visible in a response itself are detected here; missing logs can't be.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 from config.http.errors import RetryableError
 from tokens.chains.abi.codec import Log
+from tokens.chains.evm.logs.blooms import bloom_mask
 from tokens.chains.evm.logs.log_filters import LogFilter
 from tokens.chains.rpc.quantities import (
     YEAR_10000,
@@ -61,19 +63,39 @@ def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: 
     return ordered
 
 
-def parse_receipt_logs(receipts: object) -> list[Log]:
-    """Return all logs of receipts. Raises RetryableError where one is malformed.
+def parse_receipt_logs(receipts: object) -> tuple[list[Log], int]:
+    """Return all logs of receipts, and the bloom filter that they make. Raises RetryableError where one is malformed.
 
-    Only addresses and topics are validated, which make the block's bloom filter; `validate_logs` does the rest.
+    Only addresses and topics are validated, which make the filter; `validate_logs` does the rest.
     """
-    known: set[str] = set()
     found: list[Log] = []
+    bloom = 0
     for receipt in parse_list(receipts, of="receipts"):
         for entry in parse_list(parse_object(receipt, of="a receipt").get("logs"), of="logs"):
             log = parse_object(entry, of="a log")
-            _check_source(log, known=known)
+            topics = parse_list(log.get("topics"), of="topics")
+            if len(topics) > _MOST_TOPICS:
+                raise MalformedResponseError("more topics than a log has")
+            try:
+                bloom |= _address_mask(log.get("address"))
+                for topic in topics:
+                    bloom |= _topic_mask(topic)
+            except TypeError as error:
+                # A list or an object, which no cache holds.
+                raise MalformedResponseError("something else in the place of an address or a topic") from error
             found.append(log)
-    return found
+    return found, bloom
+
+
+# Validated and hashed at once, and cached, because the logs of a block repeat most of their addresses and topics.
+@lru_cache(maxsize=16_384)
+def _address_mask(text: object) -> int:
+    return bloom_mask(parse_log_address(text).lower())
+
+
+@lru_cache(maxsize=16_384)
+def _topic_mask(text: object) -> int:
+    return bloom_mask(parse_hash(text))
 
 
 def validate_block_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> None:
@@ -94,7 +116,10 @@ def validate_transaction_indexes(logs: Iterable[Log], block: Mapping[str, Any]) 
 
 def filter_watched(logs: Iterable[Log], filters: Collection[LogFilter]) -> list[Log]:
     """Return the logs that match any of the filters."""
-    return [log for log in logs if any(log_filter.matches(log) for log_filter in filters)]
+    # Most logs of a receipt, such as transfers, have another first topic.
+    topics = frozenset[str]().union(*(log_filter.topics for log_filter in filters))
+    named = (log for log in logs if log["topics"] and log["topics"][0] in topics)
+    return [log for log in named if any(log_filter.matches(log) for log_filter in filters)]
 
 
 def reported_times(logs: Iterable[Log]) -> dict[str, int]:
