@@ -4,13 +4,12 @@ import re
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import product
 
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
 
 from accounts.keys import credentials
 from accounts.models import KeyState, PartnerKey, PartnerKeySecret, Scope
@@ -49,14 +48,10 @@ def test_it_refuses_a_key_with_anything_around_it_without_a_query(django_assert_
 
 def test_it_refuses_a_key_with_any_one_character_changed(django_assert_num_queries):
     text = credentials.issue_key("Acme", scopes=[Scope.READ])
-
-    @given(position=st.integers(0, len(text) - 1), character=st.one_of(st.sampled_from(BASE62), st.characters()))
-    def check(position, character):
-        changed = text[:position] + character + text[position + 1 :]
-        assert changed == text or credentials.verify_key(changed) is None
-
     with django_assert_num_queries(0):
-        check()
+        for position, character in product(range(len(text)), f"{BASE62}_ é\0"):
+            changed = text[:position] + character + text[position + 1 :]
+            assert changed == text or credentials.verify_key(changed) is None
     assert credentials.verify_key(text) is not None
 
 
