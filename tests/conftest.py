@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,15 +125,28 @@ def launchpad(
     return Launchpad(deployment)
 
 
-@pytest.fixture
-def own_launchpad(chains_file: Path, settings: Any, forget_chains: Callable[[], None]) -> Iterator[Launchpad]:
-    """Return a `launchpad` on a node of this test only, whose blocks it may reorg."""
+@pytest.fixture(scope="session")
+def _second_deployment(chains_file: Path) -> Iterator[DevelopmentContracts]:
     with run_anvil() as url:
-        deployment = deploy_contracts(url, chains_file=chains_file)
-        settings.CHAINS_FILES = (str(chains_file),)
-        settings.RPC_URLS = {CHAIN_ID: (url,)}
-        forget_chains()
-        yield Launchpad(deployment)
+        yield deploy_contracts(url, chains_file=chains_file)
+
+
+@pytest.fixture
+def own_launchpad(
+    _second_deployment: DevelopmentContracts, chains_file: Path, settings: Any, forget_chains: Callable[[], None]
+) -> Iterator[Launchpad]:
+    """Return a `launchpad` whose blocks and clock a test may change: its node returns to its first state after it."""
+    settings.CHAINS_FILES = (str(chains_file),)
+    settings.RPC_URLS = {CHAIN_ID: (_second_deployment.rpc_url,)}
+    forget_chains()
+    own = Launchpad(_second_deployment)
+    mark = own.snapshot()
+    yield own
+    own.rpc("anvil_dropAllTransactions")
+    own.rpc("evm_setAutomine", True)
+    own.rpc("evm_revert", mark)
+    # The node's clock went back with the blocks.
+    own.rpc("evm_setTime", int(time.time()))
 
 
 @pytest.fixture

@@ -53,10 +53,11 @@ def events_of(deployment: DevelopmentContracts, receipt: TxReceipt) -> list[tupl
 
 
 def let_pass(deployment: DevelopmentContracts, seconds: int) -> None:
-    """Move the clock of the node forward, by a block."""
-    provider = node_client.connect(deployment.rpc_url).provider
-    provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
-    provider.make_request(RPCEndpoint("evm_mine"), [])
+    """Mine a block so many seconds after the newest one."""
+    web3 = node_client.connect(deployment.rpc_url)
+    time = web3.eth.get_block("latest")["timestamp"] + seconds
+    web3.provider.make_request(RPCEndpoint("evm_setNextBlockTimestamp"), [time])
+    web3.provider.make_request(RPCEndpoint("evm_mine"), [])
 
 
 @contextmanager

@@ -1,11 +1,9 @@
 """A development chain whose blocks and mempool a test controls, wallets on it, and deployments for it."""
 
 import secrets
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +12,8 @@ from web3.types import RPCEndpoint
 
 from config.environment.secret import Secret
 from development.devchain import node_client
-from development.devchain.anvil import CHAIN_ID, run_anvil
-from development.devchain.deploy_contracts import OWNER, deploy_contracts
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.deploy_contracts import OWNER
 from development.devchain.deploy_contracts import DevelopmentContracts as Contracts
 from development.devchain.launch_transactions import DevLaunchConfig, deployment_config, native_value
 from tests.nodes.devchain_launches import Launchpad
@@ -180,13 +178,6 @@ def unsent(*signed: SignedTransaction) -> None:
     SignedTransaction.objects.filter(pk__in=[version.pk for version in signed]).update(sent_at=None)
 
 
-@pytest.fixture(scope="module")
-def chain_under_control(chains_file: Path) -> Iterator[Contracts]:
-    """Run a node of this module only, with the contracts."""
-    with run_anvil() as url:
-        yield deploy_contracts(url, chains_file=chains_file)
-
-
 @pytest.fixture
 def use_wallets(settings: Any) -> Callable[[Sequence[str]], None]:
     """Return a function that takes the addresses of the sending wallets."""
@@ -201,29 +192,15 @@ def use_wallets(settings: Any) -> Callable[[Sequence[str]], None]:
 
 @pytest.fixture
 def ground(
-    db: None,
-    chain_under_control: Contracts,
-    chains_file: Path,
-    settings: Any,
-    forget_chains: Callable[[], None],
-    use_wallets: Callable[[Sequence[str]], None],
+    db: None, own_launchpad: Launchpad, settings: Any, use_wallets: Callable[[Sequence[str]], None]
 ) -> Iterator[Ground]:
     """Return the chain as it was before any test, with one wallet, and without automatic mining."""
-    settings.CHAINS_FILES = (str(chains_file),)
-    settings.RPC_URLS = {CHAIN_ID: (chain_under_control.rpc_url,)}
     settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE = {}, {}
-    forget_chains()
-    there = Ground(chain_under_control)
+    there = Ground(own_launchpad.deployment)
     there.rpc("evm_setAutomine", False)
-    there.drop_all()
     there.set_base_fee(10**9)
-    mark = there.rpc("evm_snapshot")
     use_wallets([WALLET])
     yield there
-    there.drop_all()
-    there.rpc("evm_revert", mark)
-    # Its clock went back with the blocks: a transaction would not be stuck yet.
-    there.rpc("evm_setTime", int(time.time()))
     installed_signers.cache_clear()
 
 

@@ -5,13 +5,10 @@ import os
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from development.devchain import anvil
 from development.devchain import node_client as node
 from development.devchain.airdrop_tree import merkle_proof
-from development.devchain.deploy_contracts import deploy_contracts
 from development.devchain.launch_transactions import DAY, DevAirdropShare, DevLaunchConfig
-from tests.development.devchain.test_devchain_changes import let_pass
-from tests.nodes.devchain_tests import OTHER, SENDER, launch_token, token_at
+from tests.nodes.devchain_tests import OTHER, SENDER, launch_token, let_pass, token_at
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import DeploymentFactory, TokenFactory
 from tokens.chains.launching.merkle import build_tree
@@ -142,19 +139,18 @@ def test_nodes_are_stored_so_that_a_few_can_be_read():
         assert cursor.fetchone() == ("e",)
 
 
-def test_the_airdrop_contract_pays_for_a_served_proof(client, give, tmp_path):
+def test_the_airdrop_contract_pays_for_a_served_proof(client, give, own_launchpad):
     entries = [(OTHER, 3 * 10**26), (SENDER, 10**26), *((account, 10**20) for account, _ in sample_entries(20))]
-    with anvil.run_anvil() as url:
-        deployed = deploy_contracts(url, chains_file=tmp_path / "chains.toml")
-        share = DevAirdropShare(admin=SENDER, entries=tuple(entries), bps=500, vesting=0)
-        token = launch_token(deployed, DevLaunchConfig(salt=os.urandom(32), airdrop=share))
-        give(entries, expected_address=token, chain_id=deployed.chain_id)
-        let_pass(deployed, DAY)
-        contract = node.bind_contract(url, "Airdrop", deployed.airdrop)
-        for account, amount in entries[:3]:
-            answer = client.get(PATH, {"tokenAddress": token, "claimerAddress": account})
-            (found,) = answer.json()["proofs"]
-            proof = [bytes.fromhex(text[2:]) for text in found["proof"]]
-            claim = contract.functions.claim(token, found["entry"]["account"], int(found["entry"]["amount"]), proof)
-            node.transact(url, claim, sender=OTHER)
-            assert token_at(deployed, token).functions.balanceOf(account).call() == amount
+    deployed = own_launchpad.deployment
+    share = DevAirdropShare(admin=SENDER, entries=tuple(entries), bps=500, vesting=0)
+    token = launch_token(deployed, DevLaunchConfig(salt=os.urandom(32), airdrop=share))
+    give(entries, expected_address=token, chain_id=deployed.chain_id)
+    let_pass(deployed, DAY)
+    contract = node.bind_contract(deployed.rpc_url, "Airdrop", deployed.airdrop)
+    for account, amount in entries[:3]:
+        answer = client.get(PATH, {"tokenAddress": token, "claimerAddress": account})
+        (found,) = answer.json()["proofs"]
+        proof = [bytes.fromhex(text[2:]) for text in found["proof"]]
+        claim = contract.functions.claim(token, found["entry"]["account"], int(found["entry"]["amount"]), proof)
+        node.transact(deployed.rpc_url, claim, sender=OTHER)
+        assert token_at(deployed, token).functions.balanceOf(account).call() == amount

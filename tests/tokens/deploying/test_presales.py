@@ -3,20 +3,18 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import pytest
 from hexbytes import HexBytes
-from web3.types import RPCEndpoint
 
 from config.environment.secret import Secret
-from development.devchain import anvil, node_client
+from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, DEPLOYER, DEPLOYER_KEY
-from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
+from development.devchain.deploy_contracts import DevelopmentContracts
 from tests.nodes.devchain_launches import UNKNOWN_HASH
-from tests.nodes.devchain_tests import OTHER, SENDER
+from tests.nodes.devchain_tests import OTHER, SENDER, let_pass
 from tests.rows import launch_requests as orders
 from tests.rows.factories import DeploymentFactory
 from tokens import models
@@ -42,20 +40,9 @@ ETHER = 10**18
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def moving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DevelopmentContracts, Path]]:
-    """Return contracts on a node whose clock these tests may move, and the registry file."""
-    path = tmp_path_factory.mktemp("presales") / "chains.toml"
-    with anvil.run_anvil() as url:
-        yield deploy_contracts(url, chains_file=path), path
-
-
 @pytest.fixture
-def contracts(moving, settings, forget_chains) -> DevelopmentContracts:
-    deployment, path = moving
-    settings.CHAINS_FILES, settings.RPC_URLS = (str(path),), {CHAIN_ID: (deployment.rpc_url,)}
-    forget_chains()
-    return deployment
+def contracts(own_launchpad) -> DevelopmentContracts:
+    return own_launchpad.deployment
 
 
 @pytest.fixture
@@ -154,12 +141,6 @@ SALE = {
     "lockupDuration": 7,
     "vestingDuration": 0,
 }
-
-
-def let_pass(contracts: DevelopmentContracts, seconds: int) -> None:
-    web3 = node_client.connect(contracts.rpc_url)
-    web3.provider.make_request(RPCEndpoint("evm_increaseTime"), [seconds])
-    web3.provider.make_request(RPCEndpoint("evm_mine"), [])
 
 
 def buy(contracts: DevelopmentContracts, order: models.Deployment, *, value: int) -> None:
@@ -274,19 +255,16 @@ def test_an_order_is_refused_where_no_wallet_may_start_presales(fetch, settings)
     assert not models.Deployment.objects.exists()
 
 
-def test_a_start_that_was_dropped_is_started_again_once(fetch, contracts):
+def test_a_start_that_was_dropped_is_started_again_once(fetch, own_launchpad):
     accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
-    web3 = node_client.connect(contracts.rpc_url)
-    mark = web3.provider.make_request(RPCEndpoint("evm_snapshot"), [])["result"]
+    mark = own_launchpad.snapshot()
     assert submit_deployment(row.pk)
     watch_chain(CHAIN_ID)
     row.refresh_from_db()
     started = int(row.presale_id)
 
-    web3.provider.make_request(RPCEndpoint("evm_revert"), [mark])
-    web3.provider.make_request(RPCEndpoint("evm_increaseTime"), [60])
-    web3.provider.make_request(RPCEndpoint("evm_mine"), [])
+    own_launchpad.revert(mark)
     confirm_chain(CHAIN_ID)
     row.refresh_from_db()
     assert (row.status, row.presale_id) == ("submitted", None)
@@ -369,7 +347,7 @@ def test_a_sale_that_runs_leaves_its_order_mined(chain, contracts):
     assert state(order) == ("mined", "", "", False)
 
 
-def test_an_order_is_indexed_with_the_token_that_a_buyer_launched(chain, contracts):
+def test_an_order_is_indexed_with_the_token_that_a_buyer_launched(chain, contracts, own_launchpad):
     order, _ = start(chain, contracts)
     other, _ = start(chain, contracts)
     buy(contracts, order, value=2 * ETHER)
@@ -390,7 +368,7 @@ def test_an_order_is_indexed_with_the_token_that_a_buyer_launched(chain, contrac
 
     # It is not watched once its block is too deep to be dropped.
     assert presales.settle_presales(chain) == 0
-    node_client.connect(contracts.rpc_url).provider.make_request(RPCEndpoint("anvil_mine"), ["0x5"])
+    own_launchpad.mine(5)
     assert presales.settle_presales(chain) == 1
     assert state(order) == ("indexed", "", address, True)
     assert presales.settle_presales(chain) == 0
@@ -428,7 +406,7 @@ def test_a_token_of_another_sender_with_the_same_id_is_none_of_it(chain, contrac
 def test_an_order_fails_with_a_sale_that_ended_below_its_goal(chain, contracts):
     order, _ = start(chain, contracts)
     buy(contracts, order, value=ETHER - 1)
-    let_pass(contracts, HOUR)
+    let_pass(contracts, HOUR + 1)
 
     assert presales.settle_presales(chain) == 1
     assert state(order) == ("failed", "the presale has failed: it ended below its minEthGoal", "", False)
@@ -454,7 +432,7 @@ def test_a_failure_that_was_dropped_is_undone(chain, contracts):
     buy(contracts, order, value=ETHER)
     # As a reorganisation leaves it: another block holds the purchase.
     models.Deployment.objects.filter(pk=order.pk).update(status=DeploymentStatus.FAILED, error="below")
-    let_pass(contracts, HOUR)
+    let_pass(contracts, HOUR + 1)
 
     assert presales.settle_presales(chain) == 1
     assert state(order) == ("mined", "", "", False)
@@ -463,7 +441,7 @@ def test_a_failure_that_was_dropped_is_undone(chain, contracts):
 def test_a_sale_that_is_unknown_to_the_node_changes_nothing(chain, contracts):
     order, _ = start(chain, contracts)
     models.Deployment.objects.filter(pk=order.pk).update(presale_id=10**6)
-    let_pass(contracts, HOUR)
+    let_pass(contracts, HOUR + 1)
     assert presales.settle_presales(chain) == 0
     assert state(order)[0] == "mined"
 

@@ -11,9 +11,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from development.devchain import node_client as node
-from development.devchain.anvil import CHAIN_ID, run_anvil
-from development.devchain.deploy_contracts import deploy_contracts
-from tests.nodes.devchain_launches import SENDER, Launchpad
+from development.devchain.anvil import CHAIN_ID
+from tests.nodes.devchain_launches import SENDER
 from tests.nodes.devchain_tests import OTHER
 from tests.nodes.followed import Followed, listed
 from tests.nodes.relay import relay
@@ -30,21 +29,6 @@ from tokens.models import Coverage, IndexRequest, Token, TokenEvent
 pytestmark = pytest.mark.django_db
 
 DEPTH = 5
-
-
-@pytest.fixture(scope="module")
-def own_node(chains_file):
-    """Run a node of this module only: each test drops blocks of its own only."""
-    with run_anvil() as url:
-        yield deploy_contracts(url, chains_file=chains_file)
-
-
-@pytest.fixture
-def own_launchpad(own_node, chains_file, settings, forget_chains):
-    settings.CHAINS_FILES = (str(chains_file),)
-    settings.RPC_URLS = {CHAIN_ID: (own_node.rpc_url,)}
-    forget_chains()
-    return Launchpad(own_node)
 
 
 @pytest.fixture
@@ -206,12 +190,13 @@ def test_a_reorganisation_without_a_follower_is_found_at_the_start(own_launchpad
     assert_is_the_chains(own_launchpad, followed)
 
 
-def test_a_reorganisation_before_a_long_gap_is_found_at_the_start(own_launchpad, followed):
+def test_a_reorganisation_before_a_long_gap_is_found_at_the_start(own_launchpad, followed, monkeypatch):
+    monkeypatch.setattr("tokens.following.head.MAX_GAP_BLOCKS", 20)
     mark = own_launchpad.snapshot()
     dropped = own_launchpad.launch()
     followed.catch_up()
     own_launchpad.revert(mark)
-    own_launchpad.mine(600)
+    own_launchpad.mine(20 + 2 * DEPTH)
     followed.restart()
     followed.catch_up()
     assert dropped not in listed()
@@ -267,12 +252,13 @@ class Fork:
 
 
 @pytest.fixture
-def nodes(own_launchpad, own_node, settings, forget_chains):
+def nodes(own_launchpad, settings, forget_chains):
     """Install several nodes, each the launchpad's or one on a wrong fork from a block on."""
     with ExitStack() as opened:
 
         def install(*forks):
-            served = [Fork(own_launchpad, first).serve() if first else relay(own_node.rpc_url) for first in forks]
+            url = own_launchpad.deployment.rpc_url
+            served = [Fork(own_launchpad, first).serve() if first else relay(url) for first in forks]
             settings.RPC_URLS = {CHAIN_ID: tuple(opened.enter_context(node) for node in served)}
             forget_chains()
 
