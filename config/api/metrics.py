@@ -70,11 +70,11 @@ def labelled_gauge(
 
     Samples that are None are left out.
     """
-    one = isinstance(labels, str)
-    gauge = GaugeMetricFamily(name, text, labels=[labels] if one else labels)
+    names = [labels] if isinstance(labels, str) else labels
+    gauge = GaugeMetricFamily(name, text, labels=names)
     for value, number in values.items():
         if number is not None:
-            gauge.add_metric([str(part) for part in ([value] if one else value)], number)
+            gauge.add_metric([str(part) for part in ([value] if len(names) == 1 else value)], number)
     return gauge
 
 

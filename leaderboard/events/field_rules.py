@@ -153,7 +153,8 @@ def amount(value: Any) -> int:
 
 def is_buy(value: Any) -> bool:
     """Validate the side of a trade, and return whether it is a purchase."""
-    return bool(_side(value) == "buy")
+    side: str = _side(value)
+    return side == "buy"
 
 
 def score(value: Any) -> float:

@@ -186,7 +186,7 @@ _AGENT_ID = FieldRule(rule=field_rules.agent_id, attribute="agent_id")
 _ANY_EVENT = {"id": _EVENT_ID, "at": _TIME}
 _AGENT_EVENT = _ANY_EVENT | {"agentId": _AGENT_ID}
 
-_DESCRIPTION = _EventSchema[dict[str, Any]](
+_DESCRIPTION: _EventSchema[dict[str, Any]] = _EventSchema(
     dict,
     _AGENT_EVENT
     | {
