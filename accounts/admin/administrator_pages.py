@@ -27,7 +27,7 @@ from config.operators.admin_pages import (
 )
 
 
-class AdministratorForm(forms.ModelForm):  # type: ignore[type-arg]
+class AdministratorForm(forms.ModelForm):
     class Meta:
         model = Administrator
         fields = ["name", "issuer", "subject"]

@@ -18,7 +18,7 @@ admin.site.unregister(TOTPDevice)
 
 
 @admin.register(User)
-class OperatorAdmin(UserAdmin, ModelAdmin):  # type: ignore[type-arg]
+class OperatorAdmin(UserAdmin, ModelAdmin):
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm

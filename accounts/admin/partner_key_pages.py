@@ -30,7 +30,7 @@ _DAYS_SHOWN = 14
 ShownKey = Any
 
 
-class PartnerKeyForm(forms.ModelForm):  # type: ignore[type-arg]
+class PartnerKeyForm(forms.ModelForm):
     scopes = forms.MultipleChoiceField(
         choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget, initial=[Scope.READ, Scope.INDEX]
     )

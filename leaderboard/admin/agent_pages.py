@@ -1,7 +1,7 @@
 """Admin pages of agents: description, activity, and current standings with their evidence."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin
@@ -26,15 +26,8 @@ DAYS = 30
 # Interval of the standings in the list.
 LISTED = Interval.WEEK
 
-if TYPE_CHECKING:
-    AgentModelForm = forms.ModelForm[Agent]
-    WalletModelForm = forms.ModelForm[AgentWallet]
-else:
-    # Django's class is not generic at run time.
-    AgentModelForm = WalletModelForm = forms.ModelForm
 
-
-class AgentForm(AgentModelForm):
+class AgentForm(forms.ModelForm):
     class Meta:
         model = Agent
         fields = [
@@ -75,7 +68,7 @@ class AgentForm(AgentModelForm):
         return cleaned
 
 
-class WalletForm(WalletModelForm):
+class WalletForm(forms.ModelForm):
     class Meta:
         model = AgentWallet
         fields = ["address"]
