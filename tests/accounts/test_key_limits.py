@@ -6,6 +6,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey, Scope
+from tests.config.api.test_throttling import rate_limit_of
 from tests.rows.factories import PartnerKeyFactory
 
 pytestmark = pytest.mark.django_db
@@ -26,10 +27,6 @@ def key_with(calls_per_minute, *, name="Partner"):
     text = credentials.issue_key(name, scopes=[Scope.READ, Scope.INDEX])
     PartnerKey.objects.filter(name=name).update(calls_per_minute=calls_per_minute)
     return {"x-api-key": text}
-
-
-def rate_limit_of(answer):
-    return answer.status_code, answer.headers.get("RateLimit-Limit"), answer.headers.get("RateLimit-Remaining")
 
 
 @pytest.mark.parametrize("number", [-1, 1_000_001])
