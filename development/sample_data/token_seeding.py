@@ -45,31 +45,27 @@ FROM pg_constraint WHERE conrelid = ANY(%s::regclass[]) AND contype = 'f'
 """
 
 
-class TokensPresentError(Exception):
-    """Raised when the database already has tokens."""
-
-
-class SeedUsedError(Exception):
-    """Raised when the tokens of this seed are in the database already."""
+class SeedingError(Exception):
+    """The database already has tokens, or those of this seed; nothing was loaded."""
 
 
 def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -> None:
     """Load `count` invented tokens, two in five with market data, in one transaction.
 
     The same seed and count give the same rows, except for their ids. Reads of the tables block meanwhile. Raises
-    TokensPresentError unless `add` is set, and SeedUsedError.
+    SeedingError, for a database with other tokens unless `add` is set.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         # In the same transaction, so that any failure restores the indexes.
         cursor.execute("SELECT set_config('statement_timeout', '0', true)")
         cursor.execute(f"LOCK TABLE {', '.join(_TABLES)} IN SHARE ROW EXCLUSIVE MODE")
         if not add and Token.objects.exists():
-            raise TokensPresentError
+            raise SeedingError("there are tokens already: --add loads more beside them")
         rebuild = _drop_indexes(cursor) if count >= REBUILD_FROM else []
         try:
             _copy_tokens(cursor, count, seed=seed, report=report)
         except IntegrityError as error:
-            raise SeedUsedError from error
+            raise SeedingError("the tokens of this seed are there already: choose another --seed") from error
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", [_BUILD_MEMORY])
         for place, statement in enumerate(rebuild, start=1):
             report(f"indexing, {place} of {len(rebuild)}", count)

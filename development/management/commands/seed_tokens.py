@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.progress import Progress
-from development.sample_data.token_seeding import SeedUsedError, TokensPresentError, load_synthetic_tokens
+from development.sample_data.token_seeding import SeedingError, load_synthetic_tokens
 
 
 class Command(BaseCommand):
@@ -30,9 +30,7 @@ class Command(BaseCommand):
 
         try:
             load_synthetic_tokens(count, seed=options["seed"], add=options["add"], report=report)
-        except TokensPresentError as error:
-            raise CommandError("there are tokens already: --add loads more beside them") from error
-        except SeedUsedError as error:
-            raise CommandError("the tokens of this seed are there already: choose another --seed") from error
+        except SeedingError as error:
+            raise CommandError(str(error)) from error
         progress.finish()
         self.stdout.write(f"{count} tokens in {time.monotonic() - started:.0f} s")
