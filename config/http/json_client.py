@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -51,11 +52,20 @@ def thread_session() -> requests.Session:
     """Return this thread's session, which keeps connections open between calls."""
     if not hasattr(_local, "session"):
         _local.session = requests.Session()
+        # Proxies and certificates of the environment come from `_environment`: requests would read them for each call.
+        _local.session.trust_env = False
         adapter = HTTPAdapter(pool_connections=16, pool_maxsize=16)
         _local.session.mount("http://", adapter)
         _local.session.mount("https://", adapter)
     existing: requests.Session = _local.session
     return existing
+
+
+@lru_cache(maxsize=256)
+def _environment(url: str) -> Mapping[str, Any]:
+    """Return the proxies and certificates that the environment sets for a URL, as arguments of `Session.request`."""
+    settings = requests.Session().merge_environment_settings(url, {}, None, None, None)
+    return {name: settings[name] for name in ("proxies", "verify")}
 
 
 def post_json(url: str, body: Any, *, timeout: float, max_bytes: int = MAX_RESPONSE_BYTES) -> Any:
@@ -65,7 +75,8 @@ def post_json(url: str, body: Any, *, timeout: float, max_bytes: int = MAX_RESPO
     RetryableError or PermanentError; ResponseTooLargeError for a body of more than `max_bytes`. No error text
     contains the URL, which may hold a provider's key.
     """
-    return _request("POST", url, {"json": body}, timeout=timeout, max_bytes=max_bytes)
+    content = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json"}}
+    return _request("POST", url, content, timeout=timeout, max_bytes=max_bytes)
 
 
 def get_json(
@@ -86,7 +97,7 @@ def get_json(
 def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
     try:
         with thread_session().request(
-            method, url, **content, timeout=timeout, allow_redirects=False, stream=True
+            method, url, **content, **_environment(url), timeout=timeout, allow_redirects=False, stream=True
         ) as response:
             status = response.status_code
             answer = read_response_body(response.raw, deadline=time.monotonic() + timeout, max_bytes=max_bytes)

@@ -64,6 +64,13 @@ def test_it_distinguishes_retryable_from_permanent_errors(echo, mode, family, te
     assert str(caught.value) == text
 
 
+def test_it_uses_the_proxy_of_the_environment(echo, monkeypatch):
+    monkeypatch.setenv("http_proxy", echo.url)
+    with pytest.raises(HTTPStatusError, match="404"):
+        json_client.get_json("http://a-host-behind-a-proxy.invalid/", timeout=5)
+    assert len(echo.received) == 1
+
+
 def test_it_does_not_wait_for_a_server_that_stalls(echo):
     echo.behave(Mode.STALL, seconds=600)
     with pytest.raises(RetryableError, match="no response"):
