@@ -357,6 +357,7 @@ AFTER = {"tokens": "0017_leased_markets", "accounts": "0011_leased_profiles", "l
 COUNTS = {Market: "misses", SocialProfile: "misses", HubCursor: "failures", HubCast: "failures"}
 
 
+@pytest.mark.slow
 def test_the_migrations_keep_all_rows_and_rewrite_no_table():
     rows = {queue: new() for queue, new in QUEUES.items()}
     for queue, row in rows.items():
