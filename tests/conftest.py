@@ -35,7 +35,7 @@ from tests.nodes.devchain_launches import Launchpad
 from tests.processes.own_environment import environment_on
 from tests.processes.own_valkey import OwnServer
 from tests.processes.template_database import own_database, restore_template_rows, template
-from tokens.installation import installed_chains, installed_registry, installed_signers
+from tokens.installation import installed_chains, installed_signers
 
 # Full collections, which visit all modules and collected tests, would take a tenth of the time.
 gc.set_threshold(700, 10, 1_000)
@@ -103,7 +103,6 @@ def forget_chains() -> Iterator[Callable[[], None]]:
     """Return a function to call after changing the settings of chains or signers: they are read once per process."""
 
     def forget() -> None:
-        installed_registry.registry.cache_clear()
         installed_chains.installed_chain.cache_clear()
         installed_chains.installed_chain_second_node_first.cache_clear()
         installed_chains.installed_solana.cache_clear()

@@ -9,10 +9,14 @@ from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo, Registry, load_registry
 
 
-@cache
 def registry() -> Registry:
     """Return the built-in registry merged with the operator's files, which take precedence. Raises RegistryError."""
-    return load_registry(*map(Path, settings.CHAINS_FILES), solana_chain_id=settings.SOLANA_CHAIN_ID)
+    return _load_once(settings.CHAINS_FILES, settings.SOLANA_CHAIN_ID)
+
+
+@cache
+def _load_once(files: tuple[str, ...], solana_chain_id: int) -> Registry:
+    return load_registry(*map(Path, files), solana_chain_id=solana_chain_id)
 
 
 def evm_chain_ids() -> tuple[int, ...]:
