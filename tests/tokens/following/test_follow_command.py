@@ -19,6 +19,7 @@ from development.devchain.anvil import CHAIN_ID
 from development.servers.processes import die_with_parent
 from tests.nodes.followed import listed
 from tests.nodes.recordings import recorded_chain
+from tests.nodes.relay import relay
 from tests.processes.waiting import wait_for
 from tokens.following.follower import follow_chains
 from tokens.indexing import index_requests
@@ -291,20 +292,20 @@ def test_a_second_process_stands_by_and_takes_over_from_a_killed_one(own_launchp
             end(second, signal.SIGINT)
 
 
-def test_it_ends_on_a_signal(own_launchpad, service_environment):
-    with process(service_environment, "--chain", str(CHAIN_ID)) as running:
-        launched = own_launchpad.launch()
-        wait_for(lambda: launched in listed())
-        assert f"chain={CHAIN_ID}" in end(running, signal.SIGTERM)
+def test_it_ends_on_a_signal_although_a_node_does_not_answer(own_launchpad, service_environment):
+    silent, released, waiting = threading.Event(), threading.Event(), threading.Event()
 
+    def stall(_body):
+        if silent.is_set():
+            waiting.set()
+            released.wait()
 
-def test_it_ends_although_a_node_does_not_answer(own_launchpad, service_environment):
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with process(service_environment | {f"RPC_URLS_{CHAIN_ID}": url, "RPC_TIMEOUT_SECONDS": "30"}) as running:
-            silent.accept()
-            running.send_signal(signal.SIGTERM)
-            signalled = time.monotonic()
-            running.wait(timeout=120)
-            print(f"ended after {time.monotonic() - signalled:.2f} s")
-    assert running.returncode == 0
+    with relay(own_launchpad.deployment.rpc_url, before=stall) as url:
+        environment = service_environment | {f"RPC_URLS_{CHAIN_ID}": url, "RPC_TIMEOUT_SECONDS": "30"}
+        with process(environment, "--chain", str(CHAIN_ID)) as running:
+            launched = own_launchpad.launch()
+            wait_for(lambda: launched in listed())
+            silent.set()
+            wait_for(waiting.is_set)
+            assert f"chain={CHAIN_ID}" in end(running, signal.SIGTERM)
+        released.set()
