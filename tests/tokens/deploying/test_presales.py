@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from secrets import token_hex
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hexbytes import HexBytes
 
 from config.environment.secret import Secret
@@ -101,6 +103,8 @@ def start(
         expected_address="",
         status=DeploymentStatus.MINED,
         tx_hash=sent.to_0x_hex(),
+        # Before the block, whose time is in whole seconds.
+        created_at=timezone.now() - timedelta(minutes=1),
     )
     order.presale_id = presales.read_started_presale(chain, order, tx_hash=order.tx_hash)
     order.save()

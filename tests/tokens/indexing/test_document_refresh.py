@@ -200,21 +200,20 @@ def test_texts_that_postgresql_refuses_are_kept_without_what_it_refuses(host):
 
 
 def test_a_host_is_one_host_however_it_is_written():
-    now = timezone.now()
     for n, place in enumerate(
         ["https://a.example", "https://A.EXAMPLE:443", "HTTP://a.example:80", "https://a.example."]
     ):
         TokenDocumentFactory.create_batch(2, uri=f"{place}/{n}")
-    assert len(fetching.claim_documents(now)) == fetching.MAX_PER_HOST
+    assert len(fetching.claim_documents(timezone.now())) == fetching.MAX_PER_HOST
 
 
 def test_one_host_has_a_few_places_and_new_documents_come_first():
-    now = timezone.now()
-    old = [TokenDocumentFactory(uri=f"https://SLOW.example/{n}", due_at=now - timedelta(hours=1)) for n in range(20)]
+    hour_ago = timezone.now() - timedelta(hours=1)
+    old = [TokenDocumentFactory(uri=f"https://SLOW.example/{n}", due_at=hour_ago) for n in range(20)]
     on_ipfs = [TokenDocumentFactory(uri=f"ipfs://{CID}/{n}") for n in range(6)]
     tried = [TokenDocumentFactory(uri=f"https://tried.example/{n}", attempts=1) for n in range(3)]
     others = [TokenDocumentFactory(uri=f"https://{n}.example/") for n in range(7)]
-    claimed = {document.token_id for document in fetching.claim_documents(now)}
+    claimed = {document.token_id for document in fetching.claim_documents(timezone.now())}
     assert len(claimed) == fetching.BATCH_SIZE
     assert len(claimed & {document.pk for document in old}) == fetching.MAX_PER_HOST
     assert len(claimed & {document.pk for document in on_ipfs}) == fetching.MAX_PER_HOST
