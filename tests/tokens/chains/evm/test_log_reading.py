@@ -539,6 +539,9 @@ RECEIPTS = {
     "receipts with half a topic": lambda receipts: [
         receipt | {"logs": alter(topics=["0x12"])(receipt["logs"])} for receipt in receipts
     ],
+    "receipts with an object as a topic": lambda receipts: [
+        receipt | {"logs": alter(topics=[{}])(receipt["logs"])} for receipt in receipts
+    ],
     "receipts with a log less": leave_out_a_log,
     "receipts of another block": lambda receipts: [
         receipt | {"logs": alter(blockHash=OTHER)(receipt["logs"])} for receipt in receipts
