@@ -99,6 +99,7 @@ ALONE = {
     "development.local_accounts": "called by a management command only",
     "leaderboard.wash.accusation": "imported by the admin site without numpy",
     "tokens.admin.list_filters": "shared by the admin's lists",
+    "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",
     "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.fees.claimed": "one of the room's three subjects",
     "tokens.indexing.chain_lock": "shared by indexing, following and deploying",
