@@ -17,7 +17,7 @@ from config.http.errors import RetryableError
 Result = TypeVar("Result")
 
 # Ranges are sized to hold about this many transactions: results wait in memory for their turn.
-TARGET_TRANSACTIONS = 500
+TARGET_TRANSACTIONS = 250
 # Seconds within which a stop is noticed.
 _STOP_CHECK_SECONDS = 0.2
 
