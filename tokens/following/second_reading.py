@@ -42,7 +42,9 @@ def read_second(
     headers = _read_linked(reading, first)
     promises = {number: trusted.may_contain_events(header) for number, header in headers.items()}
     promising = {number for number, promise in promises.items() if promise}
-    logged = _read_logs(reading, addresses, without=promising)
+    # Logs decide only about blocks whose filter is too full, or empty, as on chains that never fill it.
+    undecided = any(promises[number] is None or not header.logs_bloom for number, header in headers.items())
+    logged = _read_logs(reading, addresses, without=promising) if undecided else ()
     reading = replace(reading, transactions=tuple(logged))
     _check_blocks(logged, headers)
     holding = {facts.block_number for facts in logged}
