@@ -128,8 +128,8 @@ def test_quiet_blocks_share_a_request_for_their_receipts(node):
     quiet = [header for header in headers if not header.logs_bloom]
     node.received.clear()
     reading.read_receipts(quiet)
-    # Half of the calls are for the blocks.
-    assert [len(body) for body in node.received] == [50] * (len(quiet) // 25) + [2 * (len(quiet) % 25)]
+    # One call of each request is for its last block.
+    assert [len(body) for body in node.received] == [50] * (len(quiet) // 49) + [len(quiet) % 49 + 1]
 
 
 def test_few_full_blocks_share_a_request_for_their_receipts(node):

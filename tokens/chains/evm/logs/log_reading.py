@@ -17,6 +17,7 @@ from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics
 from tokens.chains.evm.logs.log_filters import LogFilter, log_filters
 from tokens.chains.evm.logs.log_validation import (
     filter_watched,
+    parse_receipt_hashes,
     parse_receipt_logs,
     reported_times,
     validate_block_hashes,
@@ -174,8 +175,8 @@ class LogReader:
         bits = 0
         for header in headers:
             own = header.logs_bloom.bit_count()
-            # Two calls for each block.
-            if part and (bits + own > _BITS_OF_RECEIPTS or 2 * len(part) >= self.rpc.batch_size):
+            # Besides the call for the last block.
+            if part and (bits + own > _BITS_OF_RECEIPTS or len(part) + 1 >= self.rpc.batch_size):
                 yield part
                 part, bits = [], 0
             part.append(header)
@@ -188,17 +189,20 @@ class LogReader:
         def parse(results: list[Any]) -> list[Log]:
             require_results(results)
             logs: list[Log] = []
-            for header, block, receipts in zip(headers, results[::2], results[1::2], strict=True):
+            if read_header(results[0], number=last.number).hash != last.hash:
+                raise RetryableError("it has another block there")
+            for header, receipts in zip(headers, results[1:], strict=True):
                 told, bloom = parse_receipt_logs(receipts)
                 if bloom != header.logs_bloom:
                     raise RetryableError(f"receipts that don't make the bloom filter of block {header.number}")
-                logs += self._watched(told, header, block=block)
+                logs += self._watched(told, header, tx_hashes=parse_receipt_hashes(receipts))
             return logs
 
-        calls: list[Call] = []
-        for header in headers:
-            # The block is requested, too, because a block without receipts looks the same on every fork.
-            calls += [block_call(header.number), ("eth_getBlockReceipts", (hex(header.number),))]
+        # A node with the last block has all blocks before it. Without this, a block without receipts would look the
+        # same on every fork.
+        last = headers[-1]
+        receipts_calls: list[Call] = [("eth_getBlockReceipts", (hex(header.number),)) for header in headers]
+        calls = [block_call(last.number), *receipts_calls]
         try:
             return self.rpc.query(calls, parse=parse, policy=QueryPolicy(rare_method="eth_getBlockReceipts"))
         except NodeUnavailableError:
@@ -208,18 +212,18 @@ class LogReader:
     def _query_single_receipts(self, header: BlockHeader) -> list[Log]:
         """Return the watched logs of a block from the receipts of its transactions one by one."""
 
-        def read_block(results: list[Any]) -> tuple[dict[str, Any], list[str]]:
+        def read_hashes(results: list[Any]) -> list[str]:
             require_results(results)
             _check_of_block([], header, block=results[0])
-            block = parse_object(results[0], of="a block")
-            return block, [parse_hash(entry) for entry in parse_list(block.get("transactions"), of="transactions")]
+            told = parse_list(parse_object(results[0], of="a block").get("transactions"), of="transactions")
+            return [parse_hash(entry) for entry in told]
 
         def parse(results: list[Any]) -> tuple[int, list[Log]]:
             require_results(results)
             told, bloom = parse_receipt_logs(results)
-            return bloom, self._watched(told, header, block=block)
+            return bloom, self._watched(told, header, tx_hashes=hashes)
 
-        block, hashes = self.rpc.query([("eth_getBlockByHash", (header.hash, False))], parse=read_block)
+        hashes = self.rpc.query([("eth_getBlockByHash", (header.hash, False))], parse=read_hashes)
         bloom = 0
         watched: list[Log] = []
         for start in range(0, len(hashes), self.rpc.batch_size):
@@ -235,11 +239,12 @@ class LogReader:
             )
         return watched
 
-    def _watched(self, logs: Sequence[Log], header: BlockHeader, *, block: object) -> list[Log]:
+    def _watched(self, logs: Sequence[Log], header: BlockHeader, *, tx_hashes: Sequence[object]) -> list[Log]:
         """Return those of a block's logs that the filters match, validated. Raises RetryableError."""
         watched = filter_watched(logs, log_filters(self.chain))
         found = validate_logs([(None, watched)], first=header.number, last=header.number)
-        _check_of_block(found, header, block=block)
+        validate_block_hashes(found, {header.number: header.hash})
+        validate_transaction_indexes(found, tx_hashes)
         return found
 
     def _decode(self, logs: Sequence[Log]) -> list[TransactionFacts]:
@@ -299,4 +304,5 @@ def _check_of_block(logs: Sequence[Log], header: BlockHeader, *, block: object) 
     if read_header(block, number=header.number).hash != header.hash:
         raise RetryableError("another block than the requested one")
     validate_block_hashes(logs, {header.number: header.hash})
-    validate_transaction_indexes(logs, parse_object(block, of="a block"))
+    told = parse_list(parse_object(block, of="a block").get("transactions"), of="transactions")
+    validate_transaction_indexes(logs, told)

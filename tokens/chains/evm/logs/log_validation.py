@@ -87,6 +87,12 @@ def parse_receipt_logs(receipts: object) -> tuple[list[Log], int]:
     return found, bloom
 
 
+def parse_receipt_hashes(receipts: object) -> list[object]:
+    """Return the transaction hashes of a block's receipts, in its order. Raises RetryableError if one is malformed."""
+    told = parse_list(receipts, of="receipts")
+    return [parse_object(receipt, of="a receipt").get("transactionHash") for receipt in told]
+
+
 # Validated and hashed at once, and cached, because the logs of a block repeat most of their addresses and topics.
 @lru_cache(maxsize=16_384)
 def _address_mask(text: object) -> int:
@@ -105,12 +111,11 @@ def validate_block_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> Non
             raise RetryableError("a log of a block that was dropped")
 
 
-def validate_transaction_indexes(logs: Iterable[Log], block: Mapping[str, Any]) -> None:
-    """Raise RetryableError if a log's transaction is not in the block at its index."""
-    hashes = parse_list(block.get("transactions"), of="transactions")
+def validate_transaction_indexes(logs: Iterable[Log], tx_hashes: Sequence[object]) -> None:
+    """Raise RetryableError if a log's transaction is not at its index among those of the block."""
     for log in logs:
         place = int(log["transactionIndex"], 16)
-        if place >= len(hashes) or hashes[place] != log["transactionHash"]:
+        if place >= len(tx_hashes) or tx_hashes[place] != log["transactionHash"]:
             raise RetryableError("a log of a transaction that is not in the block")
 
 
