@@ -7,22 +7,18 @@ import pytest
 from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 
-from tests.processes.waiting import wait_for
 from tests.rows.factories import TokenFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def end_of_the_server(pid):
-    """Terminate a connection from another one."""
+    """Terminate a connection from another one, and wait for the end of its process."""
     other = connections["default"].copy()
     try:
         with other.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
-            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE pid = %s", [pid])
-            wait_for(
-                lambda: cursor.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [pid]) or not cursor.fetchone()
-            )
+            cursor.execute("SELECT pg_terminate_backend(%s, 120000)", [pid])
+            assert cursor.fetchone() == (True,)
     finally:
         other.close()
 

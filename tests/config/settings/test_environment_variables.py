@@ -254,7 +254,7 @@ def test_it_refuses_an_env_file_that_is_no_file(env_file: Path) -> None:
 @pytest.mark.parametrize("command", [["manage.py", "check"], ["-m", "development.run"]])
 def test_every_command_refuses_an_env_file_of_another_encoding_in_one_line(tmp_path: Path, command: list[str]) -> None:
     # The file is read from the directory of the sources: a copy of those that are read until then.
-    for package in ("config", "development"):
+    for package in ("config", "development", "tokens"):
         shutil.copytree(BASE_DIR / package, tmp_path / package, ignore=shutil.ignore_patterns("node_modules"))
     shutil.copy(BASE_DIR / "manage.py", tmp_path)
     (tmp_path / ".env").write_bytes("PORT=8000\nLOG_LEVEL=caf\u00e9\n".encode("latin-1"))

@@ -294,5 +294,4 @@ def test_its_functions_have_the_layout_that_the_service_decodes() -> None:
 
 
 def types_of(fields: list[dict[str, Any]]) -> list[str]:
-    # The service reads texts as bytes.
-    return [collapse_if_tuple(field).replace("string", "bytes") for field in fields]
+    return [collapse_if_tuple(field) for field in fields]
