@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib import admin
@@ -42,6 +43,11 @@ gc.set_threshold(700, 10, 1_000)
 
 # Not Django's flush, which takes a hundred times as long and drops the rows of migrations.
 TransactionTestCase._fixture_teardown = lambda case: restore_template_rows()  # type: ignore[method-assign]
+
+# A slow machine fails no test. A test's fixtures are set up once for all its examples.
+_UNCHECKED = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture]
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=_UNCHECKED)
+hypothesis.settings.load_profile("untimed")
 
 # As config.urls does in the service: a test of an admin page needs no earlier request.
 admin.autodiscover()

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, example, given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -175,7 +175,7 @@ PLACES = ["keyword", "chain_id", SETTINGS, "vault_settings", "airdrop", "airdrop
 PLACES += [f"{SETTINGS}.{name}" for name in BODY[SETTINGS]] + [f"{SETTINGS}.admins.0.{name}" for name in ADMINS[0]]
 
 
-@hypothesis_settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=150)
 @given(st.sampled_from(PLACES), JSON)
 @example(f"{SETTINGS}.fee_config_type", [])
 @example(f"{SETTINGS}.metadata", None)

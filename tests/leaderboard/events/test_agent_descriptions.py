@@ -72,7 +72,7 @@ PARTS = {
     parts=st.lists(st.fixed_dictionaries({}, optional=PARTS), min_size=1, max_size=6),
     data=st.data(),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_of_each_part_the_newest_value_counts_in_any_sequence_and_batches(parts, data):
     Agent.objects.all().delete()
     every = [reported.agent(str(second), at=at(second), **part) for second, part in enumerate(parts)]

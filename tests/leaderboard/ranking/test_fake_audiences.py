@@ -194,7 +194,7 @@ def test_an_audience_without_some_is_as_if_they_had_never_come(population):
         np.testing.assert_array_equal(values, expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     known=st.floats(0, 1e5),
     unknown=st.floats(0, 1e6),

@@ -81,7 +81,7 @@ def test_the_greater_doubt_holds_and_flags_of_both_are_sorted():
     assert more.evidence[farm].keys() == {*alone.evidence[farm], "EARLIER"}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(confidences=st.tuples(st.floats(0, 1), st.floats(0, 1)))
 def test_more_doubt_never_raises_the_score(confidences):
     facts, _, farm = scene()

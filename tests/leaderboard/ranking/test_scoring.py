@@ -16,7 +16,7 @@ from leaderboard.wash import links
 from leaderboard.wash.detectors import DETECTORS
 from tests.rows.wash_scenes import DAY, NOW, WEEK, WashScene, town
 
-QUICK = settings(max_examples=25, deadline=None)
+QUICK = settings(max_examples=25)
 FLAGS = tuple(detector.flag for detector in DETECTORS)
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rows.factories import TokenFactory
@@ -49,7 +49,7 @@ queries = st.fixed_dictionaries(
     },
 )
 # Each example is some dozen requests; how long they take is no matter.
-unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+unhurried = settings(max_examples=40)
 
 
 def create(rows):

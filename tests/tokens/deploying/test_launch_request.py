@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from eth_utils.address import to_checksum_address
-from hypothesis import HealthCheck, example, given
+from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -681,7 +681,7 @@ JSON = st.recursive(
     max_leaves=10,
 )
 # The fixture sets the same for all examples.
-_ANY = hypothesis_settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_ANY = hypothesis_settings(max_examples=100)
 
 
 @_ANY

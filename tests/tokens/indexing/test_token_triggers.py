@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.rows.factories import TokenFactory
@@ -31,7 +31,6 @@ def read(sql, *parameters):
         return cursor.fetchone()[0]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     text=texts | st.sampled_from(["", "a", "ab", "aaa", "犬山", "🐶🎉", "👨‍👩‍👧", "a\nb", "{}", '"', ",", "\\", "NULL"])
 )

@@ -125,7 +125,7 @@ def encoded(label):
 
 
 @every_layout
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_valid_bytes_have_the_values_that_eth_abi_finds(label, data):
     whole = data.draw(encoded(label)) + data.draw(st.binary(max_size=40))
@@ -136,7 +136,7 @@ def test_valid_bytes_have_the_values_that_eth_abi_finds(label, data):
 
 
 @every_layout
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_damaged_bytes_are_refused_as_by_eth_abi_or_equal(label, data):
     damaged = bytearray(data.draw(encoded(label)))

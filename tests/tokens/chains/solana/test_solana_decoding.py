@@ -4,7 +4,7 @@ import copy
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from solders.pubkey import Pubkey
 
@@ -371,7 +371,7 @@ def damaged(draw: st.DrawFn, data: bytes) -> bytes:
     return data[:place] + value + data[place + 1 :]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 @given(sample=st.data(), of_event=st.booleans(), signature=st.sampled_from([recorded.LAUNCH, recorded.CLAIM]))
 def test_damaged_bytes_end_in_a_refusal_or_change_nothing_that_the_event_holds(
     solana, solana_node, sample, of_event, signature

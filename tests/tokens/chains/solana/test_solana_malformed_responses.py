@@ -46,7 +46,7 @@ def damaged(draw: st.DrawFn, value):
     return changed
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     sample=st.data(),
     form=st.sampled_from(["json", "jsonParsed"]),
@@ -72,7 +72,7 @@ def test_junk_is_no_transaction(raw, parsed):
     raise AssertionError("junk was taken for a transaction")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sample=st.data(), read=st.sampled_from(list(ACCOUNTS)))
 def test_an_account_with_junk_is_read_or_refused(sample, read):
     account = ACCOUNTS[read]
@@ -87,7 +87,7 @@ def test_an_account_with_junk_is_read_or_refused(sample, read):
     assert "\0" not in str(found)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(sample=st.data(), read=st.sampled_from(list(ACCOUNTS)))
 def test_half_an_account_is_refused(sample, read):
     try:
@@ -96,7 +96,7 @@ def test_half_an_account_is_refused(sample, read):
         return
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(extensions=st.binary(max_size=300))
 def test_any_extensions_are_read_or_refused(extensions):
     mint = bytes(36) + (7).to_bytes(8, "little") + bytes([6, 1]) + bytes(36) + bytes(83) + b"\1" + extensions

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from config.api.rendering import render_json
@@ -207,7 +207,7 @@ LAUNCHER_TEXTS = (
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 @given(
     name=LAUNCHER_TEXTS, symbol=LAUNCHER_TEXTS, image=LAUNCHER_TEXTS, metadata=LAUNCHER_TEXTS, context=LAUNCHER_TEXTS
 )
