@@ -10,6 +10,7 @@ from tests.nodes.relay import relay
 from tokens.chains.errors import BlockNotCanonicalError
 from tokens.following import reorgs
 from tokens.following.coverage import open_live_coverage
+from tokens.following.head import MAX_GAP_BLOCKS
 from tokens.following.reorg_window import WindowChangedError
 from tokens.indexing import index_requests
 from tokens.models import ChainHead, Coverage, FollowedBlock, IndexRequest
@@ -133,12 +134,11 @@ def test_it_goes_on_where_the_process_before_ended(launchpad, followed):
     assert list(listed()) == [launched]
 
 
-def test_a_long_gap_is_left_to_history(launchpad, followed, monkeypatch):
-    monkeypatch.setattr("tokens.following.head.MAX_GAP_BLOCKS", 20)
+def test_a_long_gap_is_left_to_history(launchpad, followed):
     (row,) = open_live_coverage(followed.head.chain.info, final=followed.row().final)
     Coverage.objects.filter(pk=row.pk).update(followed_to=followed.row().followed)
     left = launchpad.launch()
-    launchpad.mine(20 + DEPTH)
+    launchpad.mine(MAX_GAP_BLOCKS + DEPTH)
     last = launchpad.launch()
     before = followed.row().followed
     followed.restart()

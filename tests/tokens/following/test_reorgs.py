@@ -20,7 +20,7 @@ from tests.processes.waiting import wait_for
 from tokens.following import reorgs
 from tokens.following.coverage import open_live_coverage, open_run_coverage
 from tokens.following.halts import ChainHaltedError
-from tokens.following.head import HEAD, CompetingBranchError, follow_head
+from tokens.following.head import HEAD, MAX_GAP_BLOCKS, CompetingBranchError, follow_head
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.reorgs import check_votes
 from tokens.indexing import index_requests
@@ -190,13 +190,12 @@ def test_a_reorganisation_without_a_follower_is_found_at_the_start(own_launchpad
     assert_is_the_chains(own_launchpad, followed)
 
 
-def test_a_reorganisation_before_a_long_gap_is_found_at_the_start(own_launchpad, followed, monkeypatch):
-    monkeypatch.setattr("tokens.following.head.MAX_GAP_BLOCKS", 20)
+def test_a_reorganisation_before_a_long_gap_is_found_at_the_start(own_launchpad, followed):
     mark = own_launchpad.snapshot()
     dropped = own_launchpad.launch()
     followed.catch_up()
     own_launchpad.revert(mark)
-    own_launchpad.mine(20 + 2 * DEPTH)
+    own_launchpad.mine(MAX_GAP_BLOCKS + 2 * DEPTH)
     followed.restart()
     followed.catch_up()
     assert dropped not in listed()
