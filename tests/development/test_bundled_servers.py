@@ -19,6 +19,7 @@ import redis
 
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
+from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
 
 # Servers of any other user run as that user.
@@ -80,14 +81,6 @@ class Place:
             process.communicate()
         self._processes.clear()
         self.wait_until_empty()
-
-
-def command_line(process: psutil.Process) -> str:
-    """Return the command line of a process, empty once it has ended."""
-    try:
-        return " ".join(process.cmdline())
-    except (psutil.NoSuchProcess, psutil.AccessDenied):
-        return ""
 
 
 # A capital letter in the names: an address that loses it leads nowhere.

@@ -12,7 +12,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import requests
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
 from development.standins.social_server import username
+from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
 
 _UNSET = (
@@ -74,20 +74,17 @@ class Run:
         return Path(subprocess.check_output(command, cwd=BASE_DIR, env=self._environment, text=True).strip())
 
     def children(self, word: str) -> list[psutil.Process]:
-        return [child for child in self._seen if word in " ".join(child.cmdline())]
+        return [child for child in self._seen if word in command_line(child)]
 
     def live_processes(self) -> list[str]:
         """Return the command lines of its live processes: those seen before, and any that contains its directory."""
         found = {process for process in self._seen if process.is_running()} | set(psutil.process_iter())
-        commands = []
-        for process in found:
-            try:
-                command = " ".join(process.cmdline()) if process.status() != psutil.STATUS_ZOMBIE else ""
-            except psutil.NoSuchProcess:
-                continue
-            if command and (process in self._seen or str(self.local) in command):
-                commands.append(command)
-        return commands
+        commands = {process: command_line(process) for process in found}
+        return [
+            command
+            for process, command in commands.items()
+            if command and (process in self._seen or str(self.local) in command)
+        ]
 
     def get(self, path: str, **headers: str) -> tuple[int, str]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -301,11 +298,8 @@ def test_its_processes_are_those_of_production_and_start_again_when_they_end(run
     beat[0].kill()
 
     def beat_again() -> bool:
-        # One that ends meanwhile has no command line.
-        with suppress(psutil.NoSuchProcess):
-            now = psutil.Process(run.process.pid).children(recursive=True)
-            return any("config.celery beat" in " ".join(child.cmdline()) for child in now if child != beat[0])
-        return False
+        now = psutil.Process(run.process.pid).children(recursive=True)
+        return any("config.celery beat" in command_line(child) for child in now if child != beat[0])
 
     wait_for(beat_again)
     assert "beat | ended with status -9; starts again in 1 s" in run.output()
