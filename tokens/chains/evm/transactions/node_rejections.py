@@ -24,9 +24,10 @@ _REFUSED = (
     # Fees and a nonce that no chain takes.
     r"priority fee per gas (?:is )?(?:higher than|exceeds)|tip (?:is )?(?:higher|above)|nonce has max value",
 )
-# In this order, because some texts contain others.
+# In this order, because some texts contain others. Compiled on first use: few processes broadcast, and it takes longer
+# than the rest of the library's import.
 _WORDS = tuple(
-    (status, re.compile("|".join(patterns)))
+    (status, "|".join(patterns))
     for status, patterns in (
         (
             BroadcastStatus.ALREADY_KNOWN,
@@ -68,4 +69,4 @@ def classify_rejection(refusal: CallFailure) -> BroadcastStatus:
     if refusal.kind is RejectionKind.SENDER:
         return BroadcastStatus.INSUFFICIENT_FUNDS
     words = refusal.message.lower()
-    return next((status for status, pattern in _WORDS if pattern.search(words)), BroadcastStatus.UNKNOWN)
+    return next((status for status, pattern in _WORDS if re.search(pattern, words)), BroadcastStatus.UNKNOWN)
