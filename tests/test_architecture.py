@@ -92,6 +92,7 @@ ALONE = {
     "config.edge.chunked_bodies": "WSGI, before Django",
     "config.environment.secret": "imported by settings of all subjects",
     "config.http.backoff": "delays of rows and loops that have no circuit",
+    "config.http.compute_lock": "shared by the HTTP client and the readers of history",
     "config.postgresql.timeouts": "imported without the rest of the database's modules",
     "config.timestamps": "shared by API, pages and providers' responses",
     "config.unicode": "shared by tokens and leaderboard",

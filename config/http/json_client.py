@@ -19,6 +19,7 @@ import urllib3
 import urllib3.exceptions
 from requests.adapters import HTTPAdapter
 
+from config.http.compute_lock import waiting
 from config.http.errors import (
     HTTPStatusError,
     NoResponseError,
@@ -96,9 +97,12 @@ def get_json(
 
 def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
     try:
-        with thread_session().request(
-            method, url, **content, **_environment(url), timeout=timeout, allow_redirects=False, stream=True
-        ) as response:
+        with (
+            waiting(),
+            thread_session().request(
+                method, url, **content, **_environment(url), timeout=timeout, allow_redirects=False, stream=True
+            ) as response,
+        ):
             status = response.status_code
             answer = read_response_body(response.raw, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
             retry_after = response.headers.get("retry-after", "")

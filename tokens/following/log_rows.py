@@ -3,6 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+import orjson
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import decode_event
 from tokens.chains.types import EventLog, TransactionFacts
@@ -52,10 +56,12 @@ def find_altered_transactions(coverage: Coverage, transactions: Collection[Trans
     """Return the transactions with stored launches or events that differ from these."""
     launches = {launch.token: launch for facts in transactions for launch in facts.launches}
     written = LaunchFacts.objects.filter(token__chain_id=coverage.chain_id, token__contract_address__in=launches)
+    # As text, because orjson parses it several times as fast as the field does.
+    as_text = written.values_list("token__contract_address", Cast("facts", TextField()))
     altered = {
         launches[address].tx_hash
-        for address, facts in written.values_list("token__contract_address", "facts")
-        if facts != launch_facts(launches[address])
+        for address, facts in as_text
+        if orjson.loads(facts) != launch_facts(launches[address])
     }
     logs = {(facts.tx_hash, log.log_index): log for facts in transactions for log in facts.event_logs}
     events = TokenEvent.objects.filter(chain_id=coverage.chain_id, tx_hash__in={tx_hash for tx_hash, _ in logs})

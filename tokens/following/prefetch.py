@@ -2,16 +2,17 @@
 
 import gc
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event
 from typing import Generic, TypeVar
 
 from django.conf import settings
 
+from config.http.compute_lock import computing
 from config.http.errors import RetryableError
 
 Result = TypeVar("Result")
@@ -35,7 +36,7 @@ class RetryControl:
     """The stop event and the retry hooks of work that is retried without limit."""
 
     # Set by the owner to stop the work.
-    stop: Event
+    stop: threading.Event
     # Records a failed attempt; returns the retry delay in seconds.
     record: Callable[[Exception], float]
     # Called after each success.
@@ -84,6 +85,8 @@ class Prefetcher(Generic[Result]):
     job: PrefetchJob[Result]
     pool: ThreadPoolExecutor = field(kw_only=True)
     planned_to: int = field(kw_only=True)
+    # Of the threads that read, one computes while the others wait for nodes.
+    _computing: threading.Lock = field(default_factory=threading.Lock, init=False)
     _pending: "deque[_PendingRange[Result]]" = field(default_factory=deque, init=False)
     _density_known: bool = field(default=False, init=False)
     _length: int = field(default_factory=lambda: settings.FOLLOW_RANGE_BLOCKS, init=False)
@@ -119,8 +122,12 @@ class Prefetcher(Generic[Result]):
         while len(self._pending) < limit and self.planned_to < target:
             length = min(self._length, self.job.longest())
             first, last = self.planned_to + 1, min(self.planned_to + length, target)
-            self._pending.append(_PendingRange(first, last, self.pool.submit(self.job.read, first, last)))
+            self._pending.append(_PendingRange(first, last, self.pool.submit(self._read, first, last)))
             self.planned_to = last
+
+    def _read(self, first: int, last: int) -> Result:
+        with computing(self._computing):
+            return self.job.read(first, last)
 
     def _is_done(self, *, blocking: bool) -> bool:
         """Return whether the oldest range has its result. Failed ranges are requested again."""
@@ -151,7 +158,7 @@ class Prefetcher(Generic[Result]):
             return
         for pending in self._pending:
             if pending.future.done() and isinstance(pending.future.exception(), RetryableError):
-                pending.future = self.pool.submit(self.job.read, pending.first, pending.last)
+                pending.future = self.pool.submit(self._read, pending.first, pending.last)
 
     def _resize(self, blocks: int, count: int) -> None:
         """Adapt the length of the next ranges to the density of this one; at most double it."""

@@ -116,18 +116,20 @@ def refresh_token_state(token_ids: Iterable[int]) -> None:
     stored = launches.values_list("token_id", "facts", "token__document__content")
     facts = {token_id: (of_launch, document) for token_id, of_launch, document in stored}
     changes = _changes_of(tokens)
-    stale = [token for token in tokens if token.pk in facts and _fold(token, *facts[token.pk], changes[token.pk])]
-    if stale:
-        Token.objects.bulk_update(stale, CURRENT_COLUMNS)
+    folded = [(token, _fold(token, *facts[token.pk], changes[token.pk])) for token in tokens if token.pk in facts]
+    # The cost of bulk_update grows with the number of columns; most changes are of one or two.
+    columns = [name for name in CURRENT_COLUMNS if any(name in changed for _, changed in folded)]
+    if columns:
+        Token.objects.bulk_update([token for token, changed in folded if changed], columns)
 
 
-def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Change]) -> bool:
-    """Set a token's current columns. Return whether any of them changed."""
+def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Change]) -> set[str]:
+    """Set a token's current columns. Return those that changed."""
     now = current_columns(facts, changes, extensions=token.extensions, document=document)
-    changed_columns = {name: value for name, value in now.items() if getattr(token, name) != value}
-    for name, value in changed_columns.items():
-        setattr(token, name, value)
-    return bool(changed_columns)
+    changed = {name for name, value in now.items() if getattr(token, name) != value}
+    for name in changed:
+        setattr(token, name, now[name])
+    return changed
 
 
 def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:

@@ -1,8 +1,11 @@
-"""Tests of tokens/following/prefetch.py: the ends of prefetching."""
+"""Tests of tokens/following/prefetch.py: the ends of prefetching, and the lock of its threads."""
 
-from threading import Event
+import time
+from threading import Barrier, Event, Lock
 
+from config.http import json_client
 from config.http.errors import RetryableError
+from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
 
 
@@ -48,3 +51,36 @@ def test_what_was_given_up_is_not_skipped_when_the_target_comes_back() -> None:
         targets[:] = [20]
         assert prefetcher.next_batch(limit=1) == [range(15, 21)]
     assert requested == [(15, 20), (15, 20)]
+
+
+class Gate(StandIn):
+    """Stand-in that responds to four requests at once, and to none alone; the first request is an exception."""
+
+    barrier = Barrier(4, timeout=60)
+    first = True
+
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        if not self.first:
+            self.barrier.wait()
+        self.first = False
+        return StandInResponse({})
+
+
+def test_ranges_wait_for_nodes_at_once_and_are_decoded_one_by_one(settings):
+    settings.FOLLOW_CONCURRENCY = 4
+    decoding, overlaps = Lock(), []
+
+    def read(first: int, last: int) -> range:
+        json_client.get_json(gate.url, timeout=60)
+        if not decoding.acquire(blocking=False):
+            overlaps.append((first, last))
+            return range(0)
+        time.sleep(0.05)
+        decoding.release()
+        return range(first, last + 1)
+
+    control = RetryControl(stop=Event(), record=lambda _: 0.0, clear=lambda: None)
+    job = PrefetchJob(read=read, count=len, longest=lambda: 1, target=lambda: 5, control=control)
+    with Gate() as gate, prefetching(job, first=1) as prefetcher:
+        found = [prefetcher.next_batch(limit=1) for _ in range(5)]
+    assert (found, overlaps) == ([[range(number, number + 1)] for number in range(1, 6)], [])

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from config.http import json_client
 from config.http.backoff import Backoff
+from config.http.compute_lock import waiting
 from config.http.errors import (
     HTTPStatusError,
     PermanentError,
@@ -220,7 +221,8 @@ class RpcClient:
         rest = min((endpoint.backoff_until for endpoint in self._endpoints), default=now) - now
         if rest > 0 and now + rest >= until:
             return False
-        time.sleep(max(seconds, rest))
+        with waiting():
+            time.sleep(max(seconds, rest))
         return True
 
     def _record_failure(self, endpoint: Endpoint, error: Exception) -> None:

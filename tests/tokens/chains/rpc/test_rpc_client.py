@@ -6,12 +6,14 @@ import itertools
 import json
 import logging
 import socket
+import threading
 import time
 import traceback
 
 import pytest
 
 from config.http import json_client
+from config.http.compute_lock import computing
 from config.http.errors import HTTPStatusError, RetryableError
 from tests.nodes.json_server import Reply
 from tests.nodes.recorded_node import SECRET, Node, RefusedError, query_head
@@ -163,6 +165,15 @@ def test_it_tries_as_many_rounds_as_it_should(node):
     with pytest.raises(NodeUnavailableError):
         query_head(client(node, attempts=3))
     assert len(node.received) == 3
+
+
+def test_a_reading_thread_holds_up_no_other_between_rounds(node, monkeypatch):
+    node.behave = raw(b"", status=503)
+    lock, held = threading.Lock(), []
+    monkeypatch.setattr(time, "sleep", lambda _: held.append(lock.locked()))
+    with computing(lock), pytest.raises(NodeUnavailableError):
+        query_head(client(node, attempts=2))
+    assert (held, lock.locked()) == ([False], False)
 
 
 # Refusals of a call.
