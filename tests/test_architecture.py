@@ -77,8 +77,8 @@ VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "services", "se
 SIGNALS = ("django.dispatch", "django.db.models.signals", "django.core.signals", "django.contrib.auth.signals")
 # It sends the signal that error trackers and Django's test client listen for, and receives none.
 SENDS_A_SIGNAL = "config.api.error_handling"
-# It loads eth-abi, and with it pydantic, on first use (decision 134).
-LOADS_LATE = "tokens.chains.abi.codec"
+# They load eth-abi, and with it pydantic, and eth-account on first use (decision 134).
+LOADS_LATE = {"tokens.chains.abi.codec", "tokens.management.commands.deploy_wallets"}
 # File names that frameworks or conventions give, so that several packages have them.
 CONVENTIONAL = {
     "__init__", "__main__", "admin", "apps", "dashboard", "errors", "metrics", "models", "serializers", "tasks",
@@ -263,7 +263,7 @@ def through_doors(modules: Mapping[str, Module]) -> set[str]:
 
 def hidden_imports(modules: Mapping[str, Module]) -> set[str]:
     """Return modules that import in a function, or by the name of a module."""
-    return {module.name for module in modules.values() if module.hidden_imports and module.name != LOADS_LATE}
+    return {module.name for module in modules.values() if module.hidden_imports and module.name not in LOADS_LATE}
 
 
 def signals(modules: Mapping[str, Module]) -> set[str]:

@@ -43,6 +43,20 @@ def test_our_commands_run_only_checks_that_load_no_page() -> None:
         assert set(load_command_class(get_commands()[name], name).requires_system_checks) <= {"chains"}
 
 
+def test_our_commands_but_the_one_that_ranks_load_no_heavy_libraries() -> None:
+    ours = {name: app for name, app in get_commands().items() if (BASE_DIR / app).is_dir()}
+    del ours["compute_leaderboard"]
+    code = f"""
+import sys
+import django
+from django.core.management import load_command_class
+django.setup()
+commands = [load_command_class(app, name) for name, app in {ours}.items()]
+print(len(commands), *{HEAVY} & sys.modules.keys())
+"""
+    assert run_python(code) == {str(len(ours))}
+
+
 def test_the_checks_of_the_admin_site_load_its_pages() -> None:
     code = """
 import django

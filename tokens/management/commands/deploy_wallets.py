@@ -8,7 +8,6 @@ from django.core.management.base import BaseCommand, CommandParser
 from config.http.errors import PermanentError, RetryableError
 from tokens.checks import CHAINS
 from tokens.deploying.sending.wallets import list_wallets, refresh_wallets
-from tokens.installation.installed_signers import installed_signers
 from tokens.installation.signing_wallets import signing_chains
 
 
@@ -25,16 +24,23 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         # A process without keys shows what others have stored.
-        for chain_id in sorted(signing_chains()) if options["note"] else ():
-            try:
-                refresh_wallets(chain_id, addresses=installed_signers(chain_id).keys())
-            except (RetryableError, PermanentError) as error:
-                self.stderr.write(f"chain {chain_id}: {error}")
+        if options["note"]:
+            self._refresh()
         wallets = list_wallets()
         if not wallets:
             self.stdout.write("No wallet is stored yet: set DEPLOYER_KEYS_<chainId> or another signer.")
         for wallet in wallets:
             self.stdout.write(_line(wallet))
+
+    def _refresh(self) -> None:
+        # Here, because eth-account takes a second to import.
+        from tokens.installation.installed_signers import installed_signers
+
+        for chain_id in sorted(signing_chains()):
+            try:
+                refresh_wallets(chain_id, addresses=installed_signers(chain_id).keys())
+            except (RetryableError, PermanentError) as error:
+                self.stderr.write(f"chain {chain_id}: {error}")
 
 
 def _line(wallet: Any) -> str:
