@@ -1,7 +1,7 @@
 """OpenAPI schema generation: parameters from the view's serializer, errors from one component."""
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
@@ -95,8 +95,8 @@ class ShapedFieldExtension(OpenApiSerializerFieldExtension):
 class EndpointSchema(AutoSchema):
     """Schema inspector that reads a view's `query_serializer` and `successor`.
 
-    Rate-limited views may also return 429, and 503 while the database is down. Cacheable responses have an ETag, so
-    they may be 304.
+    All views are rate-limited: they may also return 429, and 503 while the database is down. Cacheable responses have
+    an ETag, so they may be 304.
     """
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
@@ -104,15 +104,14 @@ class EndpointSchema(AutoSchema):
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
+        view = cast(LimitedView, self.view)
         operation |= _summarised(operation.get("description", ""))
-        if not isinstance(self.view, LimitedView):
-            return operation
         responses = operation["responses"]
         for status in ("429", "503"):
             responses.setdefault(status, {})
-        if self.method == "GET" and NO_STORE not in getattr(self.view, "cache_control", NO_STORE):
+        if self.method == "GET" and NO_STORE not in getattr(view, "cache_control", NO_STORE):
             responses["304"] = {"description": _TEXTS["304"]}
-        own = {name: _text_header(text) for name, text in self.view.extra_headers.items()}
+        own = {name: _text_header(text) for name, text in view.extra_headers.items()}
         for status in {"200", "304"} & set(responses) if own else ():
             responses[status].setdefault("headers", {}).update(own)
         return operation
@@ -171,20 +170,17 @@ def describe_errors(result: dict[str, Any], generator: Any, request: Any, public
                 operation.setdefault("parameters", []).append(_CONDITION)
             for status, response in responses.items():
                 names = _header_names(operation, status)
-                if names:
-                    references = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
-                    response["headers"] = response.get("headers", {}) | references
+                references = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+                response["headers"] = response.get("headers", {}) | references
             operation["responses"] = dict(sorted(responses.items()))
     return result
 
 
 def _header_names(operation: dict[str, Any], status: str) -> list[str]:
     """Return the headers that a response may have."""
-    names: list[str] = []
-    if "429" in operation["responses"]:
-        names += _RATE_LIMIT_HEADERS
-        if status not in _BEFORE_QUERY:
-            names.append("X-Ignored-Params")
+    names = [*_RATE_LIMIT_HEADERS]
+    if status not in _BEFORE_QUERY:
+        names.append("X-Ignored-Params")
     if "304" in operation["responses"] and status in ("200", "304"):
         names.append("ETag")
     if operation.get("deprecated"):

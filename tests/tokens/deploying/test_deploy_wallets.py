@@ -13,9 +13,11 @@ from config.environment.secret import Secret
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.remote_signer import remote_signer
 from tests.rows.factories import DeployAttemptFactory, DeployWalletFactory
-from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.errors import NodeUnavailableError, SignerRejectedError
 from tokens.chains.evm.transactions.signing import LocalSigner, RemoteSigner, UnsignedTransaction
 from tokens.deploying import tasks
+from tokens.deploying.sending.gas import GasFees
+from tokens.deploying.sending.signed_versions import sign_version
 from tokens.deploying.sending.wallets import NoWalletError, chains_with_wallets, refresh_wallets, simulation_senders
 from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployWallet
@@ -263,3 +265,12 @@ def test_the_command_reports_the_obstacle(signed_by, capsys):
     output = capsys.readouterr()
     assert output.err == f"chain {CHAIN_ID}: chain {CHAIN_ID} is not in the registry\n"
     assert output.out == f"chain {CHAIN_ID}  {ADDRESS}  balance unknown  next nonce 0  in flight 0\n"
+
+
+def test_nothing_is_signed_for_a_wallet_without_a_signer(signed_by):
+    signed_by(OTHER_KEY)
+    wallet = DeployWalletFactory(chain_id=CHAIN_ID, address=ADDRESS)
+    attempt = DeployAttemptFactory(wallet=wallet)
+    with pytest.raises(SignerRejectedError, match=f"^no signer has the key of {ADDRESS}$"):
+        sign_version(attempt, wallet=wallet, deployment=None, fees=GasFees(max_fee=2, priority_fee=1), gas=21_000)
+    assert not attempt.versions.exists()

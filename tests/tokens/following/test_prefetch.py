@@ -4,6 +4,7 @@ import time
 from threading import Barrier, Event, Lock
 
 from config.http import json_client
+from config.http.compute_lock import waiting
 from config.http.errors import RetryableError
 from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
@@ -84,3 +85,32 @@ def test_ranges_wait_for_nodes_at_once_and_are_decoded_one_by_one(settings):
     with Gate() as gate, prefetching(job, first=1) as prefetcher:
         found = [prefetcher.next_batch(limit=1) for _ in range(5)]
     assert (found, overlaps) == ([[range(number, number + 1)] for number in range(1, 6)], [])
+
+
+def test_a_range_that_failed_behind_another_one_is_read_again_in_its_place(settings):
+    settings.FOLLOW_CONCURRENCY = 2
+    third_failed, failures = Event(), []
+
+    def read(first: int, last: int) -> range:
+        if first == 2:
+            with waiting():
+                third_failed.wait(60)
+        elif first == 3 and not third_failed.is_set():
+            raise RetryableError("no node has it")
+        elif first == 4:
+            # By the thread whose third range failed before.
+            third_failed.set()
+        return range(first, last + 1)
+
+    def record(error: Exception) -> float:
+        failures.append(str(error))
+        return 0.0
+
+    control = RetryControl(stop=Event(), record=record, clear=lambda: None)
+    job = PrefetchJob(read=read, count=len, longest=lambda: 1, target=lambda: 4, control=control)
+    with prefetching(job, first=1) as prefetcher:
+        assert prefetcher.next_batch(limit=9) == [range(1, 2)]
+        assert prefetcher.next_batch(limit=9) == [range(2, 3)]
+        assert failures == []
+        assert prefetcher.next_batch(limit=1) == [range(3, 4)]
+    assert failures == ["no node has it"]

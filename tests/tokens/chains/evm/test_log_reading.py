@@ -490,6 +490,17 @@ def test_a_node_that_lacks_the_block_is_passed_over(node, second_node, everythin
         chain(node).read_blocks(headers)
 
 
+def test_another_block_than_the_requested_one_is_trusted_nowhere(node, second_node, everything):
+    (header,) = chain(node).read_headers([LAUNCHED_IN]).values()
+    regular = node.answers["eth_getBlockByHash"]
+    node.answers["eth_getBlockByHash"] = lambda block_hash, full: regular(block_hash, full) | {"hash": OTHER}
+    assert chain(node, second_node).read_blocks([header]).transactions == tuple(
+        facts for facts in everything if facts.block_number == LAUNCHED_IN
+    )
+    with pytest.raises(NodeUnavailableError, match="another block than the requested one"):
+        chain(node).read_blocks([header])
+
+
 def test_no_logs_of_a_node_that_lacks_the_block_are_no_answer(node):
     (header,) = chain(node).read_headers([LAUNCHED_IN]).values()
     node.answers["eth_getLogs"] = lambda _: []
@@ -538,6 +549,9 @@ RECEIPTS = {
     "receipts without logs": lambda receipts: [{"status": "0x1"}],
     "receipts with half a topic": lambda receipts: [
         receipt | {"logs": alter(topics=["0x12"])(receipt["logs"])} for receipt in receipts
+    ],
+    "receipts with five topics": lambda receipts: [
+        receipt | {"logs": alter(topics=[OTHER] * 5)(receipt["logs"])} for receipt in receipts
     ],
     "receipts with an object as a topic": lambda receipts: [
         receipt | {"logs": alter(topics=[{}])(receipt["logs"])} for receipt in receipts
