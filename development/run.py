@@ -33,6 +33,7 @@ from development.devchain import anvil
 from development.sample_data import agent_reporter
 from development.servers import bundled
 from development.servers.processes import end_with_parent
+from development.servers.unprivileged import server_home
 from development.supervisor import StartFailedError, Supervisor
 from tokens.checks import CHAINS
 
@@ -245,8 +246,10 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
     if "password" not in accounts:
         login = "make one with `manage.py createsuperuser`"
     else:
-        login = f"admin, password {accounts['password'] or 'as you have set it'}"
+        login = f"admin, password {accounts['password'] or 'set earlier; `manage.py changepassword admin` changes it'}"
     deploying = run_chains.deploy_greeting(address, partner_key=accounts["partnerKey"]) if is_development else ""
+    home = server_home(local)
+    databases = "" if home == local else f"\n  Databases         {home}"
     user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
     return f"""
   Launchboard       {address}  (documentation: {address}/api/docs)
@@ -255,7 +258,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
 {run_chains.chains_greeting(environment, address)}
 {services}
 {agent_reporter.leaderboard_greeting(address, are_samples=is_development)}
-  Data, keys, logs  {local}
+  Data, keys, logs  {local}{databases}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
 {deploying}{user}  Ctrl-C stops everything.
 """
