@@ -19,7 +19,6 @@ import redis
 
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
-from development.servers.unprivileged import reachable_package, server_home, server_user
 from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
 
@@ -375,23 +374,3 @@ def test_programs_that_the_servers_cannot_reach_are_copied(new_place: Place, tmp
 
     assert query(addresses, "SELECT 1") == 1
     assert Path(place.postmaster().exe()).is_relative_to(place.local)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="other users run the servers themselves")
-def test_a_package_out_of_the_servers_reach_is_copied_once_for_each_version(tmp_path, make_directory):
-    closed = tmp_path / "closed"
-    for name in ("iniconfig", "iniconfig.libs", "iniconfig_other"):
-        (closed / name).mkdir(parents=True)
-        (closed / name / "file").write_text(name)
-    closed.chmod(0o700)
-    local = make_directory() / "local"
-    (local / "iniconfig-0.1").mkdir(parents=True)
-
-    copy = reachable_package(closed / "iniconfig", local)
-
-    assert copy.parent.parent == server_home(local)
-    assert sorted(path.name for path in copy.parent.iterdir()) == ["iniconfig", "iniconfig.libs"]
-    assert (copy / "file").stat().st_uid == server_user()
-    assert not (local / "iniconfig-0.1").exists()
-    (copy / "file").write_text("kept")
-    assert (reachable_package(closed / "iniconfig", local) / "file").read_text() == "kept"

@@ -1,7 +1,6 @@
 """Tests of tokens/following/prefetch.py: the ends of prefetching, and the lock of its threads."""
 
-import time
-from threading import Barrier, Event, Lock
+from threading import Barrier, Event
 
 from config.http import json_client
 from config.http.compute_lock import waiting
@@ -69,22 +68,23 @@ class Gate(StandIn):
 
 def test_ranges_wait_for_nodes_at_once_and_are_decoded_one_by_one(settings):
     settings.FOLLOW_CONCURRENCY = 4
-    decoding, overlaps = Lock(), []
+    decoding, overlap = [], Event()
 
     def read(first: int, last: int) -> range:
         json_client.get_json(gate.url, timeout=60)
-        if not decoding.acquire(blocking=False):
-            overlaps.append((first, last))
-            return range(0)
-        time.sleep(0.05)
-        decoding.release()
+        decoding.append(first)
+        if len(decoding) > 1:
+            overlap.set()
+        overlap.wait(0.05)
+        decoding.remove(first)
         return range(first, last + 1)
 
     control = RetryControl(stop=Event(), record=lambda _: 0.0, clear=lambda: None)
     job = PrefetchJob(read=read, count=len, longest=lambda: 1, target=lambda: 5, control=control)
     with Gate() as gate, prefetching(job, first=1) as prefetcher:
         found = [prefetcher.next_batch(limit=1) for _ in range(5)]
-    assert (found, overlaps) == ([[range(number, number + 1)] for number in range(1, 6)], [])
+    assert found == [[range(number, number + 1)] for number in range(1, 6)]
+    assert not overlap.is_set()
 
 
 def test_a_range_that_failed_behind_another_one_is_read_again_in_its_place(settings):
@@ -98,7 +98,7 @@ def test_a_range_that_failed_behind_another_one_is_read_again_in_its_place(setti
         elif first == 3 and not third_failed.is_set():
             raise RetryableError("no node has it")
         elif first == 4:
-            # By the thread whose third range failed before.
+            # The same thread has read the third range, so that its failure is known.
             third_failed.set()
         return range(first, last + 1)
 

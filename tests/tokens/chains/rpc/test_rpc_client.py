@@ -167,13 +167,26 @@ def test_it_tries_as_many_rounds_as_it_should(node):
     assert len(node.received) == 3
 
 
-def test_a_reading_thread_holds_up_no_other_between_rounds(node, monkeypatch):
-    node.behave = raw(b"", status=503)
-    lock, held = threading.Lock(), []
-    monkeypatch.setattr(time, "sleep", lambda _: held.append(lock.locked()))
-    with computing(lock), pytest.raises(NodeUnavailableError):
-        query_head(client(node, attempts=2))
-    assert (held, lock.locked()) == ([False], False)
+def test_a_reading_thread_holds_up_no_other_between_rounds(node, caplog):
+    second_request = threading.Event()
+
+    def fail(_body):
+        if len(node.received) > 1:
+            second_request.set()
+        return Reply(b"", status=503, headers={"Retry-After": "1"})
+
+    def read():
+        with computing(lock), contextlib.suppress(NodeUnavailableError):
+            query_head(client(node, attempts=2))
+
+    node.behave, lock, thread = fail, threading.Lock(), threading.Thread(target=read)
+    thread.start()
+    wait_for(lambda: "HTTP status 503" in caplog.text)
+    with lock:
+        # Taken before the second round, which begins when this thread releases it.
+        assert not second_request.wait(1.5)
+    thread.join()
+    assert second_request.is_set()
 
 
 # Refusals of a call.
