@@ -9,7 +9,7 @@ from django.utils import timezone
 from unfold.admin import TabularInline
 
 from accounts.models import Identity, Person, SocialProfile
-from config.operators.admin_pages import QueueStateFilter, ReadOnlyAdmin
+from config.operators.admin_pages import QueueAdmin, ReadOnlyAdmin
 
 _FID = re.compile("[0-9]{1,18}")
 
@@ -59,11 +59,10 @@ def owner_ids_by_fid(text: str) -> list[int] | None:
 
 
 @admin.register(SocialProfile)
-class SocialProfileAdmin(ReadOnlyAdmin):
+class SocialProfileAdmin(QueueAdmin):
     """Read-only admin pages of social profiles, which come from the provider."""
 
     list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "attempts", "last_error"]
-    list_filter = [QueueStateFilter]
     search_fields = ["=fid", "=username"]
     search_help_text = "A whole FID or user name."
     ordering = ["-fid"]

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -50,6 +51,34 @@ class ReadOnlyAdmin(ServiceWrittenAdmin):
         return False
 
 
+class QueueStateFilter(admin.SimpleListFilter):
+    """Filter of the rows of a leased queue by their state. A value that is no state is refused by the list."""
+
+    title = "queue"
+    parameter_name = "queue"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [
+            (state.name.lower(), state.capitalize())
+            for state in QueueState
+            if state is not QueueState.GIVEN_UP or model_admin.model.GIVEN_UP
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        value = self.value()
+        if value is None or not isinstance(queryset, LeasedQuerySet):
+            return queryset
+        if value not in dict(self.lookup_choices):
+            raise IncorrectLookupParameters
+        return queryset.in_state(QueueState[value.upper()], timezone.now())
+
+
+class QueueAdmin(ReadOnlyAdmin):
+    """Read-only admin of the rows of a leased queue."""
+
+    list_filter = (QueueStateFilter,)
+
+
 class AdminFilterSet(FilterSet):
     """Base of filter sets for admin lists; each filter is a ChoiceFilter, and its label is the filter's title."""
 
@@ -74,26 +103,6 @@ class _ChoiceListFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         found: QuerySet[Any] = self.filter_set({self.parameter_name: self.value()}, queryset).qs
         return found
-
-
-class QueueStateFilter(admin.SimpleListFilter):
-    """Filter of the rows of a leased queue by their state."""
-
-    title = "queue"
-    parameter_name = "queue"
-
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [
-            (state.name.lower(), state.capitalize())
-            for state in QueueState
-            if state is not QueueState.GIVEN_UP or model_admin.model.GIVEN_UP
-        ]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        value = self.value()
-        if value not in dict(self.lookup_choices) or not isinstance(queryset, LeasedQuerySet):
-            return queryset
-        return queryset.in_state(QueueState[value.upper()], timezone.now())
 
 
 def list_action(description: str, *, permission: str = "change") -> Callable[[ListAction], ListAction]:

@@ -35,6 +35,7 @@ _NAVIGATION = [
             _list("Saved by users", "bookmark", "tokens.savedtoken"),
             _list("Index requests", "manage_search", "tokens.indexrequest"),
             _list("Documents", "description", "tokens.tokendocument"),
+            _list("Market data", "show_chart", "tokens.market"),
             _list("Deployers' profiles", "group", "accounts.socialprofile"),
         ],
     },
@@ -56,6 +57,8 @@ _NAVIGATION = [
             _list("Agents", "smart_toy", "leaderboard.agent"),
             _list("Rankings", "leaderboard", "leaderboard.standing"),
             _list("Imports", "upload_file", "leaderboard.eventimport"),
+            _list("Hub: casts of agents", "cloud_download", "leaderboard.hubcursor"),
+            _list("Hub: interactions of casts", "forum", "leaderboard.hubcast"),
         ],
     },
     {

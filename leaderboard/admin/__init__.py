@@ -1,6 +1,5 @@
-"""Admin pages of the leaderboard."""
+"""Admin pages of the leaderboard. Django loads them by importing this package."""
 
-from leaderboard.admin.agent_pages import AgentAdmin
-from leaderboard.admin.ranking_pages import EventImportAdmin, StandingAdmin
+from leaderboard.admin import agent_pages, ranking_pages
 
-__all__ = ["AgentAdmin", "EventImportAdmin", "StandingAdmin"]
+__all__ = ["agent_pages", "ranking_pages"]

@@ -1,4 +1,4 @@
-"""Admin pages of current rankings and of imported event files."""
+"""Admin pages of current rankings, and of the sources of their facts: event files and a hub."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,9 +9,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django_filters import ChoiceFilter
 
-from config.operators.admin_pages import AdminFilterSet, ReadOnlyAdmin
+from config.operators.admin_pages import AdminFilterSet, QueueAdmin, ReadOnlyAdmin
 from leaderboard.admin.evidence import render_evidence
-from leaderboard.models import EventImport, Interval, Standing
+from leaderboard.models import EventImport, HubCast, HubCursor, Interval, Standing
 from leaderboard.wash.accusation import ACCUSED, INSUFFICIENT_DATA
 from tokens.admin.deployment_fields import admin_link
 from tokens.admin.indexed_search import IndexedSearch
@@ -108,3 +108,20 @@ class EventImportAdmin(ReadOnlyAdmin):
     list_display = ("name", "started_at", "finished_at", "lines_read", "added", "known", "skipped")
     fields = ("name", "digest", "started_at", "finished_at", "bytes_read", "lines_read", "added", "known", "skipped")
     ordering = ("-id",)
+
+
+@admin.register(HubCursor)
+class HubCursorAdmin(QueueAdmin):
+    list_display = ("agent", "fid", "casts_until", "due_at", "attempts", "last_error")
+    list_select_related = ("agent",)
+    search_fields = ("=fid", "=agent__agent_id")
+    search_help_text = "A whole FID or agent id."
+    ordering = ("-pk",)
+
+
+@admin.register(HubCast)
+class HubCastAdmin(QueueAdmin):
+    list_display = ("action_id", "fid", "read_until", "due_at", "attempts", "last_error")
+    search_fields = ("=fid",)
+    search_help_text = "The author's FID."
+    ordering = ("-pk",)

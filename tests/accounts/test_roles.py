@@ -13,6 +13,7 @@ from django.test import Client
 from accounts.keys import credentials
 from accounts.models import Administrator, KeyState, PartnerKey
 from accounts.operators import roles
+from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
 from tests.rows.factories import (
     AdminSessionFactory,
     ChainHeadFactory,
@@ -34,6 +35,8 @@ pytestmark = pytest.mark.django_db
 
 KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
 PROFILES = "/admin/accounts/socialprofile/"
+MARKETS = "/admin/tokens/market/"
+HUB = ("/admin/leaderboard/hubcursor/", "/admin/leaderboard/hubcast/")
 DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota")]
 SAVED = "/admin/tokens/savedtoken/"
 PRETOKENS = "/admin/pretokens/pretoken/"
@@ -49,6 +52,7 @@ MIGRATIONS = [
         "tokens.migrations.0010_roles_of_deploying",
         "tokens.migrations.0012_roles_of_saved_tokens",
         "tokens.migrations.0014_roles_of_solana",
+        "tokens.migrations.0019_roles_of_markets",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",
     )
@@ -143,6 +147,7 @@ def test_both_see_all_lists(group, pages):
     rows |= dict(zip(FOLLOWING, followed, strict=True))
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
     rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory(), SAVED: SavedTokenFactory()}
+    rows |= {MARKETS: TokenFactory().market} | dict(zip(HUB, (HubCursorFactory(), HubCastFactory()), strict=True))
     session = AdminSessionFactory()
     rows |= dict(zip(USERS, (PersonFactory(), session.administrator, session), strict=True))
     for address, row in rows.items():

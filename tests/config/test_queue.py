@@ -24,7 +24,7 @@ from config.queue import MAX_UNFINISHED, UNFINISHED, UNFINISHED_DELAY, Leased, Q
 from leaderboard.hub import pulling
 from leaderboard.models import HubCast, HubCursor
 from tests.processes.at_once import call_at_once, own_connection
-from tests.rows.agent_factories import ActionFactory, AgentFactory
+from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
 from tests.rows.factories import (
     DeploymentFactory,
     IndexRequestFactory,
@@ -49,23 +49,14 @@ def new_market():
     return TokenFactory().market
 
 
-def new_cursor():
-    agent = AgentFactory()
-    return HubCursor.objects.create(agent=agent, fid=agent.fid)
-
-
-def new_cast():
-    return HubCast.objects.create(action=ActionFactory(), fid=5)
-
-
 # Queue -> function that creates a row which is due.
 QUEUES = {
     IndexRequest: IndexRequestFactory,
     TokenDocument: TokenDocumentFactory,
     Market: new_market,
     SocialProfile: partial(SocialProfileFactory, wanted=True),
-    HubCursor: new_cursor,
-    HubCast: new_cast,
+    HubCursor: HubCursorFactory,
+    HubCast: HubCastFactory,
 }
 each_queue = pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.QUEUE)
 
@@ -286,7 +277,7 @@ def test_every_row_of_a_queue_has_one_state(queue):
     }
 
 
-@pytest.mark.parametrize("queue", [IndexRequest, TokenDocument, SocialProfile], ids=lambda queue: queue.QUEUE)
+@each_queue
 def test_operators_filter_rows_by_their_state(queue, operator):
     waiting, leased = QUEUES[queue](), QUEUES[queue]()
     queue.objects.filter(pk=leased.pk).claim(timezone.now(), lease=LEASE)
@@ -300,6 +291,7 @@ def test_operators_filter_rows_by_their_state(queue, operator):
     if queue.GIVEN_UP:
         queue.objects.filter(pk=waiting.pk).update(**queue.GIVEN_UP)
         assert (shown("waiting"), shown("given_up")) == ([], [waiting])
+    assert operator.get(page, {"queue": "unheard-of"}).headers["Location"] == f"{page}?e=1"
 
 
 def measured():

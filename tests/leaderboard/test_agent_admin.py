@@ -9,9 +9,16 @@ from django.utils import timezone
 from leaderboard.events import payloads, recording
 from leaderboard.events.field_rules import latest_accepted_time
 from leaderboard.events.recording import Reporter
-from leaderboard.models import Action, ActionKind, Agent, AgentWallet, HubCursor
+from leaderboard.models import Action, ActionKind, Agent, AgentWallet
 from tests.rows import agent_events as reported
-from tests.rows.agent_factories import ActionFactory, AgentFactory, InteractionFactory, SnapshotFactory, StandingFactory
+from tests.rows.agent_factories import (
+    ActionFactory,
+    AgentFactory,
+    HubCursorFactory,
+    InteractionFactory,
+    SnapshotFactory,
+    StandingFactory,
+)
 from tests.rows.factories import PartnerKeyFactory, TokenFactory
 from tokens.chains.addresses import checksum_address
 
@@ -253,7 +260,7 @@ def test_rankings_are_listed_by_interval_and_wash(operator):
 def test_a_hub_that_refuses_an_agent_is_shown(operator):
     agent = AgentFactory()
     assert "not pulled" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
-    HubCursor.objects.create(agent=agent, fid=agent.fid, last_error="HTTP status 400")
+    HubCursorFactory(agent=agent, last_error="HTTP status 400")
     assert "HTTP status 400" in operator.get(f"{AGENTS}{agent.pk}/change/").content.decode()
 
 

@@ -11,6 +11,8 @@ from leaderboard.models import (
     ActionKind,
     Agent,
     AgentWallet,
+    HubCast,
+    HubCursor,
     Interaction,
     InteractionKind,
     Run,
@@ -155,3 +157,23 @@ class StandingFactory(factory.django.DjangoModelFactory[Standing]):
     wash_confidence = 0.0
     wash_flags = factory.LazyFunction(list)
     evidence = factory.LazyFunction(dict)
+
+
+class HubCursorFactory(factory.django.DjangoModelFactory[HubCursor]):
+    """The next pull of an agent's casts, which is due."""
+
+    class Meta:
+        model = HubCursor
+
+    agent = factory.SubFactory(AgentFactory)
+    fid = factory.SelfAttribute("agent.fid")
+
+
+class HubCastFactory(factory.django.DjangoModelFactory[HubCast]):
+    """The next pull of a cast's interactions, which is due."""
+
+    class Meta:
+        model = HubCast
+
+    action = factory.SubFactory(ActionFactory)
+    fid = 5

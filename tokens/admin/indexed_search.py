@@ -74,8 +74,8 @@ def match_saved_tokens(text: str) -> Q:
     return match_transaction(text) if people is None else Q(person__in=people)
 
 
-def match_documents(text: str) -> Q:
-    """Match documents of tokens, by the token's address or by part of its name or symbol."""
+def match_rows_of_tokens(text: str) -> Q:
+    """Match rows of tokens, by the token's address or by part of its name or symbol."""
     return Q(token__in=Token.objects.filter(match_tokens(text)).values("pk"))
 
 

@@ -1,4 +1,7 @@
-"""Admin of tokens. On-chain data is read-only; operators set tags, index again and refresh market data."""
+"""Admin of tokens and of the queue of their market refreshes.
+
+On-chain data is read-only; operators set tags, index again and refresh market data.
+"""
 
 from typing import Any
 
@@ -15,6 +18,7 @@ from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from config.operators.admin_pages import (
+    QueueAdmin,
     ServiceWrittenAdmin,
     change_url,
     confirm_action,
@@ -25,8 +29,9 @@ from config.operators.admin_pages import (
     log_changes,
 )
 from tokens.admin.index_queue import reopen_requests
-from tokens.admin.indexed_search import IndexedSearch, match_tokens
+from tokens.admin.indexed_search import IndexedSearch, match_rows_of_tokens, match_tokens
 from tokens.admin.list_filters import ChainFilter, GenerationFilter
+from tokens.admin.token_events import token_link
 from tokens.admin.token_fields import fieldsets, read_facts, read_only_fields
 from tokens.models import IndexRequest, Market, Token
 
@@ -185,3 +190,20 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
             Token.objects.filter(pk__in=[token.pk for token in changed]).update(**{tag: value})
             log_changes(request, changed, f"{tag} = {value}" + (f": {reason}" if reason else ""))
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)
+
+
+@admin.register(Market)
+class MarketAdmin(IndexedSearch, QueueAdmin):
+    """Admin of market data and of its refresh schedule."""
+
+    list_display = ("linked_token", "price_usd", "market_cap", "updated_at", "priority", "due_at", "attempts")
+    list_display_links = ("price_usd", "due_at")
+    list_select_related = ("token",)
+    search_fields = ("token",)
+    search_help_text = "A whole token address, or part of a token's name or symbol."
+    ordering = ("-pk",)
+    match = staticmethod(match_rows_of_tokens)
+
+    @admin.display(description="token")
+    def linked_token(self, market: Market) -> str:
+        return token_link(market.token)

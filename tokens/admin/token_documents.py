@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, list_action, log_changes
-from tokens.admin.indexed_search import IndexedSearch, match_documents
+from tokens.admin.indexed_search import IndexedSearch, match_rows_of_tokens
 from tokens.admin.token_events import token_link
 from tokens.indexing.documents import fetching
 from tokens.models import TokenDocument
@@ -23,7 +23,7 @@ class TokenDocumentAdmin(IndexedSearch, ServiceWrittenAdmin):
     search_help_text = "A whole token address, or part of a token's name or symbol."
     ordering = ("-token",)
     actions = ("fetch_again",)
-    match = staticmethod(match_documents)
+    match = staticmethod(match_rows_of_tokens)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         plain = [field.name for field in TokenDocument._meta.fields if field.name not in ("token", "content")]

@@ -25,12 +25,8 @@ def indexing(now: datetime) -> Iterator[Metric]:
     """Yield the metrics of index requests and of documents: the pending ones, and the newest by status."""
     for model, words, statuses in _QUEUES:
         name = f"launchboard_{model.QUEUE}"
-        pending, age = model.objects.queued().count(), model.objects.measure(now).age_seconds(now)
         newest = Counter(model.objects.order_by("-pk").values_list("status", flat=True)[:NEWEST])
-        yield GaugeMetricFamily(f"{name}_pending", f"Pending {words}.", value=pending)
-        yield GaugeMetricFamily(
-            f"{name}_overdue_seconds", f"Seconds since the oldest of the pending {words} became due.", value=age
-        )
+        yield GaugeMetricFamily(f"{name}_pending", f"Pending {words}.", value=model.objects.queued().count())
         yield labelled_gauge(
             f"{name}_newest",
             f"The newest {NEWEST:,} {words} by status.",

@@ -8,8 +8,10 @@ from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
 
 from accounts.models import Administrator, AdminSession, PartnerKey, Person, SocialProfile
+from leaderboard.models import HubCast, HubCursor
 from pretokens.models import Pretoken
 from tests.config.operators.admin_pages import page_of, shown
+from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
 from tests.rows.factories import (
     AdministratorFactory,
     AdminSessionFactory,
@@ -43,6 +45,7 @@ from tokens.models import (
     FeeClaim,
     FollowedAccount,
     IndexRequest,
+    Market,
     SavedToken,
     Token,
     TokenDocument,
@@ -115,6 +118,9 @@ MAKERS = {
     Administrator: lambda: AdministratorFactory.create_batch(ROWS),
     AdminSession: lambda: AdminSessionFactory.create_batch(ROWS),
     SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),
+    Market: lambda: TokenFactory.create_batch(ROWS),
+    HubCursor: lambda: HubCursorFactory.create_batch(ROWS),
+    HubCast: lambda: HubCastFactory.create_batch(ROWS),
     User: make_users,
     Group: make_groups,
     LogEntry: make_entries,
@@ -168,6 +174,9 @@ SERVICE_ROWS = {
     CoverageAlarm: (CoverageAlarmFactory, {"missing": 1, "seen_at": ""}),
     Pretoken: (PretokenFactory, {"state": "deleted", "keyword": "other"}),
     SocialProfile: (SocialProfileFactory, {"username": "other"}),
+    Market: (lambda: TokenFactory().market, {"price_usd": 1, "due_at": ""}),
+    HubCursor: (HubCursorFactory, {"fid": 1}),
+    HubCast: (HubCastFactory, {"fid": 1}),
     LogEntry: (lambda: note(User.objects.get(), PartnerKeyFactory(), "verified = True"), {"change_message": "nothing"}),
 }
 

@@ -33,6 +33,7 @@ from tests.processes.waiting import wait_for
 from tests.rows.agent_factories import (
     ActionFactory,
     AgentFactory,
+    HubCastFactory,
     InteractionFactory,
     RunFactory,
     SnapshotFactory,
@@ -312,7 +313,7 @@ def test_facts_are_deleted_when_they_are_old(settings):
     kept, old = now - timedelta(days=89), now - timedelta(days=91)
     for at in (kept, old):
         RunFactory(agent=agent, finished_at=at)
-        HubCast.objects.create(action=ActionFactory(agent=agent, at=at), fid=5)
+        HubCastFactory(action__agent=agent, action__at=at)
         InteractionFactory(agent=agent, at=at)
         TradeFactory(agent=agent, at=at)
     assert pruning.prune_facts() == 4
