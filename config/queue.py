@@ -4,12 +4,14 @@ A model that inherits `Leased` is a queue. A worker claims due rows in one short
 any transaction, and stores each outcome through `held`: if another worker has claimed the row since, nothing is stored.
 The rows of a killed worker are due again when their lease ends.
 
-| state     | row                                          | left by                                             |
-|-----------|----------------------------------------------|-----------------------------------------------------|
-| waiting   | `due_at` is past                             | `claim`, `begin`                                    |
-| leased    | `leased_until` and `due_at` are ahead        | `release`, `requeue`, `fail`, `finish`, its end       |
-| due again | `due_at` is ahead, no lease                  | time                                                |
-| given up  | has the columns of `GIVEN_UP`                | `requeue`, by an operator                           |
+| state     | row                                           | left by                                        |
+|-----------|-----------------------------------------------|------------------------------------------------|
+| waiting   | `due_at` is past                              | `claim`, `begin`                               |
+| leased    | `leased_until` and `due_at` are in the future | an outcome, or the end of the lease            |
+| due again | `due_at` is in the future, no lease           | time                                           |
+| given up  | has the columns of `GIVEN_UP`                 | `requeue`, by an operator                      |
+
+The outcomes are `release`, `requeue`, `fail` and `finish`.
 
 Two versions of the service may run side by side during an upgrade, so only `due_at` decides who may claim a row, as it
 did before `leased_until` was added.

@@ -295,8 +295,8 @@ CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
 # Logs: lines on standard error.
 
-# They log every task that is sent, received and done, some of them every few seconds, and each step of a log-in.
-_TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.app.trace", "axes")
+# They log every task that is sent, received, done, or expired before a worker had started, and each step of a log-in.
+_TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.worker.request", "celery.app.trace", "axes")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
