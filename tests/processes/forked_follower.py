@@ -7,11 +7,11 @@ import json
 import os
 import signal
 import sys
-from threading import Event
 from typing import Any
 
 from django.conf import settings
 
+from config.stop_signals import stopped_by_signals
 from development.servers.processes import die_with_parent
 from tokens.following.follower import follow_chains
 from tokens.installation.installed_registry import registry
@@ -37,6 +37,5 @@ def _follow(request: dict[str, Any]) -> None:
         # JSON turns chain ids into text.
         by_chain = isinstance(value, dict)
         setattr(settings, name, {int(key): one for key, one in value.items()} if by_chain else value)
-    stop = Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    follow_chains(request["chain_ids"], stop=stop)
+    with stopped_by_signals(status=0) as stop:
+        follow_chains(request["chain_ids"], stop=stop)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from config.http.backoff import Backoff
 from config.http.errors import PermanentError
 from config.postgresql import advisory_locks
+from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.following.chain_heads import final_below
 from tokens.following.coverage import open_later_coverage, open_run_coverage
@@ -47,8 +48,8 @@ class Backfill:
         """Read and write all blocks, then the later events of their tokens; verify both if `verified`.
 
         Resumes where an earlier call for the same blocks ended. Return False after a stop, True once all is done.
-        Raises NotFinalError, BackfillRunningError, NodeUnavailableError without a newest block, and
-        ProgressConflictError.
+        Raises NotFinalError, BackfillRunningError, ProgressConflictError, and NodeUnavailableError at the start, where
+        a wrong URL is the likeliest cause: later, calls to nodes are retried without limit.
         """
         final = self._final()
         if last > final:
@@ -70,11 +71,10 @@ class Backfill:
             chain_id=run.chain_id, block_number__range=(run.first_block, run.last_block)
         )
         # Their events were untrusted before the tokens were indexed, and other blocks may have been read by then.
-        if not self.control.stop.is_set() and launched.exists():
-            later = open_later_coverage(run, self.chain.info, final=self._final())
-            if later is not None:
-                self._read(later, "events since")
-                rows.append(later)
+        final = self._final_retried() if launched.exists() else None
+        if final is not None and (later := open_later_coverage(run, self.chain.info, final=final)):
+            self._read(later, "events since")
+            rows.append(later)
         for row in rows if verified else ():
             self._verify(row)
 
@@ -97,6 +97,18 @@ class Backfill:
             self.invented += step.invented
             progress.advance(step.to)
         progress.finish()
+
+    def _final_retried(self) -> int | None:
+        """Return the newest final block, however often the nodes fail; None after a stop."""
+        while not self.control.stop.is_set():
+            try:
+                final = self._final()
+            except NodeUnavailableError as error:
+                self.control.stop.wait(self.control.record(error))
+            else:
+                self.control.clear()
+                return final
+        return None
 
     def _final(self) -> int:
         return final_below(self.chain.read_newest_header().number, self.chain.info)

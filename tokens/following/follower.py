@@ -1,8 +1,7 @@
 """The follower process: leader election for each chain, and a thread for each loop of a leader."""
 
 import logging
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from threading import Event, Thread
 
 from config.postgresql.advisory_locks import SessionLock
@@ -20,23 +19,21 @@ logger = logging.getLogger(__name__)
 
 # Seconds between attempts of a standby to take over, and between a leader's checks that it still leads.
 _LOOK_SECONDS = 1.0
-# Seconds that threads get to end. The database rolls back what they are doing when they are killed.
-_SHUTDOWN_TIMEOUT = 1.5
 
 _LOOPS = {HEAD: follow_head, HISTORY: follow_history, CHECKS: verify_final, VOTES: poll_votes}
 _SOLANA_LOOPS = {ACCOUNTS: follow_accounts, POOLS: watch_pool_claims}
 
 
-def follow_chains(chain_ids: Sequence[int], *, stop: Event) -> bool:
-    """Follow chains until `stop` is set. Return whether all threads ended within the shutdown timeout."""
+def follow_chains(chain_ids: Sequence[int], *, stop: Event) -> None:
+    """Follow chains until `stop` is set and all threads have ended, some of which may wait for a node."""
     threads = [
         Thread(target=_compete_for_leadership, args=(chain_id, stop), name=f"chain-{chain_id}", daemon=True)
         for chain_id in chain_ids
     ]
     for thread in threads:
         thread.start()
-    stop.wait()
-    return _end(threads, seconds=_SHUTDOWN_TIMEOUT)
+    for thread in threads:
+        thread.join()
 
 
 def _compete_for_leadership(chain_id: int, stop: Event) -> None:
@@ -72,10 +69,3 @@ def _lead(chain_id: int, leadership: SessionLock, stop: Event) -> None:
     # The next session begins when the last one has ended; its late writes fail their comparison.
     for thread in threads:
         thread.join()
-
-
-def _end(threads: Iterable[Thread], *, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    for thread in threads:
-        thread.join(max(deadline - time.monotonic(), 0))
-    return not any(thread.is_alive() for thread in threads)

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from config.postgresql import advisory_locks
+from tests.nodes.faulty_node import FaultyNode
 from tests.nodes.following_chain import final, install, launched, wrong_rows
 from tests.processes.waiting import wait_for
 from tests.simulator import Faults, Limits, SimulatedChain, Traffic, serve
@@ -77,7 +78,9 @@ def test_nodes_out_of_reach_are_reported_without_their_url(node, settings, forge
     settings.RPC_PATIENCE_SECONDS = 0.2
     forget_chains()
     output = refusal(0, 5)
-    assert "out of reach" in output and "secret" not in output
+    assert (
+        output == f"chain {CHAIN} is out of reach (node 1: no response (ConnectionError)); is RPC_URLS_{CHAIN} right?"
+    )
 
 
 def test_blocks_that_another_process_reads_are_left_to_it(node):
@@ -136,23 +139,28 @@ def test_every_row_is_right_whatever_the_node_does(node, chain, settings, forget
     assert wrong_rows(chain, to=final(chain)) == []
 
 
-def test_a_range_that_no_node_returns_is_tried_until_one_does(node, chain, settings, forget_chains, caplog):
-    settings.RPC_PATIENCE_SECONDS = 0.1
-    forget_chains()
-    answered = threading.Event()
+@pytest.mark.parametrize("lacking", ["eth_getLogs", "eth_getBlockByNumber"])
+def test_nodes_that_fail_after_the_start_are_retried_until_one_responds(
+    node, chain, settings, forget_chains, caplog, lacking
+):
+    """Check failures while logs are read, and before the later events, for which the newest block is read again."""
+    settings.RPC_ATTEMPTS = 1
 
-    def heal() -> None:
+    def fail_and_heal() -> None:
+        gate.wait()
+        node.faults = Faults(lacking=frozenset({lacking}))
+        gate.open()
         wait_for(lambda: any("retrying in" in record.message for record in caplog.records))
         node.faults = Faults()
-        answered.set()
 
-    node.faults = Faults(lacking=frozenset({"eth_getLogs"}))
-    healer = threading.Thread(target=heal)
-    healer.start()
-    backfill(0, final(chain))
-    healer.join()
-    assert answered.is_set()
-    assert wrong_rows(chain, to=final(chain)) == []
+    with FaultyNode(node.url).running() as relayed, relayed.gate("eth_getLogs") as gate:
+        settings.RPC_URLS = {CHAIN: (relayed.url,)}
+        forget_chains()
+        healer = threading.Thread(target=fail_and_heal)
+        healer.start()
+        backfill(0, 40)
+        healer.join()
+    assert set(Coverage.objects.values_list("first_block", "followed_to")) == {(0, 40), (41, final(chain))}
 
 
 def test_progress_is_logged_in_one_line_of_names_and_values(node, chain, caplog):

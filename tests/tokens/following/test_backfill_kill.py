@@ -1,4 +1,4 @@
-"""Tests of killed backfills: the next run resumes where it was, without a gap and without a duplicate."""
+"""Tests of killed and stopped backfills: the next run resumes where it was, without a gap and without a duplicate."""
 
 import os
 import random
@@ -12,6 +12,7 @@ import pytest
 
 from config.environment.variables import BASE_DIR
 from development.servers.processes import die_with_parent
+from tests.nodes.faulty_node import FaultyNode
 from tests.nodes.following_chain import final, install, wrong_rows
 from tests.processes.waiting import wait_for
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
@@ -23,13 +24,15 @@ KILLED = 3
 
 
 @contextmanager
-def backfill(chain: SimulatedChain, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def backfill(chain: SimulatedChain, environment: dict[str, str], *more: str) -> Iterator[subprocess.Popen[str]]:
     """Start the command as a process, which is killed at the end where it still runs."""
-    words = ["backfill", f"--chain={chain.chain_id}", "--from=0", f"--to={final(chain)}"]
+    words = ["backfill", f"--chain={chain.chain_id}", "--from=0", f"--to={final(chain)}", *more]
     process = subprocess.Popen(
         [sys.executable, "manage.py", *words],
         cwd=BASE_DIR,
         env=environment,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
         preexec_fn=die_with_parent(signal.SIGKILL),
     )
@@ -53,17 +56,24 @@ def chain():
     return grown
 
 
-def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings, forget_chains, tmp_path, service_environment):
+@pytest.fixture
+def settings_at(chain, settings, forget_chains, tmp_path, service_environment):
+    """Return a function that installs the chain with a node, and returns the environment of a backfill there."""
+
+    def install_at(url: str) -> dict[str, str]:
+        install(chain, url, settings=settings, forget=forget_chains, place=tmp_path)
+        own = {"FOLLOW_RANGE_BLOCKS": "4", "FOLLOW_LONGEST_RANGE_BLOCKS": "6"}
+        chains = {f"RPC_URLS_{chain.chain_id}": url, "CHAINS_FILE": ",".join(settings.CHAINS_FILES)}
+        return service_environment | chains | own
+
+    return install_at
+
+
+def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings_at):
     rng = random.Random(3)  # noqa: S311 - the same each time
     # Each response takes a while, so that a process always has something in progress.
     with serve(chain, faults=Faults(hangs=1.0, hang_seconds=0.03)) as node:
-        install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
-        environment = service_environment | {
-            f"RPC_URLS_{chain.chain_id}": node.url,
-            "CHAINS_FILE": ",".join(settings.CHAINS_FILES),
-            "FOLLOW_RANGE_BLOCKS": "4",
-            "FOLLOW_LONGEST_RANGE_BLOCKS": "6",
-        }
+        environment = settings_at(node.url)
         ids: set[int] = set()
         for _ in range(KILLED):
             with backfill(chain, environment) as process:
@@ -84,20 +94,30 @@ def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings, forget
     assert done_to() == final(chain)
 
 
-def test_a_backfill_that_is_signalled_ends_after_the_range_in_work(
-    chain, settings, forget_chains, tmp_path, service_environment
-):
+def test_a_backfill_that_is_signalled_ends_after_the_range_in_work(chain, settings_at):
     with serve(chain, faults=Faults(hangs=1.0, hang_seconds=0.03)) as node:
-        install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
-        environment = service_environment | {
-            f"RPC_URLS_{chain.chain_id}": node.url,
-            "CHAINS_FILE": ",".join(settings.CHAINS_FILES),
-            "FOLLOW_RANGE_BLOCKS": "4",
-            "FOLLOW_LONGEST_RANGE_BLOCKS": "6",
-        }
+        environment = settings_at(node.url)
         with backfill(chain, environment) as process:
             wait_for(lambda: done_to() >= 20)
             process.send_signal(signal.SIGTERM)
             assert process.wait(120) == 1
     assert done_to() < final(chain)
     assert wrong_rows(chain, to=done_to()) == []
+
+
+@pytest.mark.parametrize("hanging", ["eth_getBlockByNumber", "eth_getLogs", "eth_getBlockReceipts"])
+def test_a_stop_waits_for_no_node(chain, settings_at, hanging):
+    """Check a node that hangs at the start, while the history is read, and during the verification."""
+    with serve(chain) as honest, FaultyNode(honest.url).running() as node, node.gate(hanging) as gate:
+        environment = settings_at(node.url) | {"RPC_TIMEOUT_SECONDS": "120", "RPC_PATIENCE_SECONDS": "300"}
+        with backfill(chain, environment, "--verify") as process:
+            gate.wait()
+            process.send_signal(signal.SIGINT)
+            _, log = process.communicate(timeout=60)
+            assert process.returncode == 1
+            assert log.endswith("the same command continues from there\n") and "Traceback" not in log
+        assert wrong_rows(chain, to=done_to()) == []
+        gate.open()
+        with backfill(chain, environment, "--verify") as process:
+            assert process.wait(120) == 0
+    assert wrong_rows(chain, to=final(chain)) == []

@@ -1,14 +1,12 @@
 """`manage.py backfill`: index a range of past blocks of a chain, with launches and later events."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Event
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.http.errors import PermanentError, RetryableError
+from config.http.errors import PermanentError
+from config.stop_signals import stopped_by_signals
+from tokens.chains.errors import NodeUnavailableError
 from tokens.checks import CHAINS
 from tokens.following import prefetch
 from tokens.following.backfill import Backfill, NotFinalError, RetryDelay
@@ -21,7 +19,10 @@ from tokens.installation.installed_chains import (
 
 
 class Command(BaseCommand):
-    help = "Index a range of past blocks; the same command resumes where it was stopped or killed."
+    help = (
+        "Index a range of past blocks; the same command resumes where it was stopped or killed."
+        " Fails at once if no node responds at the start; later, nodes are retried until they do."
+    )
     requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,7 +39,7 @@ class Command(BaseCommand):
             raise CommandError(f"--to must be at least --from, which is {first}")
         try:
             chain, alternate = installed_chain(chain_id), installed_chain_second_node_first(chain_id)
-            with _stopped_by_signals() as stop, prefetch.tuned_for_reading():
+            with stopped_by_signals(status=1) as stop, prefetch.tuned_for_reading():
                 retry_delay = RetryDelay()
                 control = RetryControl(stop=stop, record=retry_delay.record, clear=retry_delay.clear)
                 backfill = Backfill(chain=chain, alternate=alternate, control=control)
@@ -47,7 +48,9 @@ class Command(BaseCommand):
             raise CommandError(f"--chain: {error}") from error
         except NotFinalError as error:
             raise CommandError(f"--to: {error}") from error
-        except (PermanentError, RetryableError) as error:
+        except NodeUnavailableError as error:
+            raise CommandError(f"{error}; is RPC_URLS_{chain_id} right?") from error
+        except PermanentError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"launches: {backfill.launches}, transactions: {backfill.transactions}, "
@@ -55,15 +58,3 @@ class Command(BaseCommand):
         )
         if not complete:
             raise CommandError("stopped before the end; the same command continues from there")
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[Event]:
-    """Yield an event that SIGINT and SIGTERM set, so that the process writes what is in progress before it ends."""
-    stop = Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

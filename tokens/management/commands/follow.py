@@ -1,24 +1,18 @@
 """`manage.py follow`: index the launches of the registry's factories and configs until the process is stopped."""
 
-import logging
-import os
-import signal
-from threading import Event
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 
+from config.stop_signals import stopped_by_signals
 from tokens.checks import CHAINS
 from tokens.following import prefetch
 from tokens.following.follower import follow_chains
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
 from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead
-
-logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -35,20 +29,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         chain_ids = _choose(options["chain"])
         _check_tables()
-        stop = Event()
-
-        def end(number: int, frame: FrameType | None) -> None:
-            stop.set()
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, end)
-        with prefetch.tuned_for_reading():
-            ended = follow_chains(chain_ids, stop=stop)
-        if not ended:
-            # A thread is blocked on a node. Nothing is lost: what is not committed is read again.
-            logger.info("stopping without waiting for responses of nodes")
-            logging.shutdown()
-            os._exit(0)
+        with stopped_by_signals(status=0) as stop, prefetch.tuned_for_reading():
+            follow_chains(chain_ids, stop=stop)
 
 
 def _choose(requested: list[int] | None) -> list[int]:

@@ -1,0 +1,45 @@
+"""SIGINT and SIGTERM of a long command: a stop event, and an exit that waits for no node."""
+
+import logging
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Timer
+
+logger = logging.getLogger(__name__)
+
+# Seconds that the work has to end by itself after a signal.
+GRACE_SECONDS = 1.0
+
+
+@contextmanager
+def stopped_by_signals(*, status: int) -> Iterator[Event]:
+    """Yield an event that SIGINT and SIGTERM set. Exit with `status` if the block exceeds the grace period after it.
+
+    Its threads are then blocked on a node, which no event ends, or on a long statement. Nothing is lost: the database
+    rolls back what is not committed, and progress is committed with its rows.
+    """
+    stop = Event()
+    deadline = Timer(GRACE_SECONDS, _exit, args=(status,))
+    deadline.daemon = True
+
+    def end(*_: object) -> None:
+        if not stop.is_set():
+            # Before the event: setting it blocks if the signal interrupts this thread inside `stop.wait`.
+            deadline.start()
+            stop.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        deadline.cancel()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _exit(status: int) -> None:
+    logger.warning("stopped without waiting for nodes; the same command continues from there")
+    logging.shutdown()
+    os._exit(status)
