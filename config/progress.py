@@ -63,6 +63,7 @@ class Progress:
     def _log(self) -> None:
         self._logged_at = time.monotonic()
         done, total, seconds = self.position - self.begin, self.end - self.begin, self._seconds()
+        left = total - done
         speed = (self.position - self._position_before) / seconds
         values = {
             "part": self.part,
@@ -73,7 +74,7 @@ class Progress:
             **{f"{name}_per_second": f"{rate:.0f}" for name, rate in self._rates().items()},
             f"{self.unit}_per_second": f"{speed:.0f}",
             "seconds": f"{seconds:.0f}",
-            "seconds_left": f"{(total - done) / speed:.0f}" if speed else "unknown",
+            "seconds_left": "0" if not left else f"{left / speed:.0f}" if speed else "unknown",
         }
         logger.info(" ".join(f"{name}={value}".replace(" ", "-") for name, value in values.items()))
 

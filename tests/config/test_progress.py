@@ -49,8 +49,12 @@ def test_rates_count_from_the_start_of_this_run(caplog):
     assert " launches_per_second=0 blocks_per_second=0 " in caplog.text and "seconds_left=unknown" in caplog.text
 
 
-def test_a_stop_at_the_start_and_an_empty_run_are_reported_too(caplog):
+def test_a_stop_at_the_start_and_a_complete_run_are_reported_too(caplog):
     with caplog.at_level(logging.INFO):
         half_done(StringIO()).finish()
-        Progress(part="events", unit="bytes", end=0, output=StringIO()).finish()
-    assert "done_to=100 percent=50.0 launches=50" in caplog.text and "done_to=0 percent=100.0" in caplog.text
+        for end in (0, 9):
+            Progress(part="events", unit="bytes", end=end, position=end, output=StringIO()).finish()
+    stopped, *complete = [record.message for record in caplog.records]
+    assert "done_to=100 percent=50.0 launches=50" in stopped and stopped.endswith("seconds_left=unknown")
+    for end, line in zip((0, 9), complete, strict=True):
+        assert f"done_to={end} percent=100.0" in line and line.endswith("seconds_left=0")
