@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from config.environment import kinds
 from config.environment.model import Environment
 from config.environment.variables import read_variables
 from development.servers import bundled
@@ -27,9 +28,17 @@ def remove_settings() -> None:
 
 
 def apply_settings() -> None:
-    """Add the development chain's settings to this process's environment, if no node is configured."""
-    if not read_variables(Environment).RPC_URLS:
-        os.environ.update(published_settings())
+    """Add the development chain's settings to this process's environment, if no node is configured.
+
+    Settings of the environment win. Files of CHAINS_FILE do so by following the chain's own one, which its nodes need.
+    """
+    given = read_variables(Environment)
+    if given.RPC_URLS or not (published := published_settings()):
+        return
+    files = dict.fromkeys((*kinds.split_list(published.get("CHAINS_FILE", "")), *given.CHAINS_FILE))
+    in_environment = {name: text for name, text in os.environ.items() if text.strip()}
+    os.environ.update(published | in_environment)
+    os.environ["CHAINS_FILE"] = kinds.join_list(sorted(files, key=given.CHAINS_FILE.__contains__))
 
 
 def published_settings() -> dict[str, str]:

@@ -42,3 +42,15 @@ def test_a_command_beside_a_run_has_its_chain(local: Path) -> None:
     with environment_beside_run(local):
         running_chain.apply_settings()
         assert ANNOUNCED.items() <= os.environ.items()
+
+
+def test_settings_of_ones_own_win_over_those_of_the_run(local: Path) -> None:
+    own = {"CHAINS_FILE": "/mine.toml", "RPC_WS_URL_31337": "ws://mine"}
+    (local / "development-chain.json").write_text(
+        json.dumps(ANNOUNCED | {"CHAINS_FILE": "/mine.toml,/there/chains.toml", "RPC_WS_URL_31337": "ws://there"})
+    )
+    with environment_beside_run(local, **own):
+        running_chain.apply_settings()
+        assert os.environ["RPC_WS_URL_31337"] == "ws://mine"
+        # Later files override earlier ones; without the chain's own file its nodes would be refused.
+        assert os.environ["CHAINS_FILE"] == "/there/chains.toml,/mine.toml"
