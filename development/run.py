@@ -35,7 +35,7 @@ from development.servers import bundled
 from development.servers.processes import end_with_parent
 from development.servers.unprivileged import server_home
 from development.supervisor import StartFailedError, Supervisor
-from tokens.checks import CHAINS
+from tokens.checks import CHAINS, UNKNOWN_VARIABLE
 
 _START_SECONDS = 90.0
 _CHAIN_PORT = 8545
@@ -163,11 +163,14 @@ def _check_servers() -> None:
 
 
 def _check_system() -> None:
-    """Run the checks of the chains. Raises StartFailedError for errors; prints warnings if chains are configured."""
+    """Run the checks of the chains. Raises StartFailedError for errors; prints warnings.
+
+    Without configured chains, only those about variables: the others would be about the development chain.
+    """
     for message in checks.run_checks(tags=(CHAINS,)):
         if message.is_serious():
             raise StartFailedError(f"{message.msg} {message.hint or ''}".strip())
-        if settings.RPC_URLS:
+        if settings.RPC_URLS or message.id == UNKNOWN_VARIABLE:
             _print_line("launchboard", str(message))
 
 

@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.core import checks
 
-from tokens.checks import CHAINS, check_chains, check_following, check_nodes, check_signers
+from tokens.checks import CHAINS, check_chains, check_following, check_nodes, check_signers, check_variables
 
 
 class TokensConfig(AppConfig):
@@ -9,6 +9,7 @@ class TokensConfig(AppConfig):
 
     def ready(self) -> None:
         checks.register(check_chains, CHAINS)
+        checks.register(check_variables, CHAINS)
         checks.register(check_following, CHAINS)
         checks.register(check_signers, CHAINS)
         checks.register(check_nodes, deploy=True)

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
+from config.environment.unknown_names import unknown_variables
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SignerRejectedError
 from tokens.chains.evm.transactions.keystores import read_keystore
@@ -15,6 +16,7 @@ from tokens.installation.installed_registry import registry
 # Tag of these checks, for `requires_system_checks`. All checks would load every URL and admin page, which takes longer
 # than the rest of a start: `manage.py check` runs them.
 CHAINS = "chains"
+UNKNOWN_VARIABLE = "tokens.W005"
 # The chain settings that also apply to Solana.
 _ALSO_ON_SOLANA = ("FOLLOW_FROM",)
 
@@ -34,6 +36,11 @@ def check_chains(**_: Any) -> list[CheckMessage]:
         for chain_id in settings.RPC_URLS
         if chain_id not in chains
     ]
+
+
+def check_variables(**_: Any) -> list[CheckMessage]:
+    """Report variables that no setting has, by `unknown_variables`."""
+    return [Warning(text, id=UNKNOWN_VARIABLE) for text in unknown_variables(settings.ENV_FILE_VARIABLES)]
 
 
 def check_following(**_: Any) -> list[CheckMessage]:

@@ -24,31 +24,32 @@ Value = TypeVar("Value")
 Parser = Callable[[str], Value]
 
 _CHAIN_ID = re.compile(r"[1-9][0-9]{0,17}")
-_FILE = "_FILE"
+FILE = "_FILE"
 # Keys of a field's metadata.
-_CHAIN_PREFIX, _ACCEPTS_FILE = "chain_prefix", "accepts_file"
+CHAIN_PREFIX, ACCEPTS_FILE = "chain_prefix", "accepts_file"
 
 
 class UnusableValueError(ValueError):
     """Raised for a value that can't be used, with what is expected."""
 
 
-def load_env_file(path: Path = BASE_DIR / ".env") -> None:
-    """Load the file's variables into the environment, unless they are set; a missing file counts as empty.
+def load_env_file(path: Path = BASE_DIR / ".env") -> tuple[str, ...]:
+    """Load the file's variables into the environment, unless they are set, and return their names.
 
-    Raises ImproperlyConfigured with the number of the first invalid line: python-dotenv itself would skip that
-    line, and everything that an unclosed quote swallowed.
+    A missing file counts as empty. Raises ImproperlyConfigured with the number of the first invalid line: python-dotenv
+    itself would skip that line, and everything that an unclosed quote swallowed.
     """
     try:
         # Some Windows editors start a file with a byte order mark, which would become part of the first name.
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        return
+        return ()
     except UnicodeDecodeError as error:
         raise ImproperlyConfigured(f"{path.name} can't be read: expected UTF-8 text") from error
     except OSError as error:
         raise ImproperlyConfigured(f"{path.name} can't be read: {error.strerror}") from error
-    for binding in parse_stream(io.StringIO(text)):
+    bindings = list(parse_stream(io.StringIO(text)))
+    for binding in bindings:
         if binding.error or "\0" in binding.original.string:
             # A binding starts with the empty lines above it.
             string = binding.original.string
@@ -57,6 +58,7 @@ def load_env_file(path: Path = BASE_DIR / ".env") -> None:
                 f"{path.name} can't be read at line {line}: expected NAME=value, with every quote closed"
             )
     load_dotenv(stream=io.StringIO(text), override=False)
+    return tuple(binding.key for binding in bindings if binding.key)
 
 
 def variable(parse: Parser[Value], default: str = "", *, empty: object = "", accepts_file: bool = False) -> Any:
@@ -73,7 +75,7 @@ def variable(parse: Parser[Value], default: str = "", *, empty: object = "", acc
     return attrs.field(
         default=default,
         converter=attrs.Converter(convert, takes_field=True),
-        metadata={_ACCEPTS_FILE: accepts_file},
+        metadata={ACCEPTS_FILE: accepts_file},
     )
 
 
@@ -83,7 +85,7 @@ def per_chain(prefix: str, parse: Parser[Value], *, accepts_file: bool = False) 
     def convert(texts: Mapping[str, str]) -> dict[int, Value]:
         return {_chain_id(prefix, name): parse_variable(name, text, parse) for name, text in texts.items()}
 
-    metadata = {_CHAIN_PREFIX: prefix, _ACCEPTS_FILE: accepts_file}
+    metadata = {CHAIN_PREFIX: prefix, ACCEPTS_FILE: accepts_file}
     return attrs.field(factory=dict, converter=convert, metadata=metadata)
 
 
@@ -96,11 +98,11 @@ def read_variables(model: type[Model], environment: Mapping[str, str] | None = N
     texts = {name: stripped for name, text in environment.items() if (stripped := text.strip())}
     values: dict[str, Any] = {}
     for field in attrs.fields(model):
-        accepts_file = field.metadata[_ACCEPTS_FILE]
-        if chain_prefix := field.metadata.get(_CHAIN_PREFIX):
+        accepts_file = field.metadata[ACCEPTS_FILE]
+        if chain_prefix := field.metadata.get(CHAIN_PREFIX):
             names = [name for name in texts if name.startswith(chain_prefix)]
             if accepts_file:
-                names = list(dict.fromkeys(name.removesuffix(_FILE) for name in names))
+                names = list(dict.fromkeys(name.removesuffix(FILE) for name in names))
             values[field.name] = {name: text for name in names if (text := _text(texts, name, accepts_file))}
         elif text := _text(texts, field.name, accepts_file):
             values[field.name] = text
@@ -117,15 +119,15 @@ def parse_variable(name: str, text: str, parse: Parser[Value]) -> Value:
 
 
 def _text(texts: Mapping[str, str], name: str, accepts_file: bool) -> str:
-    path = texts.get(name + _FILE) if accepts_file else None
+    path = texts.get(name + FILE) if accepts_file else None
     if not path:
         return texts.get(name, "")
     if name in texts:
-        raise invalid_value(name, f"either {name} or {name}{_FILE}, not both")
+        raise invalid_value(name, f"either {name} or {name}{FILE}, not both")
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise invalid_value(name + _FILE, "the path of a readable text file") from error
+        raise invalid_value(name + FILE, "the path of a readable text file") from error
 
 
 def _chain_id(prefix: str, name: str) -> int:

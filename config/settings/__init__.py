@@ -12,7 +12,7 @@ from config.settings import api_framework, apps_and_middleware
 from config.settings.celery_schedule import QUEUES, ROUTES, SCHEDULE
 from development.servers import bundled
 
-load_env_file()
+ENV_FILE_VARIABLES = load_env_file()
 env = read_variables(Environment)
 
 # The installation.

@@ -24,6 +24,7 @@ from config.environment import server_urls, variables
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
 from config.environment.secret import Secret
+from config.environment.unknown_names import unknown_variables
 from config.environment.variables import BASE_DIR, read_variables
 from development.servers import bundled
 
@@ -266,8 +267,37 @@ def test_an_env_file_fills_in_what_is_not_set(env_file: Path) -> None:
     variables.load_env_file(env_file)
     os.environ["FIRST"] = "kept"
     env_file.write_bytes(b"\xef\xbb\xbfTRIED='a b'\nexport FIRST=1\n# A comment.\n")
-    variables.load_env_file(env_file)
+    assert variables.load_env_file(env_file) == ("TRIED", "FIRST")
     assert (os.environ["TRIED"], os.environ["FIRST"]) == ("a b", "kept")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("RPC_URL_8453", "RPC_URLS_<chainId>"),
+        ("RPC_URLS8453", "RPC_URLS_<chainId>"),
+        ("RPC_WS_URLS_1", "RPC_WS_URL_<chainId>"),
+        ("DEPLOYER_KEY_1_FILE", "DEPLOYER_KEYS_<chainId>"),
+        ("CHAIN_FILE", "CHAINS_FILE"),
+        ("METRIC_TOKEN_FILE", "METRICS_TOKEN"),
+        ("PORT_FILE", "PORT"),
+    ],
+)
+def test_a_near_miss_of_a_setting_is_found_in_the_environment_and_in_the_file(name: str, meant: str) -> None:
+    sentence = f"and no setting has this name; is {meant} meant?"
+    assert list(unknown_variables((), {name: "s3cret"})) == [f"{name} is set, {sentence}"]
+    assert list(unknown_variables([name], {name: "s3cret"})) == [f"{name} is set in .env, {sentence}"]
+
+
+def test_any_other_unknown_name_is_found_in_the_file_only() -> None:
+    assert list(unknown_variables((), {"HOME": "/", "EDITOR": "x", "PORTAL": "x"})) == []
+    assert list(unknown_variables(["REDIS_HOST"], {})) == ["REDIS_HOST is set in .env, and no setting has this name"]
+
+
+def test_settings_and_variables_of_libraries_are_not_reported() -> None:
+    example = re.findall(r"^#([A-Z0-9_]+)=", (BASE_DIR / ".env.example").read_text(), re.MULTILINE)
+    others = ["DEPLOYER_KEYS_1_FILE", "SECRET_KEY_FILE", "https_proxy", "NO_PROXY", "SSL_CERT_FILE", "PYTHONWARNINGS"]
+    assert list(unknown_variables([*example, *others], {"OIDC_ISSUERS": "EXAMPLE"})) == []
 
 
 @pytest.mark.parametrize(

@@ -71,3 +71,12 @@ def test_it_refuses_a_first_range_that_is_longer_than_the_longest(check, setting
     settings.FOLLOW_RANGE_BLOCKS, settings.FOLLOW_LONGEST_RANGE_BLOCKS = 101, 100
     ((number, text),) = check(rpc_urls={})
     assert number == "tokens.E003" and "FOLLOW_RANGE_BLOCKS is larger" in text
+
+
+def test_it_names_a_misspelt_variable(check, settings, monkeypatch):
+    settings.ENV_FILE_VARIABLES = ("RPC_URL_8453",)
+    monkeypatch.setenv("FOLLOW_VERIFI", "logs")
+    assert check(rpc_urls={}) == [
+        ("tokens.W005", "FOLLOW_VERIFI is set, and no setting has this name; is FOLLOW_VERIFY meant?"),
+        ("tokens.W005", "RPC_URL_8453 is set in .env, and no setting has this name; is RPC_URLS_<chainId> meant?"),
+    ]
