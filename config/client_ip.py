@@ -12,6 +12,9 @@ UNKNOWN_ADDRESS = "unknown"
 # Some proxies append the client's port, and then put IPv6 addresses in brackets.
 _WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
 
+# Longer texts are no address: an IPv6 address has at most 45 characters, besides brackets, a zone and a port.
+_MAX_ADDRESS = 100
+
 # Headers in which proxies forward the client's address.
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")
 
@@ -59,6 +62,8 @@ def _forwarded_address(header: str) -> IPAddress | None:
 
 def _parse_address(text: str) -> IPAddress | None:
     text = text.strip()
+    if len(text) > _MAX_ADDRESS:
+        return None
     with_port = _WITH_PORT.fullmatch(text)
     if with_port:
         text = with_port[1] or with_port[2] or ""

@@ -24,6 +24,7 @@ from config.edge.cached_responses import (
     shared_ttl,
 )
 from config.edge.representation import accepts_gzip
+from config.edge.request_bounds import refuse_oversized_headers
 
 # Cache key: all that distinguishes requests with different responses.
 ResponseKey = tuple[str, ...]
@@ -144,12 +145,13 @@ def _size(cached: CachedResponse) -> int:
 
 
 def cache_public_responses(application: WSGIApplication) -> WSGIApplication:
-    """Wrap the application in the cache that the settings configure; return it unchanged if they disable it."""
+    """Wrap the application in the cache that the settings configure, if any, behind the limits of request headers."""
     if settings.EDGE_CACHE_SECONDS == 0:
-        return application
-    return EdgeCache(
+        return refuse_oversized_headers(application)
+    cache = EdgeCache(
         application,
         seconds=settings.EDGE_CACHE_SECONDS,
         max_bytes=settings.EDGE_CACHE_MB * 1024 * 1024,
         prefixes=settings.EDGE_CACHE_PREFIXES,
     )
+    return refuse_oversized_headers(cache)

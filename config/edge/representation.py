@@ -15,11 +15,19 @@ from config.api.routing import view_class
 _READS = ("GET", "HEAD")
 # Compression does not shrink shorter bodies; the number is GZipMiddleware's.
 _SHORTEST_COMPRESSED = 200
+# A longer Accept-Encoding counts as none: there are about ten content codings.
+MAX_ACCEPT_ENCODING = 256
+# Entity tags of one If-None-Match that are compared; a cache has few representations of one URL.
+MAX_ETAGS = 64
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Return whether the header gives gzip a weight above 0, by name in any case, or else by `*` (RFC 9110, 12.5.3)."""
+    return len(accept_encoding) <= MAX_ACCEPT_ENCODING and _accepts_gzip(accept_encoding)
 
 
 @functools.lru_cache(maxsize=256)
-def accepts_gzip(accept_encoding: str) -> bool:
-    """Return whether the header gives gzip a weight above 0, by name in any case, or else by `*` (RFC 9110, 12.5.3)."""
+def _accepts_gzip(accept_encoding: str) -> bool:
     weights: dict[str, float] = {}
     for coding in accept_encoding.split(","):
         name, _, parameters = coding.partition(";")
@@ -88,7 +96,7 @@ def matches_etag(if_none_match: str, etag: str | None) -> bool:
     """Return whether the header names the ETag, by weak comparison (RFC 9110, 13.1.2): compression makes ETags weak."""
     if not if_none_match or etag is None:
         return False
-    known = parse_etags(if_none_match)
+    known = parse_etags(",".join(if_none_match.split(",", MAX_ETAGS)[:MAX_ETAGS]))
     return known == ["*"] or etag.removeprefix("W/") in (other.removeprefix("W/") for other in known)
 
 
