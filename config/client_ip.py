@@ -1,9 +1,15 @@
-"""Client address of a request: that of the connection, or the one that trusted proxies forward."""
+"""Client address of a request: that of the connection, or the one that trusted proxies forward.
+
+WSGI has one key for `X-Forwarded-For` and `X_Forwarded_For`, and the web server keeps the value that came last: a
+client could replace the header of the proxy. The proxy must drop such names, or write a header without a hyphen.
+"""
 
 import ipaddress
 import re
+from typing import Any
 
 from django.conf import settings
+from django.core.checks import CheckMessage, Warning
 from django.http import HttpRequest
 
 # Key of callers without an address: those on a unix socket without a trusted proxy.
@@ -15,7 +21,8 @@ _WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
 # Longer texts are no address: an IPv6 address has at most 45 characters, besides brackets, a zone and a port.
 _MAX_ADDRESS = 100
 
-# Headers in which proxies forward the client's address.
+_DEFAULT_HEADER = "X-Forwarded-For"
+# Headers in which proxies forward the client's address, besides the trusted one.
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -26,8 +33,7 @@ def client_address(request: HttpRequest) -> str:
 
     The owner of one IPv6 address commonly has all of its /64. An IPv4-mapped address is its IPv4 address.
     """
-    forwarded = _forwarded_address(request.META.get("HTTP_X_FORWARDED_FOR", ""))
-    address = forwarded or _parse_address(request.META.get("REMOTE_ADDR", ""))
+    address = _forwarded_address(request) or _parse_address(request.META.get("REMOTE_ADDR", ""))
     if address is None:
         return UNKNOWN_ADDRESS
     if isinstance(address, ipaddress.IPv6Address):
@@ -41,19 +47,40 @@ def is_on_loopback(request: HttpRequest) -> bool:
     A local proxy forwards requests of others: then the forwarded address counts. A request that was forwarded
     without a trusted address counts as remote.
     """
-    if any(header in request.META for header in _FORWARDED):
-        address = _forwarded_address(request.META.get("HTTP_X_FORWARDED_FOR", ""))
+    if any(header in request.META for header in (_trusted_key(), *_FORWARDED)):
+        address = _forwarded_address(request)
     else:
         address = _parse_address(request.META.get("REMOTE_ADDR", ""))
     return address is not None and address.is_loopback
 
 
-def _forwarded_address(header: str) -> IPAddress | None:
+def check_client_address(**_: Any) -> list[CheckMessage]:
+    """Warn of a trusted header that a client may replace; only with `check --deploy`."""
+    if not settings.TRUSTED_PROXIES or settings.CLIENT_ADDRESS_HEADER:
+        return []
+    return [
+        Warning(
+            "TRUSTED_PROXIES is set, and CLIENT_ADDRESS_HEADER is not: X_Forwarded_For from a client may replace the"
+            " proxy's X-Forwarded-For, and then no limit by address holds.",
+            hint="Name the header that the proxy writes; see docs/operating.md, Reverse proxies.",
+            id="config.W001",
+        )
+    ]
+
+
+def _trusted_key() -> str:
+    """Return the WSGI key of the trusted header."""
+    name: str = settings.CLIENT_ADDRESS_HEADER or _DEFAULT_HEADER
+    return f"HTTP_{name.upper().replace('-', '_')}"
+
+
+def _forwarded_address(request: HttpRequest) -> IPAddress | None:
     """Return the address that the outermost trusted proxy added; each proxy appends its client's address at the right.
 
     None without such an address: any client can forge the entries further left.
     """
     proxies: int = settings.TRUSTED_PROXIES
+    header = request.META.get(_trusted_key(), "")
     if not proxies or not header:
         return None
     entries = header.rsplit(",", proxies)[-proxies:]

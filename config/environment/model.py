@@ -260,7 +260,11 @@ class Environment(ServerVariables, IssuerVariables):
     """Timeout of one search in the database, in milliseconds."""
     TRUSTED_PROXIES: int = variable(kinds.whole_number(0, 16), "0")
     """Number of trusted proxies in front of the web server, each of which appends its client's address to
-    X-Forwarded-For."""
+    the header that CLIENT_ADDRESS_HEADER names."""
+    CLIENT_ADDRESS_HEADER: str = variable(
+        kinds.matching("[A-Za-z][A-Za-z0-9-]{0,63}", "the name of a header, of letters, digits and -")
+    )
+    """Header with the client address, written by trusted proxies; X-Forwarded-For where none is named."""
     KEY_USAGE_DAYS: int = variable(kinds.whole_number(1, _DECADE), "400")
     """Retention of the usage counts of partner keys in days."""
     CORS_ORIGINS: tuple[str, ...] = variable(kinds.browser_origins, empty=())

@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from django.core.checks import run_checks
 from django.test import RequestFactory
 
-from config.client_ip import client_address
+from config.client_ip import client_address, is_on_loopback
 
 
 def address_of(remote: str, *, forwarded: str | None = None) -> str:
@@ -89,3 +90,31 @@ def test_it_counts_ipv6_by_its_network_and_ipv4_however_it_is_written(
     assert address_of(written) == counted
     settings.TRUSTED_PROXIES = 1
     assert address_of("203.0.113.1", forwarded=written) == counted
+
+
+def test_it_takes_the_header_that_the_operator_names(settings: Any) -> None:
+    settings.TRUSTED_PROXIES, settings.CLIENT_ADDRESS_HEADER = 1, "ClientAddress"
+    forged = {"x-forwarded-for": "203.0.113.9", "x_forwarded_for": "203.0.113.8"}
+    request = RequestFactory().get("/", headers={"clientaddress": "198.51.100.7", **forged}, REMOTE_ADDR="127.0.0.1")
+    assert client_address(request) == "198.51.100.7"
+    assert not is_on_loopback(request)
+    # Without the named header, the connection counts, and a header that was forwarded makes it remote.
+    request = RequestFactory().get("/", headers=forged, REMOTE_ADDR="127.0.0.1")
+    assert client_address(request) == "127.0.0.1"
+    assert not is_on_loopback(request)
+
+
+@pytest.mark.parametrize(
+    ("proxies", "header", "warned"), [(0, "", False), (1, "", True), (1, "X-Forwarded-For", False), (1, "Own", False)]
+)
+def test_the_check_warns_of_a_header_that_clients_may_replace(
+    settings: Any, proxies: int, header: str, warned: bool
+) -> None:
+    settings.TRUSTED_PROXIES, settings.CLIENT_ADDRESS_HEADER = proxies, header
+    found = {message.id for message in run_checks(include_deployment_checks=True)}
+    assert ("config.W001" in found) == warned
+
+
+def test_a_text_far_longer_than_any_address_is_none(settings: Any) -> None:
+    settings.TRUSTED_PROXIES = 1
+    assert address_of("192.0.2.1", forwarded="fe80::1%" + "z" * 20_000) == "192.0.2.1"
