@@ -294,14 +294,20 @@ SESSION_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
-# Logs: lines on standard error.
+# Logs: lines on standard error, with bounded length, in Celery's processes, too.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # They log every task that is sent, received, done, or expired before a worker had started, and each step of a log-in.
 _TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.worker.request", "celery.app.trace", "axes")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "line": {
+            "class": "config.log_lines.BoundedFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.LOG_LEVEL},
     "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE},

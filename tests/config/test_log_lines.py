@@ -1,0 +1,84 @@
+"""Bounds of log lines, in the web server's processes and in Celery's."""
+
+import logging
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from django.test import Client
+
+from config.environment.variables import BASE_DIR
+from config.log_lines import MAX_LINE, MAX_RECORD, BoundedFormatter
+
+# A line with time, level, logger and the mark of what was cut.
+_LONGEST = MAX_LINE + 40
+
+
+def line(message, *arguments, exc_info=None):
+    record = logging.LogRecord("x", logging.WARNING, __file__, 1, message, arguments, exc_info)
+    return BoundedFormatter("%(levelname)s %(message)s").format(record)
+
+
+def test_a_line_says_how_much_of_it_was_cut():
+    assert line("short %s", "text") == "WARNING short text"
+    assert line("x" * (MAX_LINE + 1)) == "WARNING " + "x" * (MAX_LINE - 8) + " [9 characters cut]"
+
+
+def test_a_record_keeps_its_beginning_and_the_end_of_its_traceback():
+    try:
+        raise ValueError("y" * 1_000_000 + "\n" + "z\n" * 1_000_000 + "the end")
+    except ValueError as error:
+        text = line("failed", exc_info=(type(error), error, error.__traceback__))
+    assert text.startswith("WARNING failed\nTraceback")
+    assert text.endswith("\nthe end")
+    assert len(text) < MAX_RECORD + 40
+    assert re.search(r"\n\[[0-9]+ characters cut\]\n", text)
+
+
+@pytest.fixture
+def logged():
+    """Return the list of texts that the service's own handler would write."""
+    texts = []
+    handler = logging.Handler()
+    handler.setFormatter(BoundedFormatter())
+    handler.emit = lambda record: texts.append(handler.format(record))
+    logging.getLogger().addHandler(handler)
+    yield texts
+    logging.getLogger().removeHandler(handler)
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/api/tokens", {"host": "h" * 1_000_000}),
+        ("/" + "p" * 1_000_000, {}),
+        ("/api/tokens?" + "q" * 1_000_000, {"user-agent": "a" * 1_000_000}),
+    ],
+)
+def test_a_refused_request_writes_no_more_than_a_bounded_record(logged, db, path, headers):
+    Client().get(path, headers=headers)
+    assert all(len(text) <= MAX_RECORD + 40 and max(map(len, text.split("\n"))) <= _LONGEST for text in logged)
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "import django; django.setup()",
+        "from config.celery import app; app.loader.init_worker(); app.log.setup(loglevel='INFO')",
+    ],
+    ids=["django", "celery"],
+)
+@pytest.mark.parametrize("logger", ["anything", "celery.worker", "django.security.DisallowedHost"])
+def test_every_process_logs_bounded_lines(setup, logger):
+    code = f"{setup}; import logging; logging.getLogger({logger!r}).error('x' * 1_000_000)"
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=BASE_DIR, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0
+    [written] = done.stderr.splitlines()
+    assert f"ERROR {logger} xxx" in written
+    assert re.search(r" \[[0-9]+ characters cut\]$", written)
+    assert len(written) <= _LONGEST
