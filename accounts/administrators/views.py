@@ -36,8 +36,9 @@ class AdminVerifyView(LimitedView):
     permission_classes = [AllowAny]
 
     def get_throttles(self) -> list[BaseThrottle]:
-        """Return the separate limit of log-in attempts, which also counts rejected tokens."""
-        return [AdminVerifyLimit()] if self.request.method == "POST" else super().get_throttles()
+        """Add the limit of log-in attempts, which also counts rejected tokens."""
+        own = [AdminVerifyLimit()] if self.request.method == "POST" else []
+        return [*super().get_throttles(), *own]
 
     @extend_schema(operation_id="beginAdminSession", request=PasswordBody, responses={200: SessionAnswer, 401: None})
     def post(self, request: Request) -> Response:

@@ -20,8 +20,8 @@ from config.redis.rate_limits import RateLimitResult
 class LimitedView(APIView):
     """Base of rate-limited endpoints; every response has the remaining quota.
 
-    `throttle_classes` names the limit. The default is the limit of the accepted credential (`limit` of the
-    authentication class), and the public one for requests without a credential.
+    Every request counts for the general limit of its caller: that of the accepted credential (`limit` of the
+    authentication class), and the public one without a credential. `throttle_classes` adds further limits.
 
     Unknown query parameters are listed in X-Ignored-Params: all but those of `query_serializer` (a Serializer).
 
@@ -37,6 +37,8 @@ class LimitedView(APIView):
     vary: str | None = None
 
     limit_results: tuple[RateLimitResult, ...] = ()
+    # Whether its credential is rejected or can't be verified.
+    is_rejected = False
     # Whether the request is counted in its caller's usage.
     is_usage_counted = False
     _ignored: tuple[str, ...] = ()
@@ -54,7 +56,7 @@ class LimitedView(APIView):
         try:
             super().perform_authentication(request)
         except (NotAuthenticated, AuthenticationFailed, UpstreamUnavailableError):
-            self.throttle_classes = (PublicLimit,)
+            self.is_rejected = True
             super().check_throttles(request)
             raise
         super().check_throttles(request)
@@ -63,9 +65,14 @@ class LimitedView(APIView):
         """Do nothing where the framework would count: after the permissions, the request is already counted."""
 
     def get_throttles(self) -> list[BaseThrottle]:
-        """Return the limits of this request."""
-        usual = getattr(self.request.successful_authenticator, "limit", PublicLimit)
-        return [limit() for limit in self.throttle_classes or (usual,)]
+        """Return the limits of this request: the general one, and its own unless the credential was rejected."""
+        general = getattr(self.request.successful_authenticator, "limit", PublicLimit)
+        own = () if self.is_rejected else self.own_limits()
+        return [limit() for limit in dict.fromkeys((general, *own))]
+
+    def own_limits(self) -> Sequence[type[BaseThrottle]]:
+        """Return the limits of this request besides the general one."""
+        return self.throttle_classes
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Add the RateLimit headers, X-Ignored-Params and Vary."""

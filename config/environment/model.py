@@ -277,7 +277,7 @@ class Environment(ServerVariables, IssuerVariables):
     RATE_LIMIT_KEYED: int = variable(kinds.whole_number(*_CALLS), "600")
     """Per minute and partner key."""
     RATE_LIMIT_INDEX: int = variable(kinds.whole_number(*_CALLS), "10")
-    """Per minute and partner key, for index requests, which have a window of their own."""
+    """Per minute and partner key, for index requests, besides the general limit."""
     RATE_LIMIT_DEPLOY: int = variable(kinds.whole_number(*_CALLS), "10000")
     """Per day and partner key, for launch requests; without a quota also the deployments on a chain per day in UTC."""
     RATE_LIMIT_PRETOKEN: int = variable(kinds.whole_number(*_CALLS), "20")
@@ -289,7 +289,7 @@ class Environment(ServerVariables, IssuerVariables):
     RATE_LIMIT_ADMIN_VERIFY: int = variable(kinds.whole_number(*_CALLS), "5")
     """Per minute and client address, for creating an administrator's session."""
     RATE_LIMIT_AGENT_EVENTS: int = variable(kinds.whole_number(*_CALLS), "120")
-    """Per minute and partner key, for reporting agents' events, which have a window of their own."""
+    """Per minute and partner key, for reporting agents' events, besides the general limit."""
 
     # Log-in of operators.
 

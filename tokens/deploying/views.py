@@ -65,8 +65,9 @@ class DeployView(DeploymentView, LimitedView):
         another body it is 409. Keys of other partners are independent of yours. `dryRun` validates and simulates, but
         stores and sends nothing.
 
-        Each request counts for the daily rate limit, also a repeated one. Each deployment counts for your key's daily
-        quota on the chain, which is the same number unless agreed otherwise. Days are UTC.
+        Each request counts for the daily rate limit and for your key's limit a minute, also a repeated one. Each
+        deployment counts for your key's daily quota on the chain, which is the number of calls a day unless agreed
+        otherwise. Days are UTC.
         """
         api_errors.reject_oversized(request)
         partner: Any = request.auth

@@ -1,5 +1,6 @@
 """Endpoints for indexing a transaction and for reporting a launched token."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -65,11 +66,9 @@ class SaveDeployedTokenView(LimitedView):
     authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
 
-    def get_throttles(self) -> list[BaseThrottle]:
-        """Return the limit of users, or the per-IP limit without a valid user token."""
-        if self.throttle_classes:
-            return super().get_throttles()
-        return [AnonymousSaveLimit() if _user(self.request) is None else SaveLimit()]
+    def own_limits(self) -> Sequence[type[BaseThrottle]]:
+        """Return the limit of users, or the per-IP limit without a user token."""
+        return [AnonymousSaveLimit if _user(self.request) is None else SaveLimit]
 
     @extend_schema(operation_id="saveDeployedToken", request=SaveBody, responses={200: SaveAnswer, 409: None})
     def post(self, request: Request) -> Response:

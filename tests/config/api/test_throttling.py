@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.urls import path as url
 from redis import Redis
@@ -19,7 +19,7 @@ from accounts.keys import credentials
 from accounts.models import PartnerKey, Scope
 from accounts.permissions import HasScope
 from config.api.openapi_views import DocsView, OpenAPIView
-from config.api.throttling import IndexLimit, PartnerLimit, PublicLimit, rate_limit_headers
+from config.api.throttling import AdminVerifyLimit, IndexLimit, PartnerLimit, PublicLimit, rate_limit_headers
 from config.api.views import LimitedView, QueryView
 from config.redis.rate_limits import RateLimitResult
 from config.urls import urlpatterns as service_urls
@@ -53,16 +53,12 @@ class StrictView(PartnersView):
     throttle_classes = [IndexLimit]
 
 
-class TwiceView(PartnersView):
-    throttle_classes = [PartnerLimit, IndexLimit]
-
-
-class CarefulLimit(PublicLimit):
-    fail_open = False
+class NamedView(PartnersView):
+    throttle_classes = [IndexLimit, PartnerLimit]
 
 
 class CarefulView(LimitedView):
-    throttle_classes = [CarefulLimit]
+    throttle_classes = [AdminVerifyLimit]
 
     def get(self, request):
         return Response({})
@@ -72,7 +68,7 @@ urlpatterns = [
     url("api/open", OpenView.as_view()),
     url("api/partners", PartnersView.as_view()),
     url("api/strict", StrictView.as_view()),
-    url("api/twice", TwiceView.as_view()),
+    url("api/named", NamedView.as_view()),
     url("api/careful", CarefulView.as_view()),
     *service_urls,
 ]
@@ -85,6 +81,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
 def limits(settings: Any, no_calls: None) -> Any:
     """Set limits that tests can reach."""
     settings.RATE_LIMIT_PUBLIC, settings.RATE_LIMIT_KEYED, settings.RATE_LIMIT_INDEX = 3, 4, 2
+    settings.RATE_LIMIT_ADMIN_VERIFY = 3
     return settings
 
 
@@ -224,8 +221,39 @@ def test_indexing_has_a_limit_of_its_own(api, limits, index_key):
         return api.post("/api/tokens/index", body, content_type="application/json", headers=index_key)
 
     assert [rate_limit_of(call()) for _ in range(3)] == [(400, "2", "1"), (400, "2", "0"), (429, "2", "0")]
-    # Its calls are not among the key's others.
-    assert rate_limit_of(api.get(KEYED, headers=index_key)) == (403, "4", "3")
+    # Its calls are among the key's others, too.
+    assert rate_limit_of(api.get(KEYED, headers=index_key)) == (403, "4", "0")
+
+
+def test_the_limit_of_a_view_adds_to_the_general_limit_of_its_caller(api, limits, read_key):
+    limits.RATE_LIMIT_KEYED, limits.RATE_LIMIT_INDEX = 2, 3
+    assert [rate_limit_of(api.get(INDEX, headers=read_key)) for _ in range(3)] == [
+        (200, "2", "1"),
+        (200, "2", "0"),
+        (429, "2", "0"),
+    ]
+    assert api.get(KEYED, headers=read_key).status_code == 429
+
+
+def test_a_general_limit_that_a_view_names_counts_once(api, read_key):
+    assert rate_limit_of(api.get("/api/named", headers=read_key)) == (200, "2", "1")
+    assert rate_limit_of(api.get(KEYED, headers=read_key)) == (200, "4", "2")
+
+
+# A process keeps the first description that it makes, which has to be that of the service.
+@pytest.mark.urls("config.urls")
+def test_every_endpoint_of_the_service_counts_for_the_general_limit_of_its_caller(api, read_key):
+    for pattern in endpoints(get_resolver("config.urls")):
+        view_class = pattern.callback.view_class
+        if not issubclass(view_class, LimitedView):
+            continue
+        for method in ("GET", "POST", "DELETE"):
+            for authenticator in view_class().get_authenticators() or [None]:
+                view = view_class()
+                view.request = view.initialize_request(RequestFactory().generic(method, "/"))
+                view.request._authenticator = authenticator
+                usual = getattr(authenticator, "limit", PublicLimit)
+                assert type(view.get_throttles()[0]) is usual, (view_class, method)
 
 
 @pytest.mark.parametrize("headers", [{}, {"x-api-key": "x"}, {"x-api-key": credentials.PREFIX + "A" * 46}])
@@ -247,7 +275,7 @@ def test_a_good_key_is_never_shut_out_by_bad_ones_from_its_address(api, read_key
 
 
 def test_of_two_limits_it_returns_the_nearer_one_and_refuses_by_either(api, read_key):
-    assert [rate_limit_of(api.get("/api/twice", headers=read_key)) for _ in range(3)] == [
+    assert [rate_limit_of(api.get(INDEX, headers=read_key)) for _ in range(3)] == [
         (200, "2", "1"),
         (200, "2", "0"),
         (429, "2", "0"),
@@ -265,6 +293,7 @@ def test_it_returns_the_limit_that_refuses():
 def test_nought_is_no_limit(api, limits, read_key, name):
     setattr(limits, name, 0)
     address = {"RATE_LIMIT_PUBLIC": PUBLIC, "RATE_LIMIT_KEYED": KEYED, "RATE_LIMIT_INDEX": INDEX}[name]
+    limits.RATE_LIMIT_KEYED = 0
     assert {rate_limit_of(api.get(address, headers=read_key)) for _ in range(6)} == {(200, None, None)}
 
 
