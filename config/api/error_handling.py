@@ -35,6 +35,7 @@ from config.api.errors import (
     BadRequestError,
     FieldsForbiddenError,
     InternalError,
+    LargeBodiesBusyError,
     NodeCallsBusyError,
     PayloadTooLargeError,
     ServiceUnavailableError,
@@ -44,7 +45,7 @@ from config.api.errors import (
 )
 from config.api.rendering import render_json
 from config.api.response_headers import NO_STORE
-from config.concurrency_limits import NodeSlotTimeoutError, WriteSlotTimeoutError
+from config.concurrency_limits import LargeBodySlotTimeoutError, NodeSlotTimeoutError, WriteSlotTimeoutError
 from config.http.errors import PermanentError, RetryableError
 
 logger = logging.getLogger(__name__)
@@ -149,6 +150,8 @@ def _as_api_exception(exc: Exception) -> APIException:
             return NodeCallsBusyError()
         case WriteSlotTimeoutError():
             return WritesBusyError()
+        case LargeBodySlotTimeoutError():
+            return LargeBodiesBusyError()
         case RetryableError():
             return UpstreamUnavailableError()
         case PermanentError():

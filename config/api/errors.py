@@ -88,6 +88,13 @@ class WritesBusyError(ServiceUnavailableError):
     default_detail = "Too many concurrent writes"
 
 
+class LargeBodiesBusyError(ServiceUnavailableError):
+    """503: the slot for large bodies is in use."""
+
+    wait = 1
+    default_detail = "Too many concurrent large bodies"
+
+
 class SearchTimedOutError(ServiceUnavailableError):
     """503: a search exceeded its timeout."""
 

@@ -45,7 +45,7 @@ _TEXTS = {
     "429": "A rate limit is exceeded. Retry after the number of seconds in `Retry-After`.",
     "500": "Internal server error.",
     "502": "An upstream returned an error or is down, and there is no cached response.",
-    "503": "Upstream or dependency unavailable. Retry after the number of seconds in `Retry-After`.",
+    "503": "Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`.",
 }
 
 

@@ -12,6 +12,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.settings import api_settings
 
 from config.api.errors import PayloadTooLargeError
+from config.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
 
 # Default limit; a view that accepts more sets `max_body_bytes`.
 MAX_BODY_BYTES = 1024 * 1024
@@ -44,7 +45,10 @@ class LimitedJSONParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Parse the body. Raises PayloadTooLargeError (413), or ParseError (400) for invalid JSON."""
+        """Parse the body; the view holds the slot of large bodies from then on.
+
+        Raises PayloadTooLargeError (413), ParseError (400) for invalid JSON, LargeBodySlotTimeoutError.
+        """
         context = parser_context or {}
         limit = getattr(context.get("view"), "max_body_bytes", MAX_BODY_BYTES)
         if declared_length(context.get("request")) > limit:
@@ -52,6 +56,10 @@ class LimitedJSONParser(BaseParser):
         body = stream.read(limit + 1)
         if len(body) > limit:
             raise PayloadTooLargeError(f"Request body is over {limit} bytes")
+        held_slots = getattr(context.get("view"), "held_slots", None)
+        # Not before the body has arrived: a slow client would hold the slot.
+        if len(body) > LARGE_BODY_BYTES and held_slots is not None:
+            held_slots.enter_context(large_body_slot())
         return parse_json_body(body)
 
 

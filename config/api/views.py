@@ -1,8 +1,10 @@
 """Base views: authenticate, apply rate limits and validate parameters before the view runs."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
+from django.http import HttpRequest
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -41,7 +43,14 @@ class LimitedView(APIView):
     is_rejected = False
     # Whether the request is counted in its caller's usage.
     is_usage_counted = False
+    # Slots of `config.concurrency_limits`, until the response is made.
+    held_slots: ExitStack
     _ignored: tuple[str, ...] = ()
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Release the slots that the request has taken, however it ends."""
+        with ExitStack() as self.held_slots:
+            return super().dispatch(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Authenticate first, then check the parameters: a rejected caller learns nothing about them."""

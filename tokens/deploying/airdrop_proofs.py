@@ -7,6 +7,7 @@ from django.db import connection
 from django.db.models import Q
 
 from config.postgresql.bulk_load import copy_into, format_copy_rows
+from tokens.chains.addresses import checksum_address
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, proof_positions
 from tokens.models import AirdropEntry, AirdropTree, Deployment, DeploymentStatus
 
@@ -34,7 +35,9 @@ class AirdropProof:
 
 
 def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tuple[str, int]]) -> AirdropTree:
-    """Store the Merkle tree of a deployment, with the (EIP-55 account, wei) entries it was built from, in order.
+    """Store the Merkle tree of a deployment, with the (account, wei) entries it was built from, in order.
+
+    Accounts are hex in any case, and stored as EIP-55.
 
     Call it in the database transaction that stores the deployment. Entries are written by COPY: 100,000 rows take about
     a second. Raises IntegrityError if an account has two entries.
@@ -43,8 +46,8 @@ def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tu
         deployment=deployment, root=tree.root, amount=sum(amount for _, amount in entries), nodes=tree.nodes
     )
     rows = (
-        {"tree_id": str(stored.pk), "account": account, "amount": str(amount), "position": str(position)}
-        for (account, amount), position in zip(entries, tree.positions, strict=True)
+        {"tree_id": str(stored.pk), "account": checksum_address(account), "amount": str(wei), "position": str(position)}
+        for (account, wei), position in zip(entries, tree.positions, strict=True)
     )
     with connection.cursor() as cursor:
         copy_into(cursor, AirdropEntry._meta.db_table, format_copy_rows(rows))

@@ -68,7 +68,7 @@ class VaultShare:
 
 @dataclass(frozen=True, kw_only=True)
 class AirdropShare:
-    """The part of the supply claimable by the entries of a Merkle tree: (EIP-55 account, wei) pairs in their order."""
+    """The part of the supply claimable by the entries of a Merkle tree: (hex account, wei) pairs in their order."""
 
     # Too many to print.
     entries: tuple[tuple[str, int], ...] = field(repr=False)

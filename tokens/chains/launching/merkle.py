@@ -37,7 +37,10 @@ def build_tree(entries: Sequence[tuple[str, int]]) -> MerkleTree:
     """
     if not entries:
         raise ValueError("a Merkle tree needs an entry")
-    leaves = [_leaf(account, amount) for account, amount in entries]
+    # abi.encode(address, uint256): each in a word, the address at its end. No function of ours is called for each hash:
+    # a large tree has some hundred thousand of them.
+    words = (_ADDRESS_PADDING + bytes.fromhex(account[2:]) + wei.to_bytes(_WORD_BYTES) for account, wei in entries)
+    leaves = [keccak_256(keccak_256(pair).digest()).digest() for pair in words]
     ascending = sorted(range(len(leaves)), key=leaves.__getitem__)
     last = 2 * len(leaves) - 2
     positions = [0] * len(leaves)
@@ -46,7 +49,7 @@ def build_tree(entries: Sequence[tuple[str, int]]) -> MerkleTree:
     nodes = [b""] * (len(leaves) - 1) + [leaves[index] for index in reversed(ascending)]
     for position in range(len(leaves) - 2, -1, -1):
         left, right = nodes[2 * position + 1], nodes[2 * position + 2]
-        nodes[position] = _keccak(left + right if left < right else right + left)
+        nodes[position] = keccak_256(left + right if left < right else right + left).digest()
     return MerkleTree(root="0x" + nodes[0].hex(), nodes=b"".join(nodes), positions=tuple(positions))
 
 
@@ -61,14 +64,3 @@ def proof_positions(position: int) -> tuple[int, ...]:
         siblings.append(position + 1 if position % 2 else position - 1)
         position = (position - 1) // 2
     return tuple(siblings)
-
-
-def _leaf(account: str, amount: int) -> bytes:
-    # abi.encode(address, uint256): each in a word, the address at its end.
-    return _keccak(_keccak(_ADDRESS_PADDING + bytes.fromhex(account[2:]) + amount.to_bytes(_WORD_BYTES, "big")))
-
-
-def _keccak(data: bytes) -> bytes:
-    # Without the checks of eth-utils around each call: a large tree has some hundred thousand of them.
-    digest: bytes = keccak_256(data).digest()
-    return digest
