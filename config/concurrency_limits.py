@@ -16,8 +16,6 @@ _node_slots, _write_slots = BoundedSemaphore(SLOTS), BoundedSemaphore(SLOTS)
 
 # Bodies above this size take the slot of large bodies: those of an airdrop cost about 0.2 ms of CPU time per KiB.
 LARGE_BODY_BYTES = 64 * 1024
-# One slot, and how many callers may hold it or wait for it: the second one waits, further ones fail at once.
-_large_body_slot, _large_body_places = BoundedSemaphore(1), BoundedSemaphore(2)
 _SINGLE_SLOT_TIMEOUT_SECONDS = 1.0
 
 
@@ -33,6 +31,29 @@ class LargeBodySlotTimeoutError(RetryableError):
     """Another large body is processed, and did not end in time."""
 
 
+class PasswordSlotTimeoutError(RetryableError):
+    """Another password is checked, and the check did not end in time."""
+
+
+class _SingleSlot:
+    """One slot, for which one caller waits; further ones fail at once, so that their threads stay free."""
+
+    def __init__(self, error: type[RetryableError], text: str) -> None:
+        self._error, self._text = error, text
+        self._slot, self._places = BoundedSemaphore(1), BoundedSemaphore(2)
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        error = self._error(self._text)
+        with _held_slot(self._places, 0, error), _held_slot(self._slot, _SINGLE_SLOT_TIMEOUT_SECONDS, error):
+            yield
+
+
+# Each raises its error if the slot does not become free within a second, or if another caller waits for it.
+large_body_slot = _SingleSlot(LargeBodySlotTimeoutError, "too many concurrent large bodies")
+password_slot = _SingleSlot(PasswordSlotTimeoutError, "too many concurrent password checks")
+
+
 @contextmanager
 def node_slot(*, timeout: float = 0) -> Iterator[None]:
     """Limit concurrent node calls; raise NodeSlotTimeoutError if no slot becomes free within `timeout` seconds."""
@@ -44,17 +65,6 @@ def node_slot(*, timeout: float = 0) -> Iterator[None]:
 def write_slot() -> Iterator[None]:
     """Limit concurrent writes that may block on a lock; raise WriteSlotTimeoutError if all slots are in use."""
     with _held_slot(_write_slots, 0, WriteSlotTimeoutError("too many concurrent writes")):
-        yield
-
-
-@contextmanager
-def large_body_slot() -> Iterator[None]:
-    """Process one large body at a time; raise LargeBodySlotTimeoutError if the slot does not become free in time."""
-    error = LargeBodySlotTimeoutError("too many concurrent large bodies")
-    with (
-        _held_slot(_large_body_places, 0, error),
-        _held_slot(_large_body_slot, _SINGLE_SLOT_TIMEOUT_SECONDS, error),
-    ):
         yield
 
 

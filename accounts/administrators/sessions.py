@@ -15,7 +15,6 @@ from axes.handlers.proxy import AxesProxyHandler
 from axes.helpers import get_credentials
 from django.conf import settings
 from django.contrib.auth import authenticate
-from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest
@@ -24,6 +23,8 @@ from django.utils import timezone
 from accounts.models import Administrator, AdminSession
 from accounts.operators import second_factor
 from accounts.operators.lockout import login_address
+from accounts.operators.login_limits import count_attempt
+from accounts.operators.passwords import refuse_password
 from accounts.operators.second_factor import TooManyCodesError, WrongCodeError
 from accounts.users.identity import VerifiedIdentity, find_issuer
 
@@ -70,10 +71,12 @@ def authenticate_staff(request: HttpRequest, *, username: str, password: str, co
     """Return the active staff account with these credentials; None if any of them is wrong.
 
     A wrong name or password counts as a failed log-in. An account with a second factor needs its code; wrong codes
-    are throttled as everywhere. An unknown or locked account costs one hash, the same as a wrong password.
+    are throttled as everywhere. An unknown or locked account costs as much as a wrong password. Raises
+    TooManyAttemptsError and PasswordSlotTimeoutError.
     """
+    count_attempt(request)
     if not AxesProxyHandler.is_allowed(request, get_credentials(username=username)):
-        make_password(password)
+        refuse_password(password)
         return None
     user = authenticate(request, username=username, password=password)
     if not isinstance(user, User):

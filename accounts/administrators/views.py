@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Throttled
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +14,7 @@ from rest_framework.throttling import BaseThrottle
 from accounts.administrators import sessions
 from accounts.administrators.serializers import EndAnswer, PasswordBody, SessionAnswer
 from accounts.authentication import UNAUTHORIZED, OptionalUserAuthentication
+from accounts.operators.login_limits import TooManyAttemptsError
 from accounts.users.identity import VerifiedIdentity
 from config.api.response_headers import NO_STORE
 from config.api.throttling import AdminVerifyLimit
@@ -45,7 +46,8 @@ class AdminVerifyView(LimitedView):
         """Start an administrator session. Its cookie `admin_session` grants read access to administrators' fields.
 
         Send the name and password of a staff account (and `code`, if it has a second factor), or an
-        administrator's token in the Authorization header; then no body is read.
+        administrator's token in the Authorization header; then no body is read. 429 if your address has made too many
+        attempts, whatever the names; 503 while other passwords are checked.
         """
         session = sessions.begin_session(_holder(request))
         response = Response(SessionAnswer(session).data)
@@ -93,14 +95,17 @@ def _set_cookie(response: Response, value: str, *, expires: datetime) -> None:
 def _holder(request: Request) -> Any:
     """Return the account or administrator that the request proves.
 
-    Raises AuthenticationFailed and ValidationError.
+    Raises AuthenticationFailed, Throttled and ValidationError.
     """
     if isinstance(request.auth, VerifiedIdentity):
         holder: Any = sessions.find_administrator(request.auth)
     else:
         body = PasswordBody(data=request.data)
         body.is_valid(raise_exception=True)
-        holder = sessions.authenticate_staff(request._request, **body.validated_data)
+        try:
+            holder = sessions.authenticate_staff(request._request, **body.validated_data)
+        except TooManyAttemptsError as error:
+            raise Throttled(wait=error.seconds) from error
     if holder is None:
         raise AuthenticationFailed(UNAUTHORIZED)
     return holder

@@ -8,9 +8,9 @@ from axes.models import AccessAttempt
 from django.conf import settings
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils import timezone
 
+from accounts.operators.login_limits import refusal_page
 from config.client_ip import UNKNOWN_ADDRESS, client_address
 
 # Placeholder for an unknown address; rows without an address would not be distinct.
@@ -33,11 +33,12 @@ def lockout_response(
     if response is not None and request.path_info.startswith("/api/"):
         return response
     seconds = _seconds_left((credentials or {}).get("username"), login_address(request))
-    context = {"minutes": math.ceil(seconds / 60)}
-    refused = render(request, "accounts/locked_out.html", context, status=429)
-    refused.headers["Retry-After"] = str(seconds)
-    refused.headers["Cache-Control"] = "no-store"
-    return refused
+    minutes = math.ceil(seconds / 60)
+    text = (
+        f"This name is locked out here for {minutes} more minute{'' if minutes == 1 else 's'}. Further attempts do not "
+        "extend this time. The operator of this installation can unlock it earlier."
+    )
+    return refusal_page(request, title="Too many wrong passwords", text=text, status=429, seconds=seconds)
 
 
 def _seconds_left(username: str | None, address: str) -> int:

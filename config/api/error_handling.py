@@ -37,6 +37,7 @@ from config.api.errors import (
     InternalError,
     LargeBodiesBusyError,
     NodeCallsBusyError,
+    PasswordChecksBusyError,
     PayloadTooLargeError,
     ServiceUnavailableError,
     UpstreamFailedError,
@@ -45,7 +46,12 @@ from config.api.errors import (
 )
 from config.api.rendering import render_json
 from config.api.response_headers import NO_STORE
-from config.concurrency_limits import LargeBodySlotTimeoutError, NodeSlotTimeoutError, WriteSlotTimeoutError
+from config.concurrency_limits import (
+    LargeBodySlotTimeoutError,
+    NodeSlotTimeoutError,
+    PasswordSlotTimeoutError,
+    WriteSlotTimeoutError,
+)
 from config.http.errors import PermanentError, RetryableError
 
 logger = logging.getLogger(__name__)
@@ -152,6 +158,8 @@ def _as_api_exception(exc: Exception) -> APIException:
             return WritesBusyError()
         case LargeBodySlotTimeoutError():
             return LargeBodiesBusyError()
+        case PasswordSlotTimeoutError():
+            return PasswordChecksBusyError()
         case RetryableError():
             return UpstreamUnavailableError()
         case PermanentError():

@@ -288,6 +288,8 @@ class Environment(ServerVariables, IssuerVariables):
     """Per hour and client address, for the same without a user's token."""
     RATE_LIMIT_ADMIN_VERIFY: int = variable(kinds.whole_number(*_CALLS), "5")
     """Per minute and client address, for creating an administrator's session."""
+    RATE_LIMIT_LOGIN: int = variable(kinds.whole_number(*_CALLS), "20")
+    """Per minute and client address, for passwords and second factors' codes of operators, over all names."""
     RATE_LIMIT_AGENT_EVENTS: int = variable(kinds.whole_number(*_CALLS), "120")
     """Per minute and partner key, for reporting agents' events, besides the general limit."""
 

@@ -170,6 +170,7 @@ RATE_LIMIT_DEPLOY = env.RATE_LIMIT_DEPLOY
 RATE_LIMIT_PRETOKEN = env.RATE_LIMIT_PRETOKEN
 RATE_LIMIT_SAVE_TOKEN = env.RATE_LIMIT_SAVE_TOKEN
 RATE_LIMIT_SAVE_TOKEN_ANONYMOUS = env.RATE_LIMIT_SAVE_TOKEN_ANONYMOUS
+RATE_LIMIT_LOGIN = env.RATE_LIMIT_LOGIN
 RATE_LIMIT_ADMIN_VERIFY = env.RATE_LIMIT_ADMIN_VERIFY
 RATE_LIMIT_AGENT_EVENTS = env.RATE_LIMIT_AGENT_EVENTS
 MARKET_BASE_URL = env.MARKET_BASE_URL or (
@@ -240,7 +241,12 @@ TIME_ZONE = "UTC"
 AUTHENTICATION_BACKENDS = [
     # First: the password of a locked-out name is not checked.
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "accounts.operators.passwords.PasswordBackend",
+]
+PASSWORD_HASHERS = [
+    "accounts.operators.passwords.Argon2idHasher",
+    # Hashes of earlier releases, until the next log-in.
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}

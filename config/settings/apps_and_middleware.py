@@ -43,6 +43,7 @@ MIDDLEWARE = [
     "config.operators.middleware.PageSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "accounts.operators.login_limits.LoginLimitMiddleware",
     "config.operators.middleware.PageAuthenticationMiddleware",
     "accounts.operators.second_factor_middleware.SecondFactorMiddleware",
     "config.operators.middleware.PageMessageMiddleware",

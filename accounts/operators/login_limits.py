@@ -1,0 +1,74 @@
+"""Limits of log-in attempts by address, over all names, and the pages of refused attempts."""
+
+import math
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.deprecation import MiddlewareMixin
+
+from config.client_ip import client_address
+from config.concurrency_limits import PasswordSlotTimeoutError
+from config.redis.rate_limits import CountersUnavailableError, hit
+
+_SECONDS = 60
+# Pages that check a password or a code when a form is sent.
+_COUNTED = ("/admin/login/", "/admin/password_change/", "/admin/second-factor/")
+
+
+class TooManyAttemptsError(Exception):
+    """Raised for an attempt beyond the limit of its address; `seconds` is the time until the next one, at least 1."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"too many log-in attempts, next one in {seconds} s")
+        self.seconds = seconds
+
+
+def count_attempt(request: HttpRequest) -> None:
+    """Count a password or a code of the client address. Raises TooManyAttemptsError.
+
+    While Redis is down attempts pass: the lock-out counts in PostgreSQL, and a process checks one password at a time.
+    """
+    limit: int = settings.RATE_LIMIT_LOGIN
+    if not limit:
+        return
+    try:
+        result = hit(f"RATE_LIMIT_LOGIN:{client_address(request)}", limit=limit, seconds=_SECONDS)
+    except CountersUnavailableError:
+        return
+    if not result.allowed:
+        raise TooManyAttemptsError(max(1, math.ceil(result.reset_seconds)))
+
+
+def refusal_page(request: HttpRequest, *, title: str, text: str, status: int, seconds: int) -> HttpResponse:
+    """Return the page of a refused log-in, with Retry-After."""
+    page = render(request, "accounts/refused_log_in.html", {"title": title, "text": text}, status=status)
+    page.headers["Retry-After"] = str(seconds)
+    page.headers["Cache-Control"] = "no-store"
+    return page
+
+
+class LoginLimitMiddleware(MiddlewareMixin):
+    """Middleware for the forms of the admin site that check a password or a code; behind that of CSRF tokens.
+
+    Forms that other sites send are refused before, and are not counted.
+    """
+
+    def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
+        """Return 429 for an attempt beyond the limit."""
+        if request.method != "POST" or not request.path_info.startswith(_COUNTED):
+            return None
+        try:
+            count_attempt(request)
+        except TooManyAttemptsError as error:
+            text = f"This address has made too many log-in attempts. Try again in {error.seconds} s."
+            return refusal_page(request, title="Too many attempts", text=text, status=429, seconds=error.seconds)
+        return None
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Return 503 while other passwords are checked."""
+        if not isinstance(exception, PasswordSlotTimeoutError):
+            return None
+        text = "Other log-ins are being checked. Try again in a second."
+        return refusal_page(request, title="Too many log-ins", text=text, status=503, seconds=1)
