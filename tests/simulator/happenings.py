@@ -15,6 +15,7 @@ _COLLECTED = "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])"
 _V31_CLAIMED = (
     "ClaimedRewards(uint256,address,address,address,address,address,uint256,uint256,uint256,uint256,uint256,uint256)"
 )
+_V31_RECIPIENT = "CreatorRewardRecipientUpdated(uint256,address,address)"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class HappeningMaker:
             choices += [self._admin, self._image, self._metadata, self._verified]
         if generation == "v4":
             choices += [self._recipient, self._share_admin, self._preference, self._collected, self._team_fees]
+        if generation == "v3.1":
+            choices += [self._v31_recipient, self._v31_share_admin]
         if token.vault:
             choices += [self._vault_claimed, self._vault_admin]
         if token.airdrop:
@@ -61,6 +64,8 @@ class HappeningMaker:
             # Registered contracts, with tokens that were never launched.
             emit(addresses.VAULT, "AllocationClaimed(address,uint256,uint256)", stranger, amount, 0, indexed=(0,)),
             emit(addresses.LOCKERS[0], _COLLECTED, stranger, amount, 0, [amount], [0], indexed=(0,)),
+            emit(addresses.LOCKER_V31, _V31_RECIPIENT, amount + 2**64, stranger, stranger, indexed=(0, 1)),
+            emit(stranger, _V31_RECIPIENT, (token and token.position_id) or 1, stranger, stranger, indexed=(0, 1)),
             emit(
                 addresses.FEE_LOCKER, "StoreTokens(address,address,address,uint256,uint256)", stranger, stranger, WETH,
                 amount, amount, indexed=(0, 1, 2),
@@ -134,6 +139,33 @@ class HappeningMaker:
             ("rewardIndex", index, True), ("oldAdmin", token.shares[index].admin, False), ("newAdmin", new, False),
             changes={"share_admin": (index, new)},
         )  # fmt: skip
+
+    def _v31_recipient(self, token: Launched) -> Emitted:
+        index, new = self._share_of(token), self.maker.address()
+        return self._v31_share_event(
+            "reward_recipient_updated", token, index, "RewardRecipientUpdated",
+            ("oldRecipient", token.shares[index].recipient, True), ("newRecipient", new, False),
+            changes={"recipient": (index, new)},
+        )  # fmt: skip
+
+    def _v31_share_admin(self, token: Launched) -> Emitted:
+        index, new = self._share_of(token), self.maker.address()
+        return self._v31_share_event(
+            "reward_admin_updated", token, index, "RewardRecipientAdminUpdated",
+            ("oldAdmin", token.shares[index].admin, True), ("newAdmin", new, False),
+            changes={"share_admin": (index, new)},
+        )  # fmt: skip
+
+    def _v31_share_event(
+        self, kind: str, token: Launched, index: int, name: str, *arguments: tuple[str, Any, bool], **meaning: Any
+    ) -> Emitted:
+        """Build an event that names the LP NFT; its name has the share, which is stored as an argument."""
+        signature = f"{('Creator', 'Interface')[index]}{name}(uint256,address,address)"
+        position = ("lpTokenId", token.position_id, True)
+        made = self._event(kind, token, addresses.LOCKER_V31, signature, position, *arguments, **meaning)
+        if made.happening:
+            made.happening.arguments["rewardIndex"] = str(index)
+        return made
 
     def _preference(self, token: Launched) -> Emitted:
         index, new = self._share_of(token), self.rng.randrange(3)

@@ -23,7 +23,7 @@ from tokens.models.expressions import equals_any
 logger = logging.getLogger(__name__)
 
 # A claim in a currency is about no token, and counts whether a token is indexed at that address or not.
-_CURRENCY_SOURCES = (EventSource.FEE_LOCKER, EventSource.FACTORY)
+_CURRENCY_SOURCES = (EventSource.FEE_LOCKER, EventSource.FEE_SPENDER, EventSource.FACTORY)
 
 # A log and its event, or the reason why it could not be decoded.
 _Read = tuple[EventLog, DecodedEvent | LogDecodingError]
@@ -66,6 +66,13 @@ def pool_currencies(token: Token) -> tuple[str, str]:
     return low, high
 
 
+def _only_position(event: DecodedEvent) -> tuple[str, str] | None:
+    """Return the locker and the id of the LP NFT of an event that names nothing else; None for other events."""
+    if event.token or event.pair or event.position_id is None:
+        return None
+    return event.emitter, str(event.position_id)
+
+
 def _names(event: DecodedEvent, token: Token) -> bool:
     """Return whether an event with the currencies of a pool is about this token of its locker."""
     position_id = token.position_id if event.position_id is None else str(event.position_id)
@@ -89,12 +96,14 @@ class _Tokens:
 
     @classmethod
     def named_by(cls, read: Iterable[_Read], *, chain: ChainInfo) -> "_Tokens":
-        addresses, lockers = set[str](), set[str]()
+        addresses, lockers, positions = set[str](), set[str](), set[tuple[str, str]]()
         for log, event in read:
             if isinstance(event, LogDecodingError):
                 (addresses if event_source(log) is EventSource.ITSELF else lockers).add(log.emitter)
             elif event.names_no_pair:
                 lockers.add(event.emitter)
+            elif position := _only_position(event):
+                positions.add(position)
             else:
                 addresses.update(event.pair or (event.token or event.emitter,))
         # Lockers that many tokens share are in the registry, and are trusted without a token.
@@ -102,6 +111,11 @@ class _Tokens:
         named = Q(equals_any("contract_address", addresses))
         if lockers:
             named |= Q(locker_address__in=lockers) & ~Q(position_id="")
+        if positions:
+            emitters, ids = zip(*positions, strict=True)
+            named |= (
+                equals_any("locker_address", set(emitters)) & equals_any("position_id", set(ids)) & ~Q(position_id="")
+            )
         columns = ("contract_address", "locker_address", "position_id", "paired_token")
         by_locker = defaultdict[str, list[Token]](list)
         found = Token.objects.launched_on(chain.chain_id).filter(named).only(*columns).order_by("pk")
@@ -131,6 +145,9 @@ class _Tokens:
 
     def _by_locker(self, event: DecodedEvent) -> Token | None:
         """Return the token of an event of its locker: the token with this locker in its launch."""
+        if position := _only_position(event):
+            of_locker = self.by_locker.get(event.emitter, [])
+            return next((token for token in of_locker if (token.locker_address, token.position_id) == position), None)
         if event.pair is None:
             token = self.by_address.get(event.token or "")
             return token if token and token.locker_address == event.emitter else None

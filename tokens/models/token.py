@@ -219,8 +219,13 @@ class Token(models.Model):
                 condition=~Q(admin=""),
                 include=_LISTING_COLUMNS,
             ),
-            # The token of a fee claim that does not name it: lockers of v0 and v1 hold a single token's position.
-            models.Index(fields=["locker_address"], name="token_by_locker", condition=~Q(position_id="")),
+            # The token of an event that does not name it: lockers of v0 and v1 hold a single token's position, and
+            # v3.1's shared locker names the position.
+            models.Index(
+                fields=["locker_address", "position_id"],
+                name="token_by_locker_position",
+                condition=~Q(position_id=""),
+            ),
             # Unwinding one transaction, and a search for its hash.
             models.Index(fields=["tx_hash"], name="token_by_transaction"),
             # A block's launches: for unwinding and verification.

@@ -1,5 +1,7 @@
 """Query plans of events and claims: they use their indexes, on tables of some size."""
 
+import re
+
 import pytest
 from django.db import connection
 
@@ -8,6 +10,7 @@ from tests.nodes.recordings import base
 from tests.processes.template_database import restore_template_rows
 from tests.rows.factories import FeeClaimFactory, TokenEventFactory
 from tests.rows.many_tokens import make_tokens, multiply, plans, settle
+from tests.simulator.addresses import LOCKER_V31
 from tokens.chains.evm.generations import event_decoding as chain_events
 from tokens.chains.types import EventLog, TransactionFacts
 from tokens.fees.claimed import read_claimed_fees
@@ -19,7 +22,10 @@ pytestmark = pytest.mark.django_db
 
 TOKENS = {
     "admin": "'0x' || lpad(to_hex(n % 100), 40, '0')",
-    "locker_address": f"CASE WHEN n % 2 = 0 THEN '{LOCKER_V4}' ELSE '0x' || lpad(to_hex(n), 40, '0') END",
+    "locker_address": (
+        f"CASE WHEN n % 2 = 0 THEN '{LOCKER_V4}' WHEN n % 5 > 0 THEN '{LOCKER_V31}' "
+        "ELSE '0x' || lpad(to_hex(n), 40, '0') END"
+    ),
     "position_id": "CASE WHEN n % 2 = 0 THEN '' ELSE n::text END",
 }
 # Every hundredth event changes its token; ten tokens have all of them.
@@ -98,6 +104,22 @@ def test_whose_events_they_are_is_looked_up_in_two_indexes(rows):
     (plan,) = plans(lambda: filter_trusted([held], chain=base()))
     assert "token_by_address" in plan or "token_once_per_chain" in plan
     assert "token_by_locker" in plan
+    assert "Seq Scan" not in plan
+
+
+def test_the_token_of_a_position_is_looked_up_among_all_of_its_locker(rows):
+    changed = "CreatorRewardRecipientUpdated(uint256,address,address)"
+    log = event(LOCKER_V31, changed, 77, SENDER, STRANGER, indexed=(0, 1))
+    held = TransactionFacts(
+        tx_hash="0x01",
+        block_number=1,
+        block_hash="0x02",
+        block_time=0,
+        launches=(),
+        event_logs=(EventLog(emitter=LOCKER_V31, log_index=0, raw=log),),
+    )
+    (plan,) = plans(lambda: filter_trusted([held], chain=base()))
+    assert re.search(r"token_by_locker_position.*\n.*Index Cond: .*position_id", plan)
     assert "Seq Scan" not in plan
 
 

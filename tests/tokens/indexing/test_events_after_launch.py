@@ -22,6 +22,7 @@ CHAIN_ID = 8453
 FEE_LOCKER = "0xF3622742b1E446D92e45E22923Ef11C2fcD55D68"
 VAULT_V4 = "0x8E845EAd15737bF71904A30BdDD3aEE76d6ADF6C"
 VAULT_V31 = "0x42A95190B4088C88Dd904d930c79deC1158bF09D"
+FEE_SPENDER = "0x10F4485d6f90239B72c6A5eaD2F2320993D285E4"
 AIRDROP = "0xf652b3610D75D81871bf96DB50825d9af28391E0"
 CLAIM_TOKENS = "ClaimTokens(address,address,uint256)"
 COLLECTED = "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])"
@@ -159,6 +160,88 @@ def test_recipients_follow_the_chain():
     ]
 
 
+# By the published ABI of v3.1's locker; its events name neither the token nor the place of the share.
+V31_SHARES = [
+    ("CreatorRewardRecipientUpdated", 0, "recipient"),
+    ("CreatorRewardRecipientAdminUpdated", 0, "admin"),
+    ("InterfaceRewardRecipientUpdated", 1, "recipient"),
+    ("InterfaceRewardRecipientAdminUpdated", 1, "admin"),
+]
+V31_TOPICS = {
+    "CreatorRewardRecipientUpdated": "0x8b82c83824d9033277aa41c543b5e53662a3b944a80fdc9b01ff1b7a4d737ca2",
+    "InterfaceRewardRecipientAdminUpdated": "0x81c087afd6e0515c84a3516ff82c92e261554d53c3e85ed966d4405df38ebb5a",
+}
+
+
+def v31_change(name, token, *, locker=None, position_id=None, to=STRANGER):
+    """Build a log of v3.1's locker about the token's LP NFT."""
+    changed = position_id or int(token.position_id)
+    return event(locker or token.locker_address, f"{name}(uint256,address,address)", changed, ZERO, to, indexed=(0, 1))
+
+
+@pytest.mark.parametrize(("name", "place", "part"), V31_SHARES)
+def test_recipients_and_admins_of_v31_follow_the_chain_and_back(node, name, place, part):
+    token = launched("legacy-v31-deploy")
+    expected = token.extensions["fees"]["recipients"]
+    expected[place] = expected[place] | {part: STRANGER}
+    before = everything()
+    change = v31_change(name, token)
+    assert V31_TOPICS.get(name, change["topics"][0]) == change["topics"][0]
+    assert index_logs(node, change) == (token.contract_address,)
+    token.refresh_from_db()
+    assert token.extensions["fees"]["recipients"] == expected
+    kept = TokenEvent.objects.get()
+    assert (kept.kind, kept.token) == (f"reward_{part}_updated", token)
+    index_requests.unwind_request(request_of("0x" + "ab" * 32))
+    assert everything() == before
+
+
+def test_a_change_of_each_share_of_v31_is_kept_and_the_last_of_each_counts(node):
+    token = launched("legacy-v31-deploy")
+    changes = [v31_change(name, token, to=to) for to in (STRANGER, DEPLOYER) for name, _, _ in V31_SHARES]
+    index_logs(node, *changes)
+    token.refresh_from_db()
+    shares = token.extensions["fees"]["recipients"]
+    assert [(share["admin"], share["recipient"]) for share in shares] == [(DEPLOYER, DEPLOYER)] * 2
+
+
+def test_a_change_of_v31_in_the_launchs_own_transaction_counts(node):
+    launch = mined("legacy-v31-deploy")
+    (added,) = (log for log in decoded("legacy-v31-deploy")["decodedLogs"] if log["event"] == "TokenRewardAdded")
+    change = event(
+        added["address"], "CreatorRewardRecipientUpdated(uint256,address,address)", int(added["args"]["lpTokenId"]),
+        ZERO, STRANGER, indexed=(0, 1),
+    )  # fmt: skip
+    launch.logs.append(launch.logs[-1] | change | {"logIndex": hex(len(launch.logs) + 100)})
+    node.hold(launch)
+    token = launched("legacy-v31-deploy")
+    assert token.extensions["fees"]["recipients"][0]["recipient"] == STRANGER
+
+
+def test_a_change_of_v31_before_its_launch_is_indexed_is_refused_until_then(node):
+    token = launched("legacy-v31-deploy")
+    change = v31_change("CreatorRewardRecipientUpdated", token)
+    Token.objects.all().delete()
+    with pytest.raises(LaunchNotFoundError):
+        index_logs(node, change)
+    index("legacy-v31-deploy")
+    assert index_logs(node, change) == (token.contract_address,)
+
+
+def test_a_change_of_v31_counts_only_from_the_locker_and_position_of_the_launch(node):
+    v31, v2 = launched("legacy-v31-deploy"), launched("legacy-v2-deploy")
+    name = "CreatorRewardRecipientUpdated"
+    foreign = [
+        v31_change(name, v31, locker=STRANGER),
+        v31_change(name, v31, locker=v2.locker_address),
+        v31_change(name, v31, locker=LOCKER_V4),
+        v31_change(name, v31, position_id=int(v31.position_id) + 1),
+        {"address": STRANGER, "topics": v31_change(name, v31)["topics"][:1], "data": "0x12"},
+    ]
+    with pytest.raises(LaunchNotFoundError):
+        index_logs(node, *foreign)
+
+
 def test_what_no_transaction_was_recorded_of_is_followed_too(node):
     token = launched("deploy-airdrop")
     address = token.contract_address
@@ -184,6 +267,28 @@ def test_what_no_transaction_was_recorded_of_is_followed_too(node):
         STRANGER,
     )
     assert TokenEvent.objects.filter(token=token).count() == 5
+
+
+def test_fees_that_another_account_receives_are_claimed_by_their_owner(node):
+    claim = event(
+        FEE_LOCKER, "ClaimTokensPermissioned(address,address,address,uint256)", SENDER, WETH, STRANGER, 5,
+        indexed=(0, 1),
+    )  # fmt: skip
+    index_logs(node, claim)
+    paid = FeeClaim.objects.get()
+    assert (paid.recipient, paid.currency, int(paid.amount)) == (SENDER, WETH, 5)
+
+
+def test_fees_that_the_team_returns_to_a_creator_are_claimed(node):
+    token = launched("legacy-v2-deploy")
+    returned = "Transfer(address,address,uint256,address,address)"
+    logs = [
+        event(by, returned, STRANGER, token.contract_address, 7, DEPLOYER, SENDER, indexed=(0, 1, 4))
+        for by in (FEE_SPENDER, STRANGER)
+    ]
+    assert index_logs(node, *logs) == (token.contract_address,)
+    paid = FeeClaim.objects.get()
+    assert (paid.recipient, paid.currency, int(paid.amount)) == (SENDER, token.contract_address, 7)
 
 
 def test_a_share_that_is_not_in_the_launch_changes_nothing(node):

@@ -40,6 +40,7 @@ EMITTING_ROLES = frozenset(
         "factory",
         "locker",
         "fee_locker",
+        "fee_spender",
         "vault",
         "airdrop",
         "dev_buy",

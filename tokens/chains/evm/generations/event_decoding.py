@@ -49,6 +49,7 @@ class EventSource(StrEnum):
     ITSELF = "itself"
     ITS_LOCKER = "its_locker"
     FEE_LOCKER = "fee_locker"
+    FEE_SPENDER = "fee_spender"
     FACTORY = "factory"
     VAULT = "vault"
     AIRDROP = "airdrop"
@@ -70,6 +71,23 @@ _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
         EventSource.ITS_LOCKER,
     ),
     "RewardAdminUpdated(address,uint256,address,address)": (EventKind.REWARD_ADMIN_UPDATED, EventSource.ITS_LOCKER),
+    # v3.1, whose events name the share: see `_V31_SHARES`.
+    "CreatorRewardRecipientUpdated(uint256,address,address)": (
+        EventKind.REWARD_RECIPIENT_UPDATED,
+        EventSource.ITS_LOCKER,
+    ),
+    "CreatorRewardRecipientAdminUpdated(uint256,address,address)": (
+        EventKind.REWARD_ADMIN_UPDATED,
+        EventSource.ITS_LOCKER,
+    ),
+    "InterfaceRewardRecipientUpdated(uint256,address,address)": (
+        EventKind.REWARD_RECIPIENT_UPDATED,
+        EventSource.ITS_LOCKER,
+    ),
+    "InterfaceRewardRecipientAdminUpdated(uint256,address,address)": (
+        EventKind.REWARD_ADMIN_UPDATED,
+        EventSource.ITS_LOCKER,
+    ),
     "FeePreferenceUpdated(address,uint256,uint8,uint8)": (EventKind.FEE_PREFERENCE_UPDATED, EventSource.ITS_LOCKER),
     # v4, v3.1, and v2 with v3.0.
     "ClaimedRewards(address,uint256,uint256,uint256[],uint256[])": (EventKind.FEES_COLLECTED, EventSource.ITS_LOCKER),
@@ -87,6 +105,10 @@ _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
         EventSource.ITS_LOCKER,
     ),
     "ClaimTokens(address,address,uint256)": (EventKind.FEES_CLAIMED, EventSource.FEE_LOCKER),
+    # Another account receives the owner's fees.
+    "ClaimTokensPermissioned(address,address,address,uint256)": (EventKind.FEES_CLAIMED, EventSource.FEE_LOCKER),
+    # v0 to v3.1: fees that the team collected, returned to the creators.
+    "Transfer(address,address,uint256,address,address)": (EventKind.FEES_CLAIMED, EventSource.FEE_SPENDER),
     "ClaimTeamFees(address,address,uint256)": (EventKind.TEAM_FEES_CLAIMED, EventSource.FACTORY),
     "AllocationClaimed(address,uint256,uint256)": (EventKind.VAULT_CLAIMED, EventSource.VAULT),
     # v3.1 has its own name for it.
@@ -97,20 +119,31 @@ _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
     "AirdropAdminUpdated(address,address,address)": (EventKind.AIRDROP_ADMIN_UPDATED, EventSource.AIRDROP),
 }
 
+# Name of an event of v3.1 -> the `rewardIndex` that v4's events have: the sequence of the launch's recipients.
+_V31_SHARES = {
+    "CreatorRewardRecipientUpdated": 0,
+    "CreatorRewardRecipientAdminUpdated": 0,
+    "InterfaceRewardRecipientUpdated": 1,
+    "InterfaceRewardRecipientAdminUpdated": 1,
+}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Layout:
     event: AbiEvent
     kind: EventKind
     source: EventSource
+    # Arguments that the name of the event stands for.
+    implied: dict[str, Any]
 
 
 def _layouts() -> dict[str, _Layout]:
-    events = [event for overloads in codec.load_abi("after_launch").events.values() for event in overloads]
     found = {}
-    for event in events:
-        kind, source = _KINDS[event.signature]
-        found[event.topic0] = _Layout(event=event, kind=kind, source=source)
+    for name, overloads in codec.load_abi("after_launch").events.items():
+        implied = {"rewardIndex": _V31_SHARES[name]} if name in _V31_SHARES else {}
+        for event in overloads:
+            kind, source = _KINDS[event.signature]
+            found[event.topic0] = _Layout(event=event, kind=kind, source=source, implied=implied)
     return found
 
 
@@ -131,16 +164,16 @@ class FeePayment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecodedEvent:
-    """A decoded log, which identifies the launched token by its address or by the currencies of its pool.
+    """A decoded log, which identifies the launched token by its address, its LP NFT or the currencies of its pool.
 
-    If its source is a fee locker or a factory, `token` is a currency, which may be any token.
+    If its source is a fee locker, a fee spender or a factory, `token` is a currency, which may be any token.
     """
 
     kind: EventKind
     source: EventSource
     emitter: str
     log_index: int
-    # Name -> value, as `AbiEvent.decode` returns them.
+    # Name -> value, as `AbiEvent.decode` returns them, and those that the name of the event stands for.
     arguments: Mapping[str, Any]
     token: str | None = None
     # v3.1: the LP NFT.
@@ -180,7 +213,7 @@ def event_source(log: EventLog) -> EventSource:
 def decode_event(log: EventLog) -> DecodedEvent:
     """Decode the event. Raises LogDecodingError."""
     layout = _BY_TOPIC[log.raw["topics"][0]]
-    arguments = layout.event.decode(log.raw)
+    arguments = layout.event.decode(log.raw) | layout.implied
     return DecodedEvent(
         kind=layout.kind,
         source=layout.source,
@@ -196,7 +229,8 @@ def _subject(source: EventSource, emitter: str, arguments: Mapping[str, Any]) ->
         return {"token": emitter}
     if "token" in arguments:
         return {"token": arguments["token"]}
-    return {"pair": (arguments["token0"], arguments["token1"]), "position_id": arguments.get("lpTokenId")}
+    pair = (arguments["token0"], arguments["token1"]) if "token0" in arguments else None
+    return {"pair": pair, "position_id": arguments.get("lpTokenId")}
 
 
 def read_payments(event: DecodedEvent, *, pair: tuple[str, str] | None) -> tuple[FeePayment, ...]:
@@ -209,7 +243,7 @@ def read_payments(event: DecodedEvent, *, pair: tuple[str, str] | None) -> tuple
     went to the launchpad's team; its address is not in the event.
     """
     values = event.arguments
-    if event.kind is EventKind.TEAM_FEES_CLAIMED:
+    if event.kind is EventKind.TEAM_FEES_CLAIMED or event.source is EventSource.FEE_SPENDER:
         return _payments([(values["recipient"], values["token"], values["amount"])])
     if event.kind is not EventKind.FEES_CLAIMED:
         return ()
