@@ -61,12 +61,16 @@ class FeeShare:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenFees:
-    """A token's uncollected fees after a block: one share per recipient."""
+    """A token's uncollected fees after a block: one share per recipient.
+
+    `collectable_from` is the Unix time until which a collection pays nothing; None if it pays now.
+    """
 
     block_number: int
     currencies: tuple[Currency, ...]
     shares: tuple[FeeShare, ...]
     conversion: Conversion
+    collectable_from: int | None = None
 
 
 def split_by_bps(amount: int, parts: Sequence[int]) -> list[int]:

@@ -161,7 +161,8 @@ class CurrencyFeesSerializer(serializers.Serializer[Any]):
     )
     pending = WeiField(
         allow_null=True,
-        help_text="Still in the pool: the payout of a collection in the next block, with the locker's rounding; on "
+        help_text="Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 "
+        "before `collectableFrom`; on "
         "Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the "
         "next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker "
         "does not reveal the recipient.",
@@ -203,4 +204,10 @@ class UncollectedFeesAnswer(serializers.Serializer[Any]):
         help_text="For recipients of v4 the collection may swap fees into one currency. none: no pending fees would "
         "be swapped. simulated: a node has simulated the collection. unknown: no node could simulate it, and the "
         "proceeds of the swaps are null.",
+    )
+    collectableFrom = serializers.DateTimeField(
+        source="found.collectable_from",
+        allow_null=True,
+        help_text="In the first minutes of a v4 pool its MEV module may block swaps, and the locker collects nothing: "
+        "pending fees are 0 until this time at the latest. Null if a collection pays now.",
     )

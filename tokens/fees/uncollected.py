@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from django.conf import settings
 
@@ -31,12 +32,16 @@ class RecipientFees:
 
 @dataclass(frozen=True, kw_only=True)
 class UncollectedReport:
-    """Uncollected fees as of a block: in total, and per recipient."""
+    """Uncollected fees as of a block: in total, and per recipient.
+
+    Until `collectable_from` a collection pays nothing; None if it pays now.
+    """
 
     block_number: int
     fees: Sequence[CurrencyFees]
     recipients: Sequence[RecipientFees]
     conversion: Conversion
+    collectable_from: datetime | None
 
 
 def read_uncollected(token: Token, *, recipient: str | None) -> UncollectedReport:
@@ -48,12 +53,14 @@ def read_uncollected(token: Token, *, recipient: str | None) -> UncollectedRepor
     found = _read(token, recipient=recipient)
     if {currency.address for currency in found.currencies} != {token.contract_address, token.paired_token}:
         raise FeesUnavailableError(f"the position is not in the pool of {token}")
+    until = found.collectable_from
     shares = found.shares if recipient is None else (_share_of(recipient, found),)
     return UncollectedReport(
         block_number=found.block_number,
         fees=_by_currency(found, sum_shares(shares)),
         recipients=[RecipientFees(recipient=share.recipient, fees=_by_currency(found, share)) for share in shares],
         conversion=found.conversion,
+        collectable_from=None if until is None else datetime.fromtimestamp(until, UTC),
     )
 
 

@@ -1,6 +1,7 @@
 """GET /api/get-uncollected-fees/{address}."""
 
 from contextlib import ExitStack
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,9 +11,10 @@ from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, v1_launch
 from tests.nodes.locker_responses import answer, collects, decimals, position, team_percent
 from tests.nodes.log_encoding import call
-from tests.nodes.recordings import mined
+from tests.nodes.recordings import mined, recorded_chain
 from tests.rows.factories import TokenFactory
 from tests.rows.indexed_tokens import index_launch
+from tests.tokens.chains.evm.generations.test_v4_fees import DELAY, guard
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -136,10 +138,22 @@ def test_it_returns_both_layers_together_and_per_recipient(fetch, description):
         "fees": fees,
         "recipients": [{"recipient": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "fees": fees}],
         "conversion": "none",
+        "collectableFrom": None,
     }
     assert answer.headers["Cache-Control"] == "private, max-age=15"
     assert answer.headers["X-Ignored-Params"] == "page"
     check(description, f"{PATH}/{{address}}", answer.json())
+
+
+def test_it_states_from_when_a_collection_pays(fetch, node, description):
+    token = index_launch(mined("deploy-token1"))
+    now = int(recorded_chain()["blocks"][HEAD]["timestamp"], 16)
+    guard(node, "deploy-token1", created=now)
+    answer = fetch(token.contract_address).json()
+    until = datetime.fromtimestamp(now + DELAY, UTC)
+    assert answer["collectableFrom"] == f"{until:%Y-%m-%dT%H:%M:%S}.000Z"
+    assert [fees["pending"] for fees in answer["fees"]] == ["0", "0"]
+    check(description, f"{PATH}/{{address}}", answer)
 
 
 def test_what_no_node_can_simulate_is_null_and_marked(fetch, description):

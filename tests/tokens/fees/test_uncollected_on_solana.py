@@ -150,6 +150,7 @@ def test_it_returns_what_is_pending_after_the_creators_claim(fetch, token, clien
                 {"recipient": PARTNER, "fees": [lsol("0"), sol("4000000")]},
             ],
             "conversion": "none",
+            "collectableFrom": None,
         },
     )
     assert answer.headers["Cache-Control"] == "private, max-age=15"

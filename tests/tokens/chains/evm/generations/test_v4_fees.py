@@ -247,6 +247,61 @@ def test_the_recipients_are_the_present_ones(read):
     assert now[0] != before[0]
 
 
+# Seconds that a hook lets a MEV module guard a pool, and the time of the block that is read.
+DELAY = 120
+NOW = int(recorded_chain()["blocks"][HEAD]["timestamp"], 16)
+
+
+def guard(node, label, *, created, enabled=True):
+    """Have the hook of a launch's pool return the state of its MEV module."""
+    pool = mined(label).decode()[0].pool
+    for function, arguments, kind, value in (
+        ("mevModuleEnabled(bytes32)", [bytes.fromhex(pool.address[2:])], "bool", enabled),
+        ("poolCreationTimestamp(bytes32)", [bytes.fromhex(pool.address[2:])], "uint256", created),
+        ("MAX_MEV_MODULE_DELAY()", [], "uint256", DELAY),
+    ):
+        answer(node, pool.hook, call(function, *arguments), [kind], value)
+
+
+@pytest.mark.parametrize("label", ["deploy-token1", "deploy-multi-recipients"])
+@pytest.mark.parametrize("age", [0, DELAY - 1])
+def test_nothing_is_pending_while_the_mev_module_guards_the_pool(read, node, label, age):
+    simulates(node, logs_of(CONVERSION))
+    before = read(label)
+    assert sum(amount or 0 for share in before.shares for amount in share.pending) > 0
+    guard(node, label, created=NOW - age)
+    node.received.clear()
+    fees = read(label)
+    assert fees.collectable_from == NOW - age + DELAY
+    assert {share.pending for share in fees.shares} == {(0, 0)}
+    assert [share.harvested for share in fees.shares] == [share.harvested for share in before.shares]
+    assert (fees.conversion, node.call_count("eth_simulateV1")) == ("none", 0)
+    requested = {entry["params"][0] for entry in node.calls if entry["method"] == "eth_getBlockByNumber"}
+    assert requested == {hex(HEAD)}
+
+
+@pytest.mark.parametrize("state", [{"created": NOW - DELAY}, {"created": NOW, "enabled": False}])
+def test_what_is_pending_counts_from_the_end_of_the_guard(read, node, state):
+    before = read("deploy-token1")
+    guard(node, "deploy-token1", **state)
+    assert read("deploy-token1") == before
+    assert before.collectable_from is None
+
+
+def test_the_older_locker_collects_while_the_pool_is_guarded(read, node):
+    forget(node, LOCKER_V4, "feePreferences(address,uint256)")
+    before = read("deploy-token1")
+    guard(node, "deploy-token1", created=NOW)
+    assert read("deploy-token1") == before
+
+
+def test_it_refuses_a_guard_without_the_time_of_the_block(read, node):
+    guard(node, "deploy-token1", created=NOW)
+    node.answers["eth_getBlockByNumber"] = lambda *_: None
+    with pytest.raises(FeesUnavailableError, match=f"time of block {HEAD}"):
+        read("deploy-token1")
+
+
 def test_a_locker_that_swaps_for_no_recipient_pays_both(read, node):
     forget(node, LOCKER_V4, "feePreferences(address,uint256)")
     fees = read("deploy-multi-recipients")

@@ -14,8 +14,10 @@ from tokens.chains.abi import codec
 from tokens.chains.errors import FeesUnavailableError, UnknownContractError
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_view_groups, call_views
 from tokens.chains.evm.generations.v4.fee_collection import RecipientSlot, estimate_payouts
+from tokens.chains.evm.headers import read_headers
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import YEAR_10000
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
 _LOCKER = codec.load_abi("v4_fees")
@@ -43,6 +45,7 @@ class _LockerEntry:
     token: str
     fee_locker: str
     currencies: tuple[str, str]
+    hook: str
     pool_id: bytes
     positions: range
     recipients: tuple[str, ...]
@@ -76,17 +79,20 @@ def read_v4_fees(
     )
     entry = _read_locker_entry(chain, token=token, locker=locker)
     owners = tuple(dict.fromkeys([*entry.recipients, *([owner] if owner else [])]))
-    decimals, symbols, position_results, preference_results, available = call_view_groups(
+    decimals, symbols, position_results, preference_results, available, protection = call_view_groups(
         rpc,
         [ViewCall(contract=currency, function=_TOKEN.function("decimals")) for currency in entry.currencies],
         [ViewCall(contract=currency, function=_TOKEN.function("symbol")) for currency in entry.currencies],
         [_position_call(chain, position_id) for position_id in entry.positions],
         [_preference_call(entry, index) for index in range(len(entry.recipients))],
         [_available_call(entry, recipient, currency) for recipient in owners for currency in entry.currencies],
+        _protection_calls(entry),
         block=block,
     )
-    amounts = _read_amounts(chain, entry, position_results)
     slots = _slots(entry, preference_results)
+    # The older locker has no preferences, and collects at any time.
+    collectable_from = _protected_until(chain, protection) if any(preference_results) else None
+    amounts = _read_amounts(chain, entry, position_results) if collectable_from is None else CurrencyAmounts(0, 0)
     pending, conversion = estimate_payouts(
         rpc, locker=locker, token=token, currencies=entry.currencies, amounts=amounts, slots=slots, block=block
     )
@@ -103,6 +109,7 @@ def read_v4_fees(
             for index, recipient in enumerate(owners)
         ),
         conversion=conversion,
+        collectable_from=collectable_from,
     )
 
 
@@ -127,6 +134,7 @@ def _read_locker_entry(chain: _V4Chain, *, token: str, locker: str) -> _LockerEn
         # The locker's value takes precedence; a chain may have several fee lockers.
         fee_locker=fee_locker["feeLocker"] if fee_locker else _registered_fee_locker(chain.info),
         currencies=(key[0], key[1]),
+        hook=key[4],
         # PoolKey{currency0, currency1, fee, tickSpacing, hooks}
         pool_id=keccak_256(codec.encode_values(["address", "address", "uint24", "int24", "address"], key)).digest(),
         positions=range(entry["positionId"], entry["positionId"] + entry["numPositions"]),
@@ -149,6 +157,30 @@ def _preference_call(entry: _LockerEntry, index: int) -> ViewCall:
 
 def _available_call(entry: _LockerEntry, owner: str, currency: str) -> ViewCall:
     return ViewCall(contract=entry.fee_locker, function=_AVAILABLE, arguments=(owner, currency))
+
+
+def _protection_calls(entry: _LockerEntry) -> list[ViewCall]:
+    return [
+        ViewCall(contract=entry.hook, function=_LOCKER.function("mevModuleEnabled"), arguments=(entry.pool_id,)),
+        ViewCall(contract=entry.hook, function=_LOCKER.function("poolCreationTimestamp"), arguments=(entry.pool_id,)),
+        ViewCall(contract=entry.hook, function=_LOCKER.function("MAX_MEV_MODULE_DELAY")),
+    ]
+
+
+def _protected_until(chain: _V4Chain, protection: list[ViewResult]) -> int | None:
+    """Return the Unix time from which the locker collects; None if it collects now.
+
+    By its source, ClankerLpLockerFeeConversion does nothing while the hook's MEV module may block swaps: while it is
+    enabled, and until the pool has existed for the longest delay. The module may end earlier.
+    """
+    enabled, created, delay = protection
+    if not (enabled and enabled["enabled"] and created and delay):
+        return None
+    until: int = created["time"] + delay["seconds"]
+    header = read_headers(chain.rpc, [chain.block]).get(chain.block)
+    if header is None or until >= YEAR_10000:
+        raise FeesUnavailableError(f"the time of block {chain.block} or of the end of a pool's protection is unknown")
+    return until if until > header.time else None
 
 
 def _slots(entry: _LockerEntry, preference_results: list[ViewResult]) -> list[RecipientSlot]:
