@@ -12,6 +12,7 @@ admin.autodiscover()
 
 urlpatterns = [
     path("", include("tokens.page_urls")),
+    path("", include("leaderboard.page_urls")),
     path("api/", include("tokens.urls")),
     path("api/", include("pretokens.urls")),
     path("api/", include("leaderboard.urls")),

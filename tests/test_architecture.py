@@ -81,8 +81,8 @@ SENDS_A_SIGNAL = "config.api.error_handling"
 LOADS_LATE = {"tokens.chains.abi.codec", "tokens.management.commands.deploy_wallets"}
 # File names that frameworks or conventions give, so that several packages have them.
 CONVENTIONAL = {
-    "__init__", "__main__", "admin", "apps", "dashboard", "errors", "metrics", "models", "serializers", "tasks",
-    "types", "urls", "views",
+    "__init__", "__main__", "admin", "apps", "dashboard", "errors", "metrics", "models", "page_urls", "serializers",
+    "tasks", "types", "urls", "views",
 }  # fmt: skip
 # Modules of under SMALL lines that no framework or convention asks for, each with the reason to be alone.
 SMALL = 40
@@ -324,7 +324,7 @@ def too_short(modules: Mapping[str, Module]) -> set[str]:
         name
         for name, module in modules.items()
         if name not in packages and not {"migrations", "commands"} & set(module.parts)
-        if module.text.count("\n") < SMALL and module.parts[-1] not in CONVENTIONAL | {"page_urls"}
+        if module.text.count("\n") < SMALL and module.parts[-1] not in CONVENTIONAL
     }
     return {f"{name} has under {SMALL} lines" for name in short - set(ALONE)} | {
         f"{name} needs no reason" for name in set(ALONE) & set(modules) - short

@@ -31,6 +31,19 @@ def public_cache_control(seconds: int, *, stale_seconds: int = 0) -> str:
     return f"public, s-maxage={seconds}{stale}"
 
 
+def page_headers(seconds: int, *, stale_seconds: int = 0) -> dict[str, str]:
+    """Return the headers of a public page, with the TTL of `public_cache_control`.
+
+    Styles are inline; there are no scripts and no other resources.
+    """
+    return {
+        "Cache-Control": public_cache_control(seconds, stale_seconds=stale_seconds),
+        "Content-Security-Policy": (
+            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+    }
+
+
 def private_cache_control(seconds: int) -> str:
     """Return a `Cache-Control` for the client's own cache only, with a TTL in seconds."""
     return f"private, max-age={seconds}"

@@ -13,6 +13,9 @@ from leaderboard.models import Interval
 from leaderboard.ranking import standing_cursors, standing_pages
 from leaderboard.ranking.serializers import LEADERBOARD, LeaderboardQuery
 
+# Shared caches keep a page of a ranking, and serve it while they revalidate it.
+TTL_SECONDS, STALE_SECONDS = 30, 60
+
 
 class LeaderboardView(QueryView):
     """Public endpoint for rankings; administrators also get the score breakdown."""
@@ -20,7 +23,7 @@ class LeaderboardView(QueryView):
     authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
     query_serializer = LeaderboardQuery
-    cache_control = public_cache_control(30, stale_seconds=60)
+    cache_control = public_cache_control(TTL_SECONDS, stale_seconds=STALE_SECONDS)
     vary = "Cookie"
 
     @extend_schema(

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
-from config.api.response_headers import public_cache_control
+from config.api.response_headers import page_headers
 from tokens.catalogue.viewed_tokens import record_viewed
 from tokens.chains.addresses import parse_address
 from tokens.following.chain_status import chain_name
@@ -21,13 +21,7 @@ from tokens.models import Token
 NEWEST = 20
 _MAX_CHAIN_ID = 2**63 - 1
 
-_HEADERS = {
-    "Cache-Control": public_cache_control(2),
-    # Styles are inline; there are no scripts and no other resources.
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-}
+_HEADERS = page_headers(2)
 
 
 @require_safe

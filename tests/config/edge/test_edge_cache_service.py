@@ -38,7 +38,9 @@ def test_a_cached_list_costs_its_queries_once(service, django_assert_num_queries
     assert len(queries) > 0
 
 
-@pytest.mark.parametrize("address", ["/", "/api/tokens", "/api/tokens/fetch-by-pool-address?poolAddress=0x" + "1" * 40])
+@pytest.mark.parametrize(
+    "address", ["/", "/leaderboard", "/api/tokens", "/api/tokens/fetch-by-pool-address?poolAddress=0x" + "1" * 40]
+)
 def test_public_answers_are_kept(service, address):
     assert "age" not in fetch(service, address).headers
     assert fetch(service, address).headers["age"] == "0"
