@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
+from psycopg.sql import SQL
 
 from tests.processes.waiting import wait_for
 from tests.rows.factories import TokenFactory
@@ -35,8 +36,10 @@ def make_tokens(values: Mapping[str, str], markets: Mapping[str, str], *, rows: 
     changes = ", ".join(f"{column} = {value}" for column, value in markets.items())
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE tokens_market SET updated_at = now(), {changes} FROM "  # noqa: S608 - all parts are ours
-            "(SELECT id, row_number() OVER (ORDER BY id) AS n FROM tokens_token) AS numbered WHERE id = token_id"
+            SQL(
+                "UPDATE tokens_market SET updated_at = now(), {} FROM "
+                "(SELECT id, row_number() OVER (ORDER BY id) AS n FROM tokens_token) AS numbered WHERE id = token_id"
+            ).format(SQL(changes))
         )
     for table in ("tokens_token", "tokens_market", "tokens_searchentry"):
         settle(table)
@@ -50,9 +53,12 @@ def multiply(row: Model, values: Mapping[str, str], *, rows: int = ROWS) -> None
         # Earlier tests left plans for small tables, by which each row's foreign keys would be looked up in a scan.
         cursor.execute("DISCARD PLANS")
         cursor.execute(
-            f"INSERT INTO {table} ({', '.join(columns)}) "  # noqa: S608 - all parts are ours
-            f"SELECT {', '.join(values.get(column, column) for column in columns)} "
-            f"FROM {table}, generate_series(1, {rows}) AS n ORDER BY n"
+            SQL("INSERT INTO {table} ({}) SELECT {} FROM {table}, generate_series(1, {rows}) AS n ORDER BY n").format(
+                SQL(", ").join(map(SQL, columns)),
+                SQL(", ").join(SQL(values.get(column, column)) for column in columns),
+                table=SQL(table),
+                rows=rows,
+            )
         )
     row.delete()
 

