@@ -41,6 +41,8 @@ app = LaunchboardCelery("launchboard")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(_ROOMS)
+# A process with options of REDIS_URL that the client rejects does not start.
+redis_client()
 
 
 def enqueue_task(task: Any, *arguments: Any, **options: Any) -> None:

@@ -26,8 +26,9 @@ from django.db import connection
 
 from config.environment.kinds import join_list
 from config.environment.model import ServerVariables
-from config.environment.server_urls import check_database, check_redis, is_web_server_up
+from config.environment.server_urls import check_database, is_web_server_up
 from config.environment.variables import BASE_DIR, load_env_file, read_variables
+from config.redis.connection import check_redis
 from development import run_chains, run_standins, running_chain
 from development.devchain import anvil
 from development.sample_data import agent_reporter
@@ -159,7 +160,7 @@ def _check_servers() -> None:
     if given.DATABASE_URL:
         check_database(connection.get_connection_params())
     if given.REDIS_URL:
-        check_redis(settings.REDIS_URL)
+        check_redis()
 
 
 def _check_system() -> None:

@@ -1,14 +1,38 @@
 """Social profiles of deployers."""
 
+from collections.abc import Iterable
+
 from django.contrib.postgres.fields import ArrayField
-from django.db import models
+from django.db import connection, models
 from django.db.models import Q
+from django.utils import timezone
 
 from config.queue import Leased, LeasedQuerySet
+
+# Maximum of PostgreSQL's bigint.
+MAX_FID = 2**63 - 1
+# There may be thousands of FIDs: one array costs a small part of as many ORM rows.
+_ENQUEUE = """
+INSERT INTO accounts_socialprofile (fid, username, display_name, pfp_url, bio, verified_addresses, due_at)
+SELECT fid, '', '', '', '', '{}', %s FROM unnest(%s::bigint[]) AS fid
+ON CONFLICT DO NOTHING
+"""
 
 
 def _no_addresses() -> list[str]:
     return []
+
+
+class SocialProfileQuerySet(LeasedQuerySet["SocialProfile"]):
+    """Queries of profiles, and the entry of their queue."""
+
+    def enqueue(self, fids: Iterable[int]) -> None:
+        """Enqueue unknown FIDs for fetching; known ones stay unchanged."""
+        # Sorted, so that concurrent calls for the same FIDs don't deadlock.
+        wanted = [fid for fid in sorted(set(fids)) if 0 < fid <= MAX_FID]
+        if wanted:
+            with connection.cursor() as cursor:
+                cursor.execute(_ENQUEUE, [timezone.now(), wanted])
 
 
 class SocialProfile(Leased):
@@ -37,7 +61,7 @@ class SocialProfile(Leased):
     # Consecutive responses without a profile.
     attempts = models.PositiveIntegerField(default=0, db_default=0, db_column="misses")
 
-    objects = LeasedQuerySet["SocialProfile"].as_manager()
+    objects = SocialProfileQuerySet.as_manager()
 
     class Meta:
         constraints = [

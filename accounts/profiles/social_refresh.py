@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Case, Value, When
 from django.utils import timezone
 
 from accounts.models import SocialProfile
 from accounts.profiles import social_provider
-from accounts.profiles.social_responses import MAX_FID, Profile
+from accounts.profiles.social_responses import Profile
 from config.queue import LeasedQuerySet
 from config.redis.connection import PREFIX
 from config.redis.shared_circuit_breaker import SharedCircuitBreaker
@@ -27,22 +27,7 @@ UNKNOWN_RETRY_DELAYS = (timedelta(hours=1), timedelta(days=1), timedelta(weeks=1
 
 # Open after an error: no requests are sent.
 CIRCUIT_BREAKER = SharedCircuitBreaker(service="the social provider", key=f"{PREFIX}social:paused")
-# There may be thousands of FIDs: one array costs a small part of as many ORM rows.
-_ENQUEUE = """
-INSERT INTO accounts_socialprofile (fid, username, display_name, pfp_url, bio, verified_addresses, due_at)
-SELECT fid, '', '', '', '', '{}', %s FROM unnest(%s::bigint[]) AS fid
-ON CONFLICT DO NOTHING
-"""
 _PROFILE_FIELDS = ("username", "display_name", "pfp_url", "bio", "verified_addresses", "score")
-
-
-def enqueue_profiles(fids: Iterable[int]) -> None:
-    """Enqueue unknown FIDs for fetching; known ones stay unchanged."""
-    # Sorted, so that concurrent calls for the same FIDs don't deadlock.
-    wanted = [fid for fid in sorted(set(fids)) if 0 < fid <= MAX_FID]
-    if wanted:
-        with connection.cursor() as cursor:
-            cursor.execute(_ENQUEUE, [timezone.now(), wanted])
 
 
 def refresh_due_profiles() -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from accounts.models.profiles import MAX_FID
 from config.http.json_client import Json, json_integer, json_list, json_member
 from tokens.chains.addresses import parse_address
 
@@ -14,8 +15,6 @@ MAX_NAME = 255
 MAX_BIO = 2_000
 MAX_URL = 2_000
 MAX_ADDRESSES = 50
-# Maximum of PostgreSQL's bigint.
-MAX_FID = 2**63 - 1
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _NO_URL = re.compile(r"[\s\x00-\x1f\x7f\"<>\\]")

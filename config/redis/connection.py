@@ -18,6 +18,8 @@ from redis.client import Pipeline
 from redis.exceptions import ConnectionError, NoScriptError, RedisError
 from redis.retry import Retry
 
+from config.environment.server_urls import REDIS_FORM, unreachable_server
+from config.environment.variables import invalid_value
 from config.http.circuit_breaker import CircuitBreaker
 
 logger = logging.getLogger(__name__)
@@ -95,22 +97,34 @@ class _GuardedPipeline(Pipeline):
 
 
 def redis_client() -> GuardedRedis:
-    """Return this process's client of the service's Redis server; after a fork, it opens new connections."""
+    """Return this process's client of the service's Redis server; after a fork, it opens new connections.
+
+    Raises ImproperlyConfigured for options of REDIS_URL that the client rejects.
+    """
     # Without the lock, the cache lets concurrent first calls create several clients.
     with _making:
         return _clients(settings.REDIS_URL)
+
+
+def check_redis() -> None:
+    """Ping the server. Raises ImproperlyConfigured with the cause if that fails."""
+    try:
+        redis_client().ping()
+    except RedisError as error:
+        raise unreachable_server("REDIS_URL", error) from error
 
 
 @functools.cache
 def _clients(url: str) -> GuardedRedis:
     # No retries: a command that timed out may have run. Idle connections that the server closed are detected before
     # use.
-    pool = ConnectionPool.from_url(
-        url,
-        socket_connect_timeout=_TIMEOUT_SECONDS,
-        socket_timeout=_TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-    )
+    limits = {"socket_connect_timeout": _TIMEOUT_SECONDS, "socket_timeout": _TIMEOUT_SECONDS}
+    try:
+        pool = ConnectionPool.from_url(url, retry=Retry(NoBackoff(), 0), **limits)
+        # Constructed, not opened: this raises for unknown options.
+        pool.connection_class(**pool.connection_kwargs)
+    except (ValueError, TypeError, RedisError) as error:
+        raise invalid_value("REDIS_URL", REDIS_FORM) from error
     return GuardedRedis(connection_pool=pool)
 
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from accounts.profiles import social_refresh
+from accounts.models import SocialProfile
 from leaderboard.models import Agent
 
 # Older fetches were recorded by an earlier run, unless workers were down for this long.
@@ -34,7 +34,7 @@ def record_social_scores() -> int:
     actors.
     """
     creators = Agent.objects.values_list("creator_fid", flat=True).distinct()
-    social_refresh.enqueue_profiles(fid for fid in creators if fid is not None)
+    SocialProfile.objects.enqueue(fid for fid in creators if fid is not None)
     with connection.cursor() as cursor:
         cursor.execute(_INSERT_CHANGED_SCORES, [timezone.now() - LOOKBACK, settings.LEADERBOARD_ACTOR_SCORES])
         recorded: int = cursor.rowcount

@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import F, Manager
 from django.utils import timezone
 
-from accounts.profiles import social_refresh
+from accounts.models import SocialProfile
 from config.http.backoff import Backoff
 from config.http.errors import NoResponseError, PermanentError, RateLimitedError, RetryableError
 from config.postgresql.advisory_locks import advisory_lock_key
@@ -219,7 +219,7 @@ def _save_interactions(cast: HubCast, messages: Sequence[_Message]) -> bool:
             return False
         _upsert(_deduplicate(rows), unique=("cast_key", "actor_fid", "kind", "message_key", "agent"))
         if settings.LEADERBOARD_ACTOR_SCORES:
-            social_refresh.enqueue_profiles(message.fid for message in messages)
+            SocialProfile.objects.enqueue(message.fid for message in messages)
     return True
 
 

@@ -52,20 +52,20 @@ def requested_fids(social):
 
 
 def test_what_is_no_fid_is_not_enqueued():
-    social_refresh.enqueue_profiles([0, -1, 2**63])
-    social_refresh.enqueue_profiles([])
+    SocialProfile.objects.enqueue([0, -1, 2**63])
+    SocialProfile.objects.enqueue([])
     assert rows() == {}
 
 
 def test_an_enqueued_fid_is_due_now_once():
-    social_refresh.enqueue_profiles(iter([9, 5, 9, 2**63 - 1]))
+    SocialProfile.objects.enqueue(iter([9, 5, 9, 2**63 - 1]))
     assert set(rows()) == {5, 9, 2**63 - 1}
     assert all(row.due_at <= timezone.now() and row.fetched_at is None for row in rows().values())
 
 
 def test_a_known_profile_stays_as_it_is():
     before = SocialProfileFactory(fid=5)
-    social_refresh.enqueue_profiles([5, 6])
+    SocialProfile.objects.enqueue([5, 6])
     after = rows()[5]
     assert (after.username, after.due_at, after.fetched_at) == (before.username, before.due_at, before.fetched_at)
     assert 6 in rows()
@@ -164,7 +164,7 @@ def test_a_failing_provider_opens_the_circuit_breaker_and_no_row_is_lost(social,
     assert backoff - 10 < breaker_ttl() <= backoff
 
     # A new FID doesn't change the back-off.
-    social_refresh.enqueue_profiles([6])
+    SocialProfile.objects.enqueue([6])
     assert social_refresh.refresh_due_profiles() == 0
     assert len(social.received) == 1
 
@@ -204,11 +204,11 @@ def test_the_log_has_the_reason_without_the_key(social, settings, caplog):
 def test_two_that_enqueue_the_same_people_do_not_deadlock():
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            social_refresh.enqueue_profiles([5])
-            other = pool.submit(own_connection(social_refresh.enqueue_profiles), [9, 5])
+            SocialProfile.objects.enqueue([5])
+            other = pool.submit(own_connection(SocialProfile.objects.enqueue), [9, 5])
             wait_for(blocked_sessions)
             # If the other one had begun with 9, both would wait now.
-            social_refresh.enqueue_profiles([9])
+            SocialProfile.objects.enqueue([9])
         other.result(timeout=120)
     assert set(rows()) == {5, 9}
 

@@ -45,7 +45,7 @@ class IndexingPostponedError(RetryableError):
         self.retry_after = retry_after
 
 
-def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -> tuple[str, ...]:
+def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False, swept: bool = False) -> tuple[str, ...]:
     """Index all launches of a transaction now, and its events of indexed tokens.
 
     Return the addresses of the launched tokens in log order. Without a launch, return those of the events' tokens,
@@ -53,7 +53,7 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
 
     Idempotent and safe to run concurrently: existing rows are refreshed. The outcome is stored in the transaction's
     IndexRequest. `scheduled` is True for attempts of the request's own schedule; other calls use up none of its
-    attempts.
+    attempts. `swept` is True for callers that enqueue no retry: the sweeper does it after the delay.
 
     Raises PermanentError (UnsupportedChainError, LaunchNotFoundError, LogDecodingError) if the request failed, and
     IndexingPostponedError.
@@ -66,7 +66,7 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False) -
     try:
         return _read_and_write(request, installed_launch_chain(chain_id))
     except RetryableError as error:
-        raise _postpone(request, error, scheduled=scheduled or opened) from error
+        raise _postpone(request, error, scheduled=scheduled or opened, swept=swept) from error
     except PermanentError as error:
         _fail(request, error)
         raise
@@ -179,7 +179,9 @@ def _open(
     return request, bool(reopened)
 
 
-def _postpone(request: IndexRequest, reason: RetryableError, *, scheduled: bool) -> IndexingPostponedError:
+def _postpone(
+    request: IndexRequest, reason: RetryableError, *, scheduled: bool, swept: bool = False
+) -> IndexingPostponedError:
     """Store an attempt without a result. Indexed rows stay: a node that lags proves nothing."""
     # Of several concurrent attempts, only one counts and schedules the next.
     pending = _unchanged(request).filter(
@@ -194,8 +196,8 @@ def _postpone(request: IndexRequest, reason: RetryableError, *, scheduled: bool)
         _give_up(pending, reason)
         return IndexingPostponedError(reason, retry_after=None)
     delay = BACKOFF.delay(attempts) if found_nothing else OUTAGE_RETRY_DELAY_SECONDS
-    # The sweeper takes over a lease after the message of the next attempt.
-    due_at = timezone.now() + timedelta(seconds=delay) + _lease()
+    # The sweeper takes over a lease after the message of the next attempt, if there is one.
+    due_at = timezone.now() + timedelta(seconds=delay) + (timedelta() if swept else _lease())
     moved = pending.release(due_at=due_at, attempts=attempts, last_error=str(reason))
     return IndexingPostponedError(reason, retry_after=delay if moved else None)
 

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
-from accounts.profiles import social_refresh
+from accounts.models import SocialProfile
 from config.postgresql.bulk_load import (
     CopyText,
     column_types,
@@ -122,7 +122,7 @@ def _write_launches(
         _update(cursor, [line for address, line in made.items() if address in existing])
     reset_relaunched_markets(before, launches=launches)
     request_documents(launches, chain_id=chain.chain_id)
-    social_refresh.enqueue_profiles(each.requestor_fid for each in made.values() if each.requestor_fid is not None)
+    SocialProfile.objects.enqueue(each.requestor_fid for each in made.values() if each.requestor_fid is not None)
     return [token.pk for token in before]
 
 

@@ -26,6 +26,7 @@ from config.environment.model import Environment
 from config.environment.secret import Secret
 from config.environment.unknown_names import unknown_variables
 from config.environment.variables import BASE_DIR, read_variables
+from config.redis.connection import check_redis, redis_client
 from development.servers import bundled
 
 KEY, OTHER_KEY = "5e" * 32, "0x" + "6F" * 32
@@ -346,9 +347,10 @@ def test_connections_notice_a_database_whose_host_is_gone_unless_the_address_ove
         "unix://s3cret/path",
     ],
 )
-def test_it_refuses_a_redis_address_without_showing_it(address: str) -> None:
+def test_it_refuses_a_redis_address_without_showing_it(settings: Any, address: str) -> None:
     with pytest.raises(ImproperlyConfigured) as refused:
-        server_urls.parse_redis_url(address)
+        settings.REDIS_URL = server_urls.parse_redis_url(address)
+        redis_client()
     assert str(refused.value) == (
         "REDIS_URL has a value that can't be used: expected redis://host:port/number, rediss:// alike, or unix:///path"
     )
@@ -362,9 +364,9 @@ def test_it_takes_a_redis_address_as_it_is(address: str) -> None:
 
 
 @pytest.mark.django_db
-def test_it_takes_servers_that_answer(settings: Any) -> None:
+def test_it_takes_servers_that_answer() -> None:
     server_urls.check_database(connection.get_connection_params())
-    server_urls.check_redis(settings.REDIS_URL)
+    check_redis()
 
 
 @pytest.mark.parametrize("place", ["/proc/x", "/etc/passwd", "/dev/null", "~nobodyatall/x", "x" * 300])

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.http.errors import PermanentError
 from tokens.checks import CHAINS
-from tokens.indexing import index_requests, tasks
+from tokens.indexing import index_requests
 from tokens.installation.address_formats import parse_chain_transaction
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
 from tokens.installation.installed_registry import registry
@@ -38,9 +38,8 @@ class Command(BaseCommand):
 
     def _index(self, chain_id: int, tx_hash: str) -> bool:
         try:
-            addresses = index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
+            addresses = index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash, swept=True)
         except index_requests.IndexingPostponedError as error:
-            tasks.enqueue_retry(error, chain_id=chain_id, tx_hash=tx_hash)
             when = "not retried" if error.retry_after is None else f"retried in {error.retry_after:g} s"
             self.stderr.write(f"{tx_hash} {error}; {when}")
             return False
