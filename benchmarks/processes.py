@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from config.environment.server_urls import is_web_server_up
-from tests.processes.service_processes import HOST, Service, free_port
+from development.servers.processes import free_port
+from tests.processes.service_processes import HOST, Service
 
 _START_SECONDS = 60.0
 

@@ -23,7 +23,7 @@ import psutil
 
 from benchmarks import results
 from benchmarks.tables import Limits, print_table
-from tests.processes.service_processes import free_port
+from development.servers.processes import free_port
 
 _LIMIT_SECONDS = 1.0
 _SETTLED_SECONDS = 45

@@ -4,7 +4,6 @@ import base64
 import gc
 import json
 import signal
-import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +29,7 @@ from config.redis import connection as redis_connection
 from config.settings.celery_schedule import QUEUES
 from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
+from development.servers.processes import free_port
 from development.standins.market_server import MarketStandIn
 from development.standins.social_server import SocialStandIn
 from tests.nodes.devchain_launches import Launchpad
@@ -161,6 +161,12 @@ def read_key(db: None) -> dict[str, str]:
 
 
 @pytest.fixture
+def fetch(request: pytest.FixtureRequest, client: Client, read_key: dict[str, str]) -> Callable[..., Any]:
+    """Return a function that sends parameters to the module's PATH with a key, and returns the response."""
+    return lambda **parameters: client.get(request.module.PATH, parameters, headers=read_key)
+
+
+@pytest.fixture
 def index_key(db: None) -> dict[str, str]:
     """Return the header of a partner who may have transactions indexed, and nothing else."""
     return {"x-api-key": credentials.issue_key("Indexer", scopes=[Scope.INDEX])}
@@ -285,10 +291,7 @@ def database_at(db: None) -> Iterator[Callable[[int], None]]:
 @pytest.fixture
 def unused_port() -> int:
     """Return a TCP port of this machine without a listener."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    return free_port()
 
 
 @pytest.fixture

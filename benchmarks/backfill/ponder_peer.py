@@ -5,7 +5,6 @@ positions of a launch and later events of tokens. Its table has no index but the
 """
 
 import os
-import socket
 import subprocess
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import requests
 from benchmarks.lists import dataset
 from benchmarks.process_costs import Costs, run_measured
 from development.servers import bundled
+from development.servers.processes import free_port
 
 DATABASE = "backfill_ponder"
 VERSION = "0.17.7"
@@ -32,7 +32,7 @@ def run_ponder(urls: list[str], *, last_block: int) -> Costs:
     many URLs frees it of that.
     """
     dataset.make_empty(DATABASE)
-    port = _free_port()
+    port = free_port()
     command = [str(_NODE), str(_PROGRAM), "start", "--schema", "ponder", "--port", str(port)]
     environment = os.environ | {
         "DATABASE_URL": f"postgresql:///{DATABASE}?host={bundled.socket_directory()}&user=launchboard",
@@ -66,10 +66,3 @@ def _is_ready(port: int) -> bool:
         return requests.get(f"http://127.0.0.1:{port}/ready", timeout=5).status_code == 200
     except requests.RequestException:
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port

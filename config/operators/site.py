@@ -22,76 +22,58 @@ def _list(title: str, icon: str, model: str) -> dict[str, Any]:
     }
 
 
+def _group(title: str, *lists: dict[str, Any]) -> dict[str, Any]:
+    """Return a group of navigation entries, below a line."""
+    return {"title": title, "separator": True, "items": [*lists]}
+
+
 # Models that are not listed here are under "All applications", visible to superusers.
 _NAVIGATION = [
     {"items": [{"title": "Dashboard", "icon": "monitoring", "link": reverse_lazy("admin:index")}]},
-    {
-        "title": "Launches",
-        "separator": True,
-        "items": [
-            _list("Tokens", "toll", "tokens.token"),
-            _list("Events", "timeline", "tokens.tokenevent"),
-            _list("Fees paid", "payments", "tokens.feeclaim"),
-            _list("Saved by users", "bookmark", "tokens.savedtoken"),
-            _list("Index requests", "manage_search", "tokens.indexrequest"),
-            _list("Documents", "description", "tokens.tokendocument"),
-            _list("Market data", "show_chart", "tokens.market"),
-            _list("Deployers' profiles", "group", "accounts.socialprofile"),
-        ],
-    },
-    {
-        "title": "Deploying",
-        "separator": True,
-        "items": [
-            _list("Deployments", "rocket", "tokens.deployment"),
-            _list("Pretokens", "pending_actions", "pretokens.pretoken"),
-            _list("Wallets", "account_balance_wallet", "tokens.deploywallet"),
-            _list("Pauses", "pause_circle", "tokens.deployswitch"),
-            _list("Quotas", "speed", "tokens.deployquota"),
-        ],
-    },
-    {
-        "title": "Agents",
-        "separator": True,
-        "items": [
-            _list("Agents", "smart_toy", "leaderboard.agent"),
-            _list("Rankings", "leaderboard", "leaderboard.standing"),
-            _list("Imports", "upload_file", "leaderboard.eventimport"),
-            _list("Hub: casts of agents", "cloud_download", "leaderboard.hubcursor"),
-            _list("Hub: interactions of casts", "forum", "leaderboard.hubcast"),
-        ],
-    },
-    {
-        "title": "Following",
-        "separator": True,
-        "items": [
-            _list("Chains", "link", "tokens.chainhead"),
-            _list("Coverage", "data_usage", "tokens.coverage"),
-            _list("Accounts of Solana", "account_tree", "tokens.followedaccount"),
-            _list("Coverage alarms", "notification_important", "tokens.coveragealarm"),
-        ],
-    },
-    {
-        "title": "Partners",
-        "separator": True,
-        "items": [_list("Partner keys", "key", "accounts.partnerkey")],
-    },
-    {
-        "title": "Users",
-        "separator": True,
-        "items": [_list("Users", "person", "accounts.person")],
-    },
-    {
-        "title": "Operators",
-        "separator": True,
-        "items": [
-            _list("Accounts", "badge", "auth.user"),
-            _list("Administrators", "verified_user", "accounts.administrator"),
-            _list("Administrators' sessions", "cookie", "accounts.adminsession"),
-            _list("Roles", "shield_person", "auth.group"),
-            _list("Audit log", "history", "admin.logentry"),
-        ],
-    },
+    _group(
+        "Launches",
+        _list("Tokens", "toll", "tokens.token"),
+        _list("Events", "timeline", "tokens.tokenevent"),
+        _list("Fees paid", "payments", "tokens.feeclaim"),
+        _list("Saved by users", "bookmark", "tokens.savedtoken"),
+        _list("Index requests", "manage_search", "tokens.indexrequest"),
+        _list("Documents", "description", "tokens.tokendocument"),
+        _list("Market data", "show_chart", "tokens.market"),
+        _list("Deployers' profiles", "group", "accounts.socialprofile"),
+    ),
+    _group(
+        "Deploying",
+        _list("Deployments", "rocket", "tokens.deployment"),
+        _list("Pretokens", "pending_actions", "pretokens.pretoken"),
+        _list("Wallets", "account_balance_wallet", "tokens.deploywallet"),
+        _list("Pauses", "pause_circle", "tokens.deployswitch"),
+        _list("Quotas", "speed", "tokens.deployquota"),
+    ),
+    _group(
+        "Agents",
+        _list("Agents", "smart_toy", "leaderboard.agent"),
+        _list("Rankings", "leaderboard", "leaderboard.standing"),
+        _list("Imports", "upload_file", "leaderboard.eventimport"),
+        _list("Hub: casts of agents", "cloud_download", "leaderboard.hubcursor"),
+        _list("Hub: interactions of casts", "forum", "leaderboard.hubcast"),
+    ),
+    _group(
+        "Following",
+        _list("Chains", "link", "tokens.chainhead"),
+        _list("Coverage", "data_usage", "tokens.coverage"),
+        _list("Accounts of Solana", "account_tree", "tokens.followedaccount"),
+        _list("Coverage alarms", "notification_important", "tokens.coveragealarm"),
+    ),
+    _group("Partners", _list("Partner keys", "key", "accounts.partnerkey")),
+    _group("Users", _list("Users", "person", "accounts.person")),
+    _group(
+        "Operators",
+        _list("Accounts", "badge", "auth.user"),
+        _list("Administrators", "verified_user", "accounts.administrator"),
+        _list("Administrators' sessions", "cookie", "accounts.adminsession"),
+        _list("Roles", "shield_person", "auth.group"),
+        _list("Audit log", "history", "admin.logentry"),
+    ),
 ]
 
 UNFOLD = {

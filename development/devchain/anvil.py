@@ -1,6 +1,5 @@
 """Node of the development chain: anvil, from the npm package that package.json pins."""
 
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ import requests
 
 from config.environment.model import Environment
 from config.environment.variables import read_variables
-from development.servers.processes import die_with_parent
+from development.servers.processes import die_with_parent, free_port
 
 CHAIN_ID = 31337
 HOST = "127.0.0.1"
@@ -104,7 +103,7 @@ def run_anvil(
 
 def _start_on_free_port(words: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes], str]:
     for _ in range(_ATTEMPTS):
-        port = _free_port()
+        port = free_port()
         process = subprocess.Popen(words(port), preexec_fn=die_with_parent(SIGTERM))
         url = f"http://{HOST}:{port}"
         if _wait_until_answering(process, url):
@@ -125,13 +124,6 @@ def _wait_until_answering(process: subprocess.Popen[bytes], url: str) -> bool:
         # If another program's node has this port, ours is about to exit.
         return answer.json().get("result") == hex(CHAIN_ID) and process.poll() is None
     return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -4,6 +4,7 @@ import ctypes
 import fcntl
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +12,14 @@ from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+
+
+def free_port() -> int:
+    """Return a TCP port of this machine without a listener."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:

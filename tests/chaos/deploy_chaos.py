@@ -18,13 +18,14 @@ from config.environment.server_urls import is_web_server_up
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
+from development.servers.processes import free_port
 from tests.chaos.deploy_check import judge, read_chain, read_rows
 from tests.chaos.deploy_clients import Answers, Partner, issue_keys, order
 from tests.chaos.deploy_service import WALLETS
 from tests.nodes.faulty_node import FaultyNode, Losses
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
-from tests.processes.service_processes import HOST, Service, free_port
+from tests.processes.service_processes import HOST, Service
 from tests.processes.waiting import wait_for
 
 # How many tasks one process group of Celery does at a time.

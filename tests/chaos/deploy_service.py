@@ -12,13 +12,14 @@ from config.environment.server_urls import is_web_server_up
 from development.devchain import anvil
 from development.devchain import node_client as node
 from development.devchain.deploy_contracts import deploy_contracts
+from development.servers.processes import free_port
 from tests.chaos.deploy_check import judge, read_chain, read_rows
 from tests.chaos.deploy_clients import Answers, Partner, issue_keys
 from tests.nodes.faulty_node import FaultyNode
 from tests.nodes.remote_signer import FakeRemoteSigner, remote_signer
 from tests.processes.fork_server import Forked, ForkServer, fork_server
 from tests.processes.own_environment import environment_on
-from tests.processes.service_processes import HOST, Service, free_port, service, words
+from tests.processes.service_processes import HOST, Service, service, words
 from tests.processes.template_database import own_database
 from tests.processes.waiting import wait_for
 

@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -90,14 +89,6 @@ def with_path(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment with the programs of this Python on the PATH."""
     path = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", os.defpath)))
     return dict(environment) | {"PATH": path}
-
-
-def free_port() -> int:
-    """Return a free TCP port."""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def command_line(process: psutil.Process) -> str:

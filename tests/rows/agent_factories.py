@@ -21,14 +21,11 @@ from leaderboard.models import (
     Standing,
     Trade,
 )
-from tests.rows.factories import TokenFactory
+from tests.rows.factories import RowFactory, TokenFactory
 
 
-class AgentFactory(factory.django.DjangoModelFactory[Agent]):
+class AgentFactory(RowFactory[Agent]):
     """An agent with a FID, without a token."""
-
-    class Meta:
-        model = Agent
 
     class Params:
         token = None
@@ -42,11 +39,8 @@ class AgentFactory(factory.django.DjangoModelFactory[Agent]):
     token_address = factory.LazyAttribute(lambda agent: agent.token.contract_address if agent.token else "")
 
 
-class RunFactory(factory.django.DjangoModelFactory[Run]):
+class RunFactory(RowFactory[Run]):
     """A run that went well and took a minute."""
-
-    class Meta:
-        model = Run
 
     key = factory.LazyFunction(uuid.uuid4)
     agent = factory.SubFactory(AgentFactory)
@@ -55,11 +49,8 @@ class RunFactory(factory.django.DjangoModelFactory[Run]):
     succeeded = True
 
 
-class ActionFactory(factory.django.DjangoModelFactory[Action]):
+class ActionFactory(RowFactory[Action]):
     """A post."""
-
-    class Meta:
-        model = Action
 
     key = factory.LazyFunction(uuid.uuid4)
     agent = factory.SubFactory(AgentFactory)
@@ -69,11 +60,8 @@ class ActionFactory(factory.django.DjangoModelFactory[Action]):
     cast_hash = factory.LazyAttribute(lambda action: f"0x{action.cast_key:016x}{0:024x}")
 
 
-class InteractionFactory(factory.django.DjangoModelFactory[Interaction]):
+class InteractionFactory(RowFactory[Interaction]):
     """A like, each by another account."""
-
-    class Meta:
-        model = Interaction
 
     key = factory.LazyFunction(uuid.uuid4)
     agent = factory.SubFactory(AgentFactory)
@@ -83,11 +71,8 @@ class InteractionFactory(factory.django.DjangoModelFactory[Interaction]):
     cast_key = 1
 
 
-class TradeFactory(factory.django.DjangoModelFactory[Trade]):
+class TradeFactory(RowFactory[Trade]):
     """A purchase by some wallet."""
-
-    class Meta:
-        model = Trade
 
     key = factory.LazyFunction(uuid.uuid4)
     agent = factory.SubFactory(AgentFactory)
@@ -99,32 +84,23 @@ class TradeFactory(factory.django.DjangoModelFactory[Trade]):
     amount = 10**18
 
 
-class AgentWalletFactory(factory.django.DjangoModelFactory[AgentWallet]):
+class AgentWalletFactory(RowFactory[AgentWallet]):
     """A wallet of an agent."""
-
-    class Meta:
-        model = AgentWallet
 
     agent = factory.SubFactory(AgentFactory)
     address = factory.Sequence(lambda n: f"0x{n:040d}")
 
 
-class SocialScoreFactory(factory.django.DjangoModelFactory[SocialScore]):
+class SocialScoreFactory(RowFactory[SocialScore]):
     """The score of an account, fetched just now."""
-
-    class Meta:
-        model = SocialScore
 
     fid = factory.Sequence(lambda n: 4_000_000 + n)
     at = factory.LazyFunction(timezone.now)
     score = 0.9
 
 
-class SnapshotFactory(factory.django.DjangoModelFactory[Snapshot]):
+class SnapshotFactory(RowFactory[Snapshot]):
     """The current ranking of a day, without standings."""
-
-    class Meta:
-        model = Snapshot
 
     interval = "24h"
     computed_at = factory.LazyFunction(timezone.now)
@@ -134,11 +110,8 @@ class SnapshotFactory(factory.django.DjangoModelFactory[Snapshot]):
     is_current = True
 
 
-class StandingFactory(factory.django.DjangoModelFactory[Standing]):
+class StandingFactory(RowFactory[Standing]):
     """An agent at the head of a ranking, with little to show."""
-
-    class Meta:
-        model = Standing
 
     snapshot = factory.SubFactory(SnapshotFactory)
     agent = factory.SubFactory(AgentFactory)
@@ -159,21 +132,15 @@ class StandingFactory(factory.django.DjangoModelFactory[Standing]):
     evidence = factory.LazyFunction(dict)
 
 
-class HubCursorFactory(factory.django.DjangoModelFactory[HubCursor]):
+class HubCursorFactory(RowFactory[HubCursor]):
     """The next pull of an agent's casts, which is due."""
-
-    class Meta:
-        model = HubCursor
 
     agent = factory.SubFactory(AgentFactory)
     fid = factory.SelfAttribute("agent.fid")
 
 
-class HubCastFactory(factory.django.DjangoModelFactory[HubCast]):
+class HubCastFactory(RowFactory[HubCast]):
     """The next pull of a cast's interactions, which is due."""
-
-    class Meta:
-        model = HubCast
 
     action = factory.SubFactory(ActionFactory)
     fid = 5

@@ -4,6 +4,7 @@ import secrets
 import string
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import TypeVar, get_args
 
 import factory
 from django.utils import timezone
@@ -34,12 +35,25 @@ from tokens.models import (
     TokenEvent,
 )
 
+Row = TypeVar("Row")
 
-class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
+
+class _RowFactoryType(type(factory.django.DjangoModelFactory)):
+    """Metaclass of factories: the parameter of the base is the model."""
+
+    def __new__(cls, name, bases, namespace):
+        for base in namespace.get("__orig_bases__", ()):
+            (model,) = get_args(base)
+            namespace["Meta"] = type("Meta", (), {"abstract": True} if isinstance(model, TypeVar) else {"model": model})
+        return super().__new__(cls, name, bases, namespace)
+
+
+class RowFactory(factory.django.DjangoModelFactory[Row], metaclass=_RowFactoryType):
+    """Base of factories, as `RowFactory[Model]`."""
+
+
+class PartnerKeyFactory(RowFactory[PartnerKey]):
     """A partner key's row without a secret; `keys.add_secret` or `keys.rotate` gives it one and returns the text."""
-
-    class Meta:
-        model = PartnerKey
 
     class Params:
         revoked = factory.Trait(revoked_at=factory.LazyFunction(timezone.now))
@@ -49,22 +63,16 @@ class PartnerKeyFactory(factory.django.DjangoModelFactory[PartnerKey]):
     scopes = factory.LazyFunction(lambda: [Scope.READ, Scope.INDEX])
 
 
-class PartnerKeySecretFactory(factory.django.DjangoModelFactory[PartnerKeySecret]):
+class PartnerKeySecretFactory(RowFactory[PartnerKeySecret]):
     """A secret whose text is unknown."""
-
-    class Meta:
-        model = PartnerKeySecret
 
     partner_key = factory.SubFactory(PartnerKeyFactory)
     key_id = factory.LazyFunction(lambda: "".join(secrets.choice(string.ascii_letters) for _ in range(8)))
     digest = factory.LazyFunction(lambda: secrets.token_hex(32))
 
 
-class SocialProfileFactory(factory.django.DjangoModelFactory[SocialProfile]):
+class SocialProfileFactory(RowFactory[SocialProfile]):
     """A profile that was fetched and is not due; `wanted=True` makes one that is due for the first time."""
-
-    class Meta:
-        model = SocialProfile
 
     class Params:
         wanted = factory.Trait(
@@ -97,11 +105,8 @@ def _signature() -> str:
     return str(Signature.from_bytes(secrets.token_bytes(64)))
 
 
-class TokenFactory(factory.django.DjangoModelFactory[Token]):
+class TokenFactory(RowFactory[Token]):
     """A listed v4 token of Base. `copy_key` follows from name and symbol, `deployed_at` rises with every token."""
-
-    class Meta:
-        model = Token
 
     chain_id = 8453
     contract_address = factory.LazyFunction(_address)
@@ -157,33 +162,24 @@ class SolanaTokenFactory(TokenFactory):
     )
 
 
-class TokenDocumentFactory(factory.django.DjangoModelFactory[TokenDocument]):
+class TokenDocumentFactory(RowFactory[TokenDocument]):
     """A document of a token that is due for fetching now."""
-
-    class Meta:
-        model = TokenDocument
 
     token = factory.SubFactory(TokenFactory)
     uri = factory.Sequence(lambda n: f"https://host.example/{n}.json")
     due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
 
 
-class IndexRequestFactory(factory.django.DjangoModelFactory[IndexRequest]):
+class IndexRequestFactory(RowFactory[IndexRequest]):
     """A pending request that is due."""
-
-    class Meta:
-        model = IndexRequest
 
     chain_id = 8453
     tx_hash = factory.LazyFunction(_hash)
     due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
 
 
-class TokenEventFactory(factory.django.DjangoModelFactory[TokenEvent]):
+class TokenEventFactory(RowFactory[TokenEvent]):
     """A claim from the fee locker of Base, in a transaction of its own; `at` rises with every event."""
-
-    class Meta:
-        model = TokenEvent
 
     chain_id = 8453
     tx_hash = factory.LazyFunction(_hash)
@@ -196,11 +192,8 @@ class TokenEventFactory(factory.django.DjangoModelFactory[TokenEvent]):
     arguments = factory.LazyFunction(dict)
 
 
-class FeeClaimFactory(factory.django.DjangoModelFactory[FeeClaim]):
+class FeeClaimFactory(RowFactory[FeeClaim]):
     """The payment of one claim."""
-
-    class Meta:
-        model = FeeClaim
 
     event = factory.SubFactory(TokenEventFactory)
     chain_id = factory.SelfAttribute("event.chain_id")
@@ -210,11 +203,8 @@ class FeeClaimFactory(factory.django.DjangoModelFactory[FeeClaim]):
     amount = Decimal(10**15)
 
 
-class ChainHeadFactory(factory.django.DjangoModelFactory[ChainHead]):
+class ChainHeadFactory(RowFactory[ChainHead]):
     """A chain that is followed up to its head, which a node returned just now."""
-
-    class Meta:
-        model = ChainHead
 
     chain_id = 8453
     head = 3_000_000
@@ -225,11 +215,8 @@ class ChainHeadFactory(factory.django.DjangoModelFactory[ChainHead]):
     follower = "host-1:4711"
 
 
-class FollowedBlockFactory(factory.django.DjangoModelFactory[FollowedBlock]):
+class FollowedBlockFactory(RowFactory[FollowedBlock]):
     """A block whose logs are written."""
-
-    class Meta:
-        model = FollowedBlock
 
     chain_id = 8453
     number = factory.Sequence(lambda n: 3_000_000 + n)
@@ -238,11 +225,8 @@ class FollowedBlockFactory(factory.django.DjangoModelFactory[FollowedBlock]):
     at = factory.LazyFunction(timezone.now)
 
 
-class CoverageFactory(factory.django.DjangoModelFactory[Coverage]):
+class CoverageFactory(RowFactory[Coverage]):
     """Blocks that are followed for ever, of which each of another set of contracts."""
-
-    class Meta:
-        model = Coverage
 
     chain_id = 8453
     addresses = factory.LazyFunction(lambda: sorted(_address().lower() for _ in range(2)))
@@ -252,11 +236,8 @@ class CoverageFactory(factory.django.DjangoModelFactory[Coverage]):
     verified_to = factory.LazyAttribute(lambda row: max(row.first_block - 1, row.followed_to - 900))
 
 
-class CoverageAlarmFactory(factory.django.DjangoModelFactory[CoverageAlarm]):
+class CoverageAlarmFactory(RowFactory[CoverageAlarm]):
     """Two launches of one transaction that a node had left out, and that are written since."""
-
-    class Meta:
-        model = CoverageAlarm
 
     chain_id = 8453
     first_block = 2_000_000
@@ -267,22 +248,16 @@ class CoverageAlarmFactory(factory.django.DjangoModelFactory[CoverageAlarm]):
     repaired = True
 
 
-class FollowedAccountFactory(factory.django.DjangoModelFactory[FollowedAccount]):
+class FollowedAccountFactory(RowFactory[FollowedAccount]):
     """An account of Solana all of whose transactions are read."""
-
-    class Meta:
-        model = FollowedAccount
 
     chain_id = 101
     address = factory.LazyFunction(_account)
     complete_to = 1000
 
 
-class DeploymentFactory(factory.django.DjangoModelFactory[Deployment]):
+class DeploymentFactory(RowFactory[Deployment]):
     """A partner's deployment on Base, of which nothing is signed yet."""
-
-    class Meta:
-        model = Deployment
 
     partner_key = factory.SubFactory(PartnerKeyFactory)
     request_key = factory.LazyFunction(lambda: secrets.token_hex(16))
@@ -297,11 +272,8 @@ class DeploymentFactory(factory.django.DjangoModelFactory[Deployment]):
     expected_address = factory.LazyFunction(_address)
 
 
-class DeployWalletFactory(factory.django.DjangoModelFactory[DeployWallet]):
+class DeployWalletFactory(RowFactory[DeployWallet]):
     """A wallet of Base that can send, with one ether."""
-
-    class Meta:
-        model = DeployWallet
 
     chain_id = 8453
     address = factory.LazyFunction(_address)
@@ -310,22 +282,16 @@ class DeployWalletFactory(factory.django.DjangoModelFactory[DeployWallet]):
     balance_at = factory.LazyFunction(timezone.now)
 
 
-class DeployAttemptFactory(factory.django.DjangoModelFactory[DeployAttempt]):
+class DeployAttemptFactory(RowFactory[DeployAttempt]):
     """An open attempt of a deployment that was sent."""
-
-    class Meta:
-        model = DeployAttempt
 
     deployment = factory.SubFactory(DeploymentFactory, status=DeploymentStatus.SUBMITTED, attempts=1)
     wallet = factory.SubFactory(DeployWalletFactory)
     nonce = factory.Sequence(lambda n: n)
 
 
-class SignedTransactionFactory(factory.django.DjangoModelFactory[SignedTransaction]):
+class SignedTransactionFactory(RowFactory[SignedTransaction]):
     """A signed version that was not sent to a node yet; its bytes are no transaction."""
-
-    class Meta:
-        model = SignedTransaction
 
     attempt = factory.SubFactory(DeployAttemptFactory)
     tx_hash = factory.LazyFunction(_hash)
@@ -334,11 +300,8 @@ class SignedTransactionFactory(factory.django.DjangoModelFactory[SignedTransacti
     priority_fee = 1_000_000
 
 
-class PersonFactory(factory.django.DjangoModelFactory[Person]):
+class PersonFactory(RowFactory[Person]):
     """A user with a FID, and no identity."""
-
-    class Meta:
-        model = Person
 
     class Params:
         # A subject that an identity token has just linked to its FID's person, which is given as `linked_to`.
@@ -351,33 +314,24 @@ class PersonFactory(factory.django.DjangoModelFactory[Person]):
     fid = factory.Sequence(lambda n: 2_000_000 + n)
 
 
-class AdministratorFactory(factory.django.DjangoModelFactory[Administrator]):
+class AdministratorFactory(RowFactory[Administrator]):
     """An administrator of Quick Auth's."""
-
-    class Meta:
-        model = Administrator
 
     name = factory.Sequence(lambda n: f"Administrator {n}")
     issuer = "https://auth.farcaster.xyz"
     subject = factory.Sequence(lambda n: str(1 + n))
 
 
-class AdminSessionFactory(factory.django.DjangoModelFactory[AdminSession]):
+class AdminSessionFactory(RowFactory[AdminSession]):
     """A live session of an administrator, without a client that has its cookie."""
-
-    class Meta:
-        model = AdminSession
 
     digest = factory.Sequence(lambda n: f"{n:064x}")
     administrator = factory.SubFactory(AdministratorFactory)
     expires_at = factory.LazyFunction(lambda: timezone.now() + timedelta(hours=12))
 
 
-class SavedTokenFactory(factory.django.DjangoModelFactory[SavedToken]):
+class SavedTokenFactory(RowFactory[SavedToken]):
     """A token on Base that a user reported as launched; nothing is known of its transaction."""
-
-    class Meta:
-        model = SavedToken
 
     person = factory.SubFactory(PersonFactory)
     chain_id = 8453
@@ -385,11 +339,8 @@ class SavedTokenFactory(factory.django.DjangoModelFactory[SavedToken]):
     contract_address = factory.LazyFunction(_address)
 
 
-class PretokenFactory(factory.django.DjangoModelFactory[Pretoken]):
+class PretokenFactory(RowFactory[Pretoken]):
     """A pending pretoken on Base, made just now."""
-
-    class Meta:
-        model = Pretoken
 
     class Params:
         deleted = factory.Trait(state=PretokenState.DELETED, deleted_at=factory.LazyFunction(timezone.now))

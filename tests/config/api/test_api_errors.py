@@ -210,18 +210,13 @@ def test_it_has_retry_after_at_a_limit(api, name, wait):
     assert response["Retry-After"] == wait
 
 
-def test_it_names_the_field_of_a_bad_request_and_keeps_its_sentence(api):
-    assert refused(api.get("/api/raise/named"), 400) == {
-        "error": "Unsupported chain",
-        "details": [{"field": "chainId", "message": "Unsupported chain"}],
-    }
-
-
-def test_it_keeps_the_sentence_of_a_refusal_without_a_field(api):
-    assert refused(api.get("/api/raise/plain-text"), 400) == {
-        "error": "Failed to index transaction",
-        "details": [{"field": "query", "message": "Failed to index transaction"}],
-    }
+@pytest.mark.parametrize(
+    ("name", "field", "text"),
+    [("named", "chainId", "Unsupported chain"), ("plain-text", "query", "Failed to index transaction")],
+)
+def test_it_keeps_the_sentence_of_a_bad_request_and_names_its_field(api, name, field, text):
+    expected = {"error": text, "details": [{"field": field, "message": text}]}
+    assert refused(api.get(f"/api/raise/{name}"), 400) == expected
 
 
 @pytest.mark.parametrize(("name", "text"), [("model", "keyword is taken"), ("empty", "is not valid")])

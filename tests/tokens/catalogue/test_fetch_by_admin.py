@@ -12,12 +12,6 @@ ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
 
 
-@pytest.fixture
-def fetch(client, read_key):
-    """Send the parameters with a key and return the response."""
-    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
-
-
 @pytest.mark.parametrize("parameters", [{}, {"admin": ""}, {"limit": 5}])
 def test_it_requires_an_admin(fetch, parameters):
     answer = fetch(**parameters)

@@ -15,12 +15,6 @@ ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 MINT = "So11111111111111111111111111111111111111112"
 
 
-@pytest.fixture
-def fetch(client, read_key):
-    """Send the parameters with a key and return the response."""
-    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
-
-
 @pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
 def test_it_never_caches_that_there_is_no_token(fetch, parameters):
     TokenFactory(contract_address=ADDRESS, chain_id=8453, unindexed=True)

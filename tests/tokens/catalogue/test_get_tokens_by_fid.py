@@ -10,12 +10,6 @@ pytestmark = pytest.mark.django_db
 PATH = "/api/get-tokens-by-fid"
 
 
-@pytest.fixture
-def fetch(client, read_key):
-    """Send the parameters with a key and return the response."""
-    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
-
-
 def test_it_answers_with_nothing_where_there_is_nothing(fetch):
     TokenFactory(requestor_fid=8)
     answer = fetch(fid=7, limit=3, includeMarket=1)

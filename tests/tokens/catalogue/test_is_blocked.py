@@ -10,12 +10,6 @@ PATH = "/api/tokens/is-blocked"
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 
 
-@pytest.fixture
-def fetch(client, read_key):
-    """Send the parameters with a key and return the response."""
-    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
-
-
 @pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
 def test_an_unknown_token_is_not_blocked(fetch, parameters):
     TokenFactory(blocked=True)

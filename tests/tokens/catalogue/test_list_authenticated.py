@@ -11,12 +11,6 @@ PATH = "/api/tokens/authenticated"
 ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 
-@pytest.fixture
-def fetch(client, read_key):
-    """Send the parameters with a key and return the response."""
-    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
-
-
 def test_it_answers_with_nothing_where_there_is_nothing(fetch):
     answer = fetch(page=1)
     assert answer.json() == {"data": [], "total": 0, "cursor": None}

@@ -33,12 +33,6 @@ BUILT = {
 }
 
 
-@pytest.fixture
-def fetch(client, read_key):
-    """Send the parameters with a key and return the response."""
-    return lambda **parameters: client.get(PATH, parameters, headers=read_key)
-
-
 def assert_refused(answer, status, text):
     assert (answer.status_code, answer.json()["error"]) == (status, text)
     assert answer.headers["Cache-Control"] == "no-store"

@@ -167,26 +167,15 @@ def test_it_joins_the_head_and_reads_the_window_with_the_tokens_known(chain, nod
     assert wrong_rows(chain, to=chain.head.number) == []
 
 
-def test_from_then_on_the_head_moves_it(chain, node):
+@pytest.mark.parametrize("grow", [lambda chain: chain.mine(5), lambda chain: chain.reorg(4, length=6)])
+def test_from_then_on_the_head_moves_it_also_in_a_reorganisation(chain, node, grow):
     followed, row = Followed(CHAIN), live(chain)
     followed.catch_up()
     read(row, to=final(chain))
     assert meet(row)
-    chain.mine(5)
+    grow(chain)
     followed.catch_up()
     assert meet(row)
-    assert row.followed_to == followed.row().followed == chain.head.number
-    assert wrong_rows(chain, to=chain.head.number) == []
-
-
-def test_a_reorganisation_takes_it_back_and_the_head_on_again(chain, node):
-    followed, row = Followed(CHAIN), live(chain)
-    followed.catch_up()
-    read(row, to=final(chain))
-    assert meet(row)
-    chain.reorg(4, length=6)
-    followed.catch_up()
-    row.refresh_from_db()
     assert row.followed_to == followed.row().followed == chain.head.number
     assert wrong_rows(chain, to=chain.head.number) == []
 

@@ -52,6 +52,17 @@ def looping():
         loop.join()
 
 
+def orphan_launch(launchpad, followed, *, mined):
+    """Follow a launch, replace its block by as many others as `mined`, and return the launch."""
+    mark = launchpad.snapshot()
+    launched = launchpad.launch()
+    followed.catch_up()
+    assert launched in listed()
+    launchpad.revert(mark)
+    launchpad.mine(mined)
+    return launched
+
+
 def send_again(launchpad, signed):
     """Mine a signed transaction once more, on another branch."""
     return launchpad.mined(launchpad.rpc("eth_sendRawTransaction", signed))
@@ -70,12 +81,8 @@ def assert_is_the_chains(launchpad, followed):
 
 def test_tokens_of_a_dropped_block_are_hidden(own_launchpad, followed):
     kept = own_launchpad.launch()
-    mark = own_launchpad.snapshot()
-    dropped = own_launchpad.launch()
-    followed.catch_up()
+    dropped = orphan_launch(own_launchpad, followed, mined=1)
     assert set(listed()) == {kept, dropped}
-    own_launchpad.revert(mark)
-    own_launchpad.mine()
     followed.catch_up()
     assert set(listed()) == {kept}
     assert Token.objects.get(tx_hash=dropped).unindexed
@@ -167,35 +174,16 @@ def test_a_reorganisation_of_any_depth_up_to_finality_is_followed(own_launchpad,
 
 
 def test_a_long_branch_is_read_in_pieces(own_launchpad, followed):
-    mark = own_launchpad.snapshot()
-    dropped = own_launchpad.launch()
-    followed.catch_up()
-    own_launchpad.revert(mark)
-    own_launchpad.mine(reorgs.PIECE_BLOCKS + 3)
+    dropped = orphan_launch(own_launchpad, followed, mined=reorgs.PIECE_BLOCKS + 3)
     launched = own_launchpad.launch()
     assert followed.catch_up() == 2
     assert list(listed()) == [launched] and dropped not in listed()
     assert_is_the_chains(own_launchpad, followed)
 
 
-def test_a_reorganisation_without_a_follower_is_found_at_the_start(own_launchpad, followed):
-    mark = own_launchpad.snapshot()
-    dropped = own_launchpad.launch()
-    followed.catch_up()
-    own_launchpad.revert(mark)
-    own_launchpad.mine(3 * DEPTH)
-    followed.restart()
-    followed.catch_up()
-    assert dropped not in listed()
-    assert_is_the_chains(own_launchpad, followed)
-
-
-def test_a_reorganisation_before_a_long_gap_is_found_at_the_start(own_launchpad, followed):
-    mark = own_launchpad.snapshot()
-    dropped = own_launchpad.launch()
-    followed.catch_up()
-    own_launchpad.revert(mark)
-    own_launchpad.mine(MAX_GAP_BLOCKS + 2 * DEPTH)
+@pytest.mark.parametrize("mined", [3 * DEPTH, MAX_GAP_BLOCKS + 2 * DEPTH])
+def test_a_reorganisation_without_a_follower_is_found_at_the_start(own_launchpad, followed, mined):
+    dropped = orphan_launch(own_launchpad, followed, mined=mined)
     followed.restart()
     followed.catch_up()
     assert dropped not in listed()

@@ -13,7 +13,7 @@ from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.errors import LaunchNotFoundError
 from tokens.chains.evm.generations.event_decoding import find_event_logs
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction, read_mined
-from tokens.chains.evm.generations.v0_to_v3_1.uniswap_v3_launches import decode_v0, decode_v1, decode_v3, decode_v3_1
+from tokens.chains.evm.generations.v0_to_v3_1.uniswap_v3_launches import decode_v0, decode_v1_to_v3, decode_v3_1
 from tokens.chains.evm.generations.v4.uniswap_v4_launches import decode_v4
 from tokens.chains.registry.chains import ChainInfo, Generation
 from tokens.chains.types import Launch, TransactionFacts
@@ -23,8 +23,8 @@ Decode = Callable[[MinedTransaction, Log, AbiEvent, Generation], Launch]
 # The layouts that the registry's `event` names. v1 and v2 share one: only the emitting address distinguishes them.
 LAYOUTS: Mapping[str, tuple[AbiEvent, Decode]] = {
     "v0": (codec.load_abi("v0").event("TokenCreated"), decode_v0),
-    "v1": (codec.load_abi("v1").event("TokenCreated"), decode_v1),
-    "v3": (codec.load_abi("v3").event("TokenCreated"), decode_v3),
+    "v1": (codec.load_abi("v1").event("TokenCreated"), decode_v1_to_v3),
+    "v3": (codec.load_abi("v3").event("TokenCreated"), decode_v1_to_v3),
     "v3_1": (codec.load_abi("v3_1").event("TokenCreated"), decode_v3_1),
     "v4": (codec.load_abi("v4").event("TokenCreated"), decode_v4),
 }

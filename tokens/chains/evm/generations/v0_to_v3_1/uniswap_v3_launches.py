@@ -58,22 +58,29 @@ def decode_v0(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Ge
     )
 
 
-def decode_v1(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
-    """Decode a launch of v1 or v2.
+def decode_v1_to_v3(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
+    """Decode a launch of v1 to v3.0, where only the launchpad calls the factory, for a user of the social protocol.
 
     event TokenCreated(address tokenAddress, uint256 positionId, address deployer, uint256 fid, string name,
-    string symbol, uint256 supply, address lockerAddress, string castHash). Raises LogDecodingError.
+    string symbol, uint256 supply, address lockerAddress, string castHash); without the locker in v3.0.
+    Raises LogDecodingError.
     """
-    return _requested(mined, log, event, generation)
-
-
-def decode_v3(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
-    """Decode a launch of v3.0; its event is v2's without a locker.
-
-    event TokenCreated(address tokenAddress, uint256 positionId, address deployer, uint256 fid, string name,
-    string symbol, uint256 supply, string castHash). Raises LogDecodingError.
-    """
-    return _requested(mined, log, event, generation)
+    created, call = event.decode(log), _launch_arguments(mined, log)
+    return _legacy(
+        mined,
+        log,
+        generation,
+        created,
+        # v3.0 wraps the arguments of v2 in one struct.
+        call.get("config", call),
+        admin=created["deployer"],
+        # These events omit the factory's caller; the transaction has it if it calls the factory directly.
+        msg_sender=mined.call.sender if mined.is_call_to(log["address"]) else None,
+        requestor_address=created["deployer"],
+        # FIDs are 64-bit numbers; 0 means no user.
+        requestor_fid=created["fid"] if 0 < created["fid"] < 2**63 else None,
+        cast_hash=created["castHash"] or None,
+    )
 
 
 def decode_v3_1(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
@@ -107,26 +114,6 @@ def decode_v3_1(mined: MinedTransaction, log: Log, event: AbiEvent, generation: 
         trading=trading,
         fee_recipients=_recipients(mined, created, locker),
         vault=_vault(mined, created, generation),
-    )
-
-
-def _requested(mined: MinedTransaction, log: Log, event: AbiEvent, generation: Generation) -> Launch:
-    """Decode v1 to v3.0, where only the launchpad calls the factory, on behalf of a user of the social protocol."""
-    created, call = event.decode(log), _launch_arguments(mined, log)
-    return _legacy(
-        mined,
-        log,
-        generation,
-        created,
-        # v3.0 wraps the arguments of v2 in one struct.
-        call.get("config", call),
-        admin=created["deployer"],
-        # These events omit the factory's caller; the transaction has it if it calls the factory directly.
-        msg_sender=mined.call.sender if mined.is_call_to(log["address"]) else None,
-        requestor_address=created["deployer"],
-        # FIDs are 64-bit numbers; 0 means no user.
-        requestor_fid=created["fid"] if 0 < created["fid"] < 2**63 else None,
-        cast_hash=created["castHash"] or None,
     )
 
 
