@@ -6,7 +6,9 @@ import sys
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
+from django.db import OperationalError, connection
 
+from config.environment.server_urls import unreachable_server
 from config.environment.variables import load_env_file
 from development import running_chain
 from development.servers import bundled
@@ -21,6 +23,11 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(f"launchboard: {error}")
+    except OperationalError as error:
+        # A statement failed, not the connection: its place in the code matters.
+        if connection.connection is not None:
+            raise
+        sys.exit(f"launchboard: {unreachable_server('DATABASE_URL', error)}")
 
 
 if __name__ == "__main__":
