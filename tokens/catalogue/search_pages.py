@@ -36,8 +36,9 @@ _KEYS = {
     ),
 }
 _IDS = ArrayField(BigIntegerField())
-# Time limit of a scan in sort order; a slower one skips too many rows that do not match.
-_SORTED_SCAN_SECONDS = 0.25
+# A scan in sort order may take this part of SEARCH_TIMEOUT_MS, 0.25 s by default; a slower one skips too many rows that
+# do not match.
+_SORTED_SCAN_PART = 1 / 6
 # Forces the text index. The planner prefers a sequential scan that stops at the limit, which is fast if matches are
 # spread evenly and reads the whole table if they are not. The bitmap of matches fits into this work_mem.
 _INDEX_SCAN_SETTINGS = "SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '64MB'; "
@@ -111,9 +112,8 @@ def _fetch_page_by_sort(
 ) -> TokenPage:
     statement = page_statement(selection, list_sort, page_request.statement_key, extras)
     parameters = statement.bind(**cursor_values(list_sort, page_request.cursor))
-    rows = _fetch_before_deadline(
-        statement.sql, parameters, deadline=min(deadline, time.monotonic() + _SORTED_SCAN_SECONDS)
-    )
+    scan_deadline = time.monotonic() + _SORTED_SCAN_PART * settings.SEARCH_TIMEOUT_MS / 1000
+    rows = _fetch_before_deadline(statement.sql, parameters, deadline=min(deadline, scan_deadline))
     return build_page(rows, list_sort, page_request, extras)
 
 

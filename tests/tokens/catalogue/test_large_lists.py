@@ -16,7 +16,7 @@ from tests.processes.waiting import wait_for
 from tests.rows.many_tokens import make_tokens, plans
 from tests.rows.token_lists import SORTS, ids, walk
 from tests.tokens.catalogue.test_query_plans import INDEXES
-from tokens.catalogue import search_pages, totals
+from tokens.catalogue import totals
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.tasks import count_selection
 from tokens.models import Market, Token
@@ -66,10 +66,9 @@ def connection_of_the_service(db):
 
 
 @pytest.fixture(autouse=True)
-def long_time_limits(settings, monkeypatch):
+def long_time_limits(settings):
     """Give up no search and no walk along a sort's index: on a busy machine any may exceed the usual limits."""
     settings.SEARCH_TIMEOUT_MS = 60_000
-    monkeypatch.setattr(search_pages, "_SORTED_SCAN_SECONDS", 60)
 
 
 @pytest.fixture
@@ -468,9 +467,10 @@ def test_a_search_keeps_the_connections_settings(fetch):
 
 
 def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
-    fetch, tokens, uncounted, locked, monkeypatch
+    fetch, tokens, uncounted, locked, settings
 ):
-    monkeypatch.setattr(search_pages, "_SORTED_SCAN_SECONDS", 0.25)
+    # A sixth of it is the walk's.
+    settings.SEARCH_TIMEOUT_MS = 12_000
     waiting = "SELECT query_start FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
     # Until then the walk can't read markets, which sorting by time needs only for the records.
     let_go = locked("tokens_market")
