@@ -52,12 +52,10 @@ class RedisCircuitBreaker(CircuitBreaker):
             # A regular response: the script is not loaded on the server yet.
             self._log_recovery()
             raise
-        except (RedisError, OSError) as error:
+        except RedisError as error:
             if self.record_failure():
                 logger.warning("Redis failed, retrying every %g s: %s", OPEN_SECONDS, error)
-            if isinstance(error, RedisError):
-                raise
-            raise ConnectionError(str(error)) from error
+            raise
         self._log_recovery()
 
     def _log_recovery(self) -> None:

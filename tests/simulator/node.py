@@ -96,17 +96,19 @@ class View:
 
     def block_by_hash(self, block_hash: str) -> Block | None:
         """Return a block by hash; None where it is not on this node's branch, or beyond its head."""
-        block = self.node.chain.by_hash.get(block_hash)
-        return block if block and self.has(block) else None
+        known = self.node.chain.by_hash.get(block_hash)
+        candidates = self.node.pinned or ([known] if known else [])
+        return next((block for block in candidates if block.hash == block_hash and self.has(block)), None)
 
     def has(self, block: Block) -> bool:
         return block.number < self.count and self.blocks[block.number] is block
 
     def place(self, tx_hash: str) -> tuple[Block, int] | None:
         """Return the block in which a transaction is mined, and its index there."""
-        for block in self.node.chain.places.get(tx_hash, ()):
-            if self.has(block):
-                return block, [entry.hash for entry in block.transactions].index(tx_hash)
+        for block in self.node.pinned or self.node.chain.places.get(tx_hash, ()):
+            hashes = [entry.hash for entry in block.transactions]
+            if tx_hash in hashes and self.has(block):
+                return block, hashes.index(tx_hash)
         return None
 
 

@@ -208,6 +208,13 @@ def test_it_takes_neither_a_presale_for_a_launch_nor_a_launch_for_a_presale():
         start_presale_call(base(), plain(), salt=SALT)
 
 
+def test_it_encodes_no_price_in_a_pair_whose_decimals_were_not_read_from_the_chain():
+    body = body_of("deploy-plain") | {"pool": {"pairedToken": VAULT_ADMIN}}
+    config = launch_request.parse_launch_request(body).config
+    with pytest.raises(ValueError, match="decimals of the paired token are not known"):
+        deploy_call(base(), config, salt=SALT)
+
+
 # The recorded calls
 
 

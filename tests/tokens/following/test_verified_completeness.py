@@ -12,6 +12,7 @@ from tests.simulator import Faults, SimulatedChain, Traffic, serve
 from tests.simulator.addresses import FACTORY
 from tests.simulator.chain import Block, bloom
 from tests.simulator.transactions import TransactionMaker
+from tokens.chains.evm.logs.blooms import BITS
 from tokens.following import coverage
 from tokens.following.history import read_history
 from tokens.following.verification import VerifiedRun, verify_coverage
@@ -206,6 +207,43 @@ def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
         digest = keccak(text=f"other {block.number}").hex()
         blocks.append(replace(block, hash="0x" + digest, parent_hash=blocks[-1].hash, transactions=(), logs_bloom=0))
     return blocks
+
+
+def with_full_filters(chain: SimulatedChain) -> list[Block]:
+    """Return the chain as one so busy that its filters exclude nothing."""
+    return [replace(block, logs_bloom=2**BITS - 1) for block in chain.blocks]
+
+
+def test_logs_decide_where_filters_are_too_full(chain, node, honest, caplog):
+    node.pinned = honest.pinned = with_full_filters(chain)
+    node.faults = FORGETFUL
+    run = read(chain)
+    lacking = wrong_rows(chain, to=final(chain))
+    check(run)
+    assert lacking and wrong_rows(chain, to=final(chain)) == []
+    assert_alarms_name(chain, caplog, lacking)
+    assert not node.received.keys() & {"eth_getBlockReceipts"}
+
+
+def test_logs_of_another_branch_decide_nothing_where_filters_are_too_full(chain, node, honest):
+    """Check logs of the only node that serves them, one of whose blocks is from a branch that the headers are not."""
+    run = read(chain)
+    # Without launches, which are completed by calls at the block's hash.
+    foreign = next(
+        block.number
+        for block in chain.blocks
+        if any(entry.happenings for entry in block.transactions)
+        and not any(entry.launches for entry in block.transactions)
+    )
+    honest.pinned, honest.faults = with_full_filters(chain), Faults(lacking=frozenset({"eth_getLogs"}))
+    node.pinned = with_full_filters(chain)
+    node.pinned[foreign] = replace(node.pinned[foreign], hash="0x" + keccak(text="another").hex())
+    check(run, once=True)
+    assert run.verified_to < foreign and not CoverageAlarm.objects.exists()
+    node.pinned = None
+    check(run)
+    assert run.verified_to == final(chain) and wrong_rows(chain, to=final(chain)) == []
+    assert not CoverageAlarm.objects.exists()
 
 
 def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):

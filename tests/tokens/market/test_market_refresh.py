@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -504,6 +505,17 @@ def test_while_a_worker_refreshes_the_others_do_something_else(market, settings)
     first.join()
     assert not redis_client().exists(price_refresh.REFRESHING_KEY)
     assert Market.objects.exclude(price_usd=None).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rows_that_another_worker_claims_at_the_moment_are_left_to_it(market):
+    launch(market, 2)
+    with transaction.atomic():
+        list(Market.objects.select_for_update())
+        with ThreadPoolExecutor(1) as other:
+            claim = own_connection(price_refresh.claim_batch)
+            assert other.submit(claim, timezone.now()).result(timeout=60) is None
+    assert len(price_refresh.claim_batch(timezone.now()).tokens) == 2
 
 
 # Solana.
