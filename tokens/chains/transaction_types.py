@@ -22,10 +22,16 @@ class AccountState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeeQuote:
-    """Gas prices in wei: the maximum base fee of the next block, and a usual priority fee."""
+    """Gas prices in wei: the maximum base fee of the next block, and a usual priority fee.
+
+    `disputed_priority_fee` is the higher one where two nodes differ and no third one decides, for replacements; else 0.
+    `alarm` is one line if a node suggests an unusual fee or the cap binds, and else empty.
+    """
 
     base_fee: int
     priority_fee: int
+    disputed_priority_fee: int = 0
+    alarm: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

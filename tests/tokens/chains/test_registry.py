@@ -102,6 +102,27 @@ def mistakes(*files: Path) -> list[tuple[str, str]]:
         ("[chains.1]\nfinality_depth = -5", "chains.1.finality_depth", "a whole number from 1"),
         ("[chains.1]\nfinality_depth = true", "chains.1.finality_depth", "a whole number from 1"),
         ("[chains.1]\nfinality_depth = 1.5", "chains.1.finality_depth", "a whole number from 1"),
+        ("[chains.1]\nmax_priority_fee_gwei = 0", "chains.1.max_priority_fee_gwei", "from 0.000001 to 10000, in gwei"),
+        (
+            "[chains.1]\nmax_priority_fee_gwei = 1e5",
+            "chains.1.max_priority_fee_gwei",
+            "from 0.000001 to 10000, in gwei",
+        ),
+        (
+            "[chains.1]\nmax_priority_fee_gwei = nan",
+            "chains.1.max_priority_fee_gwei",
+            "from 0.000001 to 10000, in gwei",
+        ),
+        (
+            "[chains.1]\nmax_priority_fee_gwei = true",
+            "chains.1.max_priority_fee_gwei",
+            "from 0.000001 to 10000, in gwei",
+        ),
+        (
+            '[chains.1]\nmax_priority_fee_gwei = "1"',
+            "chains.1.max_priority_fee_gwei",
+            "from 0.000001 to 10000, in gwei",
+        ),
         ("[chains.1]\nfinalty_depth = 5", "chains.1.finalty_depth", "unknown key"),
         ('[chains.1]\nname = " "', "chains.1.name", "not empty"),
         ('[chains.1]\nexplorer = "etherscan.io"', "chains.1.explorer", "https://"),

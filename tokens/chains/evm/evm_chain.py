@@ -9,7 +9,7 @@ from tokens.chains.evm.generations.v0_to_v3_1 import locker_fees, position_fees
 from tokens.chains.evm.generations.v4 import pool_fees
 from tokens.chains.evm.logs import log_filters
 from tokens.chains.evm.logs.log_reading import LogReader
-from tokens.chains.evm.transactions import account_state, broadcast, dry_run, outcomes, transaction_receipts
+from tokens.chains.evm.transactions import account_state, broadcast, dry_run, gas_prices, outcomes, transaction_receipts
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
@@ -158,8 +158,8 @@ class Chain:
         return account_state.read_accounts(self.rpc, addresses)
 
     def read_fees(self) -> FeeQuote:
-        """Return the current gas price. Raises NodeUnavailableError."""
-        return account_state.read_fees(self.rpc)
+        """Return the current gas price by all nodes, its tip within the chain's cap. Raises NodeUnavailableError."""
+        return gas_prices.read_fees(self.rpc, tip_cap=self.info.priority_fee_cap)
 
     def read_outcomes(self, tx_hashes: Sequence[str]) -> dict[str, TransactionOutcome]:
         """Return hash -> outcome of each transaction for which the node has a receipt.

@@ -10,6 +10,7 @@ up without its chain.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -114,6 +115,8 @@ class ChainInfo:
     # Blocks on top of a block before it counts as confirmed; table.toml gives each chain's reason. 0 on Solana, where
     # only finalized slots are read.
     finality_depth: int = 0
+    # The highest priority fee that deployments offer of their own accord.
+    max_priority_fee_gwei: Decimal = Decimal(10)
     explorer: str | None = None
     # The market-data provider's name of the chain; None where the provider has no data for it.
     market_network: str | None = None
@@ -128,6 +131,11 @@ class ChainInfo:
     known_deployers: frozenset[str]
     quote_tokens: Mapping[str, QuoteToken]
     contracts: Mapping[str, Contract]
+
+    @property
+    def priority_fee_cap(self) -> int:
+        """The highest priority fee of a new transaction, in wei per gas."""
+        return int(self.max_priority_fee_gwei * 10**9)
 
     @cached_property
     def factories(self) -> Mapping[str, Generation]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from tokens.chains.addresses import checksum_address, is_solana_address
@@ -137,6 +138,13 @@ def _whole(minimum: int, maximum: int) -> Rule:
     return check
 
 
+def _gwei(value: object) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.000001 <= value <= 10_000:
+        raise InvalidEntryError("expected a number from 0.000001 to 10000, in gwei")
+    # Through the shortest text of a float, which is the one in the file.
+    return Decimal(str(value))
+
+
 def _choice(kind: str, choices: Collection[str]) -> Rule:
     def check(value: object) -> str:
         if not isinstance(value, str) or value not in choices:
@@ -155,6 +163,7 @@ QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "dec
 QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule}
 CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "finality_depth": _whole(1, 10_000_000)}
 CHAIN_OPTIONAL: Mapping[str, Rule] = {
+    "max_priority_fee_gwei": _gwei,
     "explorer": _url,
     "market_network": _network,
     "wrapped_native": evm_address,

@@ -59,8 +59,9 @@ def bumped_fees(chain_id: int, quote: FeeQuote, *, over: GasFees) -> GasFees:
     )
     if least.max_fee > limit:
         raise FeeCapExceededError(limit)
-    max_fee = min(limit, max(least.max_fee, 2 * quote.base_fee + quote.priority_fee))
-    return GasFees(max_fee=max_fee, priority_fee=min(max_fee, max(least.priority_fee, quote.priority_fee)))
+    tip = max(quote.priority_fee, quote.disputed_priority_fee)
+    max_fee = min(limit, max(least.max_fee, 2 * quote.base_fee + tip))
+    return GasFees(max_fee=max_fee, priority_fee=min(max_fee, max(least.priority_fee, tip)))
 
 
 def _raised(fee: int) -> int:

@@ -12,7 +12,7 @@ from tokens.chains.errors import SenderBalanceTooLowError, SignerRejectedError, 
 from tokens.chains.evm.evm_chain import Chain
 from tokens.deploying.sending import confirm, signed_versions
 from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, add_gas_reserve, bumped_fees, initial_fees
-from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert
+from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, report_tip, set_alert
 from tokens.models import AttemptState, DeployAttempt, Deployment, DeployWallet, SignedTransaction, TransactionPurpose
 
 logger = logging.getLogger(__name__)
@@ -70,6 +70,7 @@ def _sign_anew(
     Raises NodeUnavailableError.
     """
     wallet, quote = attempt.wallet, chain.read_fees()
+    report_tip([wallet], quote.alarm)
     try:
         if newest is None:
             fees = initial_fees(wallet.chain_id, quote)

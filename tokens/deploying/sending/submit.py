@@ -24,7 +24,7 @@ from tokens.chains.transaction_types import AccountState
 from tokens.deploying.sending import broadcasting, nonce_allocation, settle, signed_versions, state_transitions
 from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, add_gas_reserve, initial_fees
 from tokens.deploying.sending.presales import is_presale, is_unauthorized
-from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert
+from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, report_tip, set_alert
 from tokens.deploying.sending.wallets import has_disabled_wallet, is_paused
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signers
@@ -122,7 +122,9 @@ def _submit(deployment: Deployment) -> bool:
     installed_signers(deployment.chain_id)
     try:
         chain = installed_chain(deployment.chain_id)
-        fees = initial_fees(deployment.chain_id, chain.read_fees())
+        quote = chain.read_fees()
+        report_tip(wallets, quote.alarm)
+        fees = initial_fees(deployment.chain_id, quote)
         accounts = chain.read_accounts([wallet.address for wallet in wallets])
         wallets = _able_wallets(deployment, chain, wallets, accounts=accounts)
     except FeeCapExceededError as error:

@@ -1,6 +1,7 @@
 """Alerts of wallets, for operators: one line for each kind, so that none overwrites another."""
 
 import logging
+from collections.abc import Iterable
 from enum import StrEnum
 
 from django.db import transaction
@@ -19,6 +20,8 @@ class WalletAlert(StrEnum):
     SIGNER = "signer"
     # The fee cap is below the chain's gas price.
     FEES = "fees"
+    # A node suggests far more than the others, or the registry's cap of the priority fee binds.
+    TIP = "tip"
     # A node rejects a transaction, or another one uses the nonce.
     SENDING = "sending"
 
@@ -35,6 +38,13 @@ def set_alert(wallet_id: int, kind: WalletAlert, message: str) -> None:
         wallet.save(update_fields=["trouble"])
     if line:
         logger.warning("chain %s, wallet %s: %s", wallet.chain_id, wallet.address, line)
+
+
+def report_tip(wallets: Iterable[DeployWallet], alarm: str) -> None:
+    """Set the alert about the priority fee of these wallets; an empty text clears it, if the row as read has one."""
+    for wallet in wallets:
+        if alarm or f"{WalletAlert.TIP}:" in wallet.trouble:
+            set_alert(wallet.pk, WalletAlert.TIP, alarm)
 
 
 def clear_alerts(wallet: DeployWallet, *kinds: WalletAlert) -> None:

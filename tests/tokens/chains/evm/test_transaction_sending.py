@@ -1,6 +1,7 @@
 """tokens/chains/evm/transactions: simulation, fees, broadcast and outcome, on a real development node."""
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.launch_transactions import DevLaunchConfig, LaunchPurchase, deployment_config, native_value
 from tests.nodes.devchain_launches import SENDER, UNKNOWN_HASH
 from tests.nodes.devchain_tests import events_of
+from tests.nodes.recordings import base
 from tokens.chains.errors import NodeUnavailableError, SenderBalanceTooLowError, WouldRevertError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.transactions.dry_run import MAX_GAS
@@ -83,8 +85,9 @@ class Wallet:
 
 
 def chain_at(*urls: str, **options: Any) -> Chain:
-    # Nothing that is tested here reads the registry.
-    return Chain(info=None, rpc=RpcClient(chain_id=CHAIN_ID, urls=urls, **options))
+    # Of the registry only the cap of tips is read here.
+    info = replace(base(), max_priority_fee_gwei=Decimal(10))
+    return Chain(info=info, rpc=RpcClient(chain_id=CHAIN_ID, urls=urls, **options))
 
 
 @pytest.fixture(scope="module")
