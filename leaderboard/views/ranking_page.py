@@ -21,10 +21,10 @@ _HEADERS = page_headers(TTL_SECONDS, stale_seconds=STALE_SECONDS)
 @require_safe
 def leaderboard_page(request: HttpRequest) -> HttpResponse:
     """Render agents by rank within an interval; the response is the same for every caller, and has no score."""
-    asked = request.GET.get("interval", Interval.DAY.value)
-    if asked not in Interval.values:
+    requested = request.GET.get("interval", Interval.DAY.value)
+    if requested not in Interval.values:
         raise Http404
-    interval = Interval(asked)
+    interval = Interval(requested)
     position = decode_cursor(request.GET.get("cursor", ""), interval=interval)
     page = read_standing_page(interval, position, limit=ROWS, with_score=False)
     context = {
