@@ -178,7 +178,8 @@ class Environment(ServerVariables, IssuerVariables):
     DEPLOY_MAX_DEV_BUY_ETH: Decimal = variable(kinds.amount(*_COINS), "1")
     """Maximum dev buy of one deployment in the native coin, paid by our wallet."""
     DEPLOY_DAILY_DEV_BUY_ETH: Decimal = variable(kinds.amount(*_COINS), "10")
-    """Maximum of all dev buys of one partner key on one chain per day in UTC."""
+    """Maximum of all dev buys of one partner key on one chain per day in UTC, whatever operators allow; by default they
+    allow none."""
 
     # Users' tokens and social profiles.
 

@@ -48,6 +48,7 @@ _NAVIGATION = [
         _list("Wallets", "account_balance_wallet", "tokens.deploywallet"),
         _list("Pauses", "pause_circle", "tokens.deployswitch"),
         _list("Quotas", "speed", "tokens.deployquota"),
+        _list("Spending limits", "account_balance", "tokens.spendinglimit"),
     ),
     _group(
         "Agents",

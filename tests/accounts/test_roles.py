@@ -29,7 +29,7 @@ from tests.rows.factories import (
     SocialProfileFactory,
     TokenFactory,
 )
-from tokens.models import DeployQuota, DeploySwitch
+from tokens.models import DeployQuota, DeploySwitch, SpendingLimit
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,9 @@ KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", 
 PROFILES = "/admin/accounts/socialprofile/"
 MARKETS = "/admin/tokens/market/"
 HUB = ("/admin/leaderboard/hubcursor/", "/admin/leaderboard/hubcast/")
-DEPLOYING = [f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota")]
+DEPLOYING = [
+    f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota", "spendinglimit")
+]
 SAVED = "/admin/tokens/savedtoken/"
 PRETOKENS = "/admin/pretokens/pretoken/"
 USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
@@ -53,6 +55,7 @@ MIGRATIONS = [
         "tokens.migrations.0012_roles_of_saved_tokens",
         "tokens.migrations.0014_roles_of_solana",
         "tokens.migrations.0019_roles_of_markets",
+        "tokens.migrations.0021_spending_limits",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",
     )
@@ -73,7 +76,8 @@ def deploying_rows():
     key = attempt.deployment.partner_key
     switch = DeploySwitch.objects.create(chain_id=8453, paused=True)
     quota = DeployQuota.objects.create(partner_key=key, chain_id=8453, per_day=5)
-    return attempt.deployment, attempt.wallet, switch, quota
+    limit = SpendingLimit.objects.create(partner_key=key, chain_id=8453, eth_per_day=1)
+    return attempt.deployment, attempt.wallet, switch, quota, limit
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeplo
     The caller enqueues it after the commit, if it is neither replayed nor a dry run. Raises RequestKeyConflictError,
     LaunchRequestError, LaunchOptionUnavailableError if the chain lacks a contract, WouldRevertError,
     UnsupportedChainError, NodeUnavailableError, InvalidSimulationError, NoSenderAvailableError, DeploymentsPausedError,
-    QuotaExceededError, NodeSlotTimeoutError.
+    QuotaExceededError, SpendingNotAllowedError, NodeSlotTimeoutError.
     """
     stored = _find_stored(body, partner=partner)
     dry_run = _read_dry_run(body)
@@ -81,7 +81,10 @@ def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeplo
     if stored is not None and dry_run is not None:
         return AcceptedDeployment(deployment=stored, dry_run=dry_run, replayed=True)
     launch_request = parse_launch_request(body)
+    own_buy = launch_request.config.own_buy
     try:
+        if own_buy is not None and partner is not None:
+            quotas.check_dev_buy(own_buy.wei, chain_id=launch_request.config.chain_id, partner=partner)
         simulated = simulate_deployment(launch_request, body=body, partner=partner)
         if not launch_request.dry_run:
             store_deployment(simulated)

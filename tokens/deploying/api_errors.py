@@ -10,6 +10,7 @@ from rest_framework.settings import api_settings
 from config.api.errors import (
     BadRequestError,
     ConflictError,
+    FieldsForbiddenError,
     NodeCallsBusyError,
     PayloadTooLargeError,
     ServiceUnavailableError,
@@ -64,8 +65,18 @@ def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
         raise ServiceUnavailableError(text, wait=_UNFIT_SECONDS) from error
     except accept.DeploymentsPausedError as error:
         raise ServiceUnavailableError("Deployments are paused", wait=_PAUSED_SECONDS) from error
+    except quotas.SpendingNotAllowedError as error:
+        raise _spending_forbidden(error) from error
     except quotas.QuotaExceededError as error:
         raise Throttled(wait=error.wait) from error
+
+
+def _spending_forbidden(error: quotas.SpendingNotAllowedError) -> FieldsForbiddenError:
+    field, rule = "devBuy", "must not be given: this key is not allowed to spend on this chain"
+    if error.most:
+        most = f"{error.most.normalize():f}"
+        field, rule = "devBuy.ethAmount", f"must be at most {most}, in ETH: this key may spend no more in a day"
+    return FieldsForbiddenError(f"{field} {rule}", fields={field: [rule]})
 
 
 def _by_field(problems: list[Problem]) -> dict[str, list[str]]:

@@ -123,7 +123,7 @@ class PresaleShape(serializers.Serializer[Any]):
 
 
 class DevBuyShape(serializers.Serializer[Any]):
-    """Purchase within the launch, paid by this service."""
+    """Purchase within the launch, paid by this service, if an operator allows the key to spend on the chain."""
 
     ethAmount = serializers.FloatField(help_text="ETH, above 0.")
     recipient = AddressField(required=False, help_text="Default: the token's admin.")

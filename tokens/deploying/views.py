@@ -67,7 +67,8 @@ class DeployView(DeploymentView, LimitedView):
 
         Each request counts for the daily rate limit and for your key's limit a minute, also a repeated one. Each
         deployment counts for your key's daily quota on the chain, which is the number of calls a day unless agreed
-        otherwise. Days are UTC.
+        otherwise. Days are UTC. A dev buy is 403 unless an operator allows your key to spend as much in a day on the
+        chain, and 429 once the day's amount of your key or of all keys is used up.
         """
         api_errors.reject_oversized(request)
         partner: Any = request.auth

@@ -11,6 +11,7 @@ from tokens.models.deployment import (
     DeploySwitch,
     DeployWallet,
     SignedTransaction,
+    SpendingLimit,
     TransactionPurpose,
 )
 from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, TokenEvent
@@ -53,6 +54,7 @@ __all__ = [
     "SavedToken",
     "SearchEntry",
     "SignedTransaction",
+    "SpendingLimit",
     "Token",
     "TokenDocument",
     "TokenEvent",

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any, Self
 
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Count, Min, Q
 from django.utils import timezone
@@ -121,6 +122,8 @@ class Deployment(models.Model):
             models.Index(fields=["updated_at"], name="deployment_failed", condition=Q(status="failed")),
             # A partner's deployments on a chain within a day, for quotas.
             models.Index(fields=["partner_key", "chain_id", "created_at"], name="deployment_quota"),
+            # All partners' dev buys on a chain within a day, for spending limits.
+            models.Index(fields=["chain_id", "created_at"], name="deployment_spending", condition=Q(value__gt=0)),
             # The deployment of a token, for airdrop claims and the admin's links.
             models.Index(fields=["expected_address"], name="deployment_address"),
             models.Index(fields=["presale_id"], name="deployment_presale", condition=Q(presale_id__isnull=False)),
@@ -293,6 +296,32 @@ class DeployQuota(models.Model):
 
     def __str__(self) -> str:
         return f"{self.per_day} a day on {self.chain_id}"
+
+
+class SpendingLimit(models.Model):
+    """The native coins that dev buys on one chain may cost per day (UTC): of one partner key, or of all keys together.
+
+    Without both rows a key buys nothing. Operators' own deployments do not count.
+    """
+
+    # None for all keys together.
+    partner_key = models.ForeignKey(
+        PartnerKey, on_delete=models.CASCADE, null=True, blank=True, related_name="spending_limits", db_index=False
+    )
+    chain_id = models.BigIntegerField()
+    eth_per_day = models.DecimalField(max_digits=30, decimal_places=18, validators=[MinValueValidator(0)])
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["partner_key", "chain_id"], name="spending_limit_once", nulls_distinct=False
+            ),
+            models.CheckConstraint(name="spending_limit_positive", condition=Q(eth_per_day__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        owner = "all keys" if self.partner_key is None else self.partner_key
+        return f"{self.eth_per_day.normalize():f} ETH a day on {self.chain_id} for {owner}"
 
 
 class AirdropTree(models.Model):

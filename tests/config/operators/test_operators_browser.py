@@ -1,5 +1,6 @@
 """The operators' site in a real Chromium, over HTTP."""
 
+import base64
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
+from django_otp.oath import totp
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
@@ -286,6 +288,37 @@ def test_the_secret_of_a_second_factor_is_drawn_without_another_host(site):
     site.page.goto(f"http://{site.host}/admin/second-factor/set-up/")
     picture = site.page.get_by_alt_text("QR code of the secret")
     assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
+    assert_clean(site)
+
+
+def test_a_spending_limit_needs_a_code_of_the_second_factor(site):
+    page = site.page
+
+    def grant(code: str = "") -> None:
+        open_list(site, "Spending limits")
+        page.locator("a[href$='/spendinglimit/add/']").first.click()
+        page.get_by_label("ETH per day").fill("0.5")
+        page.get_by_label("Code of your second factor").fill(code)
+        page.get_by_role("button", name="Save", exact=True).click()
+
+    grant()
+    page.get_by_text("Allowing more needs a second factor").wait_for()
+    page.goto(f"http://{site.host}/admin/second-factor/set-up/")
+    secret = page.locator("code").inner_text().replace(" ", "")
+
+    def code(step: int) -> str:
+        """Return the code of the last, this or the next half minute: each is accepted once, in sequence."""
+        return f"{totp(base64.b32decode(secret), drift=step):06}"
+
+    page.get_by_label("Code").fill(code(-1))
+    page.get_by_role("button", name="Set it up").click()
+    page.get_by_text("Each log-in now requires a code of your app.").wait_for()
+    grant(code(0))
+    page.get_by_role("link", name="all keys together").wait_for()
+    page.goto(f"http://{site.host}/admin/second-factor/set-up/")
+    page.get_by_label("Code").fill(code(1))
+    page.get_by_role("button", name="Remove it").click()
+    page.get_by_text("Your log-in no longer requires a code.").wait_for()
     assert_clean(site)
 
 

@@ -47,6 +47,7 @@ from tokens.models import (
     IndexRequest,
     Market,
     SavedToken,
+    SpendingLimit,
     Token,
     TokenDocument,
     TokenEvent,
@@ -97,6 +98,11 @@ def make_quotas():
         DeployQuota.objects.create(partner_key=key, chain_id=8453, per_day=5)
 
 
+def make_spending_limits():
+    for key in PartnerKeyFactory.create_batch(ROWS):
+        SpendingLimit.objects.create(partner_key=key, chain_id=8453, eth_per_day=1)
+
+
 MAKERS = {
     Token: lambda: TokenFactory.create_batch(ROWS),
     TokenEvent: lambda: [TokenEventFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
@@ -112,6 +118,7 @@ MAKERS = {
     DeployWallet: lambda: [DeployAttemptFactory(wallet=wallet) for wallet in DeployWalletFactory.create_batch(ROWS)],
     DeploySwitch: lambda: [DeploySwitch.objects.create(chain_id=number) for number in range(1, ROWS + 1)],
     DeployQuota: make_quotas,
+    SpendingLimit: make_spending_limits,
     Pretoken: lambda: [PretokenFactory(deployed=number % 2 == 0) for number in range(ROWS)],
     PartnerKey: make_keys,
     Person: lambda: [PersonFactory(linked=True, linked_to=PersonFactory()) for _ in range(ROWS // 2)],

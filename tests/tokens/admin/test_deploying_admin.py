@@ -1,12 +1,17 @@
 """The admin pages of deployments and wallets, and the dashboard's panel about deployments."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
-from django.contrib.admin.models import LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
+from django_otp import DEVICE_ID_SESSION_KEY
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from tests.accounts.test_second_factor import code_of, wrong_code_of
 from tests.config.operators.admin_pages import figures, messages, page_of, panels, shown
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import (
@@ -19,12 +24,21 @@ from tests.rows.factories import (
 )
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs
-from tokens.models import DeployAttempt, Deployment, DeploymentStatus, DeployQuota, DeploySwitch, DeployWallet
+from tokens.models import (
+    DeployAttempt,
+    Deployment,
+    DeploymentStatus,
+    DeployQuota,
+    DeploySwitch,
+    DeployWallet,
+    SpendingLimit,
+)
 
 pytestmark = pytest.mark.django_db
 
-DEPLOYMENTS, WALLETS, SWITCHES, QUOTAS = (
-    reverse(f"admin:tokens_{name}_changelist") for name in ("deployment", "deploywallet", "deployswitch", "deployquota")
+DEPLOYMENTS, WALLETS, SWITCHES, QUOTAS, SPENDING = (
+    reverse(f"admin:tokens_{name}_changelist")
+    for name in ("deployment", "deploywallet", "deployswitch", "deployquota", "spendinglimit")
 )
 KEY = "k" * 32
 
@@ -228,7 +242,7 @@ def test_a_chain_is_paused_and_resumed(operator):
     assert LogEntry.objects.count() == 2
 
 
-def test_a_key_gets_a_quota_on_a_chain(operator):
+def test_a_key_gets_a_quota_on_a_chain(operator, settings):
     key = PartnerKeyFactory(name="Acme")
     operator.post(f"{QUOTAS}add/", {"partner_key": key.pk, "chain_id": 8453, "per_day": 50})
     quota = DeployQuota.objects.get()
@@ -239,8 +253,97 @@ def test_a_key_gets_a_quota_on_a_chain(operator):
     operator.post(page_of(quota), {"partner_key": PartnerKeyFactory().pk, "per_day": 0})
     assert list(DeployQuota.objects.values_list("partner_key", "per_day")) == [(key.pk, 0)]
     assert shown(operator, QUOTAS, q="acme") == [quota.pk]
+    settings.RATE_LIMIT_DEPLOY = 1
+    assert operator.post(f"{QUOTAS}{quota.pk}/delete/", {"post": "yes"}).status_code == 403
+    operator.post(QUOTAS, {"action": "delete_selected", "_selected_action": [quota.pk], "post": "yes"})
+    # Without it the default would apply, which is higher.
+    assert DeployQuota.objects.exists()
+    DeployQuota.objects.update(per_day=1)
     operator.post(f"{QUOTAS}{quota.pk}/delete/", {"post": "yes"})
     assert not DeployQuota.objects.exists()
+
+
+@pytest.fixture
+def device(operator):
+    """Set up the second factor of an operator who has entered a code at the log-in."""
+    device = TOTPDevice.objects.create(user=User.objects.get(), name="app")
+    session = operator.session
+    session[DEVICE_ID_SESSION_KEY] = device.persistent_id
+    session.save()
+    return device
+
+
+def changes():
+    return list(LogEntry.objects.order_by("id").values_list("action_flag", "change_message"))
+
+
+def test_a_spending_limit_is_granted_with_a_code_and_logged(operator, device):
+    key = PartnerKeyFactory(name="Acme")
+    page, fields = f"{SPENDING}add/", {"chain_id": 8453, "eth_per_day": "0.5", "partner_key": key.pk}
+    # A form without a code is no attempt, after which codes would be throttled.
+    for code in (wrong_code_of(device), ""):
+        refused = operator.post(page, fields | {"code": code})
+        assert "Allowing more needs a current code" in refused.text
+    code = code_of(device)
+    # An error elsewhere uses no code up.
+    assert operator.post(page, fields | {"code": code, "eth_per_day": "-1"}).status_code == 200
+    assert operator.post(page, fields | {"code": f"{code[:3]} {code[3:]}"}).status_code == 302
+    limit = SpendingLimit.objects.get()
+    assert (limit.partner_key, limit.chain_id, limit.eth_per_day) == (key, 8453, Decimal("0.5"))
+    # A code is accepted once, also for all keys together.
+    assert operator.post(page, fields | {"code": code, "partner_key": ""}).status_code == 200
+    assert operator.post(page, fields | {"code": code_of(device), "partner_key": ""}).status_code == 302
+
+    def change(eth, **more):
+        return operator.post(page_of(limit), {"eth_per_day": eth, **more}).status_code
+
+    assert [change("0.6"), change("0.4"), change("0.5"), change("0.5", code=code_of(device))] == [200, 302, 200, 302]
+    limit.refresh_from_db()
+    assert limit.eth_per_day == Decimal("0.5")
+    operator.post(f"{SPENDING}{limit.pk}/delete/", {"post": "yes"})
+    assert changes() == [
+        (ADDITION, "ETH per day: 0.5, before 0."),
+        (ADDITION, "ETH per day: 0.5, before 0."),
+        (CHANGE, "ETH per day: 0.4, before 0.5."),
+        (CHANGE, "ETH per day: 0.5, before 0.4."),
+        (DELETION, ""),
+    ]
+    assert str(limit) == "0.5 ETH a day on 8453 for Acme" == LogEntry.objects.latest("id").object_repr
+    assert "all keys together" in operator.get(SPENDING).text
+
+
+def test_without_a_second_factor_an_operator_grants_nothing(operator):
+    answer = operator.post(f"{SPENDING}add/", {"chain_id": 8453, "eth_per_day": "0.5", "code": "123456"})
+    assert "Allowing more needs a second factor" in answer.text
+    assert operator.post(f"{SPENDING}add/", {"chain_id": 8453, "eth_per_day": "0"}).status_code == 302
+    assert SpendingLimit.objects.get().eth_per_day == 0
+
+
+def test_a_quota_is_raised_with_a_code_and_lowered_without_one(operator, device, settings):
+    settings.RATE_LIMIT_DEPLOY = 100
+    fields = {"partner_key": PartnerKeyFactory().pk, "chain_id": 8453}
+    assert operator.post(f"{QUOTAS}add/", fields | {"per_day": 101}).status_code == 200
+    assert operator.post(f"{QUOTAS}add/", fields | {"per_day": 99}).status_code == 302
+    quota = DeployQuota.objects.get()
+    assert operator.post(page_of(quota), {"per_day": 100}).status_code == 200
+    assert operator.post(page_of(quota), {"per_day": 100, "code": code_of(device)}).status_code == 302
+    assert changes() == [(ADDITION, "Per day: 99, before 100."), (CHANGE, "Per day: 100, before 99.")]
+
+
+def test_codes_of_grants_count_as_log_in_attempts(operator, device, settings, no_calls):
+    settings.RATE_LIMIT_LOGIN = 1
+    fields = {"chain_id": 8453, "eth_per_day": "0.5"}
+    operator.post(f"{SPENDING}add/", fields | {"code": wrong_code_of(device)})
+    refused = operator.post(f"{SPENDING}add/", fields | {"code": code_of(device)})
+    assert "Too many codes" in refused.text
+    assert not SpendingLimit.objects.exists()
+
+
+def test_support_sees_spending_limits(support):
+    limit = SpendingLimit.objects.create(chain_id=8453, eth_per_day=1)
+    page = support.get(page_of(limit))
+    assert (page.status_code, "Code of your" in page.text) == (200, False)
+    assert support.post(page_of(limit), {"eth_per_day": 0}).status_code == 403
 
 
 def test_without_wallets_and_deployments_there_is_no_panel(operator):

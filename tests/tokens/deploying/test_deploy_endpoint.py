@@ -19,7 +19,7 @@ from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, DEPLOYER
 from tests.processes.at_once import call_at_once
 from tests.rows.factories import DeployWalletFactory, PartnerKeyFactory
-from tests.rows.launch_requests import ADMIN, WALLET, order
+from tests.rows.launch_requests import ADMIN, WALLET, allow_dev_buys, order
 from tokens.deploying import request_keys
 from tokens.models import AirdropEntry, AirdropTree, Deployment, DeploySwitch, DeployWallet
 
@@ -161,7 +161,8 @@ def test_without_a_wallet_it_alerts_operators_why(ready, post, caplog, columns):
 
 
 def test_what_a_wallet_owns_is_no_business_of_partners(ready, post, caplog, settings):
-    settings.DEPLOY_MAX_DEV_BUY_ETH = 10**9
+    settings.DEPLOY_MAX_DEV_BUY_ETH = settings.DEPLOY_DAILY_DEV_BUY_ETH = 10**9
+    allow_dev_buys(PartnerKey.objects.get(), own="1e9", together="1e9")
     answer = post(order(devBuy={"ethAmount": 10**6, "recipient": ADMIN}))
     assert failed(answer, 503) == "Deployments on this chain are not possible at the moment"
     assert f"no wallet of chain {CHAIN_ID} can send" in caplog.text
@@ -212,6 +213,7 @@ def test_it_stores_an_order_and_has_it_sent(ready, post, queue, settings):
 
 
 def test_the_token_gets_the_expected_address_for_every_sender(ready, post):
+    allow_dev_buys(PartnerKey.objects.get())
     answer = post(order(devBuy={"ethAmount": 0.01, "recipient": ADMIN}))
     stored = Deployment.objects.get()
     assert stored.value == 10**16

@@ -18,10 +18,10 @@ from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.processes.at_once import blocked_sessions, call_at_once, own_connection
 from tests.processes.waiting import wait_for
-from tests.rows.factories import DeploymentFactory, DeployWalletFactory
-from tests.rows.launch_requests import WALLET, order
+from tests.rows.factories import DeploymentFactory, DeployWalletFactory, PartnerKeyFactory
+from tests.rows.launch_requests import WALLET, allow_dev_buys, order
 from tokens.deploying import quotas
-from tokens.models import Deployment, DeployQuota
+from tokens.models import Deployment, DeployQuota, SpendingLimit
 
 pytestmark = pytest.mark.django_db
 
@@ -100,13 +100,82 @@ def test_without_a_quota_as_many_orders_pass_as_calls_do(partner, settings, call
 
 def test_what_is_bought_within_launches_is_bounded_for_each_day(post, partner, settings):
     settings.RATE_LIMIT_DEPLOY = 0
-    settings.DEPLOY_DAILY_DEV_BUY_ETH = Decimal("0.05")
+    allow_dev_buys(partner, own="0.05")
     bought = {"ethAmount": 0.02, "recipient": WALLET}
     assert [post(order(devBuy=bought)).status_code for _ in range(3)] == [200, 200, 429]
     # Requests without a dev buy are accepted, and the next day begins anew.
     assert post(order()).status_code == 200
     Deployment.objects.update(created_at=timezone.now() - timedelta(days=1))
     assert post(order(devBuy=bought)).status_code == 200
+
+
+def forbidden(answer):
+    """Return the field and the rule of a dev buy that is refused for good."""
+    [detail] = answer.json()["details"]
+    assert answer.status_code == 403
+    assert answer.json()["error"] == f"{detail['field']} {detail['message']}"
+    return detail["field"], detail["message"]
+
+
+def test_a_key_buys_nothing_until_an_operator_allows_it_for_the_key_and_for_the_chain(post, partner):
+    body = order(devBuy={"ethAmount": 1e-18})
+    not_allowed = ("devBuy", "must not be given: this key is not allowed to spend on this chain")
+    assert forbidden(post(body)) == forbidden(post(body | {"dryRun": True})) == not_allowed
+    SpendingLimit.objects.create(partner_key=partner, chain_id=CHAIN_ID, eth_per_day=1)
+    assert forbidden(post(body)) == not_allowed
+    SpendingLimit.objects.update(partner_key=None)
+    assert forbidden(post(body)) == not_allowed
+    allow_dev_buys(partner, chain_id=1)
+    allow_dev_buys(PartnerKeyFactory())
+    assert forbidden(post(body)) == not_allowed
+    assert post(order()).status_code == 200
+    allow_dev_buys(partner)
+    assert post(body | {"dryRun": True}).status_code == post(body).status_code == 200
+    # A stored deployment is returned whatever is allowed now.
+    SpendingLimit.objects.all().delete()
+    assert post(body).headers["Idempotency-Replayed"] == "true"
+
+
+@pytest.mark.parametrize(("own", "together", "setting"), [("0.5", "9", "9"), ("9", "0.5", "9"), ("9", "9", "0.5")])
+def test_a_dev_buy_above_what_a_day_allows_is_refused_for_good(post, partner, settings, own, together, setting):
+    settings.DEPLOY_DAILY_DEV_BUY_ETH = Decimal(setting)
+    allow_dev_buys(partner, own=own, together=together)
+    field, rule = forbidden(post(order(devBuy={"ethAmount": 0.6})))
+    assert (field, rule) == ("devBuy.ethAmount", "must be at most 0.5, in ETH: this key may spend no more in a day")
+    assert post(order(devBuy={"ethAmount": 0.5})).status_code == 200
+
+
+def test_all_keys_together_have_a_limit_on_a_chain(post, partner):
+    allow_dev_buys(partner, together="0.05")
+    now = timezone.now()
+    DeploymentFactory(chain_id=CHAIN_ID, created_at=now, value=3 * 10**16)
+    # Other chains, other days and operators' own deployments do not count.
+    DeploymentFactory(chain_id=1, created_at=now, value=10**18)
+    DeploymentFactory(chain_id=CHAIN_ID, created_at=now - timedelta(days=1), value=10**18)
+    DeploymentFactory(chain_id=CHAIN_ID, created_at=now, value=10**18, partner_key=None)
+    bought = {"ethAmount": 0.01}
+    assert [post(order(devBuy=bought)).status_code for _ in range(3)] == [200, 200, 429]
+    assert post(order()).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dev_buys_of_all_keys_are_counted_one_after_another(partner):
+    other = PartnerKeyFactory()
+    for key in (partner, other):
+        allow_dev_buys(key, together="0.01")
+
+    @transaction.atomic
+    def buy(key):
+        quotas.check_quota(DeploymentFactory(partner_key=key, chain_id=CHAIN_ID, value=10**16), partner=key)
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            buy(partner)
+            second = pool.submit(own_connection(partial(buy, other)))
+            wait_for(lambda: second.done() or blocked_sessions())
+        with pytest.raises(quotas.QuotaExceededError):
+            second.result()
+    assert Deployment.objects.count() == 1
 
 
 def test_every_call_counts_against_the_days_limit(post, settings):
