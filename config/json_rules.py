@@ -21,7 +21,7 @@ Problem = tuple[str, str]
 # Field of a deployment's body -> its name in another body; a field that is missing has the same name there.
 FieldNames = Mapping[str, str]
 
-# Problems of one list or object that are reported one by one: a body can hold a hundred thousand.
+# Entries of a report of problems, of one list or object and of a whole body: a body can hold a hundred thousand.
 MAX_REPORTED = 20
 # Characters of an unknown key that are reported.
 _MAX_KEY = 60
@@ -163,9 +163,11 @@ def list_of(item: Rule, *, least: int = 0, most: int) -> Rule:
 
 
 def truncate_problems(problems: list[Problem]) -> list[Problem]:
-    """Return the first MAX_REPORTED problems, and the number of further ones."""
-    more = len(problems) - MAX_REPORTED
-    return [*problems[:MAX_REPORTED], ("", f"breaks rules in {more} more places")] if more > 0 else problems
+    """Return at most MAX_REPORTED problems; if there are more, the last of them is the number of further ones."""
+    if len(problems) <= MAX_REPORTED:
+        return problems
+    more = len(problems) - MAX_REPORTED + 1
+    return [*problems[: MAX_REPORTED - 1], ("", f"breaks rules in {more} more places")]
 
 
 def _unknown(value: dict[str, Any], keys: Mapping[str, FieldRule]) -> list[Problem]:

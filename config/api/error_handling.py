@@ -53,11 +53,15 @@ from config.concurrency_limits import (
     WriteSlotTimeoutError,
 )
 from config.http.errors import PermanentError, RetryableError
+from config.json_rules import truncate_problems
 
 logger = logging.getLogger(__name__)
 
 # If an error concerns no single parameter, `details` names the whole that is invalid.
 _WHOLE = {"GET": "query", "HEAD": "query", "DELETE": "query"}
+
+# Characters of one message: some of the framework's repeat the refused value.
+_MAX_MESSAGE = 1_000
 
 # Paths of programs: errors below them are always JSON.
 _JSON_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
@@ -206,7 +210,9 @@ def _text(error: APIException) -> str:
 
 
 def _details(detail: Any, *, whole: str) -> list[dict[str, str]]:
-    return [{"field": path or whole, "message": message} for path, message in _flatten(detail, path="")]
+    """Return the entries of `details`, at most MAX_REPORTED: a body can break rules in thousands of places."""
+    problems = truncate_problems(list(_flatten(detail, path="")))
+    return [{"field": path or whole, "message": message} for path, message in problems]
 
 
 def _flatten(detail: Any, *, path: str) -> Iterator[tuple[str, str]]:
@@ -219,7 +225,7 @@ def _flatten(detail: Any, *, path: str) -> Iterator[tuple[str, str]]:
             nested = isinstance(value, (Mapping, list, tuple))
             yield from _flatten(value, path=_join(path, index) if nested else path)
     else:
-        yield path, str(detail)
+        yield path, str(detail)[:_MAX_MESSAGE]
 
 
 def _join(path: str, key: str | int) -> str:

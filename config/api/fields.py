@@ -68,6 +68,21 @@ class WholeNumberField(serializers.IntegerField):
         return int(data)
 
 
+class BoundedListField(serializers.ListField):
+    """List of at most `max_length` entries, whose length is checked before any entry is parsed."""
+
+    def __init__(self, *, max_length: int, **options: Any) -> None:
+        super().__init__(max_length=max_length, **options)
+        self._most = max_length
+
+    def run_child_validation(self, data: Any) -> list[Any]:
+        """Parse the entries. Raises ValidationError, for the length only if the list is too long."""
+        if len(data) > self._most:
+            self.fail("max_length", max_length=self._most)
+        parsed: list[Any] = super().run_child_validation(data)
+        return parsed
+
+
 @extend_schema_field({"type": "string", "pattern": "^[0-9]+$"})
 class WeiField(serializers.Field[int, str, str, int]):
     """Read-only amount in the smallest unit, as a decimal string, which JavaScript can't round."""

@@ -9,6 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
+from config.json_rules import MAX_REPORTED
 
 _ERROR = {
     "type": "object",
@@ -20,7 +21,9 @@ _ERROR = {
         "message": {"type": "string", "description": "Only on deployments: the same sentence."},
         "details": {
             "type": "array",
-            "description": "On 400 the invalid fields; on 403 the fields that the caller is not allowed to set.",
+            "description": "On 400 the invalid fields; on 403 the fields that the caller is not allowed to set. At most"
+            f" {MAX_REPORTED}: of more the first, and a last entry with the number of further ones.",
+            "maxItems": MAX_REPORTED,
             "items": {
                 "type": "object",
                 "required": ["field", "message"],

@@ -21,6 +21,8 @@ MAX_BODY_BYTES = 1024 * 1024
 MAX_DEPTH = 64
 
 _MAX_SHOWN_DIGITS = 40
+# The exact comparison takes quadratic time; the longest double has 309 digits before its point.
+_MAX_NUMBER_LENGTH = 400
 
 # Matches a number that may exceed 64 bits or the digits of a double; digits within a string follow a quote.
 _LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]{19}|[0-9.]{17}|[0-9.]+[eE])")
@@ -86,6 +88,8 @@ def parse_json_body(body: bytes) -> Any:
 
 
 def _exact_float(text: str) -> float:
+    if len(text) > _MAX_NUMBER_LENGTH:
+        raise ParseError(f"A number with more than {_MAX_NUMBER_LENGTH} characters is not accepted")
     number = float(text)
     try:
         exact = Decimal(repr(number)) == Decimal(text)

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from heapq import nsmallest
 from typing import Any
 
 from django.http import QueryDict
@@ -45,9 +46,8 @@ def parse_query(given: QueryDict, serializer: SerializerClass | None) -> dict[st
 
 def ignored_parameters(given: QueryDict, serializer: SerializerClass | None) -> tuple[str, ...]:
     """Return the unknown parameters, in visible ASCII without commas, so that none can inject a header."""
-    unknown = set(given) - _known_names(serializer)
-    cleaned = {_NOT_IN_HEADER.sub("?", name)[:_MAX_IGNORED_NAME_LENGTH] for name in unknown}
-    return tuple(sorted(cleaned - {""})[:_MAX_IGNORED_NAMES])
+    unknown = nsmallest(_MAX_IGNORED_NAMES, set(given) - _known_names(serializer) - {""})
+    return tuple(sorted({_NOT_IN_HEADER.sub("?", name[:_MAX_IGNORED_NAME_LENGTH]) for name in unknown}))
 
 
 @functools.lru_cache(maxsize=2048)

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import ShapedField, WholeNumberField
+from config.api.fields import BoundedListField, ShapedField, WholeNumberField
 from tokens.catalogue.record_fields import RECORD_FIELDS
 from tokens.catalogue.record_schema import Shape
 from tokens.installation.chain_fields import AddressField, PoolAddressField
@@ -137,7 +137,7 @@ class PoolsBody(serializers.Serializer[Any]):
 
     default_error_messages = {"invalid": "must be a JSON object"}
 
-    poolAddresses = serializers.ListField(
+    poolAddresses = BoundedListField(
         child=PoolAddressField(),
         max_length=MAX_POOLS,
         error_messages={"not_a_list": "must be a list", "max_length": f"must have at most {MAX_POOLS} entries"},

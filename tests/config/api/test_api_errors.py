@@ -70,6 +70,7 @@ class BodySerializer(serializers.Serializer):
     limit = serializers.IntegerField(required=False, max_value=20)
     rewards = RewardSerializer(many=True, required=False)
     words = serializers.ListField(child=serializers.CharField(max_length=3), required=False)
+    shade = serializers.ChoiceField(choices=["red"], required=False)
 
     def validate(self, attrs):
         if attrs.get("limit") == 13:
@@ -324,6 +325,23 @@ def test_it_answers_a_foreign_host_with_json(api):
 def test_it_answers_too_many_parameters_with_json(api):
     query = "&".join(f"p{number}=1" for number in range(1500))
     assert refused(api.get(f"/api/query?{query}"), 400) == {"error": "Bad request"}
+
+
+def test_half_a_million_parameters_are_refused_before_they_are_split(api):
+    assert refused(api.get("/api/query?" + "&" * 500_000), 400) == {"error": "Bad request"}
+
+
+def test_it_reports_at_most_twenty_problems_and_counts_the_others(api):
+    body = {"rewards": [{"allocation": 0}] * 500, "words": ["abcd"] * 500}
+    refusal = refused(api.post("/api/validate", json.dumps(body), content_type="application/json"), 400)
+    assert len(refusal["details"]) == 20
+    assert refusal["details"][-1] == {"field": "body", "message": "breaks rules in 981 more places"}
+
+
+def test_a_message_repeats_no_long_value(api):
+    body = {"shade": "x" * 100_000}
+    refusal = refused(api.post("/api/validate", json.dumps(body), content_type="application/json"), 400)
+    assert len(json.dumps(refusal)) < 3_000
 
 
 def test_it_answers_a_failure_outside_of_the_framework_with_json(api):

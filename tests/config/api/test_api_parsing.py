@@ -159,6 +159,12 @@ def test_no_body_ends_the_process(post, body):
     assert post(body).json() == {"error": "Malformed JSON"}
 
 
+def test_it_compares_no_number_of_any_length(post):
+    answer = post(b'{"a": 0.%b}' % (b"1" * 500_000))
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "A number with more than 400 characters is not accepted"}
+
+
 @pytest.mark.parametrize("text", [r"\\u0000", r"\\ud800", r"\ud83d\udc36", "🐶", r"\u00e4"])
 def test_it_takes_all_other_text(post, text):
     body = f'{{"a": "{text}"}}'.encode()

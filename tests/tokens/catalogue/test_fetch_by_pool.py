@@ -83,6 +83,18 @@ def test_it_refuses_a_bad_body_by_field(post, body, field):
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
 
 
+def test_a_list_far_too_long_is_refused_before_its_entries_are_read(post):
+    answer = post({"poolAddresses": ["x"] * 200_000})
+    assert answer.status_code == 400
+    assert answer.json()["details"] == [{"field": "poolAddresses", "message": "must have at most 100 entries"}]
+
+
+def test_at_most_twenty_bad_entries_are_reported(post):
+    details = post({"poolAddresses": ["x"] * 100}).json()["details"]
+    assert [detail["field"] for detail in details] == [f"poolAddresses[{n}]" for n in range(19)] + ["body"]
+    assert details[-1]["message"] == "breaks rules in 81 more places"
+
+
 def test_it_answers_by_lower_case_pool_and_leaves_misses_out(post):
     first = TokenFactory(pool_address=V3_POOL)
     second = TokenFactory(pool_address=V4_POOL, blocked=True)

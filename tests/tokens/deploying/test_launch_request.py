@@ -335,23 +335,23 @@ def test_all_broken_rules_are_reported_at_once():
     }
 
 
-def test_the_first_twenty_bad_entries_are_reported_and_how_many_more_there_are():
+def test_the_first_bad_entries_are_reported_and_how_many_more_there_are():
     entries = [{"account": f"0x{number:040x}", "amount": "0"} for number in range(1, 1_001)]
     found = refusals(body(airdrop={"entries": entries, "lockupDuration": 1}))
-    assert list(found)[:20] == [f"airdrop.entries[{index}].amount" for index in range(20)]
-    assert list(found.items())[20:] == [("airdrop.entries", "breaks rules in 980 more places")]
+    assert list(found)[:19] == [f"airdrop.entries[{index}].amount" for index in range(19)]
+    assert list(found.items())[19:] == [("airdrop.entries", "breaks rules in 981 more places")]
 
 
 def test_a_long_allowlist_is_reported_in_part():
     found = refusals(body(presale=PRESALE | {"allowlist": ["0x1"] * 30}))
-    assert list(found)[:20] == [f"presale.allowlist[{index}]" for index in range(20)]
-    assert list(found.items())[20:] == [("presale.allowlist", "breaks rules in 10 more places")]
+    assert list(found)[:19] == [f"presale.allowlist[{index}]" for index in range(19)]
+    assert list(found.items())[19:] == [("presale.allowlist", "breaks rules in 11 more places")]
 
 
 def test_unknown_keys_without_end_are_reported_in_part():
     found = refusals(body(**{f"key{number}": 1 for number in range(500)}))
-    assert len(found) == 21
-    assert found["body"] == "breaks rules in 480 more places"
+    assert len(found) == 20
+    assert found["body"] == "breaks rules in 481 more places"
 
 
 @pytest.mark.parametrize(
