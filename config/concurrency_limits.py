@@ -12,7 +12,7 @@ from config.http.errors import RetryableError
 
 # Half of the threads per process in the Procfile.
 SLOTS = 2
-_node_slots, _write_slots = BoundedSemaphore(SLOTS), BoundedSemaphore(SLOTS)
+_node_slots, _write_slots, _shared_run_slots = (BoundedSemaphore(SLOTS) for _ in range(3))
 
 # Bodies above this size take the slot of large bodies: those of an airdrop cost about 0.2 ms of CPU time per KiB.
 LARGE_BODY_BYTES = 64 * 1024
@@ -25,6 +25,10 @@ class NodeSlotTimeoutError(RetryableError):
 
 class WriteSlotTimeoutError(RetryableError):
     """No slot for a write is free."""
+
+
+class SharedRunSlotTimeoutError(RetryableError):
+    """No slot for a shared run is free."""
 
 
 class LargeBodySlotTimeoutError(RetryableError):
@@ -65,6 +69,16 @@ def node_slot(*, timeout: float = 0) -> Iterator[None]:
 def write_slot() -> Iterator[None]:
     """Limit concurrent writes that may block on a lock; raise WriteSlotTimeoutError if all slots are in use."""
     with _held_slot(_write_slots, 0, WriteSlotTimeoutError("too many concurrent writes")):
+        yield
+
+
+@contextmanager
+def shared_run_slot(*, timeout: float = 0) -> Iterator[None]:
+    """Limit threads that call an outside service for others, or block on such a run or on that of a view.
+
+    Raises SharedRunSlotTimeoutError. A service that hangs blocks them for seconds, however many clients call.
+    """
+    with _held_slot(_shared_run_slots, timeout, SharedRunSlotTimeoutError("too many concurrent shared runs")):
         yield
 
 

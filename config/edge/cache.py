@@ -1,4 +1,4 @@
-"""Cache of public responses in front of Django: a burst of requests for one URL runs its view once in each process.
+"""Cache of public responses in front of Django: of a burst of requests for one URL, few run its view in each process.
 
 Each response's Cache-Control decides whether and for how long it is cached. Requests with a key, a cookie or a token
 bypass the cache.
@@ -14,6 +14,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from cachetools import TLRUCache
 from django.conf import settings
 
+from config.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
 from config.edge.cached_responses import (
     CachedResponse,
     WSGIResponse,
@@ -54,7 +55,7 @@ class EdgeCache:
     ) -> None:
         """Cache responses for at most `seconds`, in `max_bytes` of memory; only "/" and paths with one of the prefixes.
 
-        Threads wait up to `wait_timeout` for the run of another one: longer than any public view should take.
+        Few threads wait up to `wait_timeout` for the run of another one: longer than any public view should take.
         """
         self._application = application
         self._seconds = seconds
@@ -76,7 +77,8 @@ class EdgeCache:
             if is_leader:
                 run = self._runs[key] = Future()
         if cached is None and run is not None and not is_leader:
-            with suppress(TimeoutError):
+            # A thread without a slot runs the view itself: views that may hang have limits of their own.
+            with suppress(TimeoutError, SharedRunSlotTimeoutError), shared_run_slot():
                 cached = run.result(self._wait_timeout)
         if cached is _UNCACHEABLE:
             return self._application(environ, start_response)

@@ -1,7 +1,8 @@
 """Single-flight fetches with a cache in Redis: one process calls the outside service, the others wait for its response.
 
 A cache entry is fresh at first; then it is stale, and is returned if no fetch succeeds. The circuit breaker of the
-service limits the fetches that fail. Without Redis each process does the same for itself, with fresh entries only.
+service limits the fetches that fail. Few threads of a process fetch or wait at a time; the others get the stale entry
+or an error at once. Without Redis each process does the same for itself, with fresh entries only.
 
 The name of an entry contains the version of its schema: after an upgrade, Redis still holds entries of the earlier
 release.
@@ -19,12 +20,15 @@ import orjson
 from cachetools import TTLCache, cached
 from redis.exceptions import LockError, RedisError
 
+from config.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
 from config.http.errors import NoResponseError, PermanentError, RetryableError
 from config.redis.connection import PREFIX, redis_client
 
 logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.05
+# Runs of fast views free their slots within this time; runs that hang do not.
+_SLOT_TIMEOUT_SECONDS = 0.2
 # The entries of a process while Redis is unavailable: their number, and their TTL in seconds.
 _PROCESS_ENTRIES, _PROCESS_TTL_SECONDS = 1000, 300
 
@@ -54,17 +58,35 @@ def fetch_shared(name: str, fetch: Callable[[], Any], *, times: CacheTimes) -> F
     """Return the cache entry, or fetch a new one with `fetch`, which one caller runs at a time.
 
     `fetch` returns a JSON-serializable value. Without a cache entry, its RetryableError or PermanentError is raised,
-    and NoResponseError if the fetch of another caller takes too long.
+    NoResponseError if the fetch of another caller takes too long, and SharedRunSlotTimeoutError if too many threads of
+    this process fetch or wait.
     """
     try:
-        return _fetch_with_redis(name, fetch, times)
+        return _fetch_with_redis(f"{PREFIX}shared:{name}", fetch, times)
     except RedisError as error:
         logger.warning("Responses of outside services are not shared: %s", error)
-        return FetchResult(_fetch_in_process(name, fetch))
+        with _process_lock:
+            if name in _process_entries:
+                return FetchResult(_process_entries[name])
+        with shared_run_slot(timeout=_SLOT_TIMEOUT_SECONDS):
+            return FetchResult(_fetch_in_process(name, fetch))
 
 
-def _fetch_with_redis(name: str, fetch: Callable[[], Any], times: CacheTimes) -> FetchResult:
-    key, deadline = f"{PREFIX}shared:{name}", time.monotonic() + times.wait_timeout
+def _fetch_with_redis(key: str, fetch: Callable[[], Any], times: CacheTimes) -> FetchResult:
+    entry = _read(key, times)
+    if entry and not entry.is_stale:
+        return entry
+    try:
+        with shared_run_slot(timeout=_SLOT_TIMEOUT_SECONDS):
+            return _fetch_or_wait(key, fetch, times)
+    except SharedRunSlotTimeoutError:
+        if entry:
+            return entry
+        raise
+
+
+def _fetch_or_wait(key: str, fetch: Callable[[], Any], times: CacheTimes) -> FetchResult:
+    deadline = time.monotonic() + times.wait_timeout
     lock = redis_client().lock(f"{key}:lock", timeout=times.lock_ttl, blocking=False)
     while True:
         entry = _read(key, times)
@@ -114,11 +136,11 @@ def _read(key: str, times: CacheTimes) -> FetchResult | None:
     return FetchResult(orjson.loads(content), is_stale=times.ttl - left / 1000 >= times.fresh)
 
 
-@cached(
-    TTLCache(_PROCESS_ENTRIES, _PROCESS_TTL_SECONDS),
-    key=lambda name, fetch: name,
-    # With it, concurrent callers of one name wait for the first of them.
-    condition=threading.Condition(),
-)
+_process_entries: TTLCache[str, Any] = TTLCache(_PROCESS_ENTRIES, _PROCESS_TTL_SECONDS)
+_process_lock = threading.Condition()
+
+
+# With a condition, concurrent callers of one name wait for the first of them.
+@cached(_process_entries, key=lambda name, fetch: name, condition=_process_lock)
 def _fetch_in_process(name: str, fetch: Callable[[], Any]) -> Any:
     return fetch()

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from config.api.errors import BadRequestError, UpstreamFailedError, UpstreamUnavailableError
 from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
+from config.concurrency_limits import SharedRunSlotTimeoutError
 from config.http.errors import PermanentError, RetryableError
 from tokens.catalogue import viewed_tokens
 from tokens.chains.registry.chains import ChainInfo
@@ -17,6 +18,9 @@ from tokens.market.provider_rate_limit import NoCallSlotError
 from tokens.market.serializers import TRENDING_ANSWER, TrendingQuery
 
 _DOWN = "The market data provider returns no valid response"
+_BUSY = "Too many concurrent calls to the market data provider"
+# The provider has responded by then, or its timeout has passed.
+_BUSY_SECONDS = 5
 _NO_SLOT = "The rate limit of the market data provider allows no further page yet"
 
 
@@ -44,6 +48,8 @@ class TrendingView(QueryView):
             if error.circuit_open:
                 raise UpstreamFailedError(_DOWN, wait=error.retry_after) from error
             raise UpstreamUnavailableError(_NO_SLOT, wait=error.retry_after) from error
+        except SharedRunSlotTimeoutError as error:
+            raise UpstreamUnavailableError(_BUSY, wait=_BUSY_SECONDS) from error
         except (RetryableError, PermanentError) as error:
             raise UpstreamFailedError(_DOWN, wait=trending.RETRY_SECONDS) from error
         viewed_tokens.record_viewed(page.token_ids)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from config.concurrency_limits import SLOTS
 from config.edge.cache import cache_public_responses
 from config.edge.cached_responses import MAX_ENTRY_BYTES
 from tests.processes.edge_clients import Origin, edge_cache, fetch
@@ -297,12 +298,26 @@ def together(count, call):
 def test_a_burst_costs_one_run(origin, cache):
     begun, gate = threading.Event(), threading.Event()
     origin.before = lambda number: begun.set() or gate.wait(120) and None
-    with ThreadPoolExecutor(16) as pool:
+    with ThreadPoolExecutor(1 + SLOTS) as pool:
         tasks = [pool.submit(lambda: fetch(cache).body) for _ in range(16)]
         assert begun.wait(120)
         gate.set()
         assert {task.result(timeout=120) for task in tasks} == {b"run 1"}
     assert origin.runs == 1
+
+
+def test_no_more_than_a_few_threads_wait_for_the_run_of_another(origin, cache):
+    gate, runs_at_once = threading.Event(), threading.Semaphore(0)
+    origin.before = lambda number: runs_at_once.release() or gate.wait(120) and None
+    callers = 12
+    with ThreadPoolExecutor(callers) as pool:
+        tasks = [pool.submit(lambda: fetch(cache).status) for _ in range(callers)]
+        # All others run the view, which limits them itself, while the first one hangs.
+        for _ in range(callers - SLOTS):
+            assert runs_at_once.acquire(timeout=120)
+        gate.set()
+        assert {task.result(timeout=120) for task in tasks} == {200}
+    assert origin.runs == callers - SLOTS
 
 
 @pytest.fixture
@@ -317,7 +332,7 @@ def frequent_thread_switches():
 @pytest.mark.usefixtures("frequent_thread_switches")
 def test_bursts_on_many_addresses_cost_one_run_each(origin, cache):
     addresses = [f"/api/{number}" for number in range(100)]
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(1 + SLOTS) as pool:
         statuses = pool.map(lambda address: fetch(cache, address).status, [a for a in addresses for _ in range(8)])
         assert set(statuses) == {200}
     assert origin.runs == len(addresses)
