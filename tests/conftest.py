@@ -221,13 +221,13 @@ def no_calls() -> None:
 def market(settings: Any) -> Iterator[MarketStandIn]:
     """Run a stand-in for the free tier of the market-data provider, at a rate limit that never blocks."""
     client = redis_connection.redis_client()
-    _delete_keys(client, "market:", "shared:")
+    _delete_keys(client, "market:", "shared:", "limit:trending:")
     with MarketStandIn() as running:
         settings.MARKET_DATA, settings.MARKET_BASE_URL = True, running.url
         settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "", ""
         settings.MARKET_CALLS_PER_MINUTE = 10_000
         yield running
-    _delete_keys(client, "market:", "shared:")
+    _delete_keys(client, "market:", "shared:", "limit:trending:")
 
 
 @dataclass(frozen=True)

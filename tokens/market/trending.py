@@ -1,18 +1,22 @@
 """Trending pools of a network, as listed by the market-data provider, with the records of indexed tokens."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q
 from redis.exceptions import RedisError
 
+from config.redis.rate_limits import CountersUnavailableError, hit
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.catalogue.records import Record, read_records
 from tokens.chains.addresses import address_key, parse_address, parse_pool_address
 from tokens.chains.registry.chains import ChainInfo
 from tokens.market import provider_client, provider_rate_limit
 from tokens.market.provider_responses import ProviderPool
+from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT
 from tokens.models import Token
 
 FRESH_SECONDS = 300
@@ -43,8 +47,10 @@ class TrendingPage:
     is_stale: bool
 
 
-def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int) -> TrendingPage:
+def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, caller: str) -> TrendingPage:
     """Return a page, from 1 to 10, of a chain's trending pools, without those of blocked tokens.
+
+    `caller` is the client address: no address may use up the provider's rate limit.
 
     Each page is fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page it raises the
     RetryableError or PermanentError of the provider, and NoCallSlotError if the rate limit allows no call.
@@ -52,7 +58,7 @@ def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int) -> TrendingPa
     network = chain.market_network or ""
     shared = fetch_shared(
         f"trending:{CACHE_VERSION}:{chain.chain_id}:{sort}:{page}",
-        lambda: [asdict(pool) for pool in _fetch_pools(network, sort=sort, page=page)],
+        lambda: [asdict(pool) for pool in _fetch_pools(network, sort=sort, page=page, caller=caller)],
         times=_CACHE_TIMES,
     )
     records = _fetch_records(chain.chain_id, shared.value)
@@ -67,14 +73,29 @@ def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int) -> TrendingPa
     return TrendingPage(pools=list(pools), records=pools, token_ids=shown, is_stale=shared.is_stale)
 
 
-def _fetch_pools(network: str, *, sort: str, page: int) -> tuple[ProviderPool, ...]:
+def _fetch_pools(network: str, *, sort: str, page: int, caller: str) -> tuple[ProviderPool, ...]:
+    # There are thousands of pages, and one that most clients request: no others may displace it.
+    is_default = page == 1 and sort == DEFAULT_TRENDING_SORT
+    if not is_default:
+        _count_call(caller)
     try:
         # Half rate: public requests may cover any page and must leave slots to the refresh.
-        with provider_rate_limit.call_slot(timeout=_SLOT_TIMEOUT_SECONDS, half_rate=True):
+        with provider_rate_limit.call_slot(timeout=_SLOT_TIMEOUT_SECONDS, half_rate=not is_default):
             return provider_client.fetch_trending(network, sort=sort, page=page)
     except RedisError:
         # Without Redis there is no rate limit; the cache of the process bounds calls to one per page in 5 minutes.
         return provider_client.fetch_trending(network, sort=sort, page=page)
+
+
+def _count_call(caller: str) -> None:
+    """Count a call for this address. Raises NoCallSlotError beyond half of the public calls, a quarter of all."""
+    calls_per_minute: int = settings.MARKET_CALLS_PER_MINUTE
+    limit = max(calls_per_minute // 4, 1)
+    # Without Redis there is no rate limit at all.
+    with suppress(CountersUnavailableError):
+        result = hit(f"trending:{caller}", limit=limit, seconds=240 * limit / calls_per_minute)
+        if not result.allowed:
+            raise provider_rate_limit.NoCallSlotError(retry_after=result.reset_seconds, circuit_open=False)
 
 
 def _without_tokens(described: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from config.api.errors import BadRequestError, UpstreamFailedError, UpstreamUnavailableError
 from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
+from config.client_ip import client_address
 from config.concurrency_limits import SharedRunSlotTimeoutError
 from config.http.errors import PermanentError, RetryableError
 from tokens.catalogue import viewed_tokens
@@ -43,7 +44,12 @@ class TrendingView(QueryView):
         if not settings.MARKET_DATA:
             raise UpstreamUnavailableError("Market data is turned off", wait=trending.STALE_SECONDS)
         try:
-            page = trending.fetch_trending_page(chain, sort=self.query["order"], page=self.query["page"])
+            page = trending.fetch_trending_page(
+                chain,
+                sort=self.query["order"],
+                page=self.query["page"],
+                caller=client_address(request._request),
+            )
         except NoCallSlotError as error:
             if error.circuit_open:
                 raise UpstreamFailedError(_DOWN, wait=error.retry_after) from error

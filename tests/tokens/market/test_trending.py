@@ -132,11 +132,11 @@ def end_wait_for_turn():
 def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 5
     launch(market, 3)
-    assert client.get(PATH).status_code == 200
+    assert client.get(PATH + "?page=10").status_code == 200
     end_wait_for_turn()
     pages = [f"?page={page}&chainId={chain}" for page in range(2, 6) for chain in (8453, 1)]
-    for query in pages:
-        answer = client.get(PATH + query)
+    for number, query in enumerate(pages):
+        answer = client.get(PATH + query, REMOTE_ADDR=f"203.0.113.{number}")
         assert (answer.status_code, answer.headers["Cache-Control"]) == (503, "no-store")
         # Two turns of twelve seconds, less the ten that were saved.
         assert 1 <= int(answer.headers["Retry-After"]) <= 15
@@ -146,11 +146,42 @@ def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
     assert len(market.received) == 2
 
 
+def test_odd_pages_of_one_address_displace_neither_the_default_page_nor_those_of_others(client, market, settings):
+    settings.MARKET_CALLS_PER_MINUTE = 60
+    odd = [{"page": page, "order": order} for page in range(2, 10) for order in TRENDING_SORTS[:10]]
+    statuses = [client.get(PATH, query, REMOTE_ADDR="203.0.113.9").status_code for query in odd]
+    received = len(market.received)
+    assert 1 <= received <= 15
+    assert (statuses.count(200), statuses.count(503)) == (received, 80 - received)
+    end_wait_for_turn()
+    assert client.get(PATH, REMOTE_ADDR="203.0.113.9").status_code == 200
+    redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY, provider_rate_limit.NEXT_HALF_RATE_SLOT_KEY)
+    assert client.get(PATH, {"page": 10}, REMOTE_ADDR="203.0.113.8").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query", ["page=0", "page=11", "page=1.5", "page=x", "order=volume", "chainId=-1", "page=1&page=2", "order="]
+)
+def test_a_parameter_outside_of_the_documented_values_costs_no_call(client, market, query):
+    answer = client.get(f"{PATH}?{query}")
+    # A parameter without a value counts as absent.
+    assert answer.status_code == (200 if query == "order=" else 400)
+    assert len(market.received) == (1 if query == "order=" else 0)
+
+
+def test_unknown_parameters_cost_no_further_call(client, market):
+    assert {client.get(f"{PATH}?x{number}=1").status_code for number in range(80)} == {200}
+    assert len(market.received) == 1
+
+
 def test_a_page_is_requested_as_soon_as_there_is_a_turn(client, market, settings):
     settings.MARKET_CALLS_PER_MINUTE = 1
     client.get(PATH)
     assert client.get(PATH + "?page=2").status_code == 503
-    redis_client().delete(provider_rate_limit.NEXT_SLOT_KEY, provider_rate_limit.NEXT_HALF_RATE_SLOT_KEY)
+    limit_of_address = f"{PREFIX}limit:trending:127.0.0.1"
+    redis_client().delete(
+        provider_rate_limit.NEXT_SLOT_KEY, provider_rate_limit.NEXT_HALF_RATE_SLOT_KEY, limit_of_address
+    )
     assert client.get(PATH + "?page=2").status_code == 200
 
 
