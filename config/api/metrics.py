@@ -48,8 +48,11 @@ _REGISTRY.register(_Rows())
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the metrics to requests with METRICS_TOKEN or, if none is set, to programs on this machine.
 
-    Other requests get 401 or, if no token is set, 404; 503 if the database fails.
+    Other requests get 401 or, if no token is set, 404; 503 if the database fails. The host is validated: a web page
+    could point a name of its own at this machine, and read the response in an operator's browser. Raises
+    DisallowedHost, which is 400.
     """
+    request.get_host()
     refusal = _reject(request)
     if refusal is not None:
         return refusal

@@ -1,6 +1,7 @@
 """Views of the OpenAPI description and of Swagger UI, both served from this host only."""
 
 import functools
+import threading
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,9 @@ from rest_framework.views import APIView
 
 from config.api.rendering import JSONRenderer, render_json
 from config.api.response_headers import public_cache_control
+
+# The generator shares state between its runs: two at a time fail.
+_generating = threading.Lock()
 
 # Only our own host. Swagger UI sets styles, renders small images from data URLs, and calls the API at the URL in the
 # description.
@@ -41,7 +45,9 @@ class DocsView(SpectacularSwaggerSplitView):
     http_method_names = ["get", "head"]
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add Content-Security-Policy and Cache-Control."""
+        """Add Content-Security-Policy and Cache-Control, and leave out the token of forms: the page is public."""
+        if "csrf_header_name" in response.data:
+            response.data["csrf_token"] = ""
         response.headers["Content-Security-Policy"] = _PAGE_POLICY
         response.headers.setdefault("Cache-Control", public_cache_control(300))
         return super().finalize_response(request, response, *args, **kwargs)
@@ -52,7 +58,12 @@ class DocsView(SpectacularSwaggerSplitView):
         return super().handle_exception(exc)
 
 
-@functools.cache
 def openapi_document() -> bytes:
-    """Return the description as JSON, cached per process: it depends only on the code and the settings."""
+    """Return the description as JSON, generated once per process: it depends only on the code and the settings."""
+    with _generating:
+        return _generate()
+
+
+@functools.cache
+def _generate() -> bytes:
     return render_json(spectacular_settings.DEFAULT_GENERATOR_CLASS().get_schema(request=None, public=True))

@@ -1,4 +1,4 @@
-"""Conditional requests and compression: ETag, gzip and 304."""
+"""Conditional requests, compression, and cookies: ETag, gzip, 304, and no cookie on a public response."""
 
 import functools
 import hashlib
@@ -88,6 +88,21 @@ def conditional_get(
         unchanged = HttpResponseNotModified(headers=kept)
         unchanged.cookies = response.cookies
         return unchanged
+
+    return respond
+
+
+def public_without_cookies(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return a middleware that drops the cookies of public responses: a cache would give them to other clients."""
+
+    def respond(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        directives = response.get("Cache-Control", "").lower().split(",")
+        if any(directive.strip() == "public" for directive in directives):
+            response.cookies.clear()
+        return response
 
     return respond
 

@@ -36,6 +36,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.api.cors.CrossOriginMiddleware",
+    # Outside of all that may set cookies.
+    "config.edge.representation.public_without_cookies",
     # Outside of compression, so that a 304 has the ETag and the Vary of the 200.
     "config.edge.representation.conditional_get",
     "config.edge.representation.CompressionMiddleware",

@@ -103,10 +103,16 @@ def test_it_has_the_formats_of_prometheus_and_is_never_cached(accept, content_ty
     assert "RateLimit-Limit" not in answer
 
 
-def test_it_is_answered_whatever_the_host_and_without_redirect_to_https(settings):
-    settings.SECURE_SSL_REDIRECT = True
-    settings.MIDDLEWARE = ["config.api.health.probe_middleware", *settings.MIDDLEWARE]
-    assert scrape(headers={"host": "evil.example"}).status_code == 200
+@pytest.mark.parametrize("token", ["", TOKEN])
+def test_it_is_answered_without_redirect_to_https_and_for_allowed_hosts_only(settings, token):
+    settings.SECURE_SSL_REDIRECT, settings.METRICS_TOKEN = True, token
+    settings.ALLOWED_HOSTS = ["launchboard.internal"]
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    assert scrape(headers={"host": "launchboard.internal:8000", **headers}).status_code == 200
+    refused = scrape(headers={"host": "evil.example", **headers})
+    assert (refused.status_code, refused.json()) == (400, {"error": "Bad request"})
+    for probe in ("/healthz", "/readyz"):
+        assert Client().get(probe, headers={"host": "evil.example"}).status_code == 200
 
 
 @pytest.mark.django_db(transaction=True)

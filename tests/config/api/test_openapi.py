@@ -102,6 +102,12 @@ def test_the_page_and_its_script_name_no_other_host():
         assert re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]+", text) == []
 
 
+def test_the_script_has_no_token_of_a_form():
+    client = Client()
+    client.cookies.load({"csrftoken": "a" * 32})
+    assert 'request.headers["X-CSRFTOKEN"] = ""' in client.get("/api/docs?script=").content.decode()
+
+
 def test_the_page_sends_the_description_to_no_validator():
     assert '"validatorUrl": null' in Client().get("/api/docs?script=").content.decode()
 
