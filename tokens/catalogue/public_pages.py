@@ -63,7 +63,7 @@ def _describe(token: Token) -> dict[str, Any]:
 
 
 def _facts(token: Token) -> dict[str, Any]:
-    # Launchers may write any text as a link: only web addresses are rendered as links.
+    # Browsers open no ipfs:// URLs.
     links = [link for link in social_links(token.metadata) if link["link"].lower().startswith(("https://", "http://"))]
     return {
         "supply": None if token.supply is None else _whole_tokens(int(token.supply), decimals=token.decimals),

@@ -72,7 +72,7 @@ RECORD_FIELDS = (
     RecordField("name", _TEXT),
     RecordField("symbol", _TEXT),
     RecordField("description", MAYBE_TEXT),
-    RecordField("img_url", MAYBE_TEXT),
+    RecordField("img_url", MAYBE_TEXT, "An http, https or ipfs URL."),
     RecordField("supply", _WEI, "Total supply at launch, in wei; on Solana of the mint, in its smallest unit."),
     RecordField("admin", MAYBE_TEXT),
     RecordField("msg_sender", MAYBE_TEXT, "Sender of the launch call."),

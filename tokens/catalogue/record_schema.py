@@ -36,7 +36,7 @@ _LOCKUP = _object(
 )
 
 METADATA = _object(
-    auditUrls=_list(_value("string")),
+    auditUrls=_list(_value("string", "An http, https or ipfs URL.")),
     description=_maybe("string"),
     socialMediaUrls=_list(_object(platform=_value("string"), url=_value("string"))),
 )

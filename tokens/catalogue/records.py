@@ -15,7 +15,7 @@ from accounts.profiles import social_refresh
 from config.postgresql.compiled_queries import CompiledQuery
 from config.timestamps import format_timestamp
 from tokens.catalogue.record_fields import MAYBE_TEXT, RECORD_FIELDS
-from tokens.indexing.metadata import find_link, social_links
+from tokens.indexing.metadata import find_link, social_links, web_link, with_web_links
 from tokens.models import Token
 from tokens.models.token import POSSIBLE_COPY, TokenQuerySet
 
@@ -101,7 +101,12 @@ def _build_token(row: Sequence[Any]) -> Record:
     champagne, verified, verified_on_chain, known_deployer, blocked, launch_warnings, possible_copy = row[
         len(_NAMES) : len(TOKEN_COLUMNS)
     ]
-    record["socialLinks"] = social_links(orjson.loads(row[_METADATA]))
+    record["img_url"] = web_link(record["img_url"])
+    stored = orjson.loads(row[_METADATA])
+    metadata = with_web_links(stored)
+    if metadata is not stored:
+        record["metadata"] = metadata
+    record["socialLinks"] = social_links(stored)
     record["tags"] = {
         "champagne": champagne,
         "verified": verified or verified_on_chain,

@@ -40,9 +40,11 @@ _PLATFORMS = {
     "t.me": "telegram",
     "telegram.me": "telegram",
 }
-# Schemes that browsers run on a click; they ignore blanks within a scheme.
-_SCRIPT_SCHEMES = ("javascript:", "data:", "vbscript:")
-_BLANKS = re.compile(r"[\x00-\x20]")
+# A link of http, https or ipfs with a host and without credentials, which would hide the host. Browsers drop tabs and
+# line breaks, and take a backslash for a slash.
+_LINK = re.compile(
+    r"(?:https?|ipfs)://(?:\[[0-9a-f:.]+\]|[^\s/?#@:\\\[\]<>\"]+)(?::[0-9]{1,5})?(?:[/?#][^\s\\<>\"]*)?", re.IGNORECASE
+)
 
 Json = dict[str, Any]
 
@@ -95,9 +97,8 @@ def farcaster_fid(context: Mapping[str, Any]) -> int | None:
 
 
 def social_links(metadata: Json) -> list[dict[str, str]]:
-    """Return the record's `socialLinks` from parsed metadata, without script URLs: clients put them onto pages."""
-    links = metadata["socialMediaUrls"]
-    return [{"name": link["platform"], "link": link["url"]} for link in links if not is_script_url(link["url"])]
+    """Return the record's `socialLinks` from parsed metadata: its web links."""
+    return [{"name": link["platform"], "link": link["url"]} for link in _web_pages(metadata["socialMediaUrls"])]
 
 
 def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None:
@@ -108,9 +109,38 @@ def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None
     return None
 
 
-def is_script_url(url: str) -> bool:
-    """Return whether a browser runs the URL, or may, on a click; browsers ignore blanks in a scheme."""
-    return _BLANKS.sub("", url).lower().startswith(_SCRIPT_SCHEMES)
+def web_link(text: str | None) -> str | None:
+    """Return an http, https or ipfs URL without blanks and invisible characters around it; None for anything else.
+
+    Launchers write any text where a link belongs, and clients put it onto pages. All links of records pass here when
+    they are read, so that old rows need no migration.
+    """
+    if not text:
+        return None
+    start, end = 0, len(text)
+    while start < end and not _is_visible(text[start]):
+        start += 1
+    while start < end and not _is_visible(text[end - 1]):
+        end -= 1
+    url = text[start:end]
+    return url if url.isprintable() and _LINK.fullmatch(url) else None
+
+
+def with_web_links(metadata: Json) -> Json:
+    """Return parsed metadata with web links only: the same object if it has no others."""
+    audits = [link for link in map(web_link, metadata["auditUrls"]) if link]
+    pages = _web_pages(metadata["socialMediaUrls"])
+    if audits == metadata["auditUrls"] and pages == metadata["socialMediaUrls"]:
+        return metadata
+    return {**metadata, "auditUrls": audits, "socialMediaUrls": pages}
+
+
+def _web_pages(links: Iterable[Json]) -> list[Json]:
+    return [{**link, "url": url} for link in links if (url := web_link(link["url"]))]
+
+
+def _is_visible(character: str) -> bool:
+    return character.isprintable() and not character.isspace()
 
 
 def copy_key(name: str, symbol: str) -> str:

@@ -85,8 +85,31 @@ def test_bare_addresses_are_known_by_their_hosts(fetch):
     TokenFactory(contract_address=ADDRESS, metadata=parse_metadata(json.dumps({"socialMediaUrls": urls})))
     record = fetch(address=ADDRESS).json()["data"]
     found = [record[key] for key in ("twitterUrl", "telegramUrl", "farcasterUrl", "websiteUrl")]
-    assert found == [urls[0], urls[2], urls[3], urls[1]]
+    del urls[1]
+    assert found == urls
     assert record["socialLinks"] == [{"name": "website", "link": url} for url in urls]
+
+
+def test_old_rows_show_no_link_that_is_not_of_the_web_or_of_ipfs(fetch):
+    stored = {
+        "auditUrls": ["javascript:a", " https://audit.example"],
+        "description": "javascript:stays",
+        "socialMediaUrls": [
+            {"platform": platform, "url": url}
+            for platform in ("x", "website", "telegram", "farcaster")
+            for url in ("javascript:alert(1)", "//evil.example", "https://a@evil.example")
+        ],
+    }
+    TokenFactory(contract_address=ADDRESS, img_url="data:image/svg+xml,<svg/>", metadata=stored)
+    record = fetch(address=ADDRESS).json()["data"]
+    names = ("img_url", "twitterUrl", "websiteUrl", "telegramUrl", "farcasterUrl")
+    assert {name: record[name] for name in names} == dict.fromkeys(names)
+    assert record["socialLinks"] == []
+    assert record["metadata"] == {
+        "auditUrls": ["https://audit.example"],
+        "description": "javascript:stays",
+        "socialMediaUrls": [],
+    }
 
 
 def test_it_returns_the_deployers_profile(fetch, django_assert_num_queries):

@@ -101,7 +101,7 @@ def test_names_run_nothing_and_load_nothing(client):
 
 def test_only_addresses_of_the_web_become_links(client):
     addresses = read(client.get(page_of(make_hostile()))).addresses
-    assert [address for address in addresses if "a.example" in address] == ['https://a.example/"onclick="alert(1)']
+    assert not [address for address in addresses if "a.example" in address]
     assert not [address for address in addresses if address.startswith(("javascript:", "data:"))]
 
 

@@ -18,6 +18,8 @@ from tokens.indexing.metadata import (
     parse_context,
     parse_metadata,
     social_links,
+    web_link,
+    with_web_links,
 )
 
 NOTHING = {"interface": None, "platform": None, "messageId": None, "id": None}
@@ -148,10 +150,71 @@ def test_of_thousands_of_marks_in_a_name_the_first_thirty_make_its_copy_key():
     assert copy_key("Higher" + "\u0345\u0300" * 20_000, "UP") == copy_key("Higher" + "\u0345\u0300" * 15, "UP")
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", " JavaScript:alert(1)", "java\nscript:x", "data:text/html,x"])
-def test_addresses_that_run_something_are_no_links(url):
-    links = [{"platform": "x", "url": url}, {"platform": "x", "url": "x.com/fine"}]
-    metadata = parse_metadata(json.dumps({"socialMediaUrls": links}))
-    assert len(metadata["socialMediaUrls"]) == 2
-    assert social_links(metadata) == [{"name": "x", "link": "x.com/fine"}]
-    assert find_link(social_links(metadata), "x") == "x.com/fine"
+# Texts that launchers may write as a link, and that no client may be given as one.
+NO_LINKS = [
+    "javascript:alert(1)",
+    " JavaScript:alert(1)",
+    "java\nscript:x",
+    "\x01javascript:x",
+    "data:text/html,x",
+    "blob:https://a.example/1",
+    "vbscript:x",
+    "//a.example/x",
+    "/\\a.example",
+    "https:\\\\a.example",
+    "https:/a.example",
+    "https://",
+    "https://user:password@a.example/",
+    "https://a.example@b.example/",
+    "https://a.ex\tample/",
+    "https://a.example/\u202egpj",
+    "https://a.example/a b",
+    'https://a.example/"onclick="x',
+    "ftp://a.example/",
+    "ar://abc",
+    "x.com/fine",
+    "Qm" + "a" * 44,
+    "https://[",
+    "",
+    "\u3164https://a.example/",
+]
+
+
+@pytest.mark.parametrize("url", NO_LINKS)
+def test_what_is_no_address_of_the_web_or_of_ipfs_is_no_link(url):
+    assert web_link(url) is None
+    links = [{"platform": "x", "url": url}, {"platform": "x", "url": "https://x.com/fine"}]
+    metadata = parse_metadata(json.dumps({"socialMediaUrls": links, "auditUrls": [url, "ipfs://a"]}))
+    assert social_links(metadata) == [{"name": "x", "link": "https://x.com/fine"}]
+    assert find_link(social_links(metadata), "x") == "https://x.com/fine"
+    assert with_web_links(metadata) == {
+        "auditUrls": ["ipfs://a"],
+        "description": None,
+        "socialMediaUrls": [{"platform": "x", "url": "https://x.com/fine"}],
+    }
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.example",
+        "HTTP://A.example:8080/x?y=@z#f",
+        "ipfs://bafy/1.png",
+        "https://[2001:db8::1]:443/",
+        "https://münze.example/ä",
+        "https://a.example/it's",
+    ],
+)
+@pytest.mark.parametrize("around", ["", " ", "\u00a0\x00\x1f", "\u200b\ufeff", "\u2066"])
+def test_blanks_and_invisible_characters_around_a_link_go(url, around):
+    assert web_link(around + url + around) == url
+
+
+def test_metadata_with_web_links_only_is_not_copied():
+    metadata = parse_metadata(json.dumps({"socialMediaUrls": ["https://a.example"], "auditUrls": ["http://b.example"]}))
+    assert with_web_links(metadata) is metadata
+
+
+def test_long_texts_cost_linear_time():
+    assert web_link("\u200b" * 100_000 + "https://a.example") == "https://a.example"
+    assert web_link("https://" + "a:" * 100_000) is None

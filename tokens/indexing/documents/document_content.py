@@ -11,7 +11,7 @@ import orjson
 
 from config.http.errors import PermanentError
 from config.http.json_client import parse_json_response
-from tokens.indexing.metadata import MAX_LINKS, MAX_TEXT, Json, clean_metadata, is_script_url, to_storable_json
+from tokens.indexing.metadata import MAX_LINKS, MAX_TEXT, Json, clean_metadata, to_storable_json, web_link
 
 # Keys of Metaplex's `extensions`, which many documents have at the top level.
 _PLATFORMS = ("website", "twitter", "telegram", "discord", "farcaster")
@@ -41,14 +41,15 @@ def parse_document(content: bytes) -> Json:
 
 
 def _links(raw: Json) -> Iterator[dict[str, str]]:
-    """Yield the document's links, each URL once, without script URLs."""
+    """Yield the document's web links, each URL once."""
     extensions = _object(raw.get("extensions"))
     found = [(name, source.get(name)) for name in _PLATFORMS for source in (extensions, raw)]
     seen = set()
     for platform, url in [*found, ("website", raw.get("external_url"))]:
-        if isinstance(url, str) and url.strip() and url.strip() not in seen and not is_script_url(url):
-            seen.add(url.strip())
-            yield {"platform": platform, "url": url.strip()}
+        link = web_link(url) if isinstance(url, str) else None
+        if link and link not in seen:
+            seen.add(link)
+            yield {"platform": platform, "url": link}
 
 
 def _images(raw: Json) -> Iterator[Any]:
