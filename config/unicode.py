@@ -1,4 +1,4 @@
-"""Unicode normalization (NFKC) of untrusted text in linear time."""
+"""Unicode normalization (NFKC) of untrusted text in linear time, and keys of texts that look alike."""
 
 import re
 import unicodedata
@@ -9,6 +9,26 @@ from itertools import groupby, islice
 MAX_MARKS = 30
 # Candidates for such a run: marks are not letters, but two signs of Katakana are both.
 _LONG = re.compile(rf"(?:[^\w\s!-~]|[\uff9e\uff9f]){{{MAX_MARKS + 1},}}")
+
+
+# Characters without a glyph of their own: controls, format characters such as zero-width ones and marks of direction,
+# what the standard lists as ignorable beside them (variation selectors, fillers, joiners), and the blank of Braille.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def visible_key(text: str) -> str:
+    """Return the form in which two texts are compared: NFKC, without case, invisible characters and blanks around.
+
+    Applied to its own result it changes nothing.
+    """
+    visible = _INVISIBLE.sub("", text)
+    # Case folding may leave NFKC, and NFKC may make a character that is folded.
+    folded = normalize_text(normalize_text(visible).casefold())
+    return _INVISIBLE.sub("", normalize_text(folded.casefold())).strip()
 
 
 def normalize_text(text: str) -> str:

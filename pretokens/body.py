@@ -1,11 +1,13 @@
 """Parsing of a pretoken's body: its own field names, with the rules of a launch request for the values."""
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 from config import json_rules
 from config.json_rules import FieldNames, FieldRule, Problem, object_of, parse_object
-from pretokens.models import MAX_KEYWORD
+from config.unicode import visible_key
+from pretokens.models import MAX_KEYWORD, MAX_KEYWORD_KEY
 from tokens.deploying import launch_request
 from tokens.deploying.launch_request import LaunchRequest, LaunchRequestError
 from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts
@@ -39,8 +41,18 @@ _SETTINGS = {
     "metadata": FieldRule(rule=object_of(token_texts.METADATA), default=_NO_METADATA),
     "social_context": FieldRule(rule=token_texts.context, attribute="context", default=token_texts.context({})),
 }
+_KEYWORD_TEXT = json_rules.text(least=1, most=MAX_KEYWORD)
+
+
+def _keyword(value: Any) -> str:
+    parsed: str = _KEYWORD_TEXT(value)
+    if not visible_key(parsed):
+        raise ValueError("must not be blank")
+    return parsed
+
+
 _BODY = {
-    "keyword": FieldRule(rule=json_rules.text(least=1, most=MAX_KEYWORD)),
+    "keyword": FieldRule(rule=_keyword),
     "chain_id": FieldRule(rule=launch_request.chain_id_rule),
     "token_settings": FieldRule(rule=object_of(_SETTINGS)),
     "vault_settings": FieldRule(rule=supply_shares.vault, attribute="vault", default=None),
@@ -81,8 +93,12 @@ def check_requestor(parsed: PretokenBody, *, fid: int | None) -> None:
 
 
 def normalize_keyword(keyword: str) -> str:
-    """Return the form in which two keywords are compared: without case and surrounding blanks."""
-    return keyword.strip().casefold()
+    """Return the key by which two keywords are compared: `visible_key`, or its digest where that is too long.
+
+    One character of a keyword may become eighteen.
+    """
+    key = visible_key(keyword)
+    return key if len(key) <= MAX_KEYWORD_KEY else hashlib.sha256(key.encode()).hexdigest()
 
 
 def without_nulls(value: Any) -> Any:

@@ -13,6 +13,7 @@ from accounts.models import Person
 from tokens.models import Deployment
 
 MAX_KEYWORD = 100
+MAX_KEYWORD_KEY = 300
 
 
 class PretokenState(models.TextChoices):
@@ -56,8 +57,8 @@ class Pretoken(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="pretokens", db_index=False)
     keyword = models.CharField(max_length=MAX_KEYWORD)
-    # The keyword without case and surrounding blanks, for comparison. Case folding makes up to three characters of one.
-    keyword_key = models.CharField(max_length=3 * MAX_KEYWORD)
+    # The keyword in the form of comparison (`normalize_keyword` of body.py).
+    keyword_key = models.CharField(max_length=MAX_KEYWORD_KEY)
     chain_id = models.BigIntegerField()
     # The body without null keys; an empty object after pruning.
     body = models.JSONField()

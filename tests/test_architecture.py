@@ -95,7 +95,6 @@ ALONE = {
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",
     "config.postgresql.timeouts": "imported without the rest of the database's modules",
     "config.timestamps": "shared by API, pages and providers' responses",
-    "config.unicode": "shared by tokens and leaderboard",
     "config.wsgi": "the web server names it",
     "development.local_accounts": "called by a management command only",
     "leaderboard.wash.accusation": "imported by the admin site without numpy",

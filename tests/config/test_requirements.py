@@ -10,7 +10,7 @@ FILES = sorted(path.name for path in BASE_DIR.glob("requirements*.txt"))
 
 
 def test_every_input_has_a_pinned_file():
-    assert FILES == sorted(path.with_suffix(".txt").name for path in BASE_DIR.glob("requirements*.in"))
+    assert sorted(path.with_suffix(".txt").name for path in BASE_DIR.glob("requirements*.in")) == FILES
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -8,6 +8,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pretokens import body as bodies
+from pretokens.models import MAX_KEYWORD, MAX_KEYWORD_KEY
 from tests.rows.changed_bodies import ABSENT, with_value
 from tests.rows.factories import PretokenFactory
 from tests.tokens.deploying.test_launch_request import ADMIN, JSON, NOWHERE, OTHER, USDC, WETH, ZERO
@@ -166,9 +167,48 @@ def test_a_description_may_be_in_either_place():
     assert bodies.parse_pretoken(body, request_key=KEY).launch_request.config.metadata["description"] == "Wow"
 
 
-@pytest.mark.parametrize(("one", "other"), [("Doge", " dOGE "), ("STRASSE", "straße")])
-def test_keywords_are_compared_without_case_and_blanks_around(one, other):
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Doge", " dOGE "),
+        ("STRASSE", "straße"),
+        ("doge", "ｄｏｇｅ"),
+        ("doge", "do\u200bge"),
+        ("doge", "\u202edoge\u202c"),
+        ("doge", "d\u2066o\u2069ge\ufeff"),
+        ("doge", "doge\ufe0f"),
+        ("doge", "doge\U000e0101"),
+        ("doge", "do\u00adge\u3164\x07"),
+        ("doge", "do\u034fge"),
+        ("doge", "\u00a0doge\u2003"),
+        ("é", "e\u0301"),
+        ("ﬁne", "FINE"),
+    ],
+)
+def test_keywords_that_look_alike_are_the_same(one, other):
     assert bodies.normalize_keyword(one) == bodies.normalize_keyword(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("doge", "doges"), ("a b", "ab"), ("e", "é"), ("❤", "💔")])
+def test_keywords_that_differ_stay_different(one, other):
+    assert bodies.normalize_keyword(one) != bodies.normalize_keyword(other)
+
+
+@given(st.text(max_size=MAX_KEYWORD))
+def test_the_key_of_a_keyword_fits_and_is_its_own_key(keyword):
+    key = bodies.normalize_keyword(keyword)
+    assert len(key) <= MAX_KEYWORD_KEY
+    assert bodies.normalize_keyword(key) == key
+
+
+def test_a_keyword_that_grows_has_a_key_that_fits():
+    # Each of them becomes eighteen characters.
+    assert len(bodies.normalize_keyword("\ufdfa" * MAX_KEYWORD)) <= MAX_KEYWORD_KEY
+
+
+@pytest.mark.parametrize("keyword", ["\u200b", "\u3164\u2800", " \ufe0f"])
+def test_a_keyword_without_visible_characters_is_refused(keyword):
+    assert refusals(BODY | {"keyword": keyword}) == {"keyword": "must not be blank"}
 
 
 PLACES = ["keyword", "chain_id", SETTINGS, "vault_settings", "airdrop", "airdrop.entries.0"]
@@ -188,7 +228,7 @@ def test_any_value_in_any_place_is_taken_or_refused_by_name(path, value):
 
 @pytest.mark.django_db
 def test_the_longest_keyword_has_its_place():
-    # Case folding turns each of its letters into three.
-    row = PretokenFactory(keyword="\N{GREEK SMALL LETTER IOTA WITH DIALYTIKA AND TONOS}" * 100)
+    # Each of its characters becomes three.
+    row = PretokenFactory(keyword="\N{TRIPLE PRIME}" * 100)
     row.refresh_from_db()
     assert len(row.keyword_key) == 300
