@@ -24,7 +24,7 @@ from config.environment.model import ServerVariables
 from config.environment.variables import BASE_DIR, invalid_value, read_variables
 from development import private_files
 from development.servers.processes import is_locked
-from development.servers.unprivileged import make_home, server_home, server_user
+from development.servers.unprivileged import close_directory, make_home, server_home, server_user
 
 # Sockets' paths have at most 107 bytes on Linux, and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
@@ -54,13 +54,17 @@ def local_directory() -> Path:
 
 
 def make_local_directory() -> Path:
-    """Create the local directory if it is missing, and return it.
+    """Create the local directory if it is missing, and return it. Only this user can enter it, with all its content.
 
-    Raises ImproperlyConfigured if it can't be created or written.
+    A directory with other content, which LAUNCHBOARD_LOCAL names, keeps its permissions. Raises ImproperlyConfigured if
+    it can't be created or written.
     """
     local = local_directory()
     try:
-        local.mkdir(parents=True, exist_ok=True)
+        local.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_own = local == BASE_DIR / ".local" or not any(local.iterdir())
+        if is_own and local.stat().st_uid == os.geteuid():
+            close_directory(local, local)
         # Permissions don't show it: in some file systems, as /proc, no file can be created.
         with tempfile.TemporaryFile(dir=local):
             return local

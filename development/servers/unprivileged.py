@@ -44,8 +44,26 @@ def make_home(local: Path) -> None:
     """Create the servers' directory, which they may enter; no other user can enter what it contains."""
     home = server_home(local)
     home.mkdir(parents=True, exist_ok=True)
-    if os.geteuid() == 0:
-        home.chmod(stat.S_IMODE(home.stat().st_mode) | 0o011)
+    if os.geteuid() != 0:
+        return
+    if home != local:
+        close_directory(home, local)
+        return
+    # An operator's own directory is left as it is, besides that the servers can enter it.
+    found = home.stat()
+    if found.st_gid != server_user() or not found.st_mode & stat.S_IXGRP:
+        home.chmod(stat.S_IMODE(found.st_mode) | 0o011)
+
+
+def close_directory(directory: Path, local: Path) -> None:
+    """Let no other user enter the directory or list it; the servers' group may enter it if their data are there."""
+    holds_data = os.geteuid() == 0 and directory == server_home(local)
+    mode, group = (0o710, server_user()) if holds_data else (0o700, -1)
+    found = directory.stat()
+    if group not in (-1, found.st_gid):
+        os.chown(directory, -1, group)
+    if stat.S_IMODE(found.st_mode) != mode:
+        directory.chmod(mode)
 
 
 def adopt_data(name: str, local: Path) -> Path:

@@ -19,6 +19,7 @@ import redis
 
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
+from development.servers.unprivileged import server_user
 from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
 
@@ -185,6 +186,35 @@ def test_it_keeps_one_secret_that_others_cannot_read(new_place: Place) -> None:
     assert len(keys.pop()) >= 50
     assert stat.S_IMODE((new_place.local / "secret-key").stat().st_mode) == 0o600
     assert [path.name for path in new_place.local.iterdir()] == ["secret-key"]
+    assert stat.S_IMODE(new_place.local.stat().st_mode) & 0o067 == 0
+
+
+def closed(local: Path | str) -> tuple[int, int]:
+    """Have the service make its local directory, and return its permissions and group."""
+    code = "from development.servers import bundled; print(bundled.make_local_directory())"
+    environment = os.environ | {"LAUNCHBOARD_LOCAL": str(local)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=BASE_DIR, env=environment, capture_output=True, text=True)
+    found = Path(done.stdout.strip()).stat()
+    return stat.S_IMODE(found.st_mode), found.st_gid
+
+
+def test_no_other_user_enters_the_local_directory(make_directory: Callable[[], Path]) -> None:
+    # Where root starts the servers, they enter it by their group.
+    of_servers = (0o710, server_user()) if os.getuid() == 0 else (0o700, os.getgid())
+    parent = make_directory()
+    assert closed(parent / "new") == of_servers
+    (parent / "empty").mkdir(mode=0o755)
+    assert closed(parent / "empty") == of_servers
+    # The default directory, in which earlier versions let all users look.
+    (BASE_DIR / ".local").chmod(0o755)
+    assert closed("")[0] in (0o700, 0o710)
+    # Another one with content is the operator's.
+    (parent / "used").mkdir(mode=0o755)
+    (parent / "used" / "file").touch()
+    assert closed(parent / "used")[0] == 0o755
+    # Below a directory that only its user can enter, the servers' data are elsewhere.
+    parent.chmod(0o700)
+    assert closed(parent / "hidden")[0] == 0o700
 
 
 def test_it_starts_nothing_for_servers_that_are_configured(new_place: Place) -> None:
