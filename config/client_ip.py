@@ -6,6 +6,7 @@ client could replace the header of the proxy. The proxy must drop such names, or
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -33,7 +34,12 @@ def client_address(request: HttpRequest) -> str:
 
     The owner of one IPv6 address commonly has all of its /64. An IPv4-mapped address is its IPv4 address.
     """
-    address = _forwarded_address(request) or _parse_address(request.META.get("REMOTE_ADDR", ""))
+    return address_key(request.META)
+
+
+def address_key(environ: Mapping[str, Any]) -> str:
+    """Return the same for the environment of a WSGI request."""
+    address = _forwarded_address(environ) or _parse_address(environ.get("REMOTE_ADDR", ""))
     if address is None:
         return UNKNOWN_ADDRESS
     if isinstance(address, ipaddress.IPv6Address):
@@ -48,7 +54,7 @@ def is_on_loopback(request: HttpRequest) -> bool:
     without a trusted address counts as remote.
     """
     if any(header in request.META for header in (_trusted_key(), *_FORWARDED)):
-        address = _forwarded_address(request)
+        address = _forwarded_address(request.META)
     else:
         address = _parse_address(request.META.get("REMOTE_ADDR", ""))
     return address is not None and address.is_loopback
@@ -74,13 +80,13 @@ def _trusted_key() -> str:
     return f"HTTP_{name.upper().replace('-', '_')}"
 
 
-def _forwarded_address(request: HttpRequest) -> IPAddress | None:
+def _forwarded_address(environ: Mapping[str, Any]) -> IPAddress | None:
     """Return the address that the outermost trusted proxy added; each proxy appends its client's address at the right.
 
     None without such an address: any client can forge the entries further left.
     """
     proxies: int = settings.TRUSTED_PROXIES
-    header = request.META.get(_trusted_key(), "")
+    header = environ.get(_trusted_key(), "")
     if not proxies or not header:
         return None
     entries = header.rsplit(",", proxies)[-proxies:]

@@ -10,8 +10,9 @@ from threading import BoundedSemaphore
 
 from config.http.errors import RetryableError
 
-# Half of the threads per process in the Procfile.
-SLOTS = 2
+# Threads of a web process that run requests.
+THREADS = 4
+SLOTS = THREADS // 2
 _node_slots, _write_slots, _shared_run_slots = (BoundedSemaphore(SLOTS) for _ in range(3))
 
 # Bodies above this size take the slot of large bodies: those of an airdrop cost about 0.2 ms of CPU time per KiB.

@@ -1,18 +1,25 @@
-"""WSGI application of the web server."""
+"""Applications of the web server: `server` by RSGI, around `application` by WSGI."""
 
 import gc
 import os
 import sys
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
+from config.concurrency_limits import THREADS
 from config.edge.cache import cache_public_responses
-from config.edge.chunked_bodies import add_content_length
+from config.edge.wsgi_bridge import WSGIBridge
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-# Outside of `add_content_length`: a cacheable request has no body.
-application = cache_public_responses(add_content_length(get_wsgi_application()))
+application = cache_public_responses(get_wsgi_application())
+server = WSGIBridge(
+    application,
+    threads=THREADS,
+    body_timeout=settings.WEB_BODY_TIMEOUT_SECONDS,
+    body_memory=settings.WEB_BODY_MEMORY_MB * 1024 * 1024,
+)
 
 # A thread that returns from the database waits for the interpreter lock until the running thread releases it: by
 # default 5 ms, which is longer than most requests take.

@@ -115,6 +115,8 @@ def _read_settings() -> dict[str, str]:
         "PORT": str(settings.PORT),
         "WEB_HOST": settings.WEB_HOST,
         "WEB_WORKERS": str(settings.WEB_WORKERS),
+        "WEB_HEADER_TIMEOUT_SECONDS": str(settings.WEB_HEADER_TIMEOUT_SECONDS),
+        "WEB_MAX_MEMORY_MB": str(settings.WEB_MAX_MEMORY_MB),
         "WORKER_PROCESSES": str(settings.WORKER_PROCESSES),
         "LAUNCH_EVERY_SECONDS": str(settings.LAUNCH_EVERY_SECONDS),
         "PYTHONUNBUFFERED": "1",

@@ -89,7 +89,6 @@ SMALL = 40
 ALONE = {
     "accounts.operators.second_factor_middleware": "settings name it",
     "config.api.routing": "imported by every URL file",
-    "config.edge.chunked_bodies": "WSGI, before Django",
     "config.environment.secret": "imported by settings of all subjects",
     "config.http.backoff": "delays of rows and loops that have no circuit",
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",

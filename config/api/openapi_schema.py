@@ -43,6 +43,7 @@ _TEXTS = {
     "403": "The caller is authenticated but not allowed to do this.",
     "404": "There is no such record.",
     "409": "A record with the same key exists, with other content.",
+    "408": "The body did not arrive in time.",
     "413": "The body is too large.",
     "415": "The body is not JSON.",
     "429": "A rate limit is exceeded. Retry after the number of seconds in `Retry-After`.",
@@ -200,7 +201,7 @@ def _usual_errors(path: str, operation: dict[str, Any]) -> list[str]:
     if operation.get("parameters") or operation.get("requestBody"):
         statuses.append("400")
     if operation.get("requestBody"):
-        statuses += ["413", "415"]
+        statuses += ["408", "413", "415"]
     if any(operation.get("security", [])):
         statuses += ["401", "403"]
     if "{" in path:

@@ -13,9 +13,7 @@ from rest_framework.settings import api_settings
 
 from config.api.errors import PayloadTooLargeError
 from config.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
-
-# Default limit; a view that accepts more sets `max_body_bytes`.
-MAX_BODY_BYTES = 1024 * 1024
+from config.edge.request_bodies import MAX_BODY_BYTES
 
 # A tenth of it is enough for every body of the API; the renderer stops at 254 levels.
 MAX_DEPTH = 64

@@ -87,6 +87,15 @@ class EdgeCache:
         response = self._run(key, environ, run if is_leader else None)
         return send_response(response, environ, start_response)
 
+    def respond_from_cache(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes] | None:
+        """Return a cached response; None without one. It never waits for a run."""
+        key = self._key(environ)
+        if key is None:
+            return None
+        with self._lock:
+            cached = self._store.get(key)
+        return None if cached is None or cached is _UNCACHEABLE else send_cached(cached, environ, start_response)
+
     def _key(self, environ: WSGIEnvironment) -> ResponseKey | None:
         """Return the cache key of everything a public response depends on; None for a request that bypasses the cache.
 

@@ -58,7 +58,7 @@ def run_shareable(application: WSGIApplication, environ: WSGIEnvironment) -> WSG
     def start_response(status: str, headers: Headers, exc_info: Any = None, /) -> Callable[[bytes], object]:
         started.append((status, headers))
         # For applications older than PEP 333; Django does not use it.
-        return _refuse_to_write
+        return refuse_to_write
 
     # Django calls start_response before it returns.
     body = application(environ, start_response)
@@ -151,5 +151,6 @@ def _close(body: Iterable[bytes]) -> None:
         close()
 
 
-def _refuse_to_write(_: bytes) -> object:
+def refuse_to_write(_: bytes) -> object:
+    """Raise NotImplementedError: the `write` of applications older than PEP 333."""
     raise NotImplementedError("answers are returned, not written")

@@ -61,13 +61,22 @@ class Environment(ServerVariables, IssuerVariables):
     DEBUG: bool = variable(kinds.switch, "false")
     """Whether tracebacks are shown in the browser: never enable it on a reachable installation."""
     PORT: int = variable(kinds.whole_number(1, 65_535), "8000")
-    """Port of the web server. The Procfile reads this and the next three; here they are validated."""
+    """Port of the web server. The Procfile reads this and the next five; here they are validated."""
     WEB_HOST: str = variable(kinds.listening_address, "127.0.0.1")
     """IP address that the web server listens on; host names are not accepted."""
     WEB_WORKERS: int = variable(kinds.whole_number(1, 64), "2")
     """Processes of the web server."""
+    WEB_HEADER_TIMEOUT_SECONDS: int = variable(kinds.whole_number(1, 60), "5")
+    """Deadline of all headers of a request, and longest idle time of a connection between requests."""
+    WEB_MAX_MEMORY_MB: int = variable(kinds.whole_number(64, 1_048_576), "1024")
+    """Resident memory in MiB from which a web process is replaced by a new one."""
     WORKER_PROCESSES: int = variable(kinds.whole_number(1, 64), "2")
     """Concurrent tasks of the worker."""
+    WEB_BODY_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 600.0), "30.0")
+    """Deadline of a whole request body, from the end of the headers."""
+    WEB_BODY_MEMORY_MB: int = variable(kinds.whole_number(33, 65_536), "64")
+    """Memory for request bodies that arrive, wait or are processed, per web process in MiB. A client address may use
+    a quarter of it."""
     SITE_URL: str = variable(kinds.origin)
     """Public URL of this installation: links start with it, and https enables the secure flags."""
     HSTS_SECONDS: int = variable(kinds.whole_number(1, 63_072_000), "3600")

@@ -12,7 +12,6 @@ from accounts.keys import credentials
 from accounts.models import PartnerKey, Person, Scope
 from config import cursors
 from config.edge.cache import cache_public_responses
-from config.edge.chunked_bodies import add_content_length
 from development.devchain.anvil import CHAIN_ID
 from development.standins.issuer_server import IssuerStandIn
 from leaderboard.models import Interval, Snapshot
@@ -80,7 +79,7 @@ def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) ->
         ranking=ranking,
     )
     return FuzzedService(
-        application=cache_public_responses(add_content_length(WSGIHandler())),
+        application=cache_public_responses(WSGIHandler()),
         headers={
             Level.PARTNER: {"x-api-key": partner},
             Level.READER: {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ])},

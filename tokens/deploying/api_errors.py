@@ -17,8 +17,9 @@ from config.api.errors import (
     UpstreamFailedError,
     UpstreamUnavailableError,
 )
-from config.api.parsing import MAX_BODY_BYTES, declared_length
+from config.api.parsing import declared_length
 from config.concurrency_limits import NodeSlotTimeoutError
+from config.edge.request_bodies import MAX_BODY_BYTES
 from config.json_rules import FieldNames, Problem
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.deploying import accept, quotas

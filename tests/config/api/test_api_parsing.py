@@ -15,7 +15,6 @@ from config.api.errors import PayloadTooLargeError
 from config.api.parsing import LimitedJSONParser, parse_json_body
 from config.api.rendering import render_json
 from config.api.routing import endpoint
-from config.edge.chunked_bodies import add_content_length
 
 pytestmark = pytest.mark.urls(__name__)
 
@@ -230,20 +229,6 @@ def test_it_takes_an_empty_body_for_an_empty_object(post):
 @pytest.mark.parametrize("template", ["%d", "[%d]", "[1,%d]", '{"a":%d}', '{"a": %d}', "\n%d"])
 def test_it_keeps_whole_numbers_exact(template, number):
     assert str(number) in str(parse_json_body((template % number).encode()))
-
-
-def test_it_gives_a_length_to_bodies_that_come_without_one():
-    environ = {"wsgi.input": io.BytesIO(b"abc"), "wsgi.input_terminated": True}
-    assert b"".join(add_content_length(report_length)(environ, None)) == b"3 abc"
-
-
-def test_it_does_not_wait_for_a_body_that_has_no_end():
-    environ = {"wsgi.input": io.BytesIO(b"abc")}
-    assert b"".join(add_content_length(report_length)(environ, None)) == b"None abc"
-
-
-def report_length(environ, start_response):
-    return [f"{environ.get('CONTENT_LENGTH')} ".encode(), environ["wsgi.input"].read()]
 
 
 def test_it_writes_timestamps_in_utc_with_milliseconds():

@@ -63,7 +63,7 @@ def test_every_operation_of_the_service_has_a_summary_and_one_tag(document):
     [
         ("/api/tokens", "get", ["200", "304", "400", "429", "503"]),
         ("/api/tokens/trending", "get", ["200", "304", "400", "429", "502", "503"]),
-        ("/api/tokens/index", "post", ["200", "400", "401", "403", "413", "415", "429", "503"]),
+        ("/api/tokens/index", "post", ["200", "400", "401", "403", "408", "413", "415", "429", "503"]),
         ("/api/get-lp-info/{address}", "get", ["200", "304", "400", "401", "403", "404", "429", "503"]),
     ],
 )

@@ -8,7 +8,6 @@ from django.test.utils import CaptureQueriesContext
 from accounts.keys import credentials
 from accounts.models import Scope
 from config.edge.cache import cache_public_responses
-from config.edge.chunked_bodies import add_content_length
 from tests.processes.edge_clients import fetch
 from tests.rows.factories import TokenFactory
 
@@ -21,7 +20,7 @@ def service(settings):
     """Build the service as config.wsgi does, with its own cache of 60 s."""
     settings.EDGE_CACHE_SECONDS = 60.0
     settings.ALLOWED_HOSTS = ["testserver"]
-    return cache_public_responses(add_content_length(WSGIHandler()))
+    return cache_public_responses(WSGIHandler())
 
 
 def test_a_cached_list_costs_its_queries_once(service, django_assert_num_queries):

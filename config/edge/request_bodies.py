@@ -1,0 +1,108 @@
+"""Request bodies, read on the event loop: a deadline for each whole body, and limits of size and memory."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterable, Iterator
+from contextlib import contextmanager
+from wsgiref.types import WSGIEnvironment
+
+from django.urls import Resolver404, resolve
+
+from config.client_ip import address_key
+
+# Default limit; a view that accepts more sets `max_body_bytes`.
+MAX_BODY_BYTES = 1024 * 1024
+# The requests of one client address may use this part of the memory for bodies.
+_CLIENT_SHARE = 4
+
+
+class RefusedBodyError(Exception):
+    """Raised for a body that the application does not get; `status` is the response's."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class BodyMemory:
+    """Memory for the bodies of all requests that wait or run in this process, counted by client address.
+
+    Used on the event loop only.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._held: Counter[str] = Counter()
+
+    @contextmanager
+    def body(self, environ: WSGIEnvironment, *, timeout: float) -> Iterator["IncomingBody"]:
+        """Yield the body of a request, whose memory is counted until the block ends."""
+        client = address_key(environ)
+        body = IncomingBody(self, client, environ, timeout=timeout)
+        try:
+            yield body
+        finally:
+            self._held[client] -= body.held
+            if not self._held[client]:
+                del self._held[client]
+
+    def reserve(self, client: str, size: int) -> None:
+        """Count `size` bytes more. Raises RefusedBodyError (503) beyond the share of this client, or of all."""
+        if self._held[client] + size > self._max_bytes // _CLIENT_SHARE or self._held.total() + size > self._max_bytes:
+            raise RefusedBodyError(503, "Too many request bodies at once")
+        self._held[client] += size
+
+
+class IncomingBody:
+    """Body of one request."""
+
+    def __init__(self, memory: BodyMemory, client: str, environ: WSGIEnvironment, *, timeout: float) -> None:
+        self._memory, self._client, self._environ, self._timeout = memory, client, environ, timeout
+        is_chunked = "HTTP_TRANSFER_ENCODING" in environ
+        # Transfer-Encoding overrides Content-Length (RFC 9112, 6.3).
+        self._declared = None if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
+        self._limit = MAX_BODY_BYTES
+        self.held = 0
+        # Whether the client may still send parts.
+        self.is_unread = self._declared != 0
+
+    def is_empty(self) -> bool:
+        """Return whether the request has no body."""
+        return self._declared == 0
+
+    async def read(self, parts: AsyncIterable[bytes]) -> tuple[bytes, int]:
+        """Return the body, and the length that the application should compare with its limit.
+
+        A body of more than the endpoint's limit by its declared length is not read, and returned as empty. One
+        without a length is cut one byte above the limit. Raises RefusedBodyError for a body that is late (408) or
+        incomplete (400), or while bodies use all of their memory (503).
+        """
+        if self._declared is not None and self._is_over_limit(self._declared):
+            return b"", self._declared
+        content, empty_parts = bytearray(), 0
+        try:
+            async with asyncio.timeout(self._timeout):
+                async for part in parts:
+                    empty_parts += not part
+                    self._memory.reserve(self._client, len(part))
+                    self.held += len(part)
+                    content += part
+                    if self._is_over_limit(len(content)):
+                        return bytes(content[: self._limit + 1]), self._limit + 1
+        except TimeoutError:
+            raise RefusedBodyError(408, f"Request body did not arrive within {self._timeout:g} s") from None
+        self.is_unread = False
+        # The server returns an empty part at the end, and one more if the connection or the encoding broke off.
+        if empty_parts > 1:
+            raise RefusedBodyError(400, "Request body is incomplete")
+        return bytes(content), len(content)
+
+    def _is_over_limit(self, length: int) -> bool:
+        """Return whether the length is above the limit of the endpoint, which is resolved for large bodies only."""
+        if length > self._limit == MAX_BODY_BYTES:
+            try:
+                view = resolve(self._environ["PATH_INFO"]).func
+            except Resolver404:
+                view = None
+            self._limit = getattr(getattr(view, "cls", None), "max_body_bytes", MAX_BODY_BYTES)
+        return length > self._limit

@@ -1,0 +1,161 @@
+"""RSGI application of the web server, which runs the WSGI application in threads.
+
+A thread is busy only while the application runs: its request is complete before, and the server sends the response
+after it. So no client holds a thread, however slowly it sends or reads.
+"""
+
+import asyncio
+import ctypes
+import gc
+import io
+import resource
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import IO, Any, Protocol
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+import orjson
+
+from config.edge.cache import EdgeCache
+from config.edge.cached_responses import Headers, refuse_to_write
+from config.edge.request_bodies import BodyMemory, RefusedBodyError
+from config.edge.wsgi_environ import RSGIScope, make_environ
+
+# Open files of a process: the connections of `--backpressure` in the Procfile, and its own files.
+_OPEN_FILES = 4096 + 1024
+# The rest of a refused body is read and dropped for this long: a connection that is closed before is reset, and a
+# client that still sends may lose the response.
+_DRAIN_SECONDS = 2.0
+# After a request with a longer body, its memory is returned to the system at once.
+_LARGE_BODY = 256 * 1024
+_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+_REFUSAL_HEADERS = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+
+# Writes a response to a request by calling StartResponse; None if there is none.
+Responder = Callable[[WSGIEnvironment, StartResponse], Iterable[bytes] | None]
+
+
+class RSGIExchange(Protocol):
+    """Body and response of a request; any thread may send the response."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Return the parts of the body. It may be called once."""
+
+    def response_bytes(self, status: int, headers: Headers, body: bytes) -> None:
+        """Send a response; the server copies it."""
+
+    def response_file(self, status: int, headers: Headers, file: str) -> None:
+        """Send the file at this path."""
+
+
+class FileBody:
+    """Response body of a file (`wsgi.file_wrapper`)."""
+
+    def __init__(self, file: IO[bytes], block_size: int) -> None:
+        self._file, self.close = file, file.close
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Return the content, for a file without a path, such as the requested range of one."""
+        return iter((self._file.read(),))
+
+    def path(self) -> str | None:
+        """Return the path of the whole file, by which the server sends it."""
+        path = getattr(self._file, "name", None)
+        return path if isinstance(path, str) else None
+
+
+class WSGIBridge:
+    """RSGI application around a WSGI application."""
+
+    def __init__(self, application: WSGIApplication, *, threads: int, body_timeout: float, body_memory: int) -> None:
+        """Run the application in this number of threads.
+
+        A body must be complete within `body_timeout` seconds; all bodies use at most `body_memory` bytes.
+        """
+        self._application = application
+        # On the event loop: a cached response needs no thread.
+        self._respond_from_cache = application.respond_from_cache if isinstance(application, EdgeCache) else _no_cache
+        self._threads = ThreadPoolExecutor(threads, "request")
+        self._body_timeout, self._memory = body_timeout, BodyMemory(body_memory)
+
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Raise this process's limit of open files, which is commonly 1,024, as far as it may."""
+        current, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = _OPEN_FILES if highest == resource.RLIM_INFINITY else min(_OPEN_FILES, highest)
+        if current != resource.RLIM_INFINITY and current < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
+
+    async def __rsgi__(self, scope: RSGIScope, exchange: RSGIExchange) -> None:
+        """Respond to one request."""
+        environ = make_environ(scope)
+        if _respond(self._respond_from_cache, environ, exchange):
+            return
+        parts = aiter(_all_parts(exchange))
+        with self._memory.body(environ, timeout=self._body_timeout) as body:
+            try:
+                content, length = (b"", 0) if body.is_empty() else await body.read(parts)
+            except RefusedBodyError as error:
+                headers = [*_REFUSAL_HEADERS, *([("Retry-After", "1")] if error.status == 503 else [])]
+                exchange.response_bytes(error.status, headers, orjson.dumps({"error": str(error)}))
+            else:
+                environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(content), str(length)
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self._threads, _respond, self._application, environ, exchange)
+                if len(content) > _LARGE_BODY:
+                    del content
+                    environ.clear()
+                    await loop.run_in_executor(self._threads, _release_memory)
+        if body.is_unread and "HTTP_EXPECT" not in environ:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_DRAIN_SECONDS):
+                    async for _ in parts:
+                        pass
+
+
+def _no_cache(environ: WSGIEnvironment, start_response: StartResponse) -> None:
+    return None
+
+
+async def _all_parts(exchange: RSGIExchange) -> AsyncIterator[bytes]:
+    """Iterate over the body in several loops, one after another."""
+    async for part in exchange:
+        yield part
+
+
+def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExchange) -> bool:
+    """Send the response and return True; False if there is none.
+
+    It is collected before, also if the application would stream it, and closed by the thread that ran it.
+    """
+    started: list[tuple[str, Headers]] = []
+
+    def start_response(status: str, headers: Headers, exc_info: Any = None, /) -> Callable[[bytes], object]:
+        started.append((status, headers))
+        return refuse_to_write
+
+    body = responder(environ, start_response)
+    if body is None:
+        return False
+    try:
+        path = body.path() if isinstance(body, FileBody) else None
+        content = b"" if path else b"".join(body)
+        status, headers = started[-1]
+        if path:
+            exchange.response_file(int(status[:3]), headers, path)
+        else:
+            exchange.response_bytes(int(status[:3]), headers, content)
+    finally:
+        if hasattr(body, "close"):
+            body.close()
+    return True
+
+
+def _release_memory() -> None:
+    """Free reference cycles, such as those of exceptions with the values that they refused, and then unused pages.
+
+    Otherwise cycles stay for many requests (see the threshold in `config.wsgi`), and glibc keeps freed pages.
+    """
+    gc.collect()
+    if _malloc_trim is not None:
+        _malloc_trim(0)
