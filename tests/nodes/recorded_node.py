@@ -26,6 +26,9 @@ class RefusedError(Exception):
 
 Behave = Callable[[Any], Reply | None]
 
+# The calldata of admin().
+_ADMIN = "0xf851a440"
+
 
 class Node:
     """The recorded chain behind a URL.
@@ -74,6 +77,16 @@ class Node:
         number = int(mined.block["number"], 16)
         self.blocks[number] = mined.block | {"transactions": [{"hash": entry} for entry in mined.block["transactions"]]}
         return mined.hash
+
+    def refuse_state(self) -> None:
+        """Refuse calls for a token's admin from now on, and so the current state, as a node without it does."""
+
+        def view(call: Json, block: str) -> str:
+            if call["data"] == _ADMIN:
+                raise RefusedError(-32000, "missing trie node")
+            return self._view(call, block)
+
+        self.answers["eth_call"] = view
 
     def answer(self, body: Any) -> Reply:
         """Return the HTTP response to a parsed body."""

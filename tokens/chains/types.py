@@ -174,6 +174,28 @@ class PoolClaim:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TokenState:
+    """What may have changed of a launched token since its launch; fields as in `Launch`. None was not read."""
+
+    token: str
+    admin: str | None = None
+    image: str | None = None
+    metadata: str | None = None
+    verified: bool | None = None
+    fee_recipients: tuple[FeeRecipient, ...] | None = None
+    airdrop: Airdrop | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StateAtBlock:
+    """The state of launched tokens as of the end of a block, which a reorg may still drop."""
+
+    block_number: int
+    block_hash: str
+    tokens: tuple[TokenState, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TransactionFacts:
     """Launches and events of one mined transaction, in log order; at least one of either."""
 
@@ -187,6 +209,8 @@ class TransactionFacts:
     pool_claims: tuple[PoolClaim, ...] = ()
     # Whether a reorg can no longer drop it.
     final: bool = False
+    # Of the launched tokens, if the transaction was read by its hash: other readings meet all later events anyway.
+    state: StateAtBlock | None = None
 
 
 def to_bps(parts_per_million: int) -> float:

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from config.http.errors import RetryableError
 from tokens.chains.abi.codec import AbiFunction
 from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.evm.headers import block_call, read_header
 from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
-from tokens.chains.rpc.responses import Call, accept_executions, accept_results
+from tokens.chains.rpc.responses import Call, accept_executions, accept_results, require_results
+from tokens.chains.types import BlockHeader
 
 # Result name -> value; None where the contract reverted, or returned nothing or malformed data.
 ViewResult = dict[str, Any] | None
@@ -48,6 +51,28 @@ def call_views(rpc: RpcClient, views: Sequence[ViewCall], *, block: int | None =
     """
     at = "latest" if block is None else hex(block)
     return _decode(views, rpc.batch([view.call(at) for view in views], parse=accept_executions))
+
+
+def call_views_in_block(rpc: RpcClient, views: Sequence[ViewCall], header: BlockHeader) -> list[ViewResult]:
+    """Return the results in the order of the calls, as of the end of exactly this block.
+
+    Each request also reads the block, because one URL may serve several nodes on different forks. Each healthy node is
+    queried once, and no failure counts. Raises NodeUnavailableError.
+    """
+
+    def parse(results: list[Any]) -> list[Any]:
+        *answers, block = results
+        require_results([block])
+        if read_header(block, number=header.number).hash != header.hash:
+            raise RetryableError("another block than the requested one")
+        return accept_executions(answers)
+
+    results: list[Any] = []
+    size = max(1, rpc.batch_size - 1)
+    for part in (views[start : start + size] for start in range(0, len(views), size)):
+        calls = [*(view.call(hex(header.number)) for view in part), block_call(header.number)]
+        results += rpc.query(calls, parse=parse, policy=ONE_ROUND)
+    return _decode(views, results)
 
 
 def call_views_at_blocks(rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]]) -> list[ViewResult]:

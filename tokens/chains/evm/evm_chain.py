@@ -42,6 +42,14 @@ class Chain:
         """
         return transaction_receipts.read_transaction(self.rpc, self.info, tx_hash)
 
+    def read_with_state(self, tx_hash: str) -> TransactionFacts:
+        """Return one transaction as `read_transaction`, with the current state of the tokens that it launched.
+
+        One more request. Without the state, and with a log line, where no node returns it. Raises as
+        `read_transaction`.
+        """
+        return transaction_receipts.read_transaction(self.rpc, self.info, tx_hash, with_state=True)
+
     def read_head(self) -> int:
         """Return the number of the newest block. Raises NodeUnavailableError."""
         return self.rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_quantity(results[0]))

@@ -55,6 +55,10 @@ class SolanaChain:
         (decoded,) = (decode_launches(self.info, transaction) for transaction in self._read([signature]))
         return build_facts(self.info, decoded, mints=fetch_launch_mints(self.rpc, self.info, [decoded]))
 
+    def read_with_state(self, signature: str) -> TransactionFacts:
+        """Return one transaction as `read_transaction`: no followed event changes a launch on Solana."""
+        return self.read_transaction(signature)
+
     def read_transactions(self, signatures: Sequence[str]) -> dict[str, TransactionFacts]:
         """Return signature -> facts, without the transactions that contain neither launches nor claims.
 

@@ -2,37 +2,66 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from config.http.errors import RetryableError
 from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnavailableError, TransactionNotFoundError
 from tokens.chains.evm.generations.launch_completion import complete_launches
+from tokens.chains.evm.generations.token_states import read_states
 from tokens.chains.evm.generations.transaction_decoding import decode_transaction
+from tokens.chains.evm.headers import read_header
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.responses import Call, accept_results
-from tokens.chains.types import TransactionFacts
+from tokens.chains.types import StateAtBlock, TransactionFacts
 
 logger = logging.getLogger(__name__)
 
 
+# The newest block, as the parameter of a call.
+_NEWEST = "latest"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Mined:
-    """Transaction, receipt and block of one mined transaction, as JSON-RPC objects."""
+    """Transaction, receipt and block of one mined transaction, as JSON-RPC objects.
+
+    `newest` is the newest block of the same response, if it was requested.
+    """
 
     transaction: dict[str, Any]
     receipt: dict[str, Any]
     block: dict[str, Any]
+    newest: dict[str, Any] | None
 
     def decode(self, chain: ChainInfo) -> TransactionFacts:
         return decode_transaction(chain, transaction=self.transaction, receipt=self.receipt, block=self.block)
 
 
-def read_transaction(rpc: RpcClient, chain: ChainInfo, tx_hash: str) -> TransactionFacts:
-    """Implement `Chain.read_transaction`."""
-    (mined,) = _read_mined(rpc, chain, [tx_hash])
+def read_transaction(rpc: RpcClient, chain: ChainInfo, tx_hash: str, *, with_state: bool = False) -> TransactionFacts:
+    """Read one transaction; `with_state` adds the current state of the tokens that it launched."""
+    (mined,) = _read_mined(rpc, chain, [tx_hash], with_newest=with_state)
     (facts,) = complete_launches(rpc, [mined.decode(chain)])
-    return facts
+    return replace(facts, state=_read_state(rpc, chain, mined, facts)) if facts.launches and with_state else facts
+
+
+def _read_state(rpc: RpcClient, chain: ChainInfo, mined: _Mined, facts: TransactionFacts) -> StateAtBlock | None:
+    """Return the launched tokens' state as of the newest block; None, with a log line, if it can't be read.
+
+    One retry after a failure: behind one URL may be a node that has not reached the block.
+    """
+    reason: RetryableError | None = None
+    for _ in range(2):
+        try:
+            blocks = (read_header(mined.block), read_header(mined.newest))
+            # The node that returned the newest block may be behind, or on another fork at the same height.
+            header = max(blocks, key=lambda block: block.number)
+            return read_states(rpc, chain, facts.launches, header=header)
+        except RetryableError as error:
+            reason = error
+    logger.warning("chain %s: no current state of the tokens of %s: %s", chain.chain_id, facts.tx_hash, reason)
+    return None
 
 
 def read_transactions(rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str]) -> list[TransactionFacts]:
@@ -50,7 +79,9 @@ def read_transactions(rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str]
     return complete_launches(rpc, read)
 
 
-def _read_mined(rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str]) -> list[_Mined]:
+def _read_mined(
+    rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], *, with_newest: bool = False
+) -> list[_Mined]:
     """Read transactions with receipts and blocks, and verify that each three agree on the block.
 
     No single response is trusted: one URL may serve several nodes, on different forks or lagging.
@@ -63,7 +94,8 @@ def _read_mined(rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str]) -> l
     for transaction, receipt in zip(transactions, receipts, strict=True):
         if receipt is None or transaction is None or transaction.get("blockHash") is None:
             raise TransactionNotFoundError(f"chain {chain.chain_id} has no such transaction, or has not mined it")
-    blocks = _read_blocks(rpc, chain, [receipt.get("blockNumber") for receipt in receipts])
+    numbers = [receipt.get("blockNumber") for receipt in receipts]
+    blocks = _read_blocks(rpc, chain, [*numbers, _NEWEST] if with_newest else numbers)
     mined = []
     for tx_hash, transaction, receipt in zip(tx_hashes, transactions, receipts, strict=True):
         block = blocks[receipt["blockNumber"]]
@@ -73,7 +105,8 @@ def _read_mined(rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str]) -> l
             raise NodeUnavailableError(f"chain {chain.chain_id}: an incomplete response ({error!r:.100})") from error
         if not agreed:
             raise NodeUnavailableError(f"chain {chain.chain_id}: transaction, receipt and block don't agree")
-        mined.append(_Mined(transaction=transaction, receipt=receipt, block=block))
+        newest = blocks.get(_NEWEST)
+        mined.append(_Mined(transaction=transaction, receipt=receipt, block=block, newest=newest))
     return mined
 
 

@@ -1,0 +1,116 @@
+"""The current state of launched tokens, from their contracts: what the events after launch may have changed.
+
+Only state of which a change emits a followed event is read, so that a token is the same whether its events or its state
+were read. Tokens up to v3.0 and lockers up to v3.1 emit none; the record of a vault has nothing that changes.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tokens.chains.abi import codec
+from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_views_in_block
+from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.types import Airdrop, BlockHeader, FeeRecipient, Launch, StateAtBlock, TokenState, fee_currency
+
+logger = logging.getLogger(__name__)
+
+_TOKEN = codec.load_abi("token")
+_REWARDS = codec.load_abi("v4_fees").function("tokenRewards")
+_PREFERENCE = codec.load_abi("v4_fees").function("feePreferences")
+_AIRDROP = codec.load_abi("v4").function("airdrops")
+
+# Field of TokenState -> the token's view. v4 returns most of them by `allData()`, too, which v3.1 lacks.
+_TOKEN_VIEWS = {
+    "admin": _TOKEN.function("admin"),
+    "image": _TOKEN.function("imageUrl"),
+    "metadata": _TOKEN.function("metadata"),
+    "verified": _TOKEN.function("isVerified"),
+}
+# Layouts of launches with tokens that have these views.
+_WITH_VIEWS = ("v3_1", "v4")
+# The layout of launches with a locker that returns its recipients by token.
+_WITH_REWARDS = ("v4",)
+
+
+# The name of a view, and which of several it is.
+_Key = tuple[str, int]
+
+
+def read_states(
+    rpc: RpcClient, chain: ChainInfo, launches: Sequence[Launch], *, header: BlockHeader
+) -> StateAtBlock | None:
+    """Return the state of the launched tokens as of the end of a block; None if none of them has views.
+
+    One request, unless it has more calls than a batch may have. What a contract does not return stays None, and is
+    logged. Raises NodeUnavailableError.
+    """
+    views = [_views(chain, launch) for launch in launches]
+    calls = [call for each in views for call in each.values()]
+    if not calls:
+        return None
+    results = iter(call_views_in_block(rpc, calls, header))
+    states = []
+    for launch, each in zip(launches, views, strict=True):
+        found = {key: next(results) for key in each}
+        for key in found:
+            if found[key] is None:
+                lacking = f"{each[key].contract} returns nothing for {each[key].function.signature}"
+                logger.warning("chain %s: no current state of %s: %s", chain.chain_id, launch.token, lacking)
+        states.append(_state(launch, found))
+    return StateAtBlock(block_number=header.number, block_hash=header.hash, tokens=tuple(states))
+
+
+def _views(chain: ChainInfo, launch: Launch) -> dict[_Key, ViewCall]:
+    generation = chain.factory_generation(launch.factory.lower())
+    layout, token = generation.event if generation else "", launch.token
+    views: dict[_Key, ViewCall] = {}
+    if layout in _WITH_VIEWS:
+        views |= {(name, 0): ViewCall(contract=token, function=view) for name, view in _TOKEN_VIEWS.items()}
+    if layout in _WITH_REWARDS and launch.locker and launch.fee_recipients:
+        views["rewards", 0] = ViewCall(contract=launch.locker, function=_REWARDS, arguments=(token,))
+        for index in range(len(launch.fee_recipients)):
+            arguments = (token, index)
+            views["preference", index] = ViewCall(contract=launch.locker, function=_PREFERENCE, arguments=arguments)
+    # The first version of the airdrop has no admin and never changes.
+    if launch.airdrop and launch.airdrop.admin:
+        for place, contract in enumerate(chain.addresses("airdrop")):
+            views["airdrop", place] = ViewCall(contract=contract, function=_AIRDROP, arguments=(token,))
+    return views
+
+
+def _state(launch: Launch, found: Mapping[_Key, ViewResult]) -> TokenState:
+    own = {name: value for name in _TOKEN_VIEWS for value in (found.get((name, 0)) or {}).values()}
+    return TokenState(
+        token=launch.token, fee_recipients=_fee_recipients(launch, found), airdrop=_airdrop(launch, found), **own
+    )
+
+
+def _fee_recipients(launch: Launch, found: Mapping[_Key, ViewResult]) -> tuple[FeeRecipient, ...] | None:
+    """Return the launch's shares with their current admins, recipients and currencies."""
+    rewards = (found.get(("rewards", 0)) or {}).get("info")
+    shares = launch.fee_recipients
+    if rewards is None or rewards["token"] != launch.token:
+        return None
+    admins, recipients = rewards["rewardAdmins"], rewards["rewardRecipients"]
+    if not len(admins) == len(recipients) == len(shares):
+        return None
+    # The older locker has no preferences.
+    preferences = [found["preference", index] for index in range(len(shares))]
+    currencies = [
+        fee_currency(result["preference"]) if result else share.token
+        for share, result in zip(shares, preferences, strict=True)
+    ]
+    return tuple(
+        replace(share, admin=admin, recipient=recipient, token=currency)
+        for share, admin, recipient, currency in zip(shares, admins, recipients, currencies, strict=True)
+    )
+
+
+def _airdrop(launch: Launch, found: Mapping[_Key, ViewResult]) -> Airdrop | None:
+    """Return the launch's airdrop with its current root and admin, from the contract that holds it."""
+    for (name, _), entry in found.items():
+        if name == "airdrop" and entry and launch.airdrop and entry["totalSupply"] == launch.airdrop.amount:
+            return replace(launch.airdrop, merkle_root=entry["merkleRoot"], admin=entry["admin"])
+    return None
