@@ -106,20 +106,7 @@ class SimulatedChain:
 
     def truth(self, *, blocks: Sequence[Block] | None = None) -> Truth:
         """Return the expected tokens and events of the canonical chain, or of these blocks of it."""
-        tokens: dict[str, TokenTruth] = {}
-        events: list[EventTruth] = []
-        for block in self.blocks if blocks is None else blocks:
-            start = 0
-            for entry in block.transactions:
-                for place, launched in entry.launches:
-                    tokens[launched.address] = _token(launched, _placed(block, entry, start + place))
-                for place, happening in entry.happenings:
-                    events.append(EventTruth(at=_placed(block, entry, start + place), happening=happening))
-                start += len(entry.logs)
-        for event in events:
-            if event.happening.changes and event.happening.token:
-                tokens[event.happening.token] = tokens[event.happening.token].after(event.happening)
-        return Truth(tokens=tokens, events=events)
+        return truth_of(self.blocks if blocks is None else blocks)
 
     def _announce(self, block: Block) -> None:
         for listener in list(self.listeners):
@@ -173,6 +160,24 @@ class SimulatedChain:
                     self.views[address, function] = encode_values((kind,), (value,))
         self.by_hash[block.hash] = block
         blocks.append(block)
+
+
+def truth_of(blocks: Iterable[Block]) -> Truth:
+    """Return the expected tokens and events of these blocks."""
+    tokens: dict[str, TokenTruth] = {}
+    events: list[EventTruth] = []
+    for block in blocks:
+        start = 0
+        for entry in block.transactions:
+            for place, launched in entry.launches:
+                tokens[launched.address] = _token(launched, _placed(block, entry, start + place))
+            for place, happening in entry.happenings:
+                events.append(EventTruth(at=_placed(block, entry, start + place), happening=happening))
+            start += len(entry.logs)
+    for event in events:
+        if event.happening.changes and event.happening.token:
+            tokens[event.happening.token] = tokens[event.happening.token].after(event.happening)
+    return Truth(tokens=tokens, events=events)
 
 
 def bloom(logs: Iterable[LogEntry]) -> int:

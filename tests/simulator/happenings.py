@@ -169,6 +169,8 @@ class HappeningMaker:
 
     def _preference(self, token: Launched) -> Emitted:
         index, new = self._share_of(token), self.rng.randrange(3)
+        if token.columns["locker_address"] not in addresses.LOCKERS_WITH_PREFERENCES:
+            return self._collection(token, [0] * len(token.shares))
         return self._event(
             "fee_preference_updated", token, token.columns["locker_address"],
             "FeePreferenceUpdated(address,uint256,uint8,uint8)", ("token", token.address, True),
@@ -177,7 +179,9 @@ class HappeningMaker:
         )  # fmt: skip
 
     def _collected(self, token: Launched) -> Emitted:
-        amounts = [self.rng.randrange(10**20) for _ in token.shares]
+        return self._collection(token, [self.rng.randrange(10**20) for _ in token.shares])
+
+    def _collection(self, token: Launched, amounts: list[int]) -> Emitted:
         return self._event(
             "fees_collected", token, token.columns["locker_address"], _COLLECTED, ("token", token.address, True),
             ("amount0", sum(amounts), False), ("amount1", 0, False), ("rewards0", amounts, False),

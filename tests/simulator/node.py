@@ -12,6 +12,7 @@ from tests.nodes.recorded_node import RefusedError
 from tests.simulator.chain import Block, SimulatedChain, bloom
 from tests.simulator.faults import Faults, Limits, too_many
 from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
+from tests.simulator.state_views import call_state
 
 _VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()")
 # The number of blocks that the chain grows beyond an orphaned branch before no node serves that branch.
@@ -154,10 +155,13 @@ def _block_receipts(view: View, block: Any) -> list[Json] | None:
 
 def _call(view: View, transaction: Json, block: Any = "latest", *_overrides: Any) -> str:
     at = block if isinstance(block, str) else block.get("blockHash") or block["blockNumber"]
-    if (view.block_by_hash(at) if len(at) == 66 else view.block(at)) is None:
+    found = view.block_by_hash(at) if len(at) == 66 else view.block(at)
+    if found is None:
         raise RefusedError(-32000, "header not found")
-    function = _FUNCTIONS.get((transaction.get("data") or transaction.get("input") or "")[:10])
-    answer = view.node.chain.views.get((transaction["to"].lower(), function or ""))
+    data = transaction.get("data") or transaction.get("input") or ""
+    answer = call_state(tuple(view.blocks[: found.number + 1]), to=transaction["to"], data=data)
+    if answer is None:
+        answer = view.node.chain.views.get((transaction["to"].lower(), _FUNCTIONS.get(data[:10], "")))
     if answer is None:
         raise RefusedError(3, "execution reverted", data="0x")
     return "0x" + answer.hex()

@@ -19,7 +19,7 @@ from django.utils.html import format_html, format_html_join
 from config.operators.admin_pages import change_url
 from tokens.admin.token_events import format_arguments
 from tokens.installation.installed_registry import generation_label, registry
-from tokens.models import IndexRequest, LaunchFacts, Market, Token, TokenEvent
+from tokens.models import IndexRequest, LaunchFacts, Market, StoredState, Token, TokenEvent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +32,7 @@ class TokenFacts:
     # The newest EVENTS_SHOWN.
     events: list[TokenEvent]
     launch: LaunchFacts | None
+    state: StoredState | None
 
 
 EVENTS_SHOWN = 20
@@ -42,13 +43,14 @@ ShownToken = Any
 
 def read_facts(token: Token) -> TokenFacts:
     """Read the facts of a token: three queries, and one more if it is blocked."""
-    known = Market.objects.select_related("token__launch").get(token=token)
+    known = Market.objects.select_related("token__launch", "token__state").get(token=token)
     return TokenFacts(
         index_request=IndexRequest.objects.filter(chain_id=token.chain_id, tx_hash=token.tx_hash).first(),
         market=known,
         block=_find_block(token) if token.blocked else None,
         events=list(token.events.order_by("-block_number", "-log_index")[:EVENTS_SHOWN]),
         launch=getattr(known.token, "launch", None),
+        state=getattr(known.token, "state", None),
     )
 
 
@@ -152,6 +154,13 @@ def launch(token: ShownToken) -> str:
     return "not stored" if token.facts.launch is None else pretty_json(token.facts.launch.facts)
 
 
+@admin.display(description="state read")
+def state(token: ShownToken) -> str:
+    """Return what was read from the token's contracts when its launch was indexed by hash, and as of which block."""
+    found = token.facts.state
+    return "none" if found is None else pretty_json({"block_number": found.block_number} | found.facts)
+
+
 @cache
 def json_line(column: str) -> Callable[[Token], str]:
     """Return the field function that shows a JSON column indented, the same one for each call."""
@@ -190,7 +199,10 @@ FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
     ("People", ("admin", "msg_sender", "requestor_fid", "requestor_address", "cast_hash")),
     ("Pool and market", (pool, "pair", "paired_token", "locker_address", "starting_market_cap", market)),
     ("Since the launch", (events,)),
-    ("As decoded and stored", (launch, "deploy_config", "pool_config", "extensions", "metadata", "social_context")),
+    (
+        "As decoded and stored",
+        (launch, state, "deploy_config", "pool_config", "extensions", "metadata", "social_context"),
+    ),
 )
 # Columns that computed fields replace.
 REPLACED_COLUMNS = {"chain_id", "generation", "pool_address", "blocked"}

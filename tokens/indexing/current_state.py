@@ -1,27 +1,42 @@
-"""The current columns of a token, folded from its launch, its events and its document. Pure.
+"""The current columns of a token, folded from its launch, its changes and its document. Pure.
 
-Events are applied in the chain's order, and none changes the launch's facts: columns are always folded from the
-beginning. So it makes no difference in which order launch and events are indexed, how often, and which of them a reorg
-unwinds.
+Changes are applied in the chain's order, and none changes the launch's facts: columns are always folded from the
+beginning. So it makes no difference in which order launch and changes are indexed, how often, and which of them a reorg
+unwinds. A change is an event, or the token's state as of the end of a block, which stands for all events up to there.
 """
 
 import copy
+import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from tokens.chains.evm.generations.event_decoding import EventKind
 from tokens.chains.types import fee_currency
 from tokens.indexing.metadata import cut_text, parse_metadata
 
 Json = dict[str, Any]
-# The kind of an event, and its arguments as they are stored.
-Change = tuple[str, Json]
+
+
+class Change(NamedTuple):
+    """A change with its position in the chain."""
+
+    block_number: int
+    log_index: float
+    # The kind of an event with its arguments as they are stored; None with the facts of a state.
+    kind: str | None
+    values: Json
+
+    @classmethod
+    def by_state(cls, block_number: int, facts: Json) -> "Change":
+        """Return the change to a state as of the end of a block."""
+        return cls(block_number, math.inf, None, facts)
+
 
 CURRENT_COLUMNS = ("admin", "img_url", "metadata", "description", "verified_on_chain", "extensions")
 
 
 def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json, document: Json | None = None) -> Json:
-    """Return CURRENT_COLUMNS with their values, from the launch's facts and its changes in order.
+    """Return CURRENT_COLUMNS with their values, from the launch's facts and its changes.
 
     `document` is the parsed document of the launch (`indexing.documents.document_content`). It fills in what the chain
     leaves empty. `extensions` are the token's; only fee recipients, and root and admin of the airdrop, are replaced.
@@ -31,11 +46,14 @@ def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json,
         "image": facts["image"],
         "metadata": facts["metadata"],
         "verified": False,
-        "shares": copy.deepcopy(facts["fee_recipients"]),
+        "fee_recipients": copy.deepcopy(facts["fee_recipients"]),
         "airdrop": copy.copy(facts["airdrop"]) or {},
     }
-    for kind, values in changes:
-        _apply(state, EventKind(kind), values)
+    for _, _, kind, values in sorted(changes, key=lambda change: change[:2]):
+        if kind is None:
+            state |= copy.deepcopy(values)
+        else:
+            _apply(state, EventKind(kind), values)
     content = document or {}
     metadata = parse_metadata(state["metadata"])
     for name in ("description", "socialMediaUrls"):
@@ -74,7 +92,7 @@ def _apply(state: Json, kind: EventKind, values: Json) -> None:
 
 def _share(state: Json, values: Json) -> Json:
     """Return the share of fees that an event is about. An index that the launch lacks gets a share that is dropped."""
-    index, shares = int(values["rewardIndex"]), state["shares"]
+    index, shares = int(values["rewardIndex"]), state["fee_recipients"]
     share: Json = shares[index] if index < len(shares) else {}
     return share
 
@@ -84,7 +102,7 @@ def _extensions(extensions: Json, state: Json) -> Json:
     if fees:
         shares = [
             share | {name: now[name] for name in ("admin", "recipient", "token")}
-            for share, now in zip(fees["recipients"], state["shares"], strict=False)
+            for share, now in zip(fees["recipients"], state["fee_recipients"], strict=False)
         ]
         fees = fees | {"recipients": shares}
     if airdrop:

@@ -15,7 +15,7 @@ from tokens.chains.types import TransactionFacts
 from tokens.indexing.current_state import CURRENT_COLUMNS, Change, current_columns
 from tokens.indexing.event_sources import TrustedEvent, filter_trusted, pool_currencies, trusted_pool_claims
 from tokens.indexing.fact_json import Json, event_facts
-from tokens.models import CHANGE_KINDS, LaunchFacts, Token, TokenDocument, TokenEvent
+from tokens.models import CHANGE_KINDS, LaunchFacts, StoredState, Token, TokenDocument, TokenEvent
 from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "tx_hash", "log_index")
@@ -93,15 +93,17 @@ def link_orphan_claims(addresses: Iterable[str], *, chain_id: int) -> None:
 
 
 def filter_changed(token_ids: Sequence[int]) -> set[int]:
-    """Return those of these tokens that have change events or a document beside their launch."""
+    """Return those of these tokens that have change events, a state or a document beside their launch."""
     changes = TokenEvent.objects.filter(token__in=token_ids, kind__in=CHANGE_KINDS)
+    states = StoredState.objects.filter(token__in=token_ids)
     documents = TokenDocument.objects.filter(token__in=token_ids).exclude(content={})
-    found = changes.order_by().values_list("token_id", flat=True).union(documents.values_list("token_id", flat=True))
+    others = (part.values_list("token_id", flat=True) for part in (states, documents))
+    found = changes.order_by().values_list("token_id", flat=True).union(*others)
     return {token_id for token_id in found if token_id is not None}
 
 
 def refresh_token_state(token_ids: Iterable[int]) -> None:
-    """Fold launch, events and documents of tokens into their columns; unchanged tokens are not written.
+    """Fold launch, events, state and document of tokens into their columns; unchanged tokens are not written.
 
     Call it in a database transaction: concurrent changes of the same token are serialized, and the later one sees all
     of them.
@@ -133,7 +135,7 @@ def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Ch
 
 
 def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
-    """Return token id -> its changes, only the last of each kind and share of fees.
+    """Return token id -> its state and its events, only the last of each kind and share of fees.
 
     A token's admin may make any number of changes.
     """
@@ -141,8 +143,12 @@ def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
     changes = TokenEvent.objects.filter(token__in=tokens, kind__in=CHANGE_KINDS)
     of = ("token_id", "kind", "share")
     last = changes.annotate(share=KT("arguments__rewardIndex")).order_by(*of, "-block_number", "-log_index")
-    for token_id, kind, _, arguments in last.distinct(*of).values_list(*of, "arguments"):
-        found[token_id].append((kind, arguments))
+    columns = ("token_id", "block_number", "log_index", "kind", "arguments", "share")
+    for token_id, *change, _ in last.distinct(*of).values_list(*columns):
+        found[token_id].append(Change._make(change))
+    states = StoredState.objects.filter(token__in=tokens)
+    for token_id, block_number, facts in states.values_list("token_id", "block_number", "facts"):
+        found[token_id].append(Change.by_state(block_number, facts))
     return found
 
 

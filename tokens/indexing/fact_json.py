@@ -6,7 +6,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from tokens.chains.types import Launch
+from tokens.chains.types import Launch, TokenState
 from tokens.indexing.metadata import MAX_JSON_TEXT
 
 Json = dict[str, Any]
@@ -26,6 +26,11 @@ def launch_facts(launch: Launch) -> Json:
         if facts[name] == usual:
             del facts[name]
     return facts
+
+
+def state_facts(state: TokenState) -> Json:
+    """Return the fields of a state that were read, by the names of the launch's."""
+    return {name: value for name, value in _fields(state).items() if name != "token" and value is not None}
 
 
 def event_facts(values: Mapping[str, Any]) -> Json:

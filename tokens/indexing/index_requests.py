@@ -1,7 +1,8 @@
 """State transitions of index requests: indexing, retries, confirmation and unwinding of dropped blocks."""
 
 import logging
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -13,13 +14,13 @@ from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError, TransactionNotFoundError
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.types import TransactionFacts
+from tokens.chains.types import BlockHeader, TransactionFacts
 from tokens.indexing import chain_lock
-from tokens.indexing.unwinding import hide_and_delete, unwind_transactions
+from tokens.indexing.unwinding import drop_states, hide_and_delete, unwind_transactions
 from tokens.indexing.writing import write_transactions
 from tokens.installation.installed_chains import LaunchChain, installed_chain, installed_launch_chain
 from tokens.installation.installed_registry import registry
-from tokens.models import FollowedBlock, IndexRequest, IndexRequestStatus, Token, TokenEvent
+from tokens.models import FollowedBlock, IndexRequest, IndexRequestStatus, StoredState, Token, TokenEvent
 from tokens.models.index_request import IndexRequestQuerySet
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,9 @@ OUTAGE_RETRY_DELAY_SECONDS = 15
 
 # The most requests that a sweep or a confirmation processes.
 BATCH_SIZE = 500
+
+# Number and hash of a block.
+_Block = tuple[int, str]
 
 
 class IndexingPostponedError(RetryableError):
@@ -110,23 +114,49 @@ def reopen_requests(requests: Sequence[IndexRequest]) -> list[tuple[int, str]]:
 def confirm_indexed(chain_id: int) -> int:
     """Settle indexed requests below an EVM chain's finality depth: confirm them, or unwind and reopen them.
 
-    A block counts as dropped only if the chain has another block at its height. A node that lacks the height settles
+    A request has two blocks to settle: that of its transaction, and the one of which its tokens' state was read. A
+    block counts as dropped only if the chain has another block at its height. A node that lacks a height settles
     nothing. Return how many were confirmed. Raises UnsupportedChainError, NodeUnavailableError.
     """
     chain = installed_chain(chain_id)
     final = chain.read_head() - chain.info.finality_depth
     requests = list(IndexRequest.objects.unconfirmed(chain_id=chain_id, up_to_block=final)[:BATCH_SIZE])
-    canonical = chain.read_headers([number for request in requests if (number := request.block_number)])
-    if len(canonical) < len({request.block_number for request in requests}):
+    of_states = _state_blocks(requests, chain_id)
+    numbers = {request.block_number for request in requests if request.block_number}
+    numbers |= {number for blocks in of_states.values() for number, _ in blocks}
+    canonical = chain.read_headers(numbers)
+    if len(canonical) < len(numbers):
         logger.warning("chain %s: its node lacks blocks that are to be confirmed", chain_id)
     confirmed = 0
     for request in requests:
-        found = canonical.get(request.block_number or 0)
-        if found is not None and found.hash == request.block_hash:
-            confirmed += _unchanged(request).update(status=IndexRequestStatus.CONFIRMED)
-        elif found is not None:
+        own, states = (request.block_number or 0, request.block_hash), of_states[request.tx_hash]
+        if _are_canonical([own], canonical) is False:
             unwind_request(request)
+        elif _are_canonical(states, canonical) is False:
+            _drop_states(request, [block_hash for _, block_hash in states])
+        elif _are_canonical([own, *states], canonical):
+            # A concurrent index call may have stored a newer state.
+            same = _unchanged(request).filter(updated_at=request.updated_at)
+            confirmed += same.update(status=IndexRequestStatus.CONFIRMED)
     return confirmed
+
+
+def _state_blocks(requests: Sequence[IndexRequest], chain_id: int) -> defaultdict[str, set[_Block]]:
+    """Return transaction hash -> the blocks of its tokens' states."""
+    found: defaultdict[str, set[_Block]] = defaultdict(set)
+    launched = Token.objects.filter(chain_id=chain_id, tx_hash__in=[request.tx_hash for request in requests])
+    states = StoredState.objects.filter(token__in=launched)
+    for tx_hash, number, block_hash in states.values_list("token__tx_hash", "block_number", "block_hash"):
+        found[tx_hash].add((number, block_hash))
+    return found
+
+
+def _are_canonical(blocks: Collection[_Block], canonical: Mapping[int, BlockHeader]) -> bool | None:
+    """Return whether the chain has all of these blocks: False if it has another one, None if the node lacks one."""
+    found = [(canonical.get(number), block_hash) for number, block_hash in blocks]
+    if any(header is not None and header.hash != block_hash for header, block_hash in found):
+        return False
+    return None if any(header is None for header, _ in found) else True
 
 
 def unwind_request(request: IndexRequest) -> None:
@@ -141,14 +171,22 @@ def unwind_request(request: IndexRequest) -> None:
             unwind_transactions(request.chain_id, [request.tx_hash], block_hash=request.block_hash)
 
 
+def _drop_states(request: IndexRequest, block_hashes: Sequence[str]) -> None:
+    """Drop the states of a request's tokens after their blocks were dropped, and reopen the request."""
+    with transaction.atomic():
+        chain_lock.lock_exclusive(request.chain_id)
+        if _unchanged(request).select_for_update().exists():
+            drop_states(request.chain_id, Q(token__tx_hash=request.tx_hash, block_hash__in=block_hashes))
+
+
 def _read_and_write(request: IndexRequest, chain: LaunchChain) -> tuple[str, ...]:
-    """Read the transaction, write its rows and return the addresses of its tokens. Raises as `Chain.read_transaction`.
+    """Read the transaction, write its rows and return the addresses of its tokens. Raises as `Chain.read_with_state`.
 
     A block's contents never change while the chain has the block. A response without the stored rows is therefore
     incomplete, unless the chain has another block at that height.
     """
     try:
-        return _write(request, chain.info, chain.read_transaction(request.tx_hash))
+        return _write(request, chain.info, chain.read_with_state(request.tx_hash))
     except LaunchNotFoundError as error:
         number, block_hash = _block_of(request)
         if number is None:
@@ -257,8 +295,11 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
 
 def _check_followed(facts: TransactionFacts, chain: ChainInfo) -> None:
     """Raise NodeUnavailableError for a block that the follower has seen dropped: the node that reported it lags."""
-    there = FollowedBlock.objects.filter(chain_id=chain.chain_id, number=facts.block_number)
-    if there.exclude(hash=facts.block_hash).exists():
+    blocks = {facts.block_number: facts.block_hash}
+    if facts.state:
+        blocks[facts.state.block_number] = facts.state.block_hash
+    followed = FollowedBlock.objects.filter(chain_id=chain.chain_id, number__in=blocks)
+    if any(blocks[number] != block_hash for number, block_hash in followed.values_list("number", "hash")):
         raise NodeUnavailableError(f"chain {chain.chain_id}: its node reports a block that the chain has dropped")
 
 

@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import F, Q
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from tokens.indexing import event_rows
-from tokens.models import Coverage, FollowedBlock, IndexRequest, IndexRequestStatus, Token, TokenEvent
+from tokens.models import Coverage, FollowedBlock, IndexRequest, IndexRequestStatus, StoredState, Token, TokenEvent
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +36,7 @@ def unwind_blocks(chain_id: int, *, above: int) -> UnwindCounts:
     """
     held = Q(chain_id=chain_id, block_number__gt=above)
     requests, (tokens, deleted) = _reopen(held), hide_and_delete(held)
+    requests += drop_states(chain_id, held)
     blocks, _ = FollowedBlock.objects.filter(chain_id=chain_id, number__gt=above).delete()
     reached = Greatest(F("first_block") - 1, above)
     Coverage.objects.filter(chain_id=chain_id, last_block__isnull=True, followed_to__gt=above).update(
@@ -56,7 +57,8 @@ def unwind_competing_blocks(chain_id: int, *, blocks: Mapping[int, str]) -> Unwi
     # One query by the block indexes, because it runs for every new block. Confirmed requests have no such index.
     tokens = Token.objects.on_chain().filter(held).values_list("tx_hash")
     hashes = {tx_hash for (tx_hash,) in tokens.union(TokenEvent.objects.filter(held).values_list("tx_hash"))}
-    return unwind_transactions(chain_id, hashes) if hashes else UnwindCounts()
+    unwound = unwind_transactions(chain_id, hashes) if hashes else UnwindCounts()
+    return replace(unwound, requests=unwound.requests + drop_states(chain_id, held))
 
 
 def unwind_transactions(chain_id: int, tx_hashes: Iterable[str], *, block_hash: str | None = None) -> UnwindCounts:
@@ -86,14 +88,27 @@ def hide_and_delete(held: Q) -> tuple[int, int]:
     return len(token_ids), len(event_ids)
 
 
+def drop_states(chain_id: int, held: Q) -> int:
+    """Delete the states that match `held`, and reopen the requests of the tokens' launches. Return how many.
+
+    Their state is then read again; the tokens stay listed meanwhile. Call it as `unwind_blocks`.
+    """
+    dropped = dict(StoredState.objects.filter(held, chain_id=chain_id).values_list("token_id", "token__tx_hash"))
+    if not dropped:
+        return 0
+    StoredState.objects.filter(token__in=dropped).delete()
+    event_rows.refresh_token_state(dropped)
+    return _reopen(Q(chain_id=chain_id, tx_hash__in=set(dropped.values())))
+
+
 def _reopen(held: Q) -> int:
-    """Reopen the requests of the transactions that are unwound. Return how many."""
+    """Reopen the requests of transactions that are unwound, or whose tokens' state is. Return how many."""
     written = IndexRequest.objects.filter(
         held, status__in=(IndexRequestStatus.INDEXED, IndexRequestStatus.CONFIRMED)
     ).order_by("pk")
     reopened = list(written.select_for_update())
     for request in reopened:
-        logger.warning("chain %s dropped block %s of %s", request.chain_id, request.block_hash, request.tx_hash)
+        logger.warning("chain %s dropped a block: %s is indexed again", request.chain_id, request.tx_hash)
     return IndexRequest.objects.filter(pk__in=[request.pk for request in reopened]).requeue(
         due_at=timezone.now(), status=IndexRequestStatus.PENDING, last_error=DROPPED_BY_REORG
     )

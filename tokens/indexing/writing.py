@@ -19,7 +19,7 @@ from config.postgresql.bulk_load import (
 )
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, TransactionFacts
-from tokens.indexing import event_rows
+from tokens.indexing import event_rows, state_rows
 from tokens.indexing.documents.document_rows import request_documents
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, launch_key, make_launch_line
 from tokens.indexing.market_relaunch import reset_relaunched_markets
@@ -61,7 +61,7 @@ def write_transactions(
     chain: ChainInfo,
     lines: Mapping[LaunchKey, LaunchLine] = MappingProxyType({}),
 ) -> WriteCounts:
-    """Upsert the tokens and events of mined transactions of a chain, and fold what changed.
+    """Upsert the tokens, events and states of mined transactions of a chain, and fold what changed.
 
     Rows of the same transactions in another block are unwound: tokens are hidden, events deleted. A token that is
     launched again keeps its id, its time of creation and the operators' tags. Idempotent.
@@ -77,8 +77,9 @@ def write_transactions(
     event_rows.link_orphan_claims(launches, chain_id=chain.chain_id)
     # After all launches, so that the tokens of the events are stored.
     recorded = event_rows.store_events(in_order, chain=chain)
-    # Later events and documents still apply, although the launch's own columns were just written.
-    event_rows.refresh_token_state(recorded.changed | event_rows.filter_changed(rewritten))
+    read = state_rows.store_states(in_order, chain=chain)
+    # Later changes and documents still apply, although the launch's own columns were just written.
+    event_rows.refresh_token_state(recorded.changed | read | event_rows.filter_changed(rewritten))
     addresses = dict(recorded.addresses)
     for facts in in_order:
         if facts.launches:
@@ -111,7 +112,7 @@ def _write_launches(
     # No other transaction inserts tokens of this chain, but some update them.
     known = Token.objects.filter(equals_any("contract_address", launches), chain_id=chain.chain_id)
     locked = known.order_by("contract_address").select_for_update(no_key=True)
-    before = list(locked.only("contract_address", "pool_address", "unindexed"))
+    before = list(locked.only("contract_address", "pool_address", "unindexed", "block_hash"))
     made = {
         address: lines.get(launch_key(launch)) or make_launch_line(launch, chain=chain)
         for address, launch in launches.items()
@@ -121,6 +122,7 @@ def _write_launches(
         _insert(cursor, [line for address, line in made.items() if address not in existing])
         _update(cursor, [line for address, line in made.items() if address in existing])
     reset_relaunched_markets(before, launches=launches)
+    state_rows.drop_relaunched_states(before, launches=launches)
     request_documents(launches, chain_id=chain.chain_id)
     SocialProfile.objects.enqueue(each.requestor_fid for each in made.values() if each.requestor_fid is not None)
     return [token.pk for token in before]

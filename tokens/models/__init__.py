@@ -14,7 +14,7 @@ from tokens.models.deployment import (
     SpendingLimit,
     TransactionPurpose,
 )
-from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, TokenEvent
+from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, StoredState, TokenEvent
 from tokens.models.followed_account import FollowedAccount, ListedSignature
 from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest, IndexRequestStatus
@@ -55,6 +55,7 @@ __all__ = [
     "SearchEntry",
     "SignedTransaction",
     "SpendingLimit",
+    "StoredState",
     "Token",
     "TokenDocument",
     "TokenEvent",

@@ -42,6 +42,29 @@ class LaunchFacts(models.Model):
         return f"launch of token {self.pk}"
 
 
+class StoredState(models.Model):
+    """A token's state as of the end of a block, read from its contracts when its launch was indexed by hash.
+
+    It stands for all events up to that block. The row is deleted when its block is orphaned.
+    """
+
+    token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="state")
+    chain_id = models.BigIntegerField()
+    block_number = models.BigIntegerField()
+    block_hash = models.CharField(max_length=66)
+    # The fields of `tokens.chains.types.TokenState` that were read.
+    facts = models.JSONField()
+
+    class Meta:
+        indexes = [
+            # Unwinding: the states of blocks.
+            models.Index(fields=["chain_id", "block_number"], name="stored_state_by_block"),
+        ]
+
+    def __str__(self) -> str:
+        return f"state of token {self.pk} at block {self.block_number}"
+
+
 class TokenEvent(models.Model):
     """A log of a trusted contract. The row is deleted when its block is orphaned."""
 

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from config.queue import Leased, LeasedQuerySet
+from tokens.models.event import StoredState
 
 
 class IndexRequestStatus(models.TextChoices):
@@ -46,8 +47,13 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         return self.filter(status="failed", from_page=True, updated_at__lt=before)
 
     def unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
-        """Return the indexed requests of a chain up to this block, lowest block first."""
-        unconfirmed = self.filter(status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
+        """Return the indexed requests of a chain whose tokens' state, too, is of a block up to this one.
+
+        The lowest block comes first.
+        """
+        launched = Q(token__chain_id=OuterRef("chain_id"), token__tx_hash=OuterRef("tx_hash"))
+        later = StoredState.objects.filter(launched, block_number__gt=up_to_block)
+        unconfirmed = self.filter(~Exists(later), status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
         return unconfirmed.order_by("block_number")
 
 

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from tests.config.operators.admin_pages import page_of
 from tests.rows.factories import FeeClaimFactory, TokenEventFactory, TokenFactory
-from tokens.models import LaunchFacts
+from tokens.models import LaunchFacts, StoredState
 
 pytestmark = pytest.mark.django_db
 
@@ -53,13 +53,16 @@ def test_the_page_of_paid_fees_leads_to_their_event(operator):
     assert str(claim.amount) in text.replace(",", "")
 
 
-def test_the_page_of_a_token_shows_its_newest_events_and_its_decoded_launch(operator):
+def test_the_page_of_a_token_shows_its_newest_events_its_decoded_launch_and_its_state(operator):
     token = TokenFactory()
     LaunchFacts.objects.create(token=token, facts={"name": "<Born>", "supply": "1000"})
+    read = {"chain_id": token.chain_id, "block_number": 7_000_111, "block_hash": "0x1", "facts": {"image": "<New>"}}
+    StoredState.objects.create(token=token, **read)
     events = [TokenEventFactory(token=token, arguments={"n": str(number)}) for number in range(25)]
     text = operator.get(page_of(token)).text
     assert [event.pk for event in events if page_of(event) in text] == [event.pk for event in events[5:]]
     assert "&lt;Born&gt;" in text
+    assert "7000111" in text and "&lt;New&gt;" in text
     assert f"{reverse(EVENTS)}?q={token.contract_address}" in text
 
 

@@ -32,6 +32,12 @@ V31_CLAIM = (
 )
 
 
+@pytest.fixture(autouse=True)
+def _only_events(installed_node):
+    """Serve no current state, so that only events change a token."""
+    installed_node.refuse_state()
+
+
 def index(label):
     return index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=decoded(label)["hash"])
 

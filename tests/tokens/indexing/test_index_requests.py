@@ -202,6 +202,9 @@ def test_a_launch_that_comes_back_in_another_block_keeps_its_id_and_tags(own_lau
     after = Token.objects.listed().get()
     assert (after.pk, after.champagne) == (before.pk, True)
     assert after.block_hash != before.block_hash
+    # The block of its state is as new as the index call.
+    assert index_requests.confirm_indexed(CHAIN_ID) == 0
+    own_launchpad.mine(DEPTH)
     assert index_requests.confirm_indexed(CHAIN_ID) == 1
     assert status_of(first) == "confirmed"
 

@@ -14,7 +14,7 @@ from tokens.installation.installed_registry import registry
 
 
 class Command(BaseCommand):
-    help = "Index the launches of transactions; those already indexed are refreshed."
+    help = "Index the launches of transactions; those already indexed are refreshed, with their tokens' current state."
     requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
