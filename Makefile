@@ -68,7 +68,7 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python manage.py makemigrations --check --dry-run
-	SITE_URL=https://launchboard.example RPC_URLS_8453=https://node.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(50))") \
+	SITE_URL=https://launchboard.example TRUSTED_PROXIES=1 RPC_URLS_8453=https://node.example SECRET_KEY=$$($(BIN)/python -c "import secrets; print(secrets.token_urlsafe(50))") \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING
 
 # Compiles the pinned versions and hashes from the .in files; UV_FLAGS=--upgrade selects newer ones.

@@ -1,7 +1,6 @@
 """Client address of a request: that of the connection, or the one that trusted proxies forward.
 
-WSGI has one key for `X-Forwarded-For` and `X_Forwarded_For`, and the web server keeps the value that came last: a
-client could replace the header of the proxy. The proxy must drop such names, or write a header without a hyphen.
+`X_Forwarded_For` can't replace `X-Forwarded-For`: `config.edge.wsgi_environ` drops names with an underscore.
 """
 
 import ipaddress
@@ -22,7 +21,6 @@ _WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
 # Longer texts are no address: an IPv6 address has at most 45 characters, besides brackets, a zone and a port.
 _MAX_ADDRESS = 100
 
-_DEFAULT_HEADER = "X-Forwarded-For"
 # Headers in which proxies forward the client's address, besides the trusted one.
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")
 
@@ -61,14 +59,14 @@ def is_on_loopback(request: HttpRequest) -> bool:
 
 
 def check_client_address(**_: Any) -> list[CheckMessage]:
-    """Warn of a trusted header that a client may replace; only with `check --deploy`."""
-    if not settings.TRUSTED_PROXIES or settings.CLIENT_ADDRESS_HEADER:
+    """Warn where all clients count as one; only with `check --deploy`."""
+    if settings.TRUSTED_PROXIES or not settings.SITE_URL.startswith("https://"):
         return []
     return [
         Warning(
-            "TRUSTED_PROXIES is set, and CLIENT_ADDRESS_HEADER is not: X_Forwarded_For from a client may replace the"
-            " proxy's X-Forwarded-For, and then no limit by address holds.",
-            hint="Name the header that the proxy writes; see docs/operating.md, Reverse proxies.",
+            "SITE_URL begins with https://, so that a proxy is in front, and TRUSTED_PROXIES is 0: all clients count"
+            " as one address, with one rate limit.",
+            hint="Set TRUSTED_PROXIES and CLIENT_ADDRESS_HEADER; see docs/operating.md, Reverse proxies.",
             id="config.W001",
         )
     ]
@@ -76,7 +74,7 @@ def check_client_address(**_: Any) -> list[CheckMessage]:
 
 def _trusted_key() -> str:
     """Return the WSGI key of the trusted header."""
-    name: str = settings.CLIENT_ADDRESS_HEADER or _DEFAULT_HEADER
+    name: str = settings.CLIENT_ADDRESS_HEADER
     return f"HTTP_{name.upper().replace('-', '_')}"
 
 

@@ -25,7 +25,6 @@ from config.edge.cached_responses import (
     shared_ttl,
 )
 from config.edge.representation import accepts_gzip
-from config.edge.request_bounds import refuse_oversized_headers
 
 # Cache key: all that distinguishes requests with different responses.
 ResponseKey = tuple[str, ...]
@@ -156,13 +155,12 @@ def _size(cached: CachedResponse) -> int:
 
 
 def cache_public_responses(application: WSGIApplication) -> WSGIApplication:
-    """Wrap the application in the cache that the settings configure, if any, behind the limits of request headers."""
+    """Wrap the application in the cache that the settings configure; return it unchanged if they disable it."""
     if settings.EDGE_CACHE_SECONDS == 0:
-        return refuse_oversized_headers(application)
-    cache = EdgeCache(
+        return application
+    return EdgeCache(
         application,
         seconds=settings.EDGE_CACHE_SECONDS,
         max_bytes=settings.EDGE_CACHE_MB * 1024 * 1024,
         prefixes=settings.EDGE_CACHE_PREFIXES,
     )
-    return refuse_oversized_headers(cache)

@@ -9,19 +9,12 @@ from wsgiref.types import WSGIEnvironment
 from django.urls import Resolver404, resolve
 
 from config.client_ip import address_key
+from config.edge.wsgi_environ import RefusedRequestError
 
 # Default limit; a view that accepts more sets `max_body_bytes`.
 MAX_BODY_BYTES = 1024 * 1024
 # The requests of one client address may use this part of the memory for bodies.
 _CLIENT_SHARE = 4
-
-
-class RefusedBodyError(Exception):
-    """Raised for a body that the application does not get; `status` is the response's."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 class BodyMemory:
@@ -47,9 +40,9 @@ class BodyMemory:
                 del self._held[client]
 
     def reserve(self, client: str, size: int) -> None:
-        """Count `size` bytes more. Raises RefusedBodyError (503) beyond the share of this client, or of all."""
+        """Count `size` bytes more. Raises RefusedRequestError (503) beyond the share of this client, or of all."""
         if self._held[client] + size > self._max_bytes // _CLIENT_SHARE or self._held.total() + size > self._max_bytes:
-            raise RefusedBodyError(503, "Too many request bodies at once")
+            raise RefusedRequestError(503, "Too many request bodies at once")
         self._held[client] += size
 
 
@@ -74,7 +67,7 @@ class IncomingBody:
         """Return the body, and the length that the application should compare with its limit.
 
         A body of more than the endpoint's limit by its declared length is not read, and returned as empty. One
-        without a length is cut one byte above the limit. Raises RefusedBodyError for a body that is late (408) or
+        without a length is cut one byte above the limit. Raises RefusedRequestError for a body that is late (408) or
         incomplete (400), or while bodies use all of their memory (503).
         """
         if self._declared is not None and self._is_over_limit(self._declared):
@@ -90,11 +83,11 @@ class IncomingBody:
                     if self._is_over_limit(len(content)):
                         return bytes(content[: self._limit + 1]), self._limit + 1
         except TimeoutError:
-            raise RefusedBodyError(408, f"Request body did not arrive within {self._timeout:g} s") from None
+            raise RefusedRequestError(408, f"Request body did not arrive within {self._timeout:g} s") from None
         self.is_unread = False
         # The server returns an empty part at the end, and one more if the connection or the encoding broke off.
         if empty_parts > 1:
-            raise RefusedBodyError(400, "Request body is incomplete")
+            raise RefusedRequestError(400, "Request body is incomplete")
         return bytes(content), len(content)
 
     def _is_over_limit(self, length: int) -> bool:

@@ -1,4 +1,4 @@
-"""Environment of a WSGI request, of what the web server passes by RSGI."""
+"""Environment of a WSGI request, of what the web server passes by RSGI, and the limits of its headers."""
 
 import sys
 from collections.abc import Iterable
@@ -16,6 +16,19 @@ _COMMON = {
     "wsgi.version": (1, 0),
 }
 _WITHOUT_PREFIX = ("CONTENT_LENGTH", "CONTENT_TYPE")
+
+# Limit of path, query string and all headers together, in bytes. The web server's own one is up to twice as high.
+MAX_HEADER_BYTES = 32 * 1024
+# Django parses it in quadratic time, before any middleware; the longest valid one names a boundary of 70 characters.
+MAX_CONTENT_TYPE_BYTES = 256
+
+
+class RefusedRequestError(Exception):
+    """Raised for a request that the application does not get; `status` is the response's."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class RSGIHeaders(Protocol):
@@ -68,3 +81,11 @@ def make_environ(scope: RSGIScope) -> WSGIEnvironment:
         environ[key] = value
     environ.setdefault("HTTP_HOST", scope.authority or "")
     return environ
+
+
+def refuse_oversized_headers(environ: WSGIEnvironment) -> None:
+    """Raise RefusedRequestError (431) for headers beyond the limits, before anything parses them."""
+    size = sum(len(environ[name]) for name in ("PATH_INFO", "QUERY_STRING"))
+    size += sum(len(name) + len(value) for name, value in environ.items() if name.startswith("HTTP_"))
+    if size > MAX_HEADER_BYTES or len(environ.get("CONTENT_TYPE", "")) > MAX_CONTENT_TYPE_BYTES:
+        raise RefusedRequestError(431, "Request headers are too large")

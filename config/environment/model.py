@@ -272,9 +272,10 @@ class Environment(ServerVariables, IssuerVariables):
     """Number of trusted proxies in front of the web server, each of which appends its client's address to
     the header that CLIENT_ADDRESS_HEADER names."""
     CLIENT_ADDRESS_HEADER: str = variable(
-        kinds.matching("[A-Za-z][A-Za-z0-9-]{0,63}", "the name of a header, of letters, digits and -")
+        kinds.matching("[A-Za-z][A-Za-z0-9-]{0,63}", "the name of a header, of letters, digits and -"),
+        "X-Forwarded-For",
     )
-    """Header with the client address, written by trusted proxies; X-Forwarded-For where none is named."""
+    """Header in which trusted proxies write the client address; only they may set it."""
     KEY_USAGE_DAYS: int = variable(kinds.whole_number(1, _DECADE), "400")
     """Retention of the usage counts of partner keys in days."""
     CORS_ORIGINS: tuple[str, ...] = variable(kinds.browser_origins, empty=())

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from config.environment.server_urls import is_web_server_up
-from tests.processes.service_processes import HOST, Service, free_port
+from development.servers.processes import free_port
+from tests.processes.service_processes import HOST, Service
 from tests.processes.waiting import wait_for
 
 # Bystanders' requests: one that the process answers by itself, and one that takes a thread and the database.

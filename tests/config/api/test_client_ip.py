@@ -105,12 +105,12 @@ def test_it_takes_the_header_that_the_operator_names(settings: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("proxies", "header", "warned"), [(0, "", False), (1, "", True), (1, "X-Forwarded-For", False), (1, "Own", False)]
+    ("proxies", "scheme", "warned"), [(0, "http", False), (0, "https", True), (1, "http", False), (1, "https", False)]
 )
-def test_the_check_warns_of_a_header_that_clients_may_replace(
-    settings: Any, proxies: int, header: str, warned: bool
+def test_the_check_warns_where_all_clients_behind_a_proxy_count_as_one(
+    settings: Any, proxies: int, scheme: str, warned: bool
 ) -> None:
-    settings.TRUSTED_PROXIES, settings.CLIENT_ADDRESS_HEADER = proxies, header
+    settings.TRUSTED_PROXIES, settings.SITE_URL = proxies, f"{scheme}://launchboard.example"
     found = {message.id for message in run_checks(include_deployment_checks=True)}
     assert ("config.W001" in found) == warned
 
