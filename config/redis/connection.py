@@ -107,7 +107,8 @@ def redis_client() -> GuardedRedis:
 def check_redis() -> None:
     """Ping the server. Raises ImproperlyConfigured with the cause if that fails."""
     try:
-        redis_client().ping()
+        # Without the circuit breaker, which would log the failure as well.
+        Redis(connection_pool=redis_client().connection_pool).ping()
     except RedisError as error:
         raise unreachable_server("REDIS_URL", error) from error
 
