@@ -13,11 +13,9 @@ from config.http.errors import RetryableError
 # Threads of a web process that run requests.
 THREADS = 4
 SLOTS = THREADS // 2
-_node_slots, _write_slots, _shared_run_slots = (BoundedSemaphore(SLOTS) for _ in range(3))
 
 # Bodies above this size take the slot of large bodies: those of an airdrop cost about 0.2 ms of CPU time per KiB.
 LARGE_BODY_BYTES = 64 * 1024
-_SINGLE_SLOT_TIMEOUT_SECONDS = 1.0
 
 
 class NodeSlotTimeoutError(RetryableError):
@@ -25,7 +23,7 @@ class NodeSlotTimeoutError(RetryableError):
 
 
 class WriteSlotTimeoutError(RetryableError):
-    """No slot for a write is free."""
+    """No slot for a write that may block on a lock is free."""
 
 
 class SharedRunSlotTimeoutError(RetryableError):
@@ -40,54 +38,36 @@ class PasswordSlotTimeoutError(RetryableError):
     """Another password is checked, and the check did not end in time."""
 
 
-class _SingleSlot:
-    """One slot, for which one caller waits; further ones fail at once, so that their threads stay free."""
+class ConcurrencyLimit:
+    """Slots for a number of callers. Few more wait for a slot; further ones fail at once, so that a thread is free."""
 
-    def __init__(self, error: type[RetryableError], text: str) -> None:
-        self._error, self._text = error, text
-        self._slot, self._places = BoundedSemaphore(1), BoundedSemaphore(2)
+    def __init__(self, slots: int, error: type[RetryableError], *, timeout: float = 0, waiting: int = 1) -> None:
+        """Raise `error` if no slot becomes free within `timeout` seconds, or if `waiting` callers wait already."""
+        self._slots, self._places = BoundedSemaphore(slots), BoundedSemaphore(slots + waiting)
+        self._error, self._timeout = error, timeout
 
     @contextmanager
-    def __call__(self) -> Iterator[None]:
-        error = self._error(self._text)
-        with _held_slot(self._places, 0, error), _held_slot(self._slot, _SINGLE_SLOT_TIMEOUT_SECONDS, error):
+    def __call__(self, *, timeout: float | None = None) -> Iterator[None]:
+        """Hold a slot while the block runs; `timeout` overrides the limit's own."""
+        seconds = self._timeout if timeout is None else timeout
+        with self._held(self._places, 0), self._held(self._slots, seconds):
             yield
 
-
-# Each raises its error if the slot does not become free within a second, or if another caller waits for it.
-large_body_slot = _SingleSlot(LargeBodySlotTimeoutError, "too many concurrent large bodies")
-password_slot = _SingleSlot(PasswordSlotTimeoutError, "too many concurrent password checks")
-
-
-@contextmanager
-def node_slot(*, timeout: float = 0) -> Iterator[None]:
-    """Limit concurrent node calls; raise NodeSlotTimeoutError if no slot becomes free within `timeout` seconds."""
-    with _held_slot(_node_slots, timeout, NodeSlotTimeoutError("too many concurrent node calls")):
-        yield
+    @contextmanager
+    def _held(self, slots: BoundedSemaphore, timeout: float) -> Iterator[None]:
+        if not slots.acquire(timeout=timeout):
+            raise self._error("too many concurrent calls")
+        try:
+            yield
+        finally:
+            slots.release()
 
 
-@contextmanager
-def write_slot() -> Iterator[None]:
-    """Limit concurrent writes that may block on a lock; raise WriteSlotTimeoutError if all slots are in use."""
-    with _held_slot(_write_slots, 0, WriteSlotTimeoutError("too many concurrent writes")):
-        yield
-
-
-@contextmanager
-def shared_run_slot(*, timeout: float = 0) -> Iterator[None]:
-    """Limit threads that call an outside service for others, or block on such a run or on that of a view.
-
-    Raises SharedRunSlotTimeoutError. A service that hangs blocks them for seconds, however many clients call.
-    """
-    with _held_slot(_shared_run_slots, timeout, SharedRunSlotTimeoutError("too many concurrent shared runs")):
-        yield
-
-
-@contextmanager
-def _held_slot(slots: BoundedSemaphore, timeout: float, error: Exception) -> Iterator[None]:
-    if not slots.acquire(timeout=timeout):
-        raise error
-    try:
-        yield
-    finally:
-        slots.release()
+# Launch requests, which only partners send, may all wait: they come in bursts.
+node_slot = ConcurrencyLimit(SLOTS, NodeSlotTimeoutError, waiting=100)
+write_slot = ConcurrencyLimit(SLOTS, WriteSlotTimeoutError)
+# Threads that call an outside service for others, or block on such a run or on that of a view. A service that hangs
+# blocks them for seconds, however many clients call.
+shared_run_slot = ConcurrencyLimit(SLOTS, SharedRunSlotTimeoutError)
+large_body_slot = ConcurrencyLimit(1, LargeBodySlotTimeoutError, timeout=1.0)
+password_slot = ConcurrencyLimit(1, PasswordSlotTimeoutError, timeout=1.0)

@@ -24,6 +24,8 @@ _MAX_NUMBER_LENGTH = 400
 
 # Matches a number that may exceed 64 bits or the digits of a double; digits within a string follow a quote.
 _LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]{19}|[0-9.]{17}|[0-9.]+[eE])")
+# A search holds the interpreter lock: it goes by pieces, each with the longest match of the next one's beginning.
+_PIECE, _LONGEST_MATCH = 65_536, 32
 
 
 # Escape in a string: a surrogate pair, an unpaired surrogate, or any other escape of two bytes.
@@ -82,7 +84,12 @@ def parse_json_body(body: bytes) -> Any:
     # Both need one of these bytes, so that almost every body skips the check.
     if b"\\u0000" in body or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
         _check(value)
-    return json.loads(body.decode("utf-8"), parse_float=_exact_float) if _LONG_NUMBER.search(body) else value
+    return json.loads(body.decode("utf-8"), parse_float=_exact_float) if _has_long_number(body) else value
+
+
+def _has_long_number(body: bytes) -> bool:
+    starts = range(0, len(body), _PIECE)
+    return any(_LONG_NUMBER.search(body, start, start + _PIECE + _LONGEST_MATCH) for start in starts)
 
 
 def _exact_float(text: str) -> float:

@@ -225,6 +225,11 @@ def test_it_takes_an_empty_body_for_an_empty_object(post):
     assert post(b"").json() == {"got": {}}
 
 
+def test_it_keeps_a_number_exact_wherever_the_search_for_it_is_divided():
+    for blanks in range(65_536 - 40, 65_536 + 2):
+        assert parse_json_body(b" " * blanks + b"[18446744073709551617]") == [2**64 + 1]
+
+
 @pytest.mark.parametrize("number", [10**27 + 1, 2**64, 2**63, 2**63 - 1, -(2**63) - 1, 10**18, 0])
 @pytest.mark.parametrize("template", ["%d", "[%d]", "[1,%d]", '{"a":%d}', '{"a": %d}', "\n%d"])
 def test_it_keeps_whole_numbers_exact(template, number):
