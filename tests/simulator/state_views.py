@@ -12,15 +12,17 @@ from tests.simulator.truth import TokenTruth, Truth
 
 _PREFERENCES = ("Both", "Paired", "Clanker")
 _REWARDS = ("(address,(address,address,uint24,int24,address),uint256,uint256,uint16[],address[],address[])",)
+_V31_REWARDS = ("uint256", "uint256", "(address,address)", "(address,address)")
 _ZERO = "0x" + "00" * 20
 _FUNCTIONS = {
-    "0x" + keccak(text=signature)[:4].hex(): signature.split("(")[0]
+    "0x" + keccak(text=signature)[:4].hex(): signature
     for signature in (
         "admin()",
         "imageUrl()",
         "metadata()",
         "isVerified()",
         "tokenRewards(address)",
+        "tokenRewards(uint256)",
         "feePreferences(address,uint256)",
         "airdrops(address)",
     )
@@ -37,11 +39,14 @@ def call_state(blocks: tuple[Block, ...], *, to: str, data: str) -> bytes | None
         return _of_token(tokens.get(to.lower()), function)
     words = [data[place : place + 64] for place in range(10, len(data), 64)]
     token = tokens.get("0x" + words[0][24:])
-    if function == "airdrops":
+    if function == "airdrops(address)":
         return _airdrop(token, contract=to)
+    if function == "tokenRewards(uint256)":
+        of_position = (token for token in tokens.values() if token.columns["position_id"] == str(int(words[0], 16)))
+        return _v31_rewards(next(of_position, None), contract=to)
     if token is None or token.columns["generation"] != "v4" or token.columns["locker_address"].lower() != to.lower():
         return None
-    return _rewards(token) if function == "tokenRewards" else _preference(token, int(words[1], 16))
+    return _rewards(token) if function == "tokenRewards(address)" else _preference(token, int(words[1], 16))
 
 
 @lru_cache(maxsize=64)
@@ -49,7 +54,7 @@ def _truth(blocks: tuple[Block, ...]) -> Truth:
     return truth_of(blocks)
 
 
-_OF_TOKEN = {"admin": "address", "imageUrl": "string", "metadata": "string", "isVerified": "bool"}
+_OF_TOKEN = {"admin()": "address", "imageUrl()": "string", "metadata()": "string", "isVerified()": "bool"}
 
 
 def _of_token(token: TokenTruth | None, function: str) -> bytes | None:
@@ -57,11 +62,11 @@ def _of_token(token: TokenTruth | None, function: str) -> bytes | None:
         return None
     columns = token.columns
     values: dict[str, Any] = {
-        "admin": columns["admin"],
-        "imageUrl": columns["img_url"],
+        "admin()": columns["admin"],
+        "imageUrl()": columns["img_url"],
         # Any text that is no JSON is a description.
-        "metadata": columns["description"],
-        "isVerified": columns["verified_on_chain"],
+        "metadata()": columns["description"],
+        "isVerified()": columns["verified_on_chain"],
     }
     return encode_values((_OF_TOKEN[function],), (values[function],))
 
@@ -72,6 +77,17 @@ def _rewards(token: TokenTruth) -> bytes:
     admins, recipients = [share.admin for share in shares], [share.recipient for share in shares]
     info = (token.address, key, 1, 1, [share.bps for share in shares], admins, recipients)
     return encode_values(_REWARDS, (info,))
+
+
+def _v31_rewards(token: TokenTruth | None, *, contract: str) -> bytes | None:
+    """Return the entry of an LP NFT, which is empty where v3.1's locker holds no such NFT."""
+    if contract.lower() != addresses.LOCKER_V31.lower():
+        return None
+    if token is None or token.columns["generation"] != "v3.1":
+        return encode_values(_V31_REWARDS, (0, 0, (_ZERO, _ZERO), (_ZERO, _ZERO)))
+    creator, interface = ((share.admin, share.recipient) for share in token.shares)
+    percent = token.shares[0].bps // 100
+    return encode_values(_V31_REWARDS, (int(token.columns["position_id"]), percent, creator, interface))
 
 
 def _preference(token: TokenTruth, index: int) -> bytes | None:

@@ -1,7 +1,7 @@
 """The current state of launched tokens, from their contracts: what the events after launch may have changed.
 
 Only state of which a change emits a followed event is read, so that a token is the same whether its events or its state
-were read. Tokens up to v3.0 and lockers up to v3.1 emit none; the record of a vault has nothing that changes.
+were read. Tokens and lockers up to v3.0 emit none; the record of a vault has nothing that changes.
 """
 
 import logging
@@ -17,6 +17,8 @@ from tokens.chains.types import Airdrop, BlockHeader, FeeRecipient, Launch, Stat
 logger = logging.getLogger(__name__)
 
 _TOKEN = codec.load_abi("token")
+# By LP NFT, and by token.
+_V31_REWARDS = codec.load_abi("lockers").function("tokenRewards")
 _REWARDS = codec.load_abi("v4_fees").function("tokenRewards")
 _PREFERENCE = codec.load_abi("v4_fees").function("feePreferences")
 _AIRDROP = codec.load_abi("v4").function("airdrops")
@@ -30,8 +32,8 @@ _TOKEN_VIEWS = {
 }
 # Layouts of launches with tokens that have these views.
 _WITH_VIEWS = ("v3_1", "v4")
-# The layout of launches with a locker that returns its recipients by token.
-_WITH_REWARDS = ("v4",)
+# The roles of v3.1's rewards, in the sequence of the launch's recipients.
+_V31_ROLES = ("creator", "interfacer")
 
 
 # The name of a view, and which of several it is.
@@ -68,11 +70,14 @@ def _views(chain: ChainInfo, launch: Launch) -> dict[_Key, ViewCall]:
     views: dict[_Key, ViewCall] = {}
     if layout in _WITH_VIEWS:
         views |= {(name, 0): ViewCall(contract=token, function=view) for name, view in _TOKEN_VIEWS.items()}
-    if layout in _WITH_REWARDS and launch.locker and launch.fee_recipients:
+    if layout == "v3_1" and launch.locker and launch.fee_recipients:
+        arguments = (launch.position_id,)
+        views["rewards", 0] = ViewCall(contract=launch.locker, function=_V31_REWARDS, arguments=arguments)
+    if layout == "v4" and launch.locker and launch.fee_recipients:
         views["rewards", 0] = ViewCall(contract=launch.locker, function=_REWARDS, arguments=(token,))
         for index in range(len(launch.fee_recipients)):
-            arguments = (token, index)
-            views["preference", index] = ViewCall(contract=launch.locker, function=_PREFERENCE, arguments=arguments)
+            of_share = (token, index)
+            views["preference", index] = ViewCall(contract=launch.locker, function=_PREFERENCE, arguments=of_share)
     # The first version of the airdrop has no admin and never changes.
     if launch.airdrop and launch.airdrop.admin:
         for place, contract in enumerate(chain.addresses("airdrop")):
@@ -89,23 +94,33 @@ def _state(launch: Launch, found: Mapping[_Key, ViewResult]) -> TokenState:
 
 def _fee_recipients(launch: Launch, found: Mapping[_Key, ViewResult]) -> tuple[FeeRecipient, ...] | None:
     """Return the launch's shares with their current admins, recipients and currencies."""
-    rewards = (found.get(("rewards", 0)) or {}).get("info")
-    shares = launch.fee_recipients
-    if rewards is None or rewards["token"] != launch.token:
+    shares, accounts = launch.fee_recipients, _reward_accounts(launch, found.get(("rewards", 0)))
+    if not accounts or len(accounts) != len(shares):
         return None
-    admins, recipients = rewards["rewardAdmins"], rewards["rewardRecipients"]
-    if not len(admins) == len(recipients) == len(shares):
-        return None
-    # The older locker has no preferences.
-    preferences = [found["preference", index] for index in range(len(shares))]
+    # The lockers of v3.1 and the older one of v4 have no preferences.
+    preferences = [found.get(("preference", index)) for index in range(len(shares))]
     currencies = [
         fee_currency(result["preference"]) if result else share.token
         for share, result in zip(shares, preferences, strict=True)
     ]
     return tuple(
         replace(share, admin=admin, recipient=recipient, token=currency)
-        for share, admin, recipient, currency in zip(shares, admins, recipients, currencies, strict=True)
+        for share, (admin, recipient), currency in zip(shares, accounts, currencies, strict=True)
     )
+
+
+def _reward_accounts(launch: Launch, rewards: ViewResult) -> Sequence[tuple[str, str]]:
+    """Return admin and recipient of each share; empty if the locker returns none, or those of another launch."""
+    if rewards is None:
+        return ()
+    if "lpTokenId" in rewards:
+        is_its_own = rewards["lpTokenId"] == launch.position_id
+        return [(rewards[role]["admin"], rewards[role]["recipient"]) for role in _V31_ROLES] if is_its_own else ()
+    info = rewards["info"]
+    admins, recipients = info["rewardAdmins"], info["rewardRecipients"]
+    if info["token"] != launch.token or len(admins) != len(recipients):
+        return ()
+    return list(zip(admins, recipients, strict=True))
 
 
 def _airdrop(launch: Launch, found: Mapping[_Key, ViewResult]) -> Airdrop | None:

@@ -1,5 +1,7 @@
 """tokens/chains/evm/generations/token_states.py: the state of recorded and built launches, at one block."""
 
+from dataclasses import replace
+
 import pytest
 from eth_utils.crypto import keccak
 
@@ -55,7 +57,7 @@ def test_the_state_is_that_of_the_newest_block(node, label):
         assert (facts.state.block_number, facts.state.block_hash) == (209, node.blocks[209]["hash"])
         (state,) = facts.state.tokens
         assert None not in (state.admin, state.image, state.metadata, state.verified)
-        # The locker of v3.1 reports no changes.
+        # The recording lacks the view of v3.1's locker.
         assert (state.fee_recipients is None) == (label == "legacy-v31-deploy")
 
 
@@ -80,6 +82,19 @@ def test_an_airdrop_is_the_one_with_the_launchs_amount(node):
     _, state = state_of(node, "deploy-airdrop")
     assert (state.airdrop.admin, state.airdrop.merkle_root) == (STRANGER, ROOT_HASH)
     assert (state.airdrop.amount, state.airdrop.lockup) == (launch.airdrop.amount, launch.airdrop.lockup)
+
+
+@pytest.mark.parametrize(("other", "is_read"), [(0, True), (1, False)])
+def test_the_rewards_of_v31_are_those_of_the_launchs_position(node, other, is_read):
+    launch = mined("legacy-v31-deploy").decode()[0]
+    new = tuple((f"0x{digit * 40}", f"0x{digit * 39}0") for digit in "56")
+    types = ("uint256", "uint256", "(address,address)", "(address,address)")
+    values = (launch.position_id + other, 40, *new)
+    view(node, launch.locker, "tokenRewards(uint256)", (launch.position_id,), types, *values)
+    _, state = state_of(node, "legacy-v31-deploy")
+    shares = [replace(share, admin=a, recipient=r) for share, (a, r) in zip(launch.fee_recipients, new, strict=True)]
+    assert state.fee_recipients == (tuple(shares) if is_read else None)
+    assert state.admin is not None
 
 
 REWARDS = "(address,(address,address,uint24,int24,address),uint256,uint256,uint16[],address[],address[])"
