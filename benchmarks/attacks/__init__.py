@@ -1,0 +1,1 @@
+"""Attacks of one client on the server of `make run`, each beside a bystander."""

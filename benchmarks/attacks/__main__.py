@@ -1,0 +1,175 @@
+"""Attacks of one client on the server of `make run`, each beside a bystander.
+
+    make run                                      # in another terminal
+    python -m benchmarks.attacks [--only NAME] [--seconds 10]
+
+A bystander reads `/api/tokens` 40 times a second and `/healthz` 10 times, from changing addresses. Exits with code 1
+where an attack costs it more than the limits: 250 ms for the list in 99 of 100 requests, 1 s for the probe in all, and
+no failed response. Recovery is the time from the end of the attack to the next response of the probe. Memory is the
+largest resident set of a web process during the attack and five seconds after it.
+"""
+
+import argparse
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+
+import psutil
+
+from benchmarks import results
+from benchmarks.attacks import connections, costly_requests
+from benchmarks.attacks.bystander import Bystander, Experience
+from benchmarks.attacks.target import Target
+from benchmarks.tables import Limits, print_table
+from development.servers import bundled
+
+_LIST_LIMIT, _PROBE_LIMIT = 0.25, 1.0
+_SETTLE_SECONDS, _RECOVERY_SECONDS = 5.0, 60.0
+_MB = 1024 * 1024
+_WARMED, _WARM_REQUESTS, _WARM_SOURCE = ("/api/tokens", "/admin/login/"), 16, "127.0.0.77"
+
+Attack = Callable[[Target], None]
+
+
+def _rest(target: Target) -> None:
+    """Attack nothing: the floor of the figures."""
+    while not target.is_over():
+        time.sleep(0.1)
+
+
+ATTACKS: dict[str, Attack] = {
+    "none": _rest,
+    "http2-streams": connections.open_streams_of_http2,
+    "unfinished-headers": connections.leave_headers_unfinished,
+    "unsent-bodies": connections.leave_bodies_unsent,
+    "slow-bodies": connections.send_bodies_slowly,
+    "slow-readers": connections.read_responses_slowly,
+    "content-type": costly_requests.send_long_content_types,
+    "if-none-match": costly_requests.send_long_etags,
+    "accept-encoding": costly_requests.send_long_encodings,
+    "cookie": costly_requests.send_long_cookies,
+    "host": costly_requests.send_long_hosts,
+    "headers-of-30-kb": costly_requests.send_headers_of_30_kb,
+    "long-lists": costly_requests.send_long_lists,
+    "large-airdrops": costly_requests.rehearse_large_airdrops,
+    "passwords": costly_requests.guess_passwords,
+    "trending-parameters": costly_requests.vary_trending,
+    "stalled-provider": costly_requests.share_one_slow_run,
+    "forged-proxy-header": costly_requests.forge_proxy_headers,
+}
+
+
+def main() -> int:
+    options = _parse_options()
+    _warm_up(_target(options))
+    limits, rows, kept = Limits(), [], {}
+    for name in options.only or ATTACKS:
+        met, recovery, memory, after = _attack(name, options)
+        figures = {
+            "list p50 ms": round(met.list_p50 * 1000, 1),
+            "list p99 ms": round(met.list_p99 * 1000, 1),
+            "probe max ms": round(met.slowest_probe * 1000, 1),
+            "failed": met.failed,
+            "recovery s": round(recovery, 1),
+            "web MB": memory // _MB,
+            "web MB after": after // _MB,
+        }
+        limits.at_most(f"{name}: list p99", met.list_p99, _LIST_LIMIT, "s")
+        limits.at_most(f"{name}: slowest probe", met.slowest_probe, _PROBE_LIMIT, "s")
+        limits.at_most(f"{name}: failed responses", met.failed, 0, "responses")
+        kept[name] = figures
+        rows.append([name, *figures.values()])
+    print_table(["attack", *kept[next(iter(kept))]], rows)
+    if not options.only:
+        results.keep("attacks", {"load": round(os.getloadavg()[1], 1), "seconds": options.seconds, "attacks": kept})
+    return 0 if limits.are_kept else 1
+
+
+def _parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.attacks")
+    parser.add_argument("--only", action="append", choices=ATTACKS, metavar="NAME")
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    return parser.parse_args()
+
+
+def _target(options: argparse.Namespace) -> Target:
+    key = (bundled.local_directory() / "partner-key").read_text(encoding="utf-8").strip()
+    return Target(options.host, options.port, key, time.monotonic() + options.seconds)
+
+
+def _warm_up(target: Target) -> None:
+    """Have every process compile its pages once: that takes 0.3 s of CPU, and is no part of an attack."""
+    for path in _WARMED:
+        for _ in range(_WARM_REQUESTS):
+            target.request("GET", path, source=_WARM_SOURCE)
+
+
+def _attack(name: str, options: argparse.Namespace) -> tuple[Experience, float, int, int]:
+    """Run one attack beside the bystander; return what it met, the recovery in seconds, and two sizes in bytes.
+
+    Raises RuntimeError if the server does not recover: no later figure would be of its own attack.
+    """
+    target = _target(options)
+    attacker = multiprocessing.get_context("fork").Process(target=ATTACKS[name], args=(target,), daemon=True)
+    with _stopped_provider() if name == "stalled-provider" else nullcontext():
+        attacker.start()
+        bystander = Bystander(target)
+        memory = 0
+        for _ in target.rounds(every=0.5):
+            memory = max(memory, _web_memory(options.port))
+        met = bystander.experience()
+    attacker.join(_SETTLE_SECONDS)
+    attacker.kill()
+    ended = time.monotonic()
+    while not _is_alive(target):
+        if time.monotonic() > ended + _RECOVERY_SECONDS:
+            raise RuntimeError(f"{name}: no response of the probe {_RECOVERY_SECONDS:g} s after the attack")
+    recovery = time.monotonic() - ended
+    time.sleep(_SETTLE_SECONDS)
+    return met, recovery, memory, _web_memory(options.port)
+
+
+def _is_alive(target: Target) -> bool:
+    try:
+        return b" 200 " in target.request("GET", "/healthz")[:20]
+    except OSError:
+        return False
+
+
+@contextmanager
+def _stopped_provider() -> Iterator[None]:
+    """Stop the stand-in of the market data during the block: its connections open, and nothing is answered."""
+    stand_ins = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "development.standins" in " ".join(process.info["cmdline"] or ())
+    ]
+    for process in stand_ins:
+        process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in stand_ins:
+            process.send_signal(signal.SIGCONT)
+
+
+def _web_memory(port: int) -> int:
+    """Return the largest resident set of the processes below the one that listens on the port, in bytes."""
+    sizes = [0]
+    for process in psutil.process_iter(["cmdline"]):
+        if "granian" in " ".join(process.info["cmdline"] or ()):
+            try:
+                sizes += [child.memory_info().rss for child in process.children()]
+            except psutil.NoSuchProcess:
+                continue
+    return max(sizes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

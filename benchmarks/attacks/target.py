@@ -1,0 +1,85 @@
+"""The attacked server, and connections to it from addresses of the loopback network."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+# The attacker's address; a bystander uses others, as clients elsewhere do.
+ATTACKER = "127.0.0.66"
+_TIMEOUT = 5.0
+_RECEIVE = 65_536
+
+
+@dataclass(frozen=True)
+class Target:
+    """A server of `make run`, a partner key of it, and the end of the attack in monotonic seconds."""
+
+    host: str
+    port: int
+    key: str
+    ends_at: float
+
+    def is_over(self) -> bool:
+        """Return whether the attack ends."""
+        return time.monotonic() >= self.ends_at
+
+    def rounds(self, *, every: float) -> Iterator[int]:
+        """Yield the number of each round until the attack ends, `every` seconds apart or later."""
+        number = 0
+        while not self.is_over():
+            begun = time.monotonic()
+            yield number
+            number += 1
+            time.sleep(max(0.0, min(begun + every, self.ends_at) - time.monotonic()))
+
+    def connect(self, source: str = ATTACKER, *, receive_buffer: int = 0) -> socket.socket:
+        """Return a connection from the source address. Raises OSError."""
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            if receive_buffer:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            connection.settimeout(_TIMEOUT)
+            connection.bind((source, 0))
+            connection.connect((self.host, self.port))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def request(
+        self, method: str, path: str, *, headers: Sequence[str] = (), body: bytes = b"", source: str = ATTACKER
+    ) -> bytes:
+        """Return the whole response to a request on a connection of its own. Raises OSError."""
+        lines = [f"{method} {path} HTTP/1.1", f"Host: {self.host}:{self.port}", "Connection: close", *headers]
+        if body:
+            lines.append(f"Content-Length: {len(body)}")
+        answer = bytearray()
+        with self.connect(source) as connection:
+            connection.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+            while part := connection.recv(_RECEIVE):
+                answer += part
+        return bytes(answer)
+
+    def post_json(self, path: str, value: object, *, headers: Sequence[str] = ()) -> bytes:
+        """Return the whole response to a JSON body. Raises OSError."""
+        body = json.dumps(value, separators=(",", ":")).encode()
+        return self.request("POST", path, headers=["Content-Type: application/json", *headers], body=body)
+
+    def repeat(self, act: Callable[[int], object], *, at_once: int, every: float = 0.25) -> None:
+        """Call `act` with a running number, from so many threads, until the attack ends. Refused calls are repeated."""
+        numbers, lock = iter(range(1_000_000_000)), threading.Lock()
+
+        def run(_: int) -> None:
+            for _ in self.rounds(every=every):
+                with lock:
+                    number = next(numbers)
+                with suppress(OSError):
+                    act(number)
+
+        with ThreadPoolExecutor(at_once) as pool:
+            list(pool.map(run, range(at_once)))
