@@ -1,4 +1,4 @@
-"""Formatter of log records with bounded length, for all processes.
+"""Formatter of log records with bounded length, for all processes, and filter of refused requests.
 
 Callers control parts of many lines: hosts, paths, parameters. A refused request must not fill the disk with its own
 text, and an exception repeats its message at the end of its traceback.
@@ -10,6 +10,16 @@ import logging
 # what callers control.
 MAX_LINE = 2_000
 MAX_RECORD = 20_000
+
+
+class RefusedRequestFilter(logging.Filter):
+    """Filter that turns reports of suspicious requests, which any client can cause, into warnings of one line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change the record of such a request, and return True for all."""
+        if record.name.startswith("django.security."):
+            record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
+        return True
 
 
 class BoundedFormatter(logging.Formatter):

@@ -87,6 +87,7 @@ CONVENTIONAL = {
 # Modules of under SMALL lines that no framework or convention asks for, each with the reason to be alone.
 SMALL = 40
 ALONE = {
+    "accounts.operators.login_form": "the admin site loads it, in processes without Redis",
     "accounts.operators.second_factor_middleware": "settings name it",
     "config.api.routing": "imported by every URL file",
     "config.environment.secret": "imported by settings of all subjects",

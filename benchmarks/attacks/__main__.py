@@ -107,7 +107,10 @@ def _warm_up(target: Target) -> None:
     """Have every process compile its pages once: that takes 0.3 s of CPU, and is no part of an attack."""
     for path in _WARMED:
         for _ in range(_WARM_REQUESTS):
-            target.request("GET", path, source=_WARM_SOURCE)
+            try:
+                target.request("GET", path, source=_WARM_SOURCE)
+            except OSError as error:
+                sys.exit(f"no server at {target.host}:{target.port} ({error}): start it with make run, or give --port")
 
 
 def _attack(name: str, options: argparse.Namespace) -> tuple[Experience, float, int, int]:

@@ -20,7 +20,7 @@ import orjson
 from config.edge.cache import EdgeCache
 from config.edge.cached_responses import Headers, refuse_to_write
 from config.edge.request_bodies import BodyMemory
-from config.edge.wsgi_environ import RefusedRequestError, RSGIScope, make_environ, refuse_oversized_headers
+from config.edge.wsgi_environ import RefusedRequestError, RSGIScope, find_refusal, make_environ
 
 # Open files of a process: the connections of `--backpressure` in the Procfile, and its own files.
 _OPEN_FILES = 4096 + 1024
@@ -89,13 +89,14 @@ class WSGIBridge:
     async def __rsgi__(self, scope: RSGIScope, exchange: RSGIExchange) -> None:
         """Respond to one request."""
         environ = make_environ(scope)
-        # Its parsers of headers are bounded by themselves.
-        if _respond(self._respond_from_cache, environ, exchange):
+        refusal = find_refusal(environ)
+        if refusal is None and _respond(self._respond_from_cache, environ, exchange):
             return
         parts = aiter(_all_parts(exchange))
         with self._memory.body(environ, timeout=self._body_timeout) as body:
             try:
-                refuse_oversized_headers(environ)
+                if refusal is not None:
+                    raise refusal
                 content, length = (b"", 0) if body.is_empty() else await body.read(parts)
             except RefusedRequestError as error:
                 headers = [*_REFUSAL_HEADERS, *([("Retry-After", "1")] if error.status == 503 else [])]

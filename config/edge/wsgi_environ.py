@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from typing import Protocol
 from wsgiref.types import WSGIEnvironment
 
+from django.utils.http import parse_header_parameters
+
 _COMMON = {
     "SCRIPT_NAME": "",
     "SERVER_SOFTWARE": "granian",
@@ -21,6 +23,7 @@ _WITHOUT_PREFIX = ("CONTENT_LENGTH", "CONTENT_TYPE")
 MAX_HEADER_BYTES = 32 * 1024
 # Django parses it in quadratic time, before any middleware; the longest valid one names a boundary of 70 characters.
 MAX_CONTENT_TYPE_BYTES = 256
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class RefusedRequestError(Exception):
@@ -83,9 +86,18 @@ def make_environ(scope: RSGIScope) -> WSGIEnvironment:
     return environ
 
 
-def refuse_oversized_headers(environ: WSGIEnvironment) -> None:
-    """Raise RefusedRequestError (431) for headers beyond the limits, before anything parses them."""
+def find_refusal(environ: WSGIEnvironment) -> RefusedRequestError | None:
+    """Return the error for headers beyond the limits (431), or a form that is not UTF-8 (415); None for others.
+
+    Django raises for such a form in each of its error pages, too, because they read the form's token.
+    """
     size = sum(len(environ[name]) for name in ("PATH_INFO", "QUERY_STRING"))
     size += sum(len(name) + len(value) for name, value in environ.items() if name.startswith("HTTP_"))
-    if size > MAX_HEADER_BYTES or len(environ.get("CONTENT_TYPE", "")) > MAX_CONTENT_TYPE_BYTES:
-        raise RefusedRequestError(431, "Request headers are too large")
+    content_type = environ.get("CONTENT_TYPE", "")
+    if size > MAX_HEADER_BYTES or len(content_type) > MAX_CONTENT_TYPE_BYTES:
+        return RefusedRequestError(431, "Request headers are too large")
+    if "charset" in content_type.lower():
+        media_type, parameters = parse_header_parameters(content_type)
+        if media_type in _FORMS and parameters.get("charset", "utf-8").lower() != "utf-8":
+            return RefusedRequestError(415, "Forms must be in UTF-8")
+    return None

@@ -83,6 +83,7 @@ UNFOLD = {
     "SITE_SUBHEADER": "Operators' site",
     "SITE_SYMBOL": "rocket_launch",
     "SITE_URL": "/",
+    "LOGIN": {"form": "accounts.operators.login_form.LoginForm"},
     "DASHBOARD_CALLBACK": "config.operators.dashboard.add_panels",
     "ACCOUNT": {"navigation": [{"title": "Second factor", "link": reverse_lazy("second-factor-set-up")}]},
     "SIDEBAR": {

@@ -318,7 +318,8 @@ LOGGING = {
             "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
         }
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"refused": {"()": "config.log_lines.RefusedRequestFilter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused"]}},
     "root": {"handlers": ["stderr"], "level": env.LOG_LEVEL},
     "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE},
 }

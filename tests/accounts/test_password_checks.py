@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.auth.hashers import PBKDF2PasswordHasher, make_password
 from django.contrib.auth.models import User
 from django.test import Client
@@ -160,3 +161,11 @@ def test_a_locked_out_name_costs_the_same_work_at_the_api(settings):
         CountedHasher.calls.clear()
         assert verify("older").status_code == 401
         assert sorted(CountedHasher.calls) == ["current", "older"]
+
+
+@pytest.mark.parametrize("name", ["a" * 151, "a" * 300])
+def test_a_name_longer_than_any_is_refused_by_the_form(client, name):
+    page = client.post("/admin/login/", {"username": name, "password": "x"})
+    assert page.status_code == 200
+    assert "A name has at most 150 characters." in page.text
+    assert not AccessAttempt.objects.exists()

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from config.environment.variables import BASE_DIR
-from config.log_lines import MAX_LINE, MAX_RECORD, BoundedFormatter
+from config.log_lines import MAX_LINE, MAX_RECORD, BoundedFormatter, RefusedRequestFilter
 
 # A line with time, level, logger and the mark of what was cut.
 _LONGEST = MAX_LINE + 40
@@ -42,7 +42,8 @@ def logged():
     """Return the list of texts that the service's own handler would write."""
     texts = []
     handler = logging.Handler()
-    handler.setFormatter(BoundedFormatter())
+    handler.setFormatter(BoundedFormatter("%(levelname)s %(message)s"))
+    handler.addFilter(RefusedRequestFilter())
     handler.emit = lambda record: texts.append(handler.format(record))
     logging.getLogger().addHandler(handler)
     yield texts
@@ -62,6 +63,12 @@ def test_a_refused_request_writes_no_more_than_a_bounded_record(logged, db, path
     assert all(len(text) <= MAX_RECORD + 40 and max(map(len, text.split("\n"))) <= _LONGEST for text in logged)
 
 
+def test_a_refused_host_is_one_warning(logged, db):
+    assert Client().get("/api/tokens", headers={"host": "evil!"}).status_code == 400
+    assert [text.split(" ", 1)[0] for text in logged if "evil" in text] == ["WARNING"]
+    assert not [text for text in logged if "Traceback" in text]
+
+
 @pytest.mark.parametrize(
     "setup",
     [
@@ -79,6 +86,7 @@ def test_every_process_logs_bounded_lines(setup, logger):
     )
     assert done.returncode == 0
     [written] = done.stderr.splitlines()
-    assert f"ERROR {logger} xxx" in written
+    level = "WARNING" if logger.startswith("django.security.") else "ERROR"
+    assert f"{level} {logger} xxx" in written
     assert re.search(r" \[[0-9]+ characters cut\]$", written)
     assert len(written) <= _LONGEST

@@ -7,21 +7,17 @@ from config.edge.representation import MAX_ACCEPT_ENCODING, MAX_ETAGS, accepts_g
 from config.edge.wsgi_environ import (
     MAX_CONTENT_TYPE_BYTES,
     MAX_HEADER_BYTES,
-    RefusedRequestError,
-    refuse_oversized_headers,
+    find_refusal,
 )
 
 PATHS = {"PATH_INFO": "/api/tokens", "QUERY_STRING": ""}
 
 
-def is_refused(**headers: str) -> bool:
-    """Return whether a request with these headers is refused."""
-    try:
-        refuse_oversized_headers(PATHS | headers)
-    except RefusedRequestError as error:
-        assert (error.status, str(error)) == (431, "Request headers are too large")
-        return True
-    return False
+def is_refused(status: int = 431, **headers: str) -> bool:
+    """Return whether a request with these headers is refused, with this status."""
+    refusal = find_refusal(PATHS | headers)
+    assert refusal is None or refusal.status == status
+    return refusal is not None
 
 
 @pytest.mark.parametrize(
@@ -41,6 +37,15 @@ def test_the_limit_is_that_of_all_headers_together():
 def test_a_content_type_that_costs_quadratic_time_is_refused():
     assert is_refused(CONTENT_TYPE="a/b" + ";" * MAX_CONTENT_TYPE_BYTES)
     assert not is_refused(CONTENT_TYPE='multipart/form-data; boundary="' + "b" * 70 + '"')
+
+
+@pytest.mark.parametrize("form", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])
+def test_a_form_is_utf_8(form):
+    for charset in ("utf-16", "utf-7", "hex", "punycode", "unheard-of", ""):
+        assert is_refused(415, CONTENT_TYPE=f"{form}; Charset={charset}")
+    assert not is_refused(CONTENT_TYPE=form)
+    assert not is_refused(CONTENT_TYPE=f'{form}; charset="UTF-8"')
+    assert not is_refused(CONTENT_TYPE="application/json; charset=utf-16")
 
 
 def test_a_long_accept_encoding_is_neither_parsed_nor_kept_in_memory():

@@ -77,6 +77,15 @@ def test_headers_are_bounded_and_long_tokens_are_not_too_long(start: StartServer
     for name, value in (("Content-Type", ";" * 300), ("If-None-Match", '"a",' * 9_000)):
         refused = server.fetch("POST", "/api/tokens/index", b"{}", **{name: value})
         assert (refused.status, refused.read()) == (431, b'{"error":"Request headers are too large"}')
+    # A response from the cache has the same limits.
+    assert server.fetch("GET", "/api/tokens", X_Long="a" * 33_000).status == 431
+
+
+@pytest.mark.parametrize("path", ["/nope", "/admin/login/"])
+def test_a_form_in_another_encoding_is_refused(start: StartServer, path: str) -> None:
+    content_type = "application/x-www-form-urlencoded; charset=utf-16"
+    refused = start().fetch("POST", path, b"a=1", Content_Type=content_type, Cookie="csrftoken=" + "a" * 32)
+    assert (refused.status, refused.read()) == (415, b'{"error":"Forms must be in UTF-8"}')
 
 
 @pytest.mark.slow
