@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,13 @@ class FaultySolanaNode(SolanaStandIn):
         self.unlisted: set[str] = set()
         # It has pruned everything before this slot.
         self.kept_from = 0
+        # Held while a list hides transactions: one that is added meanwhile, after a caller was killed, would be lost.
+        self._hiding = threading.Lock()
+
+    def hold(self, forms: Json) -> str:
+        """Add a transaction, as the stand-in does."""
+        with self._hiding:
+            return super().hold(forms)
 
     def launch(self, label: str, *, slot: int | None = None, config: str = CONFIG) -> str:
         """Make another pool by a config; return the mint."""
@@ -89,16 +97,17 @@ class FaultySolanaNode(SolanaStandIn):
     def _signatures(self, address: str, options: Json | None = None) -> list[Json]:
         page_options = dict(options or {})
         page_options["limit"] = min(page_options.get("limit", self.page), self.page)
-        kept = self.transactions
-        self.transactions = {
-            name: forms
-            for name, forms in kept.items()
-            if name not in self.unlisted and forms["json"]["slot"] >= self.kept_from
-        }
-        try:
-            return super()._signatures(address, page_options)
-        finally:
-            self.transactions = kept
+        with self._hiding:
+            kept = self.transactions
+            self.transactions = {
+                name: forms
+                for name, forms in kept.items()
+                if name not in self.unlisted and forms["json"]["slot"] >= self.kept_from
+            }
+            try:
+                return super()._signatures(address, page_options)
+            finally:
+                self.transactions = kept
 
 
 @pytest.fixture
