@@ -23,6 +23,8 @@ def install(chain: SimulatedChain, *urls: str, settings: Any, forget: Callable[[
     file.write_text(f"[chains.{chain.chain_id}]\nfinality_depth = {DEPTH}\n")
     settings.CHAINS_FILES, settings.RPC_URLS = (str(file),), {chain.chain_id: urls}
     settings.FOLLOW_RANGE_BLOCKS, settings.FOLLOW_LONGEST_RANGE_BLOCKS = 10, 40
+    # Simulated chains are old.
+    settings.CANDLE_MINUTE_DAYS = 100_000
     forget()
     return installed_chain(chain.chain_id)
 

@@ -50,8 +50,8 @@ class Node:
             "eth_blockNumber": lambda: hex(len(chain["blocks"]) - 1),
             "eth_getTransactionByHash": lambda tx_hash: self.transactions.get(tx_hash),
             "eth_getTransactionReceipt": lambda tx_hash: self.receipts.get(tx_hash),
-            "eth_getBlockByNumber": lambda number, full: self.block(self._number(number)),
-            "eth_getBlockByHash": lambda block_hash, full: self.block(self.numbers.get(block_hash)),
+            "eth_getBlockByNumber": lambda number, full: self.block(self._number(number), full=full),
+            "eth_getBlockByHash": lambda block_hash, full: self.block(self.numbers.get(block_hash), full=full),
             "eth_getBlockReceipts": lambda number: self._block_receipts(self._number(number)),
             "eth_getLogs": self.logs,
             "eth_call": self._view,
@@ -111,17 +111,18 @@ class Node:
         """Return block hash -> number."""
         return {block["hash"]: number for number, block in self.blocks.items()}
 
-    def block(self, number: int | None) -> Json | None:
-        """Return a block with the hashes of its transactions, and with the bloom filter of its logs."""
+    def block(self, number: int | None, *, full: bool = False) -> Json | None:
+        """Return a block with its transactions in full or their hashes, and with the bloom filter of its logs."""
         block = self.blocks.get(-1 if number is None else number)
         if block is None:
             return None
         hashes = [entry["hash"] for entry in block["transactions"]]
         _, bloom = parse_receipt_logs([{"logs": self._logs_of(block)}])
-        return block | {"transactions": hashes, "logsBloom": f"0x{bloom:0512x}"}
+        transactions = [self.transactions[tx_hash] for tx_hash in hashes] if full else hashes
+        return block | {"transactions": transactions, "logsBloom": f"0x{bloom:0512x}"}
 
     def logs(self, query: Json) -> list[Json]:
-        """Return the logs of a block by its hash, or of a range, by addresses and first topics."""
+        """Return the logs of a block by its hash, or of a range, by addresses and topics."""
         if "blockHash" in query:
             if query["blockHash"] not in self.numbers:
                 raise RefusedError(-32000, "unknown block")
@@ -133,7 +134,9 @@ class Node:
             dict(log)
             for block in blocks
             for log in self._logs_of(block)
-            if ("address" not in query or log["address"] in query["address"]) and log["topics"][0] in query["topics"][0]
+            if ("address" not in query or log["address"] in query["address"])
+            and len(log["topics"]) >= len(query["topics"])
+            and all(topic in allowed for topic, allowed in zip(log["topics"], query["topics"], strict=False))
         ]
 
     def _number(self, text: str) -> int:

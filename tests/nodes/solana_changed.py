@@ -64,9 +64,12 @@ class FaultySolanaNode(SolanaStandIn):
         self._make(LAUNCH, label, slot=slot, keys=self._keys(label) | {CONFIG: config})
         return mint(label)
 
-    def swap(self, label: str, *, slot: int | None = None, config: str = CONFIG, failed: bool = False) -> str:
-        """Add a purchase from the recorded pool, which names the config; return the signature."""
-        return self._make(SWAP, label, slot=slot, keys={CONFIG: config}, failed=failed)
+    def swap(
+        self, label: str, *, of: str = "", slot: int | None = None, config: str = CONFIG, failed: bool = False
+    ) -> str:
+        """Add a purchase from the recorded pool, or from that of the launch `of`; return the signature."""
+        keys = self._keys(of) if of else {}
+        return self._make(SWAP, label, slot=slot, keys=keys | {CONFIG: config}, failed=failed)
 
     def claim(self, label: str, *, of: str, slot: int | None = None) -> str:
         """Add a claim by the creator of the pool of the launch `of`, with the amounts of the recorded claim."""

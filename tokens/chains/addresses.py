@@ -22,6 +22,8 @@ _BASE58 = re.compile(f"{_BASE58_DIGIT}*")
 _SOLANA_ADDRESS = f"{_BASE58_DIGIT}{{32,44}}"
 _SOLANA_SIGNATURE = f"{_BASE58_DIGIT}{{64,88}}"
 
+_EVM_BYTES, _HASH_BYTES = 20, 32
+
 # JSON Schemas of what the parsers below accept.
 ADDRESS_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{_HEX_ADDRESS.pattern}$"}
 ADDRESS_OR_MINT_SHAPE: dict[str, Any] = {
@@ -78,6 +80,16 @@ def checksum_bytes(raw: bytes) -> str:
     hashed = keccak_256(digits).digest()[: len(raw)].hex().encode()
     capitals = int.from_bytes(hashed.translate(_CAPITAL), "big") & int.from_bytes(digits.translate(_LETTER), "big")
     return "0x" + (int.from_bytes(digits, "big") ^ capitals).to_bytes(len(digits), "big").decode()
+
+
+def format_address(raw: bytes) -> str:
+    """Return the stored form of an address in bytes: 20 of an EVM chain, 32 of Solana."""
+    return checksum_bytes(raw) if len(raw) == _EVM_BYTES else str(Pubkey(raw))
+
+
+def format_transaction(raw: bytes) -> str:
+    """Return the stored form of a transaction's hash of 32 bytes, or of a signature of Solana of 64."""
+    return f"0x{raw.hex()}" if len(raw) == _HASH_BYTES else str(Signature(raw))
 
 
 def parse_address(text: str, *, allow_mint: bool = False, mint_rule: str = ADDRESS_RULE) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tokens.chains.pool_types import LiquidityChange, Swap
 from tokens.chains.registry.chains import Position
 
 WEI_PER_TOKEN = 10**18
@@ -256,11 +257,14 @@ class BlockHeader:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RangeFacts:
-    """Transactions of interest in the blocks `first` to `last`, in chain order."""
+    """Transactions of interest in the blocks `first` to `last`, and what happened in pools, each in chain order."""
 
     first: int
     last: int
     transactions: tuple[TransactionFacts, ...]
+    # Empty unless pools were selected.
+    swaps: tuple[Swap, ...] = ()
+    liquidity_changes: tuple[LiquidityChange, ...] = ()
 
 
 # Values of the presale contract's enumeration PresaleStatus.

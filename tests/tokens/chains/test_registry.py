@@ -460,7 +460,8 @@ def test_the_presets_have_the_position_lists_of_the_sdk() -> None:
 
 
 def test_every_address_of_the_built_in_file_is_checksummed() -> None:
-    written = re.findall(r'"(0x[^"]*)"', BUILT_IN_FILE.read_text(encoding="utf-8"))
+    # Ids of v4 pools have 64 digits.
+    written = re.findall(r'"(0x(?![0-9a-f]{64}")[^"]*)"', BUILT_IN_FILE.read_text(encoding="utf-8"))
 
     assert len(written) > 100
     assert [address for address in written if not is_checksum_address(address)] == []

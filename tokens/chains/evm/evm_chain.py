@@ -9,7 +9,9 @@ from tokens.chains.evm.generations.v0_to_v3_1 import locker_fees, position_fees
 from tokens.chains.evm.generations.v4 import pool_fees
 from tokens.chains.evm.logs import log_filters
 from tokens.chains.evm.logs.log_reading import LogReader
+from tokens.chains.evm.logs.receipt_reading import ReceiptReader
 from tokens.chains.evm.transactions import account_state, broadcast, dry_run, gas_prices, outcomes, transaction_receipts
+from tokens.chains.pool_types import PoolSelection
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
@@ -77,36 +79,45 @@ class Chain:
         return self.ranges.blocks
 
     def read_range(
-        self, first: int, last: int, *, addresses: Collection[str] | None = None, without: Collection[int] = ()
+        self,
+        first: int,
+        last: int,
+        *,
+        addresses: Collection[str] | None = None,
+        without: Collection[int] = (),
+        pools: PoolSelection | None = None,
     ) -> RangeFacts:
-        """Return the transactions of interest in the blocks `first` to `last`.
+        """Return the transactions of interest in the blocks `first` to `last`, and what happened in the pools.
 
         Reads ranges of logs as long as nodes accept. `addresses` are contracts of the registry, in lower case, to
         filter by; None is all. Logs of tokens and of their own lockers are always included. The blocks `without` are
-        left out. Raises NodeUnavailableError, also where the nodes lack the last block.
+        left out. Without `pools`, no log of a pool is read; the traders of swaps are None. Raises NodeUnavailableError,
+        also where the nodes lack the last block.
         """
-        return self._logs().read_range(first, last, addresses=addresses, without=without)
+        return self._logs(pools).read_range(first, last, addresses=addresses, without=without)
 
-    def read_blocks(self, headers: Sequence[BlockHeader]) -> RangeFacts:
-        """Return the transactions of interest in exactly these blocks, in order.
+    def read_blocks(self, headers: Sequence[BlockHeader], *, pools: PoolSelection | None = None) -> RangeFacts:
+        """Return the result of `read_range` for exactly these blocks, in order.
 
+        Swaps have their trader, except in a run of more than RANGE_QUERY_MIN_BLOCKS blocks, which is read as a range.
         Raises NodeUnavailableError, BlockNotCanonicalError.
         """
-        return self._logs().read_blocks(headers)
+        return self._logs(pools).read_blocks(headers)
 
-    def read_receipts(self, headers: Sequence[BlockHeader]) -> RangeFacts:
-        """Return the result of `read_blocks` from all receipts of the blocks.
+    def read_receipts(self, headers: Sequence[BlockHeader], *, pools: PoolSelection | None = None) -> RangeFacts:
+        """Return the result of `read_blocks` from all receipts of the blocks; swaps have their trader.
 
         The logs are verified against the headers' bloom filters. Raises NodeUnavailableError, BlockNotCanonicalError.
         """
-        return self._logs().read_receipts(headers)
+        return ReceiptReader(chain=self.info, rpc=self.rpc, pools=pools).read_receipts(headers)
 
-    def may_contain_events(self, header: BlockHeader) -> bool | None:
+    def may_contain_events(self, header: BlockHeader, *, pools: PoolSelection | None = None) -> bool | None:
         """Return whether the block's bloom filter allows logs of interest: False is certain, True is possible.
 
-        None is a filter with too many bits to decide. Some chains leave their filters empty.
+        None is a filter with too many bits to decide. Some chains leave their filters empty. Logs of `pools` count,
+        except of a kind of which all pools are selected: most of those are foreign.
         """
-        return log_filters.may_contain_events(self.info, header)
+        return log_filters.may_contain_events(self.info, header, pools)
 
     def count_nodes_with(self, header: BlockHeader) -> tuple[int, int]:
         """Return how many nodes have this very block at its number, and how many have another one.
@@ -224,5 +235,5 @@ class Chain:
             raise UnknownContractError("v3_position_manager")
         return self.info.v3_position_manager
 
-    def _logs(self) -> LogReader:
-        return LogReader(chain=self.info, rpc=self.rpc, ranges=self.ranges)
+    def _logs(self, pools: PoolSelection | None) -> LogReader:
+        return LogReader(chain=self.info, rpc=self.rpc, ranges=self.ranges, pools=pools)

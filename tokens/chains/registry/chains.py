@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tokens.chains.addresses import address_key
 from tokens.chains.registry.entry_rules import EMITTING_ROLES, SOLANA
 from tokens.chains.registry.toml_files import RegistryError, RegistryFile, RegistryMistake, read_registry_files
 
@@ -33,6 +34,7 @@ __all__ = [
     "Position",
     "Preset",
     "QuoteToken",
+    "ReferencePool",
     "Registry",
     "RegistryError",
     "UnknownChainError",
@@ -76,12 +78,28 @@ class QuoteToken:
     """A token that launches are usually paired with.
 
     `tick` is the usual starting tick, as if the launched token were token0; None where there is none to compare with.
+    A `stable` one counts as 1 USD: see `ChainInfo.stable_tokens`.
     """
 
     address: str
     symbol: str
     decimals: int
     tick: int | None = None
+    stable: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferencePool:
+    """A pool of a quote token with a stable one, which has the quote token's price in USD."""
+
+    # Lower case: a v3 pool's address, or a v4 pool's id of 32 bytes.
+    pool: str
+    # The quote token that is priced; wrapped_native also where the pool holds the native coin itself.
+    currency: str
+    currency_decimals: int
+    stable: str
+    stable_decimals: int
+    is_currency0: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +148,8 @@ class ChainInfo:
     genesis_hash: str | None = None
     known_deployers: frozenset[str]
     quote_tokens: Mapping[str, QuoteToken]
+    # In the file's order: the first pool of a currency sets its price, the others are compared with it.
+    reference_pools: tuple[ReferencePool, ...] = ()
     contracts: Mapping[str, Contract]
 
     @property
@@ -152,6 +172,12 @@ class ChainInfo:
     def emitters(self) -> frozenset[str]:
         """Lower-case addresses of the contracts that emit launches and events after launch."""
         return frozenset(key for key, contract in self.contracts.items() if contract.role in EMITTING_ROLES)
+
+    @cached_property
+    def stable_tokens(self) -> frozenset[str]:
+        """Lower-case addresses of quote tokens that count as 1 USD: marked so, or of a reference pool."""
+        marked = (key for key, token in self.quote_tokens.items() if token.stable)
+        return frozenset((*marked, *(address_key(pool.stable) for pool in self.reference_pools)))
 
     def factory_generation(self, address_lower: str) -> Generation | None:
         """Return the generation of the factory at this lower-case address; None if it is no factory of this chain."""
@@ -206,10 +232,10 @@ class Registry:
 def load_registry(*files: Path, solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID) -> Registry:
     """Load the built-in registry with the operator's files merged over it, in the order given.
 
-    A chain's scalars replace the earlier ones. Its entries of `contracts` and `quote_tokens` are added, or replace the
-    entry with the same address; its `known_deployers` are added. A generation or preset of the same name is replaced.
-    New entries are appended. A contract marked for launches takes its role over from an earlier file's. Solana gets the
-    given id. Raises RegistryError, which lists every mistake of every file.
+    A chain's scalars and `reference_pools` replace the earlier ones. Its entries of `contracts` and `quote_tokens` are
+    added, or replace the entry with the same address; its `known_deployers` are added. A generation or preset of the
+    same name is replaced. New entries are appended. A contract marked for launches takes its role over from an earlier
+    file's. Solana gets the given id. Raises RegistryError, which lists every mistake of every file.
     """
     merged = _merge(read_registry_files(BUILT_IN_FILE, *files))
     if str(solana_chain_id) in merged.chains:
@@ -271,12 +297,46 @@ def _build_chain(
         for key, entry in fields.get("contracts", {}).items()
     }
     quote_tokens = {key: QuoteToken(**entry) for key, entry in fields.get("quote_tokens", {}).items()}
-    lists = ("contracts", "quote_tokens", "known_deployers")
+    lists = ("contracts", "quote_tokens", "known_deployers", "reference_pools")
     return ChainInfo(
         chain_id=chain_id,
         is_solana=is_solana,
         known_deployers=frozenset(fields.get("known_deployers", {})),
         quote_tokens=MappingProxyType(quote_tokens),
+        reference_pools=_build_reference_pools(chain_id, fields, quote_tokens),
         contracts=MappingProxyType(contracts),
         **{name: value for name, value in fields.items() if name not in lists},
+    )
+
+
+def _build_reference_pools(
+    chain_id: int, fields: dict[str, Any], quote_tokens: Mapping[str, QuoteToken]
+) -> tuple[ReferencePool, ...]:
+    """Build the reference pools of a chain, of quote tokens that any of the files may have. Raises RegistryError."""
+    pools, mistakes = [], []
+    for index, entry in enumerate(fields.get("reference_pools", ())):
+        given = {"currency": entry.get("currency") or fields.get("wrapped_native", ""), "stable": entry["stable"]}
+        found = {key: quote_tokens.get(address_key(address)) for key, address in given.items()}
+        for key in (key for key, token in found.items() if token is None):
+            place = f"chains.{chain_id}.reference_pools[{index}].{key}"
+            rule = "expected a quote token of this chain; without `currency` it is wrapped_native"
+            mistakes.append(RegistryMistake(file="all files together", place=place, rule=rule))
+        currency, stable = found.values()
+        if currency and stable:
+            pools.append(_build_reference_pool(entry, currency, stable))
+    if mistakes:
+        raise RegistryError(mistakes)
+    return tuple(pools)
+
+
+def _build_reference_pool(entry: dict[str, Any], currency: QuoteToken, stable: QuoteToken) -> ReferencePool:
+    # A pool's currencies are sorted by address, and v4 has the native coin under the address zero.
+    is_currency0 = entry.get("native", False) or address_key(currency.address) < address_key(stable.address)
+    return ReferencePool(
+        pool=entry["pool"],
+        currency=currency.address,
+        currency_decimals=currency.decimals,
+        stable=stable.address,
+        stable_decimals=stable.decimals,
+        is_currency0=is_currency0,
     )

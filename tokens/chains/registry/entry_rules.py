@@ -128,6 +128,21 @@ def solana_address(value: object) -> str:
     return value
 
 
+def _pool(value: object) -> str:
+    """Return the lower-case form of a v3 pool's address, or of a v4 pool's id of 32 bytes."""
+    if isinstance(value, str) and re.fullmatch(r"0x[0-9a-fA-F]{64}", value):
+        return value.lower()
+    if not isinstance(value, str) or not re.fullmatch(r"0x[0-9a-fA-F]{40}", value):
+        raise InvalidEntryError("expected 0x and 40 hexadecimal digits, or the 64 of a v4 pool's id, in quotes")
+    return evm_address(value).lower()
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidEntryError("expected true or false, without quotes")
+    return value
+
+
 def _whole(minimum: int, maximum: int) -> Rule:
     def check(value: object) -> int:
         # In Python a bool is an int, yet `true` is no depth.
@@ -160,7 +175,9 @@ GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", (*EVE
 POSITION: Mapping[str, Rule] = {"tick_lower": tick_rule, "tick_upper": tick_rule, "bps": _whole(1, ALL_BPS)}
 # No token of note has more decimals than 36: prices in 256 bits leave no room for more.
 QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "decimals": _whole(0, 36)}
-QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule}
+QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule, "stable": _flag}
+REFERENCE_POOL: Mapping[str, Rule] = {"pool": _pool, "stable": evm_address}
+REFERENCE_POOL_OPTIONAL: Mapping[str, Rule] = {"currency": evm_address, "native": _flag}
 CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "finality_depth": _whole(1, 10_000_000)}
 CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "max_priority_fee_gwei": _gwei,
@@ -184,6 +201,7 @@ SOLANA_CHAIN_OPTIONAL: Mapping[str, Rule] = {
 }
 SOLANA_CONTRACT: Mapping[str, Rule] = {"role": _choice("role", SOLANA_ROLES), "address": solana_address}
 SOLANA_QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": solana_address, "decimals": _whole(0, 36)}
+SOLANA_QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"stable": _flag}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +213,8 @@ class ChainRules:
     contract: Mapping[str, Rule]
     quote_token: Mapping[str, Rule]
     quote_token_optional: Mapping[str, Rule]
+    # Keys of lists of entries.
+    lists: tuple[str, ...]
     address: Rule
     # Roles of contracts that belong to a generation.
     generation_roles: tuple[str, ...]
@@ -208,6 +228,7 @@ EVM_RULES = ChainRules(
     contract=CONTRACT,
     quote_token=QUOTE_TOKEN,
     quote_token_optional=QUOTE_TOKEN_OPTIONAL,
+    lists=("contracts", "quote_tokens", "known_deployers", "reference_pools"),
     address=evm_address,
     generation_roles=("factory",),
     events=EVENTS,
@@ -217,7 +238,8 @@ SOLANA_RULES = ChainRules(
     optional=SOLANA_CHAIN_OPTIONAL,
     contract=SOLANA_CONTRACT,
     quote_token=SOLANA_QUOTE_TOKEN,
-    quote_token_optional={},
+    quote_token_optional=SOLANA_QUOTE_TOKEN_OPTIONAL,
+    lists=("contracts", "quote_tokens", "known_deployers"),
     address=solana_address,
     generation_roles=SOLANA_ROLES,
     events=PROGRAMS,

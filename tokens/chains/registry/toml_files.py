@@ -42,7 +42,7 @@ class RegistryFile:
     """The validated content of a file, with only the keys that it contains.
 
     `contracts`, `quote_tokens` and `known_deployers` of a chain are keyed by `address_key`; every address in a value
-    has the form in which it is shown. The key of a chain is its id in digits, or `solana`.
+    has the form in which it is shown. `reference_pools` is a list. The key of a chain is its id in digits, or `solana`.
     """
 
     chains: dict[str, dict[str, Any]]
@@ -156,7 +156,7 @@ class _Reader:
 
     def _chain(self, fields: dict[str, Any], place: str, *, kind: ChainRules, new: bool) -> dict[str, Any]:
         scalars = dict(fields)
-        lists = {key: scalars.pop(key) for key in ("contracts", "quote_tokens", "known_deployers") if key in scalars}
+        lists = {key: scalars.pop(key) for key in kind.lists if key in scalars}
         chain = self._fields(scalars, place, kind.required if new else {}, {**kind.required, **kind.optional})
         if "contracts" in lists:
             chain["contracts"] = self._contracts(lists["contracts"], f"{place}.contracts", kind)
@@ -167,6 +167,9 @@ class _Reader:
             chain["quote_tokens"] = self._by_address(quote_tokens)
         if "known_deployers" in lists:
             chain["known_deployers"] = self._deployers(lists["known_deployers"], f"{place}.known_deployers", kind)
+        if "reference_pools" in lists:
+            # A list, which replaces an earlier file's: the first pool of a currency sets its price.
+            chain["reference_pools"] = self._reference_pools(lists["reference_pools"], f"{place}.reference_pools")
         return chain
 
     def _contracts(self, value: Any, place: str, kind: ChainRules) -> dict[str, dict[str, Any]]:
@@ -191,6 +194,15 @@ class _Reader:
             if role in taken:
                 self._refuse(f"{place}.deploy", f"launches use one {role}, and this list has another one before")
             taken.add(role)
+
+    def _reference_pools(self, value: Any, place: str) -> list[dict[str, Any]]:
+        entries = self._entries(
+            value, place, entry_rules.REFERENCE_POOL, entry_rules.REFERENCE_POOL_OPTIONAL, unique="pool"
+        )
+        for entry_place, entry in entries:
+            if entry.get("native") and "currency" in entry:
+                self._refuse(f"{entry_place}.currency", "a pool of the native coin prices wrapped_native: leave it out")
+        return [entry for _, entry in entries]
 
     def _deployers(self, value: Any, place: str, kind: ChainRules) -> dict[str, str]:
         if not isinstance(value, list):
@@ -221,9 +233,14 @@ class _Reader:
                 self._refuse(entry_place, "tick_lower must be below tick_upper")
 
     def _entries(
-        self, value: Any, place: str, required: Mapping[str, Rule], optional: Mapping[str, Rule]
+        self,
+        value: Any,
+        place: str,
+        required: Mapping[str, Rule],
+        optional: Mapping[str, Rule],
+        unique: str = "address",
     ) -> list[tuple[str, dict[str, Any]]]:
-        """Return the entries of a list with their places; a second one with the same address is rejected."""
+        """Return the entries of a list with their places; a second one with the same `unique` key is rejected."""
         if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
             self._refuse(place, "expected a list of entries, each between { and }")
             return []
@@ -231,11 +248,11 @@ class _Reader:
         for index, entry in enumerate(value):
             entry_place = f"{place}[{index}]"
             fields = self._fields(entry, entry_place, required, optional)
-            address = fields.get("address")
-            if address is not None:
-                if address in seen:
-                    self._refuse(f"{entry_place}.address", f"{address} is listed twice in this list")
-                seen.add(address)
+            identifier = fields.get(unique)
+            if identifier is not None:
+                if identifier in seen:
+                    self._refuse(f"{entry_place}.{unique}", f"{identifier} is listed twice in this list")
+                seen.add(identifier)
             entries.append((entry_place, fields))
         return entries
 

@@ -1,47 +1,32 @@
 """Pool launches and fee claims of Meteora's Dynamic Bonding Curve, decoded from its instructions. Pure.
 
-Instructions and events are named by the first eight bytes of a hash of their name, as in Anchor. The program emits an
-event by calling itself under an authority that only it can sign for, which distinguishes it from an event that another
-program made up. Each instruction is decoded together with its event, and both must agree.
+Each instruction is decoded together with its event, and both must agree.
 
 Source: https://github.com/MeteoraAg/dynamic-bonding-curve (instructions and events of the program).
 """
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from typing import Literal
-
-from solders.pubkey import Pubkey
 
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.solana.borsh import BorshError, BorshReader
+from tokens.chains.solana.program_steps import DISCRIMINATOR_SIZE, ProgramStep, discriminator, read_steps
 from tokens.chains.solana.transaction_forms import Instruction
-
-# Anchor's discriminator of an instruction by which a program calls itself to emit an event.
-_EVENT_DISCRIMINATOR = bytes.fromhex("e445a52e51cb9a1d")
-_DISCRIMINATOR_SIZE = 8
-
-
-def _discriminator(kind: Literal["global", "event"], name: str) -> bytes:
-    return hashlib.sha256(f"{kind}:{name}".encode()).digest()[:_DISCRIMINATOR_SIZE]
-
 
 # An instruction that creates a pool -> the index of its payer account; the accounts before are the same in all.
 _LAUNCHES = {
-    _discriminator("global", "initialize_virtual_pool_with_spl_token"): 10,
-    _discriminator("global", "initialize_virtual_pool_with_spl_token2"): 11,
-    _discriminator("global", "initialize_virtual_pool_with_token2022"): 8,
-    _discriminator("global", "initialize_virtual_pool_with_token2022_2"): 9,
-    _discriminator("global", "initialize_virtual_pool_with_token2022_transfer_hook"): 9,
+    discriminator("global", "initialize_virtual_pool_with_spl_token"): 10,
+    discriminator("global", "initialize_virtual_pool_with_spl_token2"): 11,
+    discriminator("global", "initialize_virtual_pool_with_token2022"): 8,
+    discriminator("global", "initialize_virtual_pool_with_token2022_2"): 9,
+    discriminator("global", "initialize_virtual_pool_with_token2022_transfer_hook"): 9,
 }
 _CONFIG, _CREATOR, _BASE_MINT, _QUOTE_MINT, _POOL = 0, 2, 3, 4, 5
 # {pool: Pubkey, config: Pubkey, creator: Pubkey, base_mint: Pubkey, pool_type: u8, activation_point: u64}
 _LAUNCH_EVENTS = {
-    _discriminator("event", "EvtInitializePool"),
-    _discriminator("event", "EvtInitializePoolWithTransferHook"),
+    discriminator("event", "EvtInitializePool"),
+    discriminator("event", "EvtInitializePoolWithTransferHook"),
 }
 
 
@@ -66,8 +51,8 @@ _OF_CREATOR = _ClaimLayout(
     claimer=8,
     events=frozenset(
         {
-            _discriminator("event", "EvtClaimCreatorTradingFee"),
-            _discriminator("event", "EvtClaimCreatorTradingFeeWithTransferHook"),
+            discriminator("event", "EvtClaimCreatorTradingFee"),
+            discriminator("event", "EvtClaimCreatorTradingFeeWithTransferHook"),
         }
     ),
 )
@@ -78,14 +63,14 @@ _OF_PARTNER = _ClaimLayout(
     quote_mint=8,
     claimer=9,
     events=frozenset(
-        {_discriminator("event", "EvtClaimTradingFee"), _discriminator("event", "EvtClaimTradingFeeWithTransferHook")}
+        {discriminator("event", "EvtClaimTradingFee"), discriminator("event", "EvtClaimTradingFeeWithTransferHook")}
     ),
 )
 _CLAIMS = {
-    _discriminator("global", "claim_creator_trading_fee"): _OF_CREATOR,
-    _discriminator("global", "claim_creator_trading_fee2"): _OF_CREATOR,
-    _discriminator("global", "claim_trading_fee"): _OF_PARTNER,
-    _discriminator("global", "claim_trading_fee2"): _OF_PARTNER,
+    discriminator("global", "claim_creator_trading_fee"): _OF_CREATOR,
+    discriminator("global", "claim_creator_trading_fee2"): _OF_CREATOR,
+    discriminator("global", "claim_trading_fee"): _OF_PARTNER,
+    discriminator("global", "claim_trading_fee2"): _OF_PARTNER,
 }
 
 
@@ -119,16 +104,6 @@ class ClaimedPoolFees:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Step:
-    """An instruction of the program, with the events that it emitted."""
-
-    instruction: Instruction
-    discriminator: bytes
-    # Without the discriminator of self-calls: each begins with the discriminator of its own name.
-    events: tuple[bytes, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Launchpad:
     """The accounts that identify a launchpad's own pools."""
 
@@ -144,7 +119,7 @@ def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: 
     Raises LogDecodingError if one of them has an unknown layout, or its event is missing or contradicts it.
     """
     made = []
-    for step in _steps(instructions, program=program):
+    for step in read_steps(instructions, program=program):
         if step.discriminator in _LAUNCHES:
             pool = _read_pool(step, launchpad)
             if pool is not None:
@@ -158,37 +133,12 @@ def read_claims(instructions: Sequence[Instruction], *, program: str) -> list[Cl
     """Return the fees that a transaction claimed from pools. Raises LogDecodingError, as `read_pools` does."""
     return [
         _read_claim(step, _CLAIMS[step.discriminator])
-        for step in _steps(instructions, program=program)
+        for step in read_steps(instructions, program=program)
         if step.discriminator in _CLAIMS
     ]
 
 
-def _steps(instructions: Sequence[Instruction], *, program: str) -> Iterator[_Step]:
-    """Return the program's instructions, each with the events that precede the next one.
-
-    The events are its own: a running program can't be re-entered, except by itself.
-    """
-    authority = event_authority(program)
-    ours = [instruction for instruction in instructions if instruction.program == program]
-    starts = [number for number, instruction in enumerate(ours) if not _is_event(instruction, authority)]
-    for start, end in pairwise([*starts, len(ours)]):
-        events = tuple(
-            caused.data[_DISCRIMINATOR_SIZE:] for caused in ours[start + 1 : end] if caused.outer == ours[start].outer
-        )
-        yield _Step(instruction=ours[start], discriminator=ours[start].data[:_DISCRIMINATOR_SIZE], events=events)
-
-
-def _is_event(instruction: Instruction, authority: str) -> bool:
-    return instruction.data.startswith(_EVENT_DISCRIMINATOR) and instruction.accounts == (authority,)
-
-
-@lru_cache(maxsize=16)
-def event_authority(program: str) -> str:
-    """Return the account that signs when a program calls itself to emit an event."""
-    return str(Pubkey.find_program_address([b"__event_authority"], Pubkey.from_string(program))[0])
-
-
-def _read_pool(step: _Step, launchpad: Launchpad) -> CreatedPool | None:
+def _read_pool(step: ProgramStep, launchpad: Launchpad) -> CreatedPool | None:
     payer = _LAUNCHES[step.discriminator]
     accounts = step.instruction.accounts
     if len(accounts) <= payer:
@@ -196,11 +146,11 @@ def _read_pool(step: _Step, launchpad: Launchpad) -> CreatedPool | None:
     made_by = {accounts[_CREATOR], accounts[payer]}
     if accounts[_CONFIG] not in launchpad.configs and launchpad.creators.isdisjoint(made_by):
         return None
-    reader = BorshReader(step.instruction.data[_DISCRIMINATOR_SIZE:])
+    reader = BorshReader(step.instruction.data[DISCRIMINATOR_SIZE:])
     try:
         # The program, too, ignores any bytes after them.
         name, symbol, uri = reader.read_text(), reader.read_text(), reader.read_text()
-        decoded = [_read_launch_event(event) for event in step.events if event[:_DISCRIMINATOR_SIZE] in _LAUNCH_EVENTS]
+        decoded = [_read_launch_event(event) for event in step.events if event[:DISCRIMINATOR_SIZE] in _LAUNCH_EVENTS]
     except BorshError as error:
         raise LogDecodingError(
             f"an instruction that creates a pool, or its event, can't be decoded: {error}"
@@ -222,7 +172,7 @@ def _read_pool(step: _Step, launchpad: Launchpad) -> CreatedPool | None:
 
 def _read_launch_event(event: bytes) -> tuple[str, str, str, str]:
     """Return pool, config, creator and base mint. Raises BorshError."""
-    reader = BorshReader(event[_DISCRIMINATOR_SIZE:])
+    reader = BorshReader(event[DISCRIMINATOR_SIZE:])
     keys = (reader.read_key(), reader.read_key(), reader.read_key(), reader.read_key())
     reader.read_bytes(1 + 8)
     reader.expect_end()
@@ -230,7 +180,7 @@ def _read_launch_event(event: bytes) -> tuple[str, str, str, str]:
 
 
 def _is_launch_of(event: bytes, launchpad: Launchpad) -> bool:
-    if event[:_DISCRIMINATOR_SIZE] not in _LAUNCH_EVENTS:
+    if event[:DISCRIMINATOR_SIZE] not in _LAUNCH_EVENTS:
         return False
     try:
         _, config, creator, _ = _read_launch_event(event)
@@ -239,12 +189,12 @@ def _is_launch_of(event: bytes, launchpad: Launchpad) -> bool:
     return config in launchpad.configs or creator in launchpad.creators
 
 
-def _read_claim(step: _Step, layout: _ClaimLayout) -> ClaimedPoolFees:
+def _read_claim(step: ProgramStep, layout: _ClaimLayout) -> ClaimedPoolFees:
     accounts = step.instruction.accounts
     if len(accounts) <= layout.claimer:
         raise LogDecodingError("an instruction that pays out fees has too few accounts")
     try:
-        decoded = [_read_claim_event(event) for event in step.events if event[:_DISCRIMINATOR_SIZE] in layout.events]
+        decoded = [_read_claim_event(event) for event in step.events if event[:DISCRIMINATOR_SIZE] in layout.events]
     except BorshError as error:
         raise LogDecodingError(f"the event of a fee claim can't be decoded: {error}") from error
     if len(decoded) != 1 or decoded[0][0] != accounts[layout.pool]:
@@ -264,7 +214,7 @@ def _read_claim(step: _Step, layout: _ClaimLayout) -> ClaimedPoolFees:
 
 def _read_claim_event(event: bytes) -> tuple[str, int, int]:
     """Return the pool, and the amounts of its base and quote mints. Raises BorshError."""
-    reader = BorshReader(event[_DISCRIMINATOR_SIZE:])
+    reader = BorshReader(event[DISCRIMINATOR_SIZE:])
     decoded = reader.read_key(), reader.read_integer(8), reader.read_integer(8)
     reader.expect_end()
     return decoded

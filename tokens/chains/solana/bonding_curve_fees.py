@@ -24,9 +24,9 @@ Found = TypeVar("Found")
 
 # Bytes before the keys of a pool: the discriminator, and the state of the volatility tracker.
 _POOL_BEFORE_KEYS = 8 + 64
-# Bytes between the partner's unclaimed amounts and the totals of trading fees: the price, the activation time, eight
-# flags, and the totals of the protocol's own fees. Then, before the creator's unclaimed amounts, the time of the end.
-_POOL_BEFORE_SUMS = 16 + 8 + 8 + 16
+# Bytes between the price and the totals of trading fees: the activation time, eight flags, and the totals of the
+# protocol's own fees. Then, before the creator's unclaimed amounts, the time of the end.
+_POOL_BEFORE_SUMS = 8 + 8 + 16
 _POOL_BEFORE_CREATOR = 8
 
 
@@ -43,12 +43,25 @@ _CONFIGS = {_account_discriminator("PoolConfig"): 1_048, _account_discriminator(
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PoolTotals:
+    """What a pool's account has of all its transactions."""
+
+    config: str
+    # The fees that were earned and are no longer in the pool, of base mint and quote mint, in smallest units.
+    claimed: tuple[int, int]
+    # After the last swap, as in `Swap`; None before the first one.
+    sqrt_price: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _PoolState:
     config: str
     creator: str
     base_mint: str
     # Base and quote.
     partner_fees: tuple[int, int]
+    # Square root of the quote's smallest units for one of the base mint, times 2^64.
+    sqrt_price: int
     creator_fees: tuple[int, int]
     # The total that both have ever earned.
     trading_fees: tuple[int, int]
@@ -82,27 +95,30 @@ def read_pool_fees(rpc: RpcClient, chain: ChainInfo, pool: str) -> TokenFees:
     )
 
 
-def read_claimed_fees(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return claimed fees as `SolanaChain.read_claimed_fees` does."""
+def read_pool_totals(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> dict[str, PoolTotals]:
+    """Return totals as `SolanaChain.read_pool_totals` does."""
     programs = chain.addresses("launch_program")
 
-    def read(accounts: list[Any]) -> dict[str, tuple[int, int]]:
+    def read(accounts: list[Any]) -> dict[str, PoolTotals]:
         found = {}
         for pool, account in zip(pools, accounts, strict=True):
             with suppress(FeesUnavailableError):
-                found[pool] = _claimed(_read_pool(account, programs))
+                found[pool] = _totals(_read_pool(account, programs))
         return found
 
     return read_accounts(rpc, pools, read=read) if pools else {}
 
 
-def _claimed(state: _PoolState) -> tuple[int, int]:
-    """Return the fees that were earned and are no longer in the pool."""
+def _totals(state: _PoolState) -> PoolTotals:
     base, quote = (
         earned - partner - creator
         for earned, partner, creator in zip(state.trading_fees, state.partner_fees, state.creator_fees, strict=True)
     )
-    return base, quote
+    return PoolTotals(
+        config=state.config,
+        claimed=(base, quote),
+        sqrt_price=state.sqrt_price << 32 if any(state.trading_fees) else None,
+    )
 
 
 def _read_currencies(rpc: RpcClient, chain: ChainInfo, mints: Sequence[str]) -> tuple[Currency, ...]:
@@ -142,6 +158,7 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
     # Two vaults; the reserves and the protocol's fees, of both mints.
     reader.read_bytes(2 * 32 + 4 * 8)
     partner_fees = reader.read_integer(8), reader.read_integer(8)
+    sqrt_price = reader.read_integer(16)
     reader.read_bytes(_POOL_BEFORE_SUMS)
     trading_fees = reader.read_integer(8), reader.read_integer(8)
     reader.read_bytes(_POOL_BEFORE_CREATOR)
@@ -151,6 +168,7 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
         creator=creator,
         base_mint=base_mint,
         partner_fees=partner_fees,
+        sqrt_price=sqrt_price,
         creator_fees=creator_fees,
         trading_fees=trading_fees,
     )

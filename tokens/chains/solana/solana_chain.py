@@ -1,15 +1,17 @@
-"""Solana: launches of Meteora's Dynamic Bonding Curve by signature, and the signatures of followed accounts."""
+"""Solana: launches and swaps of Meteora's Dynamic Bonding Curve by signature, and signatures of followed accounts."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
+from tokens.chains.pool_types import Swap
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.batch import ChainIdentity
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.solana.bonding_curve_fees import read_claimed_fees, read_pool_fees
+from tokens.chains.solana.bonding_curve_fees import PoolTotals, read_pool_fees, read_pool_totals
+from tokens.chains.solana.bonding_curve_swaps import decode_swaps
 from tokens.chains.solana.launch_decoding import build_facts, decode_launches
 from tokens.chains.solana.mints import fetch_launch_mints
 from tokens.chains.solana.signature_lists import (
@@ -19,6 +21,7 @@ from tokens.chains.solana.signature_lists import (
     list_signatures_by_node,
     read_head,
 )
+from tokens.chains.solana.slot_places import place_swaps
 from tokens.chains.solana.transaction_forms import SolanaTransaction
 from tokens.chains.solana.transaction_reading import fetch_transactions
 from tokens.chains.token_fees import TokenFees
@@ -65,8 +68,28 @@ class SolanaChain:
         Raises TransactionNotFoundError if the nodes lack one of them, LogDecodingError if one can't be decoded, and
         NodeUnavailableError.
         """
+        return self._decode(self._read(list(dict.fromkeys(signatures))))
+
+    def read_with_swaps(self, signatures: Sequence[str]) -> tuple[dict[str, TransactionFacts], list[Swap]]:
+        """Return the result of `read_transactions`, and the swaps of the transactions in pools of any launchpad.
+
+        Raises as `read_transactions`.
+        """
+        swaps: list[Swap] = []
+        places: dict[str, int | None] = {}
+
+        def read() -> Iterator[SolanaTransaction]:
+            for transaction in self._read(list(dict.fromkeys(signatures))):
+                swaps.extend(decode_swaps(self.info, transaction))
+                places[transaction.signature] = transaction.place
+                yield transaction
+
+        facts = self._decode(read())
+        return facts, place_swaps(self.rpc, swaps, places)
+
+    def _decode(self, transactions: Iterable[SolanaTransaction]) -> dict[str, TransactionFacts]:
         found = {}
-        for transaction in self._read(list(dict.fromkeys(signatures))):
+        for transaction in transactions:
             with suppress(LaunchNotFoundError):
                 found[transaction.signature] = decode_launches(self.info, transaction)
         mints = fetch_launch_mints(self.rpc, self.info, list(found.values()))
@@ -118,9 +141,9 @@ class SolanaChain:
         """
         return read_pool_fees(self.rpc, self.info, pool)
 
-    def read_claimed_fees(self, pools: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return pool -> the fees ever claimed by creator and launchpad together, of base mint and quote mint.
+    def read_pool_totals(self, pools: Sequence[str]) -> dict[str, PoolTotals]:
+        """Return pool -> the fees ever claimed by creator and launchpad together, and the current price.
 
-        In smallest units, for up to 100 pools; a pool without a valid account is omitted. Raises NodeUnavailableError.
+        For up to 100 pools; a pool without a valid account is omitted. Raises NodeUnavailableError.
         """
-        return read_claimed_fees(self.rpc, self.info, pools)
+        return read_pool_totals(self.rpc, self.info, pools)

@@ -44,6 +44,8 @@ class SolanaTransaction:
 
     signature: str
     slot: int
+    # Its place among the transactions of the slot, from 0; None if the node does not return it.
+    place: int | None
     # Unix seconds; None if the node does not have it.
     block_time: int | None
     # A failed transaction has no effects.
@@ -80,6 +82,7 @@ def _read_raw(form: Json) -> SolanaTransaction:
     return SolanaTransaction(
         signature=_text(signatures[0]),
         slot=parse_integer(form["slot"]),
+        place=None if form.get("transactionIndex") is None else parse_integer(form["transactionIndex"]),
         block_time=None if form["blockTime"] is None else parse_integer(form["blockTime"], below=YEAR_10000),
         failed=meta["err"] is not None,
         signers=keys[:signers],
@@ -124,6 +127,7 @@ def _compare(read: SolanaTransaction, raw: Json, parsed: Json) -> None:
     keys = message["accountKeys"]
     same = (
         parsed["slot"] == read.slot
+        and parsed.get("transactionIndex") == read.place
         and parsed["blockTime"] == read.block_time
         and parsed.get("version") == raw.get("version")
         and meta["err"] == raw["meta"]["err"]

@@ -3,7 +3,9 @@
 import json
 import logging
 import threading
+import time
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -384,6 +386,15 @@ def test_times_that_logs_leave_open_are_those_of_headers(node, everything, repor
     assert [facts.block_time for facts in chain(node).read_range(0, HEAD).transactions] == [
         facts.block_time for facts in everything
     ]
+
+
+def test_times_before_ethereum_or_in_the_future_are_not_trusted(node):
+    first = datetime(2015, 7, 30, tzinfo=UTC).timestamp()
+    now = time.time()
+    for reported, is_trusted in ((first - 1, False), (first, True), (now + 86_000, True), (now + 90_000, False)):
+        change_logs(node, alter(blockTimestamp=hex(int(reported))))
+        (own,) = chain(node).read_range(LAUNCHED_IN, LAUNCHED_IN).transactions
+        assert own.block_time == (int(reported) if is_trusted else int(LAUNCH.block["timestamp"], 16))
 
 
 def test_times_in_logs_are_not_requested(node):

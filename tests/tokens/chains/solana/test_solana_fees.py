@@ -8,6 +8,7 @@ from solders.pubkey import Pubkey
 from tests.nodes import solana_recorded as recorded
 from tests.nodes.solana_forms import mark
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
+from tokens.chains.solana.bonding_curve_fees import PoolTotals
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
 # Offsets of the amounts in the recorded pool: base and quote, for the partner and for the creator.
@@ -50,6 +51,10 @@ def test_it_returns_each_amount_by_its_mint(solana, solana_node):
     assert shares(solana) == [(recorded.CREATOR, (0, 0), (3, 2**64 - 1)), (recorded.PARTNER, (0, 0), (1, 2))]
 
 
+# After the recorded swap.
+PRICE = 0x015D911465CA05DD << 32
+
+
 def of_a_pool_with_a_hook(node):
     """Lay out the recorded accounts as the program does where the mint calls a program at each transfer."""
     put(node, recorded.POOL, mark("account", "TransferHookPool") + data_of(node, recorded.POOL)[8:])
@@ -66,7 +71,17 @@ def test_it_returns_what_is_pending_in_a_pool_with_a_transfer_hook(solana, solan
 
 def test_it_returns_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, solana_node):
     of_a_pool_with_a_hook(solana_node)
-    assert solana.read_claimed_fees([recorded.POOL]) == {recorded.POOL: (0, 4_000_000)}
+    assert solana.read_pool_totals([recorded.POOL]) == {
+        recorded.POOL: PoolTotals(config=recorded.CONFIG, claimed=(0, 4_000_000), sqrt_price=PRICE)
+    }
+
+
+def test_a_pool_without_a_swap_has_no_price_of_one(solana, solana_node):
+    data = data_of(solana_node, recorded.POOL)
+    # state/virtual_pool.rs: the totals of trading fees, behind those of the protocol's.
+    totals = 8 + 64 + 5 * 32 + 4 * 8 + 2 * 8 + 16 + 8 + 8 + 16
+    put(solana_node, recorded.POOL, data[:totals] + bytes(16) + data[totals + 16 :])
+    assert solana.read_pool_totals([recorded.POOL])[recorded.POOL].sqrt_price is None
 
 
 @pytest.mark.parametrize("address", [recorded.POOL, recorded.CONFIG])

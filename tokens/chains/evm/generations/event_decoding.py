@@ -71,7 +71,7 @@ _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
         EventSource.ITS_LOCKER,
     ),
     "RewardAdminUpdated(address,uint256,address,address)": (EventKind.REWARD_ADMIN_UPDATED, EventSource.ITS_LOCKER),
-    # v3.1, whose events name the share: see `_V31_SHARES`.
+    # v3.1: the name of the event implies the share, see `_V31_SHARES`.
     "CreatorRewardRecipientUpdated(uint256,address,address)": (
         EventKind.REWARD_RECIPIENT_UPDATED,
         EventSource.ITS_LOCKER,

@@ -1,42 +1,50 @@
-"""Log filters of a chain: logs of the registry's contracts, and those that tokens themselves emit."""
+"""Log filters of a chain: logs of the registry's contracts, those that tokens themselves emit, and those of pools."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from tokens.chains.abi.codec import Log
 from tokens.chains.evm.logs import blooms, log_decoding
+from tokens.chains.evm.logs.pool_logs import V3_POOL_TOPICS, V4_POOL_TOPICS
+from tokens.chains.pool_types import PoolSelection, select_pools
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader
+
+# The layout of launches into v4 pools, as the registry names it; all others are into v3 pools.
+_V4_EVENT = "v4"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LogFilter:
-    """Logs of any of the addresses (lower case; None is all) with one of these as first topic."""
+    """Logs of any of the addresses (lower case; None is all) with topics of these sets in the first two places."""
 
     addresses: frozenset[str] | None
     topics: frozenset[str]
-    address_masks: tuple[int, ...]
-    topic_masks: tuple[int, ...]
+    # None is all, also logs with a first topic only.
+    second_topics: frozenset[str] | None
+    # Bits of a bloom filter: of the addresses, the topics and the second topics, except where all match.
+    masks: tuple[tuple[int, ...], ...]
 
     def query(self, **blocks: str) -> dict[str, Any]:
         """Return the filter object of `eth_getLogs`, with `fromBlock` and `toBlock` in hex, or with `blockHash`."""
         of = {} if self.addresses is None else {"address": sorted(self.addresses)}
-        return {**blocks, **of, "topics": [sorted(self.topics)]}
+        second = [] if self.second_topics is None else [sorted(self.second_topics)]
+        return {**blocks, **of, "topics": [sorted(self.topics), *second]}
 
     def matches(self, log: Log) -> bool:
         """Return whether a well-formed log matches."""
         topics = log["topics"]
         if not topics or topics[0] not in self.topics:
             return False
+        if self.second_topics is not None and (len(topics) < 2 or topics[1] not in self.second_topics):
+            return False
         return self.addresses is None or log["address"].lower() in self.addresses
 
     def may_match(self, bloom: int) -> bool:
         """Return whether a block with this bloom filter may contain a matching log."""
-        if self.addresses is not None and not blooms.may_contain_any(bloom, self.address_masks):
-            return False
-        return blooms.may_contain_any(bloom, self.topic_masks)
+        return all(blooms.may_contain_any(bloom, masks) for masks in self.masks)
 
 
 def log_filters(chain: ChainInfo, addresses: Collection[str] | None = None) -> tuple[LogFilter, ...]:
@@ -54,17 +62,55 @@ def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[Lo
     return (_build(contracts, log_decoding.launch_topics(chain)), own) if contracts else (own,)
 
 
-def may_contain_events(chain: ChainInfo, header: BlockHeader) -> bool | None:
+@lru_cache(maxsize=64)
+def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...]:
+    """Return the filters for logs of the selected pools, one for each kind of pool that the chain has.
+
+    On a chain without launches into v3 pools, all v3 pools are the reference pools: any other one is foreign.
+    """
+    filters = []
+    if chain.v4_pool_manager is not None and pools.v4_pools != frozenset():
+        filters.append(_build({chain.v4_pool_manager.lower()}, V4_POOL_TOPICS, second_topics=pools.v4_pools))
+    v3_pools = pools.v3_pools
+    if v3_pools is None and not _launches_into_v3(chain):
+        v3_pools = select_pools(reference.pool for reference in chain.reference_pools).v3_pools
+    if v3_pools != frozenset():
+        filters.append(_build(v3_pools, V3_POOL_TOPICS))
+    return tuple(filters)
+
+
+def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
+    """Return the filters of pools as at most one, so that nodes are called once; it may match other pools, too."""
+    if len(filters) < 2:
+        return tuple(filters)
+    every_address = any(one.addresses is None for one in filters)
+    addresses = None if every_address else {address for one in filters for address in one.addresses or ()}
+    return (_build(addresses, {topic for one in filters for topic in one.topics}),)
+
+
+def may_contain_events(chain: ChainInfo, header: BlockHeader, pools: PoolSelection | None) -> bool | None:
     """Implement `Chain.may_contain_events`."""
     if blooms.is_too_full(header.logs_bloom):
         return None
-    return any(logs.may_match(header.logs_bloom) for logs in log_filters(chain))
+    filters = log_filters(chain)
+    if pools is not None:
+        # Of all pools, most are foreign: their swaps are in most blocks.
+        named = PoolSelection(v3_pools=pools.v3_pools or frozenset(), v4_pools=pools.v4_pools or frozenset())
+        filters += pool_filters(chain, named)
+    return any(logs.may_match(header.logs_bloom) for logs in filters)
 
 
-def _build(addresses: frozenset[str] | None, topics: Collection[str]) -> LogFilter:
+def _launches_into_v3(chain: ChainInfo) -> bool:
+    return any(generation.event != _V4_EVENT for generation in chain.factories.values())
+
+
+def _build(
+    addresses: Collection[str] | None, topics: Collection[str], *, second_topics: frozenset[str] | None = None
+) -> LogFilter:
+    items = (addresses, topics, second_topics)
     return LogFilter(
-        addresses=addresses,
+        addresses=None if addresses is None else frozenset(addresses),
         topics=frozenset(topics),
-        address_masks=tuple(map(blooms.bloom_mask, sorted(addresses or ()))),
-        topic_masks=tuple(map(blooms.bloom_mask, sorted(topics))),
+        second_topics=second_topics,
+        masks=tuple(tuple(map(blooms.bloom_mask, sorted(item))) for item in items if item is not None),
     )

@@ -1,9 +1,10 @@
-"""Validation of logs from untrusted nodes, field by field and against each other. Pure.
+"""Validation of logs from untrusted nodes, field by field and against each other. Reads no more than the clock.
 
 A node that lags, follows another fork, or sits behind a proxy with a bad cache returns responses that look complete.
 Faults visible in a response itself are detected here; missing logs can't be.
 """
 
+import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
@@ -11,10 +12,10 @@ from typing import Any
 
 from config.http.errors import RetryableError
 from tokens.chains.abi.codec import Log
+from tokens.chains.evm.headers import read_header
 from tokens.chains.evm.logs.blooms import bloom_mask
 from tokens.chains.evm.logs.log_filters import LogFilter
 from tokens.chains.rpc.quantities import (
-    YEAR_10000,
     MalformedResponseError,
     parse_data,
     parse_hash,
@@ -23,6 +24,7 @@ from tokens.chains.rpc.quantities import (
     parse_object,
     parse_quantity,
 )
+from tokens.chains.types import BlockHeader
 
 # Fields of a log that must be equal where it is returned twice; nodes add fields of their own.
 _CONTENT = ("address", "topics", "data", "blockHash", "transactionHash", "transactionIndex")
@@ -33,6 +35,10 @@ _place_of = itemgetter("blockNumber", "blockHash", "transactionHash", "transacti
 _MOST_TOPICS = 4
 # Exclusive limit of indexes; PostgreSQL's integers end here, and no block has so many logs.
 _MOST_LOGS = 2**31
+# Unix seconds of 2015-07-30, the day of Ethereum's first block: no followed chain is older.
+_FIRST_TIME = 1_438_214_400
+# Seconds that a reported time may be after the local clock.
+_MOST_AHEAD = 86_400
 
 
 def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: int, last: int) -> list[Log]:
@@ -87,10 +93,27 @@ def parse_receipt_logs(receipts: object) -> tuple[list[Log], int]:
     return found, bloom
 
 
-def parse_receipt_hashes(receipts: object) -> list[object]:
-    """Return the transaction hashes of a block's receipts, in its order. Raises RetryableError if one is malformed."""
-    told = parse_list(receipts, of="receipts")
-    return [parse_object(receipt, of="a receipt").get("transactionHash") for receipt in told]
+def parse_receipt_senders(receipts: object) -> dict[str, object]:
+    """Return transaction hash -> sender, not validated, of receipts in their order.
+
+    Raises RetryableError if a receipt is malformed.
+    """
+    told = (parse_object(receipt, of="a receipt") for receipt in parse_list(receipts, of="receipts"))
+    return {parse_hash(receipt.get("transactionHash")): receipt.get("from") for receipt in told}
+
+
+def parse_block_transactions(block: object, header: BlockHeader, *, full: bool) -> dict[str, object]:
+    """Return transaction hash -> sender, not validated, of a block in its order; None unless requested in full.
+
+    Raises RetryableError if it is another block than the header's, or malformed.
+    """
+    if read_header(block, number=header.number).hash != header.hash:
+        raise RetryableError("another block than the requested one")
+    told = parse_list(parse_object(block, of="a block").get("transactions"), of="transactions")
+    if not full:
+        return dict.fromkeys(map(parse_hash, told))
+    transactions = (parse_object(entry, of="a transaction") for entry in told)
+    return {parse_hash(transaction.get("hash")): transaction.get("from") for transaction in transactions}
 
 
 # Validated and hashed at once, and cached, because the logs of a block repeat most of their addresses and topics.
@@ -122,21 +145,35 @@ def validate_transaction_indexes(logs: Iterable[Log], tx_hashes: Sequence[object
 def filter_watched(logs: Iterable[Log], filters: Collection[LogFilter]) -> list[Log]:
     """Return the logs that match any of the filters."""
     # Most logs of a receipt, such as transfers, have another first topic.
-    topics = frozenset[str]().union(*(log_filter.topics for log_filter in filters))
-    named = (log for log in logs if log["topics"] and log["topics"][0] in topics)
-    return [log for log in named if any(log_filter.matches(log) for log_filter in filters)]
+    of_topics: dict[str, list[LogFilter]] = {}
+    for log_filter in filters:
+        for topic in log_filter.topics:
+            of_topics.setdefault(topic, []).append(log_filter)
+    found = []
+    for log in logs:
+        topics = log["topics"]
+        for log_filter in of_topics.get(topics[0], ()) if topics else ():
+            if log_filter.matches(log):
+                found.append(log)
+                break
+    return found
 
 
 def reported_times(logs: Iterable[Log]) -> dict[str, int]:
     """Return block hash -> Unix seconds, of the blocks for which all logs report the same time.
 
-    `blockTimestamp` is newer than many nodes; some write 0 for an unknown time, and some no hex.
+    `blockTimestamp` is newer than many nodes; some write 0 for an unknown time, and some no hex. A time before the day
+    of Ethereum's first block, or more than a day after now, counts as not reported.
     """
     found: dict[str, int] = {}
+    before: tuple[str, object] | None = None
     for log in logs:
-        time = _read_time(log.get("blockTimestamp"))
-        found[log["blockHash"]] = time if found.get(log["blockHash"], time) == time else 0
-    return {block_hash: time for block_hash, time in found.items() if time}
+        reported = log["blockHash"], log.get("blockTimestamp")
+        if reported != before:
+            block_hash, seconds = reported[0], _read_time(reported[1])
+            found[block_hash] = seconds if found.get(block_hash, seconds) == seconds else 0
+            before = reported
+    return {block_hash: seconds for block_hash, seconds in found.items() if seconds}
 
 
 def _parse_place(log: Mapping[str, Any], *, numbers: dict[_Place, int], known: set[str]) -> int:
@@ -152,7 +189,9 @@ def _parse_place(log: Mapping[str, Any], *, numbers: dict[_Place, int], known: s
         raise MalformedResponseError("a log without its place") from error
     if number is None:
         block_number, block_hash, tx_hash, index = place
-        known |= {parse_hash(block_hash), parse_hash(tx_hash)}
+        if block_hash not in known:
+            known.add(parse_hash(block_hash))
+        known.add(parse_hash(tx_hash))
         parse_quantity(index, below=_MOST_LOGS)
         number = numbers[place] = parse_quantity(block_number)
     return number
@@ -172,23 +211,25 @@ def _check_source(log: Mapping[str, Any], *, known: set[str]) -> None:
 def _check_order(logs: Sequence[Log]) -> None:
     """Raise RetryableError unless each number has one block, and transactions are in order."""
     numbers: dict[str, str] = {}
-    before = None
+    before, index_before = None, -1
     for place in map(_place_of, logs):
         if place == before:
             continue
-        number, block_hash, tx_hash, index = place
+        number, block_hash, tx_hash, index_text = place
         if not number == numbers.setdefault(block_hash, number) == numbers.setdefault(tx_hash, number):
             raise RetryableError("one block or transaction at two numbers")
+        index = int(index_text, 16)
         if before is not None and before[0] == number:
             if before[1] != block_hash:
                 raise RetryableError("logs of two blocks with one number")
-            if before[2] == tx_hash or int(index, 16) <= int(before[3], 16):
+            if before[2] == tx_hash or index <= index_before:
                 raise RetryableError("logs whose transactions are out of order")
-        before = place
+        before, index_before = place, index
 
 
 def _read_time(text: object) -> int:
     try:
-        return parse_quantity(text, below=YEAR_10000)
+        seconds = parse_quantity(text)
     except MalformedResponseError:
         return 0
+    return seconds if _FIRST_TIME <= seconds <= time.time() + _MOST_AHEAD else 0

@@ -1,0 +1,182 @@
+"""Facts of validated logs: decoded, and completed by further calls where the logs are not sufficient."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain as chained
+
+from tokens.chains.abi.codec import Log
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnavailableError
+from tokens.chains.evm.generations.launch_completion import complete_launches
+from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
+from tokens.chains.evm.headers import read_times
+from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics
+from tokens.chains.evm.logs.log_filters import LogFilter
+from tokens.chains.evm.logs.log_validation import filter_watched, reported_times
+from tokens.chains.evm.logs.pool_logs import POOL_TOPICS, PoolLogs, decode_pool_logs, join_pool_logs
+from tokens.chains.evm.transactions.transaction_receipts import read_transaction, read_transactions
+from tokens.chains.pool_types import PoolSelection
+from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.rpc.client import RpcClient
+from tokens.chains.types import RangeFacts, TransactionFacts
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValidLogs:
+    """Validated logs of a run of blocks in chain order: those of launches and events, and those of pools, decoded."""
+
+    events: Sequence[Log]
+    pools: PoolLogs
+    # Block number -> hash, of the blocks of these logs.
+    hashes: Mapping[int, str]
+    # Block hash -> Unix seconds, as far as the node reported it.
+    times: Mapping[str, int]
+    # How many logs the node returned.
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LogFacts:
+    """What logs show, in chain order."""
+
+    transactions: Sequence[TransactionFacts]
+    pools: PoolLogs
+
+    def launched_pools(self) -> set[str]:
+        """Return the pools of the launches, as `Token.pool_address` has them."""
+        launches = (launch for facts in self.transactions for launch in facts.launches)
+        return {launch.pool.address for launch in launches if launch.pool and launch.pool.address}
+
+    def added_to(self, pools: PoolSelection | None) -> PoolSelection | None:
+        """Return the selection for the blocks after these: launched pools are always in it."""
+        return None if pools is None else pools.adding(self.launched_pools())
+
+
+def split_logs(
+    logs: Sequence[Log],
+    *,
+    chain_id: int,
+    pools: Sequence[LogFilter],
+    without: Collection[int] = (),
+    times: Mapping[str, int] | None = None,
+    senders: Mapping[str, object] | None = None,
+) -> ValidLogs:
+    """Separate validated logs of pools from the others and decode them; those that none of the filters match are left.
+
+    The blocks `without` are left out. `times` are those of the blocks by hash, where known otherwise than from the
+    logs; `senders` as in `decode_pool_logs`. Raises RetryableError for a malformed log of a pool.
+    """
+    events: list[Log] = []
+    of_pools: list[Log] = []
+    for log in [log for log in logs if int(log["blockNumber"], 16) not in without] if without else logs:
+        (of_pools if log["topics"][0] in POOL_TOPICS else events).append(log)
+    if len(pools) > 1:
+        of_pools = filter_watched(of_pools, pools)
+    kept = [*events, *of_pools]
+    known = reported_times(kept) if times is None else times
+    blocks = {(log["blockNumber"], log["blockHash"]) for log in kept}
+    return ValidLogs(
+        events=events,
+        pools=decode_pool_logs(
+            of_pools,
+            chain_id=chain_id,
+            times=known,
+            senders=senders or {},
+            any_v3=any(log_filter.addresses is None for log_filter in pools),
+        ),
+        hashes={int(number, 16): block_hash for number, block_hash in blocks},
+        times=known,
+        count=len(logs),
+    )
+
+
+def join_logs(parts: Sequence[ValidLogs]) -> ValidLogs:
+    """Return the logs of consecutive runs of blocks as those of one."""
+    return ValidLogs(
+        events=[log for part in parts for log in part.events],
+        pools=join_pool_logs(part.pools for part in parts),
+        hashes={number: block_hash for part in parts for number, block_hash in part.hashes.items()},
+        times={block_hash: time for part in parts for block_hash, time in part.times.items()},
+        count=sum(part.count for part in parts),
+    )
+
+
+def join_facts(first: int, last: int, parts: Iterable[LogFacts]) -> RangeFacts:
+    """Return the facts of consecutive runs of blocks, from the first to the last block, as one."""
+    found = list(parts)
+    pools = join_pool_logs(part.pools for part in found)
+    return RangeFacts(
+        first=first,
+        last=last,
+        transactions=tuple(chained.from_iterable(part.transactions for part in found)),
+        swaps=tuple(pools.swaps),
+        liquidity_changes=tuple(pools.liquidity_changes),
+    )
+
+
+def read_facts(rpc: RpcClient, chain: ChainInfo, logs: ValidLogs) -> LogFacts:
+    """Return the transactions of the logs, where incomplete read in full, and the logs of pools with all times.
+
+    Raises NodeUnavailableError.
+    """
+    untimed = {number: block_hash for number, block_hash in logs.hashes.items() if block_hash not in logs.times}
+    times = read_times(rpc, untimed)
+    return LogFacts(
+        transactions=_read_transactions(rpc, chain, logs.events, times={**logs.times, **times}),
+        pools=logs.pools.with_times({number: times[block_hash] for number, block_hash in untimed.items()}),
+    )
+
+
+def _read_transactions(
+    rpc: RpcClient, chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, int]
+) -> list[TransactionFacts]:
+    """Decode validated logs to transactions in chain order; incomplete ones are read in full."""
+    decoded = decode_logs(chain, logs, times=times)
+    for lost in decoded.undecodable:
+        # The rest continues: a retry of this transaction would fail the same way.
+        logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, lost.tx_hash, lost.reason)
+    found = {facts.tx_hash: facts for facts in complete_launches(rpc, decoded.transactions)}
+    if decoded.incomplete:
+        found |= _read_incomplete(rpc, chain, decoded.incomplete, logs)
+    order = dict.fromkeys(log["transactionHash"] for log in logs)
+    return [found[tx_hash] for tx_hash in order if tx_hash in found]
+
+
+def _read_incomplete(
+    rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], logs: Sequence[Log]
+) -> dict[str, TransactionFacts]:
+    """Read transactions in full, by hash, and verify that they hold all of their logs.
+
+    Undecodable ones are skipped. Raises NodeUnavailableError.
+    """
+    found = {facts.tx_hash: facts for facts in read_transactions(rpc, chain, tx_hashes)}
+    told = defaultdict[str, list[Log]](list)
+    for log in logs:
+        told[log["transactionHash"]].append(log)
+    for tx_hash in tx_hashes:
+        if tx_hash in found:
+            _require_whole(chain, found[tx_hash], told[tx_hash])
+            continue
+        try:
+            found[tx_hash] = read_transaction(rpc, chain, tx_hash)
+        except LogDecodingError as error:
+            logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, tx_hash, error)
+        except LaunchNotFoundError as error:
+            raise NodeUnavailableError(f"chain {chain.chain_id}: a response without the logs") from error
+    return found
+
+
+def _require_whole(chain: ChainInfo, facts: TransactionFacts, logs: Sequence[Log]) -> None:
+    """Raise NodeUnavailableError if a transaction read in full lacks an event or launch that the logs contain."""
+    told = {event.log_index for event in facts.event_logs} | {launch.log_index for launch in facts.launches}
+    own = own_topics()
+    for log in logs:
+        generation = chain.factory_generation(log["address"].lower())
+        is_launch = generation and log["topics"][0] == LAYOUTS[generation.event][0].topic0
+        if (is_launch or log["topics"][0] in own) and int(log["logIndex"], 16) not in told:
+            raise NodeUnavailableError(f"chain {chain.chain_id}: a response without all of its logs")
+    if facts.block_hash != logs[0]["blockHash"]:
+        raise NodeUnavailableError(f"chain {chain.chain_id}: a transaction changed its block during the read")

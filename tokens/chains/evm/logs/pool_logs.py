@@ -1,0 +1,209 @@
+"""Decoding of the logs of Uniswap pools to swaps and liquidity changes.
+
+v4's PoolManager emits the logs of all its pools, with the pool's id as topic 1; a v3 pool emits its own. A historical
+sync decodes millions of them, so their words are sliced here, without the layouts of `AbiEvent`.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Log
+from tokens.chains.addresses import checksum_bytes
+from tokens.chains.pool_types import LOG_INDEX_LIMIT, LiquidityChange, Swap, chain_position
+from tokens.chains.registry.entry_rules import MAX_TICK
+from tokens.chains.rpc.quantities import MalformedResponseError, parse_log_address
+
+logger = logging.getLogger(__name__)
+
+_V3, _V4 = codec.load_abi("uniswap_v3"), codec.load_abi("uniswap_v4")
+_V4_SWAP = _V4.event("Swap").topic0
+_V3_SWAP = _V3.event("Swap").topic0
+_V4_CHANGED = _V4.event("ModifyLiquidity").topic0
+_V3_MINTED = _V3.event("Mint").topic0
+_V3_BURNED = _V3.event("Burn").topic0
+
+_SWAPS = frozenset({_V4_SWAP, _V3_SWAP})
+V4_POOL_TOPICS = frozenset({_V4_SWAP, _V4_CHANGED})
+V3_POOL_TOPICS = frozenset({_V3_SWAP, _V3_MINTED, _V3_BURNED})
+POOL_TOPICS = V4_POOL_TOPICS | V3_POOL_TOPICS
+
+
+_WORD = 32
+_PADDING = "0x" + "00" * 12
+# Exclusive limits of the types.
+_INT128, _UINT160, _INT256, _UINT256 = 1 << 127, 1 << 160, 1 << 255, 1 << 256
+# Of the data with 0x: six words, and five.
+_V4_SWAP_DIGITS, _V3_SWAP_DIGITS = 2 + 6 * 64, 2 + 5 * 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolLogs:
+    """What pools emitted in a run of blocks, each in chain order."""
+
+    swaps: list[Swap] = field(default_factory=list)
+    liquidity_changes: list[LiquidityChange] = field(default_factory=list)
+
+    def filtered(self, is_wanted: Callable[[str], bool]) -> "PoolLogs":
+        """Return what the wanted pools emitted."""
+        return PoolLogs(
+            swaps=[swap for swap in self.swaps if is_wanted(swap.pool)],
+            liquidity_changes=[change for change in self.liquidity_changes if is_wanted(change.pool)],
+        )
+
+    def sorted(self) -> "PoolLogs":
+        """Return the same in chain order."""
+        return PoolLogs(
+            swaps=sorted(self.swaps, key=_position),
+            liquidity_changes=sorted(self.liquidity_changes, key=_position),
+        )
+
+    def with_times(self, times: Mapping[int, int]) -> "PoolLogs":
+        """Return the same with Unix seconds by block number for these blocks."""
+        if not times:
+            return self
+        return PoolLogs(
+            swaps=[swap._replace(block_time=times.get(swap.block_number, swap.block_time)) for swap in self.swaps],
+            liquidity_changes=[
+                change._replace(block_time=times.get(change.block_number, change.block_time))
+                for change in self.liquidity_changes
+            ],
+        )
+
+
+def join_pool_logs(parts: Iterable[PoolLogs]) -> PoolLogs:
+    """Return the logs of all parts as one."""
+    joined = PoolLogs()
+    for part in parts:
+        joined.swaps.extend(part.swaps)
+        joined.liquidity_changes.extend(part.liquidity_changes)
+    return joined
+
+
+def decode_pool_logs(
+    logs: Iterable[Log], *, chain_id: int, times: Mapping[str, int], senders: Mapping[str, object], any_v3: bool
+) -> PoolLogs:
+    """Decode logs with `POOL_TOPICS`, which are validated and in chain order.
+
+    `times` are Unix seconds by block hash; a block without one gets 0. `senders` are those of the transactions by hash,
+    as the node returned them. With `any_v3` the v3 logs are of any contract, and malformed ones are left out: such a
+    contract is no pool. A liquidity change of 0, which collects fees, is left out, too; and with a logged error a log
+    whose index is LOG_INDEX_LIMIT or more. Raises MalformedResponseError.
+    """
+    found = PoolLogs()
+    for log in logs:
+        topic0 = log["topics"][0]
+        index = int(log["logIndex"], 16)
+        if index >= LOG_INDEX_LIMIT:
+            # Its position would be that of another log. A retry would return the same log.
+            logger.error(
+                "chain %s: log %s of block %s is left out: positions have no room for its index",
+                chain_id,
+                index,
+                int(log["blockNumber"], 16),
+            )
+            continue
+        try:
+            if topic0 in _SWAPS:
+                found.swaps.append(_read_swap(log, index, times=times, senders=senders))
+            elif (change := _read_change(log, index, times=times)).liquidity:
+                found.liquidity_changes.append(change)
+        except MalformedResponseError:
+            if not any_v3 or topic0 not in V3_POOL_TOPICS:
+                raise
+    return found
+
+
+def _read_swap(log: Log, index: int, *, times: Mapping[str, int], senders: Mapping[str, object]) -> Swap:
+    """Decode a swap.
+
+    v4: event Swap(bytes32 indexed id, address indexed sender, int128 amount0, int128 amount1, uint160 sqrtPriceX96,
+    uint128 liquidity, int24 tick, uint24 fee), with the amounts of the swapper: negative ones were paid in.
+    v3: event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1,
+    uint160 sqrtPriceX96, uint128 liquidity, int24 tick), with the amounts of the pool.
+    """
+    topics, data, tx_hash = log["topics"], log["data"], log["transactionHash"]
+    is_v4 = topics[0] == _V4_SWAP
+    if len(topics) != 3 or len(data) != (_V4_SWAP_DIGITS if is_v4 else _V3_SWAP_DIGITS):
+        raise MalformedResponseError("a swap that does not match its event")
+    amount0, amount1, sqrt_price = int(data[2:66], 16), int(data[66:130], 16), int(data[130:194], 16)
+    if amount0 >= _INT256:
+        amount0 -= _UINT256
+    if amount1 >= _INT256:
+        amount1 -= _UINT256
+    if sqrt_price >= _UINT160:
+        raise MalformedResponseError("a price out of range")
+    if is_v4:
+        if not (-_INT128 <= amount0 < _INT128 and -_INT128 <= amount1 < _INT128):
+            raise MalformedResponseError("an amount out of range")
+        amount0, amount1 = -amount0, -amount1
+    return Swap(
+        topics[1] if is_v4 else _checksum(log["address"]),
+        int(log["blockNumber"], 16),
+        times.get(log["blockHash"], 0),
+        tx_hash,
+        index,
+        amount0,
+        amount1,
+        sqrt_price,
+        _address_of(topics[2 if is_v4 else 1]),
+        _checksum(parse_log_address(senders[tx_hash])) if senders else None,
+    )
+
+
+def _read_change(log: Log, index: int, *, times: Mapping[str, int]) -> LiquidityChange:
+    """Decode a liquidity change.
+
+    v4: event ModifyLiquidity(bytes32 indexed id, address indexed sender, int24 tickLower, int24 tickUpper,
+    int256 liquidityDelta, bytes32 salt).
+    v3: event Mint(address sender, address indexed owner, int24 indexed tickLower, int24 indexed tickUpper,
+    uint128 amount, uint256 amount0, uint256 amount1), and event Burn(address indexed owner,
+    int24 indexed tickLower, int24 indexed tickUpper, uint128 amount, uint256 amount0, uint256 amount1).
+    """
+    topics, raw = log["topics"], bytes.fromhex(log["data"][2:])
+    if topics[0] == _V4_CHANGED:
+        _require_shape(topics, raw, topics=3, words=4)
+        pool, ticks, liquidity = topics[1], (raw[:32], raw[32:64]), int.from_bytes(raw[64:96], signed=True)
+    else:
+        is_mint = topics[0] == _V3_MINTED
+        _require_shape(topics, raw, topics=4, words=4 if is_mint else 3)
+        pool, ticks = _checksum(log["address"]), (bytes.fromhex(topics[2][2:]), bytes.fromhex(topics[3][2:]))
+        liquidity = int.from_bytes(raw[32:64]) if is_mint else -int.from_bytes(raw[:32])
+    lower, upper = (int.from_bytes(tick, signed=True) for tick in ticks)
+    if not (-MAX_TICK <= lower < upper <= MAX_TICK and abs(liquidity) < 1 << 128):
+        raise MalformedResponseError("liquidity out of range")
+    return LiquidityChange(
+        pool,
+        int(log["blockNumber"], 16),
+        times.get(log["blockHash"], 0),
+        log["transactionHash"],
+        index,
+        lower,
+        upper,
+        liquidity,
+    )
+
+
+def _position(log: Swap | LiquidityChange) -> int:
+    return chain_position(log.block_number, log.log_index)
+
+
+def _require_shape(found: Sequence[str], raw: bytes, *, topics: int, words: int) -> None:
+    if len(found) != topics or len(raw) != words * _WORD:
+        raise MalformedResponseError("a log of a pool that does not match its event")
+
+
+# Cached, because few routers call most pools.
+@lru_cache(maxsize=16_384)
+def _address_of(topic: str) -> str:
+    """Return the address in a topic."""
+    if not topic.startswith(_PADDING):
+        raise MalformedResponseError("something else in the place of an address")
+    return checksum_bytes(bytes.fromhex(topic[len(_PADDING) :]))
+
+
+@lru_cache(maxsize=16_384)
+def _checksum(address: str) -> str:
+    return checksum_bytes(bytes.fromhex(address[2:]))
