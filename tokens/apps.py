@@ -1,7 +1,15 @@
 from django.apps import AppConfig
 from django.core import checks
 
-from tokens.checks import CHAINS, check_chains, check_following, check_nodes, check_signers, check_variables
+from tokens.checks import (
+    CHAINS,
+    check_chains,
+    check_following,
+    check_market_chains,
+    check_nodes,
+    check_signers,
+    check_variables,
+)
 
 
 class TokensConfig(AppConfig):
@@ -11,5 +19,6 @@ class TokensConfig(AppConfig):
         checks.register(check_chains, CHAINS)
         checks.register(check_variables, CHAINS)
         checks.register(check_following, CHAINS)
+        checks.register(check_market_chains, CHAINS)
         checks.register(check_signers, CHAINS)
         checks.register(check_nodes, deploy=True)

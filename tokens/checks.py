@@ -38,6 +38,30 @@ def check_chains(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_market_chains(**_: Any) -> list[CheckMessage]:
+    """Report the chains of MARKET_PROVIDER_CHAINS that have no market data: neither own trades nor the provider."""
+    try:
+        chains = registry().chains
+    except RegistryError:
+        # `check_chains` reports it.
+        return []
+    return [
+        Warning(
+            f"MARKET_PROVIDER_CHAINS has chain {chain_id}, {missing}.",
+            hint="Remove it, or describe the chain in the file that CHAINS_FILE names; see docs/chains.md.",
+            id="tokens.W006",
+        )
+        for chain_id in settings.MARKET_PROVIDER_CHAINS
+        if (
+            missing := "which is not in the registry"
+            if chain_id not in chains
+            else "which has no market_network"
+            if not chains[chain_id].market_network
+            else ""
+        )
+    ]
+
+
 def check_variables(**_: Any) -> list[CheckMessage]:
     """Report variables that no setting has, by `unknown_variables`."""
     return [Warning(text, id=UNKNOWN_VARIABLE) for text in unknown_variables(settings.ENV_FILE_VARIABLES)]

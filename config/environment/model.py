@@ -32,6 +32,10 @@ class ServerVariables:
     """Numbered database of the bundled Valkey; each test process has its own."""
     DATABASE_URL: str = variable(str, accepts_file=True)
     """URL of a PostgreSQL server."""
+    READ_REPLICA_URL: str = variable(str, accepts_file=True)
+    """URL of a streaming replica of that server, which public reads use; without one they use the server itself."""
+    READ_REPLICA_MAX_LAG_SECONDS: float = variable(kinds.number(0.1, 3600.0), "5.0")
+    """Lag in seconds from which the replica is not used."""
     REDIS_URL: str = variable(str, accepts_file=True)
     """URL of a Redis or Valkey server: cache and Celery's broker."""
 
@@ -148,6 +152,8 @@ class Environment(ServerVariables, IssuerVariables):
     """Path of anvil, if it is not the one that npm installed."""
     LAUNCH_EVERY_SECONDS: float = variable(kinds.number(0.1, 86_400.0), "15.0")
     """Seconds between two sample launches."""
+    TRADE_EVERY_SECONDS: float = variable(kinds.number(0.0, 86_400.0), "5.0")
+    """Seconds between two sample trades; 0 for none."""
 
     # Indexing and pretokens.
 
@@ -227,8 +233,14 @@ class Environment(ServerVariables, IssuerVariables):
 
     # Market data.
 
-    MARKET_DATA: bool = variable(kinds.switch, "true")
-    """Whether the provider is called at all."""
+    MARKET_PROVIDER_CHAINS: tuple[int, ...] = variable(
+        kinds.several(kinds.whole_number(1, 2**53 - 1), "chain ids, separated by commas"), empty=()
+    )
+    """Chains with market data from the provider. The others have it from their own trades, which the follower reads."""
+    MARKET_PRICE_TOLERANCE_PERCENT: float = variable(kinds.number(0.01, 100.0), "2")
+    """Difference in percent between the reference pools of a quote token above which operators get an alarm."""
+    MARKET_COMPARE_PERCENT: float = variable(kinds.number(0.0, 1000.0), "0")
+    """Difference in percent between a price of our own and the provider's that is an alarm; 0 compares none."""
     MARKET_API_KEY: str = variable(kinds.api_key, accepts_file=True)
     """Key of CoinGecko's on-chain API; without one the provider is GeckoTerminal, its free version."""
     MARKET_BASE_URL: str = variable(kinds.base_url)
@@ -236,13 +248,15 @@ class Environment(ServerVariables, IssuerVariables):
     MARKET_CALLS_PER_MINUTE: int = variable(kinds.whole_number(1, 10_000), "30")
     """Rate limit of the provider, over all processes."""
     MARKET_ADDRESSES_PER_CALL: int = variable(kinds.whole_number(1, 100), "30")
-    """Pools or tokens per call."""
+    """Pools per call."""
     MARKET_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 10.0), "5.0")
     """Timeout of the connection, response head and body, each."""
     MARKET_CATEGORY: str = variable(kinds.matching("[a-z0-9_-]{1,100}", "small letters, digits, - and _"))
     """Category of the provider for trending pools, such as a launchpad's own; it requires a key."""
-    MARKET_HISTORY_DAYS: int = variable(kinds.whole_number(2, _DECADE), "7")
-    """Retention of the market history of tokens in days."""
+    TRADE_DAYS: int = variable(kinds.whole_number(0, _DECADE), "0")
+    """Retention of trades in days, rounded up to weeks; 0 keeps them for good."""
+    CANDLE_MINUTE_DAYS: int = variable(kinds.whole_number(2, _DECADE), "30")
+    """Retention of one-minute candles in days, rounded up to weeks; those of hours and days are kept for good."""
 
     # The leaderboard.
 

@@ -112,6 +112,16 @@ def column_types(model: type[models.Model], columns: Iterable[str]) -> dict[str,
     return {column: str(fields[column].db_type(connection)) for column in columns}
 
 
+def array_literal(values: Iterable[object]) -> str:
+    """Return values as the text of an array, to be cast to its type: psycopg takes microseconds for each element."""
+    elements = ["NULL" if value is None else f'"{_escape_element(str(value))}"' for value in values]
+    return f"{{{','.join(elements)}}}"
+
+
+def _escape_element(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
 def column_list(columns: Iterable[str]) -> str:
     """Return the columns as a list in SQL."""
     return ", ".join(f'"{column}"' for column in columns)

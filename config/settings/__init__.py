@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
-from config.environment.server_urls import parse_database_url, parse_redis_url
+from config.environment.server_urls import parse_database_url, parse_redis_url, parse_replica_url
 from config.environment.variables import load_env_file, read_variables
 from config.operators import site
 from config.settings import api_framework, apps_and_middleware
@@ -46,6 +46,11 @@ TEMPLATES = apps_and_middleware.TEMPLATES
 # PostgreSQL.
 
 DATABASES = {"default": parse_database_url(env.DATABASE_URL or bundled.database_url())}
+# Public reads (`config.postgresql.replica`).
+if env.READ_REPLICA_URL:
+    DATABASES["replica"] = parse_replica_url(env.READ_REPLICA_URL)
+READ_REPLICA_MAX_LAG_SECONDS = env.READ_REPLICA_MAX_LAG_SECONDS
+DATABASE_ROUTERS = ["config.postgresql.replica.ReplicaRouter"]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Redis: cache and Celery's broker.
@@ -89,10 +94,15 @@ METRICS_TOKEN = env.METRICS_TOKEN
 # Metrics collectors.
 METRICS_COLLECTORS = (
     "config.api.metrics.queues",
+    "config.api.metrics.read_replica",
     "tokens.following.metrics.following",
     "tokens.following.metrics.coverage",
+    "tokens.trades.metrics.reference_prices",
     "tokens.indexing.metrics.indexing",
+    "tokens.trades.metrics.stored_trades",
+    "tokens.trades.metrics.recent_trades",
     "tokens.catalogue.metrics.listed",
+    "tokens.market.metrics.price_differences",
     "tokens.deploying.metrics.deployment_metrics",
     "tokens.deploying.metrics.wallet_metrics",
     "leaderboard.ranking.metrics.ranking_metrics",
@@ -120,6 +130,7 @@ FOLLOW_POLL_SECONDS = env.FOLLOW_POLL_SECONDS
 FOLLOW_CLAIMS_SECONDS = env.FOLLOW_CLAIMS_SECONDS
 FOLLOW_LAG_ALARM_SECONDS = env.FOLLOW_LAG_ALARM_SECONDS
 LAUNCH_EVERY_SECONDS = env.LAUNCH_EVERY_SECONDS
+TRADE_EVERY_SECONDS = env.TRADE_EVERY_SECONDS
 INDEX_MAX_ATTEMPTS = env.INDEX_MAX_ATTEMPTS
 INDEX_LEASE_SECONDS = env.INDEX_LEASE_SECONDS
 SAVED_TOKEN_DAYS = env.SAVED_TOKEN_DAYS
@@ -151,13 +162,16 @@ DOCUMENT_ATTEMPTS = env.DOCUMENT_ATTEMPTS
 IPFS_GATEWAY_URL = env.IPFS_GATEWAY_URL
 ARWEAVE_GATEWAY_URL = env.ARWEAVE_GATEWAY_URL
 OUTBOUND_ALLOWED_NETWORKS = env.OUTBOUND_ALLOWED_NETWORKS
-MARKET_DATA = env.MARKET_DATA
+MARKET_PROVIDER_CHAINS = env.MARKET_PROVIDER_CHAINS
+MARKET_PRICE_TOLERANCE_PERCENT = env.MARKET_PRICE_TOLERANCE_PERCENT
+MARKET_COMPARE_PERCENT = env.MARKET_COMPARE_PERCENT
 MARKET_API_KEY = env.MARKET_API_KEY
 MARKET_CALLS_PER_MINUTE = env.MARKET_CALLS_PER_MINUTE
 MARKET_ADDRESSES_PER_CALL = env.MARKET_ADDRESSES_PER_CALL
 MARKET_TIMEOUT_SECONDS = env.MARKET_TIMEOUT_SECONDS
 MARKET_CATEGORY = env.MARKET_CATEGORY
-MARKET_HISTORY_DAYS = env.MARKET_HISTORY_DAYS
+TRADE_DAYS = env.TRADE_DAYS
+CANDLE_MINUTE_DAYS = env.CANDLE_MINUTE_DAYS
 LEADERBOARD_FACT_DAYS = env.LEADERBOARD_FACT_DAYS
 LEADERBOARD_SNAPSHOT_MINUTES = env.LEADERBOARD_SNAPSHOT_MINUTES
 LEADERBOARD_AGENTS_PER_KEY = env.LEADERBOARD_AGENTS_PER_KEY
@@ -223,8 +237,10 @@ DASHBOARD_PANELS = (
     ("tokens.view_token", "tokens.admin.dashboard.launches"),
     ("tokens.view_deployment", "tokens.admin.deploying_dashboard.deployments"),
     ("tokens.view_chainhead", "tokens.admin.following_dashboard.following"),
+    ("tokens.view_chainhead", "config.operators.replica_panel.read_replica"),
     ("tokens.view_indexrequest", "tokens.admin.dashboard.indexing"),
     ("tokens.view_tokendocument", "tokens.admin.dashboard.documents"),
+    ("tokens.view_chainhead", "tokens.admin.trades.trades_dashboard.trades"),
     ("tokens.view_token", "tokens.admin.dashboard.market_data"),
     ("leaderboard.view_standing", "leaderboard.admin.dashboard.ranking_panels"),
     ("accounts.view_socialprofile", "accounts.admin.dashboard.profiles"),

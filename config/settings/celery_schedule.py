@@ -23,6 +23,8 @@ SCHEDULE = {
     "prune-sessions": _every(3600.0, "accounts.tasks.prune_sessions"),
     "prune-saved-tokens": _every(3600.0, "tokens.tasks.prune_saved_tokens"),
     "refresh-markets": _every(2.0, "tokens.tasks.refresh_markets"),
+    "queue-provider-tokens": _every(60.0, "tokens.tasks.queue_provider_tokens"),
+    "compare-prices": _every(600.0, "tokens.tasks.compare_prices"),
     "fetch-documents": _every(2.0, "tokens.tasks.fetch_documents"),
     "pull-hub": _every(15.0, "leaderboard.tasks.pull_hub"),
     "note-social-scores": _every(600.0, "leaderboard.tasks.note_social_scores"),
@@ -31,7 +33,8 @@ SCHEDULE = {
     "prune-rankings": _every(300.0, "leaderboard.tasks.prune_rankings"),
     # The task scans every account with a score, however old.
     "prune-facts": _every(3600.0, "leaderboard.tasks.prune_facts"),
-    "prune-market-history": _every(600.0, "tokens.tasks.prune_market_history"),
+    "maintain-partitions": _every(600.0, "tokens.tasks.maintain_partitions"),
+    "prune-reference-prices": _every(3600.0, "tokens.tasks.prune_reference_prices"),
 }
 
 # Workers take tasks from all queues in turn, so that a backlog in one delays no other: in-flight deployments are

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from config.api.fields import ShapedField, WholeNumberField
@@ -24,6 +25,20 @@ from tokens.chains.addresses import (
 )
 from tokens.installation.address_formats import evm_address_rule, evm_chain_rule, parse_chain_address
 
+MAX_CHAIN_ID = 2**63 - 1
+# Parameters of a path with a token, for the OpenAPI description.
+TOKEN_IN_PATH = [
+    OpenApiParameter(
+        "chainId",
+        {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_CHAIN_ID},
+        OpenApiParameter.PATH,
+        description="Chain id.",
+    ),
+    OpenApiParameter(
+        "address", ADDRESS_OR_MINT_SHAPE, OpenApiParameter.PATH, description="A launched token; on Solana its mint."
+    ),
+]
+
 
 def parse_path_address(text: str, *, name: str, allow_mint: bool = False, mint_rule: str = ADDRESS_RULE) -> str:
     """Parse an address in the path as `parse_address` does. Raises ValidationError (400) on `name`."""
@@ -39,6 +54,22 @@ def parse_path_address_on(chain_id: int, text: str, *, name: str) -> str:
         return parse_chain_address(chain_id, text)
     except ValueError as error:
         raise serializers.ValidationError({name: [str(error)]}) from error
+
+
+def parse_path_token(chain_id: str, address: str) -> tuple[int, str]:
+    """Parse `chainId` and `address` of a token in the path. Raises ValidationError (400) on the invalid one."""
+    try:
+        parsed = ChainIdField().to_internal_value(chain_id)
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({"chainId": error.detail}) from error
+    return parsed, parse_path_address_on(parsed, address, name="address")
+
+
+class ChainIdField(WholeNumberField):
+    """Id of a chain."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=1, max_value=MAX_CHAIN_ID, **options)
 
 
 class AddressField(ShapedField):
@@ -99,11 +130,11 @@ class EvmAddressField(AddressField):
         super().__init__(mint_rule=evm_address_rule(lacking), **options)
 
 
-class EvmChainField(WholeNumberField):
+class EvmChainField(ChainIdField):
     """Id of an EVM chain; `lacking` names what does not exist on Solana, for the error text."""
 
     def __init__(self, *, lacking: str, **options: Any) -> None:
-        super().__init__(min_value=1, max_value=2**63 - 1, **options)
+        super().__init__(**options)
         self.lacking = lacking
 
     def to_internal_value(self, data: Any) -> int:

@@ -7,6 +7,7 @@ from django.conf import settings
 
 from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo, Registry, load_registry
+from tokens.installation.market_sources import has_own_trades
 
 
 def registry() -> Registry:
@@ -33,13 +34,24 @@ def launching_chains() -> dict[int, ChainInfo]:
     }
 
 
+def provider_networks() -> dict[int, str]:
+    """Return chain id -> the provider's network, of the chains of MARKET_PROVIDER_CHAINS that it covers."""
+    found = {chain_id: registry().chains.get(chain_id) for chain_id in settings.MARKET_PROVIDER_CHAINS}
+    return {chain_id: chain.market_network for chain_id, chain in found.items() if chain and chain.market_network}
+
+
+def has_market_source(chain_id: int) -> bool:
+    """Return whether the chain's market data has a source: its own trades, or the provider."""
+    return has_own_trades(chain_id) or chain_id in provider_networks()
+
+
 def default_market_chain() -> ChainInfo:
-    """Return the chain of market endpoints without a chain parameter: the first with a market-data network.
+    """Return the chain of market endpoints without a chain parameter: the first with a source of market data.
 
     Chains with a node go first: on others nothing is indexed, and all pools would be unknown.
     """
-    # Files add chains to the built-in ones, some of which have a network, and remove none.
-    known = [chain for chain in registry().chains.values() if chain.market_network]
+    # The built-in chains, which no file removes, include some that the provider covers.
+    known = [chain for chain_id, chain in registry().chains.items() if has_market_source(chain_id)]
     return next((chain for chain in known if chain.chain_id in settings.RPC_URLS), known[0])
 
 

@@ -1,5 +1,6 @@
 """Models of launches, their events, chain progress, market data, index requests and deployments."""
 
+from tokens.models.candle import Candle, MinuteCandle
 from tokens.models.deployment import (
     AirdropEntry,
     AirdropTree,
@@ -18,11 +19,13 @@ from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, StoredState
 from tokens.models.followed_account import FollowedAccount, ListedSignature
 from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest, IndexRequestStatus
-from tokens.models.market import Market, MarketPoint, RefreshPriority
+from tokens.models.market import Market, ProviderRefresh
+from tokens.models.rolling_sum import RecentTrader, RollingClock, RollingSum
 from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
 from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.token_document import DocumentStatus, TokenDocument
+from tokens.models.trade import PoolLiquidityChange, PoolTrade, ReferencePrice
 
 __all__ = [
     "ADDRESS_LENGTH",
@@ -30,6 +33,7 @@ __all__ = [
     "AirdropTree",
     "AttemptState",
     "CHANGE_KINDS",
+    "Candle",
     "ChainHead",
     "Coverage",
     "CoverageAlarm",
@@ -48,8 +52,13 @@ __all__ = [
     "LaunchFacts",
     "ListedSignature",
     "Market",
-    "MarketPoint",
-    "RefreshPriority",
+    "MinuteCandle",
+    "PoolLiquidityChange",
+    "ProviderRefresh",
+    "RecentTrader",
+    "ReferencePrice",
+    "RollingClock",
+    "RollingSum",
     "SavedState",
     "SavedToken",
     "SearchEntry",
@@ -59,5 +68,6 @@ __all__ = [
     "Token",
     "TokenDocument",
     "TokenEvent",
+    "PoolTrade",
     "TransactionPurpose",
 ]

@@ -15,7 +15,8 @@ class Coverage(models.Model):
     """
 
     chain_id = models.BigIntegerField()
-    # Lower case, sorted: the registry's contracts that logs were requested of.
+    # Lower case, sorted: the registry's contracts that logs were requested of. With trades, the ones that make the
+    # pools are among them.
     addresses = ArrayField(models.CharField(max_length=ADDRESS_LENGTH))
     # Hex SHA-256 of the addresses.
     address_set = models.CharField(max_length=64)
@@ -25,6 +26,8 @@ class Coverage(models.Model):
     followed_to = models.BigIntegerField()
     # Every block from the first to this one was verified after it became final.
     verified_to = models.BigIntegerField()
+    # With trades: those of every block from the first to this one count in rolling sums and markets.
+    summed_to = models.BigIntegerField(default=-1, db_default=-1)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

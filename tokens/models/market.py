@@ -1,18 +1,12 @@
 """Models of market data."""
 
-from datetime import datetime, timedelta
-from enum import IntEnum
-from typing import Self
-
 from django.db import models
-from django.db.models import Count, F, Min, Q
+from django.db.models import F, Q
 
 from config.queue import Leased, LeasedQuerySet
 from tokens.models.sorts import MARKET_SORTS
 from tokens.models.token import Token
-
-# The age up to which a launched token has the priority FRESH.
-FRESH_WITHIN = timedelta(days=1)
+from tokens.models.trade import ExactNumericField
 
 # The columns of Market that a response of the provider sets; all are None as long as they are unknown.
 QUOTE_COLUMNS = (
@@ -26,48 +20,19 @@ QUOTE_COLUMNS = (
     "price_change_6h",
     "price_change_24h",
 )
+# All columns of Market, from either source.
+MARKET_COLUMNS = (*QUOTE_COLUMNS, "updated_at", "price_quote", "last_position", "last_trade_at", "trending")
 
 
-class RefreshPriority(IntEnum):
-    """Priority classes of market refreshes, smaller first. The trigger of migration 0002 sets FRESH and OTHER."""
-
-    VIEWED = 0
-    FRESH = 1
-    TRADED = 2
-    OTHER = 3
-
-
-class MarketQuerySet(LeasedQuerySet["Market"]):
-    """Queries for markets by their refresh schedule."""
-
-    def due(self, now: datetime) -> Self:
-        """Return the markets that are due for a refresh; of those due at the same time, the newest token first."""
-        return super().due(now).order_by("due_at", "-pk")
-
-    def prioritize(self, now: datetime) -> int:
-        """Make these rows due now with the priority of viewed tokens; return their number."""
-        return self.update(due_at=now, viewed_at=now, priority=RefreshPriority.VIEWED)
-
-    def count_due(self, now: datetime) -> dict[int, tuple[int, datetime]]:
-        """Return priority -> number of due rows and the earliest due time, without priorities that have none due."""
-        due = self.filter(priority__in=RefreshPriority).due(now).order_by().values("priority")
-        counted = due.annotate(count=Count("pk"), since=Min("due_at")).values_list("priority", "count", "since")
-        return {priority: (count, since) for priority, count, since in counted}
-
-
-class Market(Leased):
-    """A token's market data as of the provider's last response; beside the token because it changes frequently.
+class Market(models.Model):
+    """A token's market data, from its trades or the provider; beside the token because it changes frequently.
 
     A database trigger creates the row of each token. None is unknown; percentages are in percentage points.
     """
 
-    QUEUE = "market"
-    PARTS = tuple(Q(priority=priority) for priority in RefreshPriority)
-    ENABLED_BY = ("MARKET_DATA",)
-
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="market")
     price_usd = models.FloatField(null=True)
-    # USD for one whole unit of the paired token, from the same response.
+    # USD for one whole unit of the paired token at the same time.
     quote_price_usd = models.FloatField(null=True)
     market_cap = models.FloatField(null=True)
     volume_24h = models.FloatField(null=True)
@@ -76,24 +41,23 @@ class Market(Leased):
     price_change_1h = models.FloatField(null=True)
     price_change_6h = models.FloatField(null=True)
     price_change_24h = models.FloatField(null=True)
-    # The time of the provider's response.
+    # The time of the provider's response, or of the last change from trades.
     updated_at = models.DateTimeField(null=True)
-
-    # The refresh priority; smaller numbers are refreshed first.
-    priority = models.SmallIntegerField(db_default=RefreshPriority.OTHER.value)
-    # When the token was last viewed, to the minute.
-    viewed_at = models.DateTimeField(null=True)
-    # The provider does not have the pool: it is queried by token address.
-    by_address = models.BooleanField(db_default=False)
-    # Consecutive refreshes for which it had neither.
-    attempts = models.SmallIntegerField(default=0, db_default=0, db_column="misses")
-
-    objects = MarketQuerySet.as_manager()
+    # From trades: the pool's price in the quote token, as `PoolTrade.price`, and the position of the last trade (or of
+    # the last change of liquidity).
+    price_quote = ExactNumericField(null=True)
+    last_position = models.BigIntegerField(null=True)
+    # The last trade that is no conversion.
+    last_trade_at = models.DateTimeField(null=True)
+    # The trending score as a number that sorts tokens alike at any later time; None without a trade.
+    trending = models.FloatField(null=True)
 
     class Meta:
         indexes = [
-            # Claims of due rows, one priority at a time; among those due at the same time, the newest token first.
-            models.Index(F("priority").asc(), F("due_at").asc(), F("token").desc(), name="market_due"),
+            # Trending tokens, of those with trades.
+            models.Index(
+                F("trending").desc(), F("token").desc(), name="market_trending", condition=Q(trending__isnull=False)
+            ),
             # The sorts of lists.
             *(
                 index
@@ -111,19 +75,19 @@ class Market(Leased):
         return f"market of token {self.pk}"
 
 
-class MarketPoint(models.Model):
-    """A token's market data at one time: a row per provider response, retained for MARKET_HISTORY_DAYS."""
+class ProviderRefresh(Leased):
+    """Refresh of a token's market data by the provider; only tokens of MARKET_PROVIDER_CHAINS have one."""
 
-    token = models.ForeignKey(Token, models.CASCADE, db_index=False, related_name="market_points")
-    at = models.DateTimeField()
-    price_usd = models.FloatField()
-    market_cap = models.FloatField(null=True)
-    volume_24h = models.FloatField(null=True)
-    liquidity_usd = models.FloatField(null=True)
-    tx_count_24h = models.BigIntegerField(null=True)
+    QUEUE = "market"
+    ENABLED_BY = ("MARKET_PROVIDER_CHAINS",)
+
+    token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="provider_refresh")
+
+    objects = LeasedQuerySet["ProviderRefresh"].as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["token", "-at"], name="market_point_of_token")]
+        verbose_name_plural = "provider refreshes"
+        indexes = [models.Index(fields=["due_at"], name="provider_refresh_due")]
 
     def __str__(self) -> str:
-        return f"market of token {self.token_id} at {self.at}"
+        return f"refresh of token {self.pk}"

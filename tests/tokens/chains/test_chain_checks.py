@@ -45,8 +45,8 @@ def test_it_names_a_node_of_an_unknown_chain(check):
 def test_it_names_chains_of_the_provider_that_it_can_not_have(check, settings):
     settings.MARKET_PROVIDER_CHAINS = (8453, 424_242, 84_532)
     assert check(rpc_urls={}) == [
-        ("tokens.E008", "MARKET_PROVIDER_CHAINS has chain 424242, which is not in the registry."),
-        ("tokens.E008", "MARKET_PROVIDER_CHAINS has chain 84532, which has no market_network."),
+        ("tokens.W006", "MARKET_PROVIDER_CHAINS has chain 424242, which is not in the registry."),
+        ("tokens.W006", "MARKET_PROVIDER_CHAINS has chain 84532, which has no market_network."),
     ]
 
 

@@ -1,0 +1,244 @@
+"""Markets of tokens with own trades (tokens/trades/market_rows.py), and the reserves of their pools."""
+
+from datetime import timedelta
+from decimal import Decimal, localcontext
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.tokens.trades.pool_rows import (
+    CHAIN,
+    NOW,
+    add_liquidity,
+    make_partitions,
+    make_pool_token,
+    remake_candles,
+    trade_row,
+    write_trades,
+)
+from tokens.installation.installed_registry import registry
+from tokens.models import Market, PoolTrade, RecentTrader, ReferencePrice, RollingClock, RollingSum, Token
+from tokens.trades import rolling_sums
+from tokens.trades.market_rows import find_stale_markets, refresh_markets, reset_markets
+from tokens.trades.pool_liquidity import TickRange, pool_reserves
+
+pytestmark = pytest.mark.django_db
+
+# Below and above WETH, so that the token is currency 0 or 1.
+LOW, HIGH = "0x1000000000000000000000000000000000000001", "0xF000000000000000000000000000000000000001"
+TICK = -230_400
+STARTING_PRICE = 1.0001**TICK
+
+
+@pytest.fixture
+def chain():
+    make_partitions()
+    RollingClock.objects.create(chain_id=CHAIN, rolled_to=NOW)
+    return registry().chains[CHAIN]
+
+
+def set_rate(chain, usd: str, *, block: int = 1) -> None:
+    """Store a price of WETH."""
+    pool = chain.reference_pools[0]
+    ReferencePrice.objects.create(
+        chain_id=CHAIN, pool=pool.pool, block_number=block, position=block << 20, at=NOW, currency=pool.currency,
+        usd=Decimal(usd),
+    )  # fmt: skip
+
+
+def trade(chain, *rows) -> None:
+    write_trades(rows)
+    rolling_sums.add_trades(CHAIN, rows)
+    refresh_markets(chain, {row.token_id for row in rows})
+
+
+def test_a_launch_has_a_market_before_any_trade(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    refresh_markets(chain, [token.pk])
+    market = token.market
+    assert float(market.price_quote) == pytest.approx(STARTING_PRICE)
+    assert market.price_usd == pytest.approx(STARTING_PRICE * 3000)
+    assert market.market_cap == pytest.approx(STARTING_PRICE * 3000 * 1e11)
+    assert (market.volume_24h, market.tx_count_24h) == (0, 0)
+    assert (market.price_change_1h, market.price_change_6h, market.price_change_24h) == (0, 0, 0)
+    assert (market.last_position, market.last_trade_at, market.trending, market.liquidity_usd) == (None,) * 4
+
+
+def test_trades_set_every_column(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    first = trade_row(token.pk, NOW - timedelta(hours=7), price="0.001")
+    second = trade_row(token.pk, NOW - timedelta(hours=2), price="0.002", is_buy=False)
+    third = trade_row(token.pk, NOW - timedelta(minutes=5), price="0.003")
+    trade(chain, first, second, third)
+    market = token.market
+    assert (market.price_quote, market.price_usd, market.quote_price_usd) == (Decimal("0.003"), 9, 3000)
+    assert (market.volume_24h, market.tx_count_24h) == (9000, 3)
+    assert (market.last_position, market.last_trade_at) == (third.position, NOW - timedelta(minutes=5))
+    assert (market.price_change_1h, market.price_change_6h) == (pytest.approx(50), pytest.approx(200))
+    assert market.price_change_24h == pytest.approx((0.003 / STARTING_PRICE - 1) * 100)
+    assert market.trending == RollingSum.objects.get(token=token, seconds=86_400).trending
+
+
+def test_a_change_in_usd_includes_that_of_the_quote_token(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    trade(chain, trade_row(token.pk, NOW - timedelta(hours=2), price="0.001", quote_usd="2000"))
+    trade(chain, trade_row(token.pk, NOW, price="0.001", quote_usd="3000"))
+    assert token.market.price_change_1h == pytest.approx(50)
+
+
+def test_without_a_price_source_usd_is_null_and_changes_are_of_the_quote_token(chain):
+    token = make_pool_token()
+    add_liquidity(token.pk, TICK, -120_000, 10**20)
+    rows = [
+        trade_row(token.pk, NOW - timedelta(hours=2), price="0.001", quote_usd=None),
+        trade_row(token.pk, NOW, price="0.004", quote_usd=None),
+    ]
+    trade(chain, *rows)
+    market = token.market
+    assert (market.price_quote, market.tx_count_24h) == (Decimal("0.004"), 2)
+    assert (market.price_usd, market.quote_price_usd, market.market_cap, market.volume_24h) == (None,) * 4
+    assert (market.liquidity_usd, market.trending) == (None, None)
+    assert market.price_change_1h == pytest.approx(300)
+
+
+def test_a_quote_token_of_unknown_decimals_has_no_market(chain):
+    token = make_pool_token(quote_decimals=None)
+    refresh_markets(chain, [token.pk])
+    assert (token.market.price_quote, token.market.tx_count_24h) == (None, None)
+
+
+def test_a_conversion_moves_the_price_only(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    trade(chain, trade_row(token.pk, NOW, price="0.001"))
+    trade(chain, trade_row(token.pk, NOW + timedelta(seconds=5), price="0.002", is_conversion=True))
+    market = token.market
+    assert (market.price_quote, market.tx_count_24h, market.last_trade_at) == (Decimal("0.002"), 1, NOW)
+    assert market.last_position == int((NOW + timedelta(seconds=5)).timestamp()) << 20
+
+
+def test_a_market_outlives_the_trades_that_are_dropped(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    trade(chain, trade_row(token.pk, NOW - timedelta(days=12), price="0.001"))
+    PoolTrade.objects.all().delete()
+    refresh_markets(chain, [token.pk])
+    assert token.market.price_quote == Decimal("0.001")
+    assert token.market.last_trade_at.date() == (NOW - timedelta(days=12)).date()
+
+
+def test_a_market_that_is_unchanged_is_not_written(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    trade(chain, trade_row(token.pk, NOW, price="0.001", quote_usd="3000.000000000001"))
+    assert refresh_markets(chain, [token.pk]) == 0
+    assert refresh_markets(chain, []) == 0
+
+
+def test_all_trades_undone_is_the_market_of_the_launch(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    refresh_markets(chain, [token.pk])
+    before = Market.objects.values().get(pk=token.pk)
+    trade(chain, trade_row(token.pk, NOW, price="0.001"))
+    PoolTrade.objects.all().delete()
+    remake_candles([token.pk])
+    rolling_sums.recount(CHAIN, [token.pk])
+    refresh_markets(chain, [token.pk])
+    after = Market.objects.values().get(pk=token.pk)
+    assert after | {"updated_at": None} == before | {"updated_at": None}
+
+
+def test_a_token_in_another_pool_begins_anew(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    trade(chain, trade_row(token.pk, NOW, price="0.001"))
+    reset_markets([token.pk])
+    market = Market.objects.get(pk=token.pk)
+    assert (market.price_quote, market.market_cap, market.trending, market.tx_count_24h) == (None,) * 4
+    assert not RollingSum.objects.exists() and not RecentTrader.objects.exists()
+
+
+def test_stale_rates_are_found_the_largest_market_first(chain):
+    set_rate(chain, "3000")
+    small, large, stable = (
+        make_pool_token(supply=10**27),
+        make_pool_token(),
+        make_pool_token(paired_token=chain.reference_pools[0].stable, quote_decimals=6),
+    )
+    refresh_markets(chain, [small.pk, large.pk, stable.pk])
+    assert find_stale_markets(chain) == []
+    set_rate(chain, "3029", block=2)
+    assert find_stale_markets(chain) == []
+    set_rate(chain, "3031", block=3)
+    assert find_stale_markets(chain) == [large.pk, small.pk]
+    refresh_markets(chain, find_stale_markets(chain))
+    assert find_stale_markets(chain) == []
+    assert large.market.quote_price_usd == 3031
+
+
+def test_the_quote_tokens_of_all_tokens_are_read_once(chain):
+    make_pool_token()
+    with CaptureQueriesContext(connection) as queries:
+        find_stale_markets(chain)
+    assert sum("DISTINCT" in query["sql"] for query in queries) == 1
+
+
+def test_a_price_source_that_appears_prices_what_had_none(chain):
+    token = make_pool_token()
+    refresh_markets(chain, [token.pk])
+    assert find_stale_markets(chain) == []
+    set_rate(chain, "3000")
+    assert find_stale_markets(chain) == [token.pk]
+
+
+@pytest.mark.parametrize("address", [LOW, HIGH])
+def test_liquidity_of_a_launch_is_its_tokens_at_the_starting_price(chain, address):
+    """All tokens are in one range above the starting price: they are worth the market cap, and no quote is there."""
+    set_rate(chain, "3000")
+    token = make_pool_token(contract_address=address)
+    lower, upper = (TICK, -120_000) if address == LOW else (120_000, -TICK)
+    with localcontext(prec=50):
+        a, b = Decimal("1.0001") ** (TICK // 2), Decimal("1.0001") ** (-120_000 // 2)
+        liquidity = int(10**29 / (1 / a - 1 / b))
+    add_liquidity(token.pk, lower, upper, liquidity, position=77)
+    refresh_markets(chain, [token.pk])
+    assert token.market.liquidity_usd == pytest.approx(token.market.market_cap)
+    assert token.market.last_position == 77
+    # Twice the square root of the price: tokens for 1/root, and quote units of the same value and more.
+    trade(chain, trade_row(token.pk, NOW, price=Decimal(4 * STARTING_PRICE)))
+    with localcontext(prec=50):
+        tokens, quote = liquidity * (1 / (2 * a) - 1 / b), liquidity * a
+    in_quote = float(tokens) * 4 * STARTING_PRICE + float(quote)
+    assert Market.objects.get(pk=token.pk).liquidity_usd == pytest.approx(in_quote / 1e18 * 3000)
+
+
+def test_liquidity_that_was_removed_is_not_counted(chain):
+    set_rate(chain, "3000")
+    token = make_pool_token()
+    add_liquidity(token.pk, TICK, -120_000, 10**24, position=1)
+    add_liquidity(token.pk, TICK, -120_000, -(10**24), position=2)
+    refresh_markets(chain, [token.pk])
+    assert token.market.liquidity_usd == 0
+
+
+@pytest.mark.parametrize(
+    ("price", "amount0", "amount1"),
+    # Below, in and above a range from 1 to 4, that is from root 1 to root 2, of liquidity 6000.
+    [(0.25, 3000, 0), (1, 3000, 0), (2.25, 1000, 3000), (4, 0, 6000), (9, 0, 6000)],
+)
+def test_reserves_of_a_range(price, amount0, amount1):
+    # 1.0001^13864 is 4.0001.
+    assert pool_reserves([TickRange(0, 13_864, 6000)], price) == pytest.approx((amount0, amount1), abs=0.3)
+
+
+def test_decimals_of_both_tokens_count(chain):
+    """A token of 6 decimals paired with a stable one of 6, at tick 0: one for one."""
+    stable = chain.reference_pools[0].stable
+    token: Token = make_pool_token(tick=0, decimals=6, paired_token=stable, quote_decimals=6, supply=10**12)
+    refresh_markets(chain, [token.pk])
+    assert (float(token.market.price_quote), token.market.market_cap) == (1, 1_000_000)

@@ -1,0 +1,125 @@
+"""Models of trades, of liquidity in pools, and of reference prices. Rows of dropped blocks are deleted."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.postgres.indexes import BrinIndex, OpClass
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import F
+
+from tokens.chains.pool_types import split_position
+from tokens.models.token import ADDRESS_LENGTH, Token
+
+if TYPE_CHECKING:
+    # Django's fields take no type arguments at run time.
+    _Decimals = models.DecimalField[Decimal | None, Decimal | None]
+else:
+    _Decimals = models.DecimalField
+
+
+class ExactNumericField(_Decimals):
+    """A numeric column without a fixed number of digits: a value is stored as it is."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # PostgreSQL's limits, which the checks of DecimalField require.
+        super().__init__(*args, **kwargs | {"max_digits": 1000, "decimal_places": 1000})
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "numeric"
+
+    def get_db_prep_value(self, value: Decimal | None, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
+        return value
+
+
+class PoolTrade(models.Model):
+    """A swap in the pool of an indexed token. Partitioned by `at`, and written by COPY.
+
+    A row has no chain and no block hash: its token has the chain, and only blocks of the canonical branch are written.
+    """
+
+    pk = models.CompositePrimaryKey("token_id", "at", "position")
+    # Tokens are never deleted, and a backfill writes millions of rows.
+    token = models.ForeignKey(Token, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="trades")
+    # Block time.
+    at = models.DateTimeField()
+    # `chain_position`: the API's id.
+    position = models.BigIntegerField()
+    # 32 bytes, on Solana 64.
+    tx_hash = models.BinaryField()
+    # The sender of the transaction, 20 bytes or on Solana 32; None where only logs were read.
+    trader = models.BinaryField(null=True)
+    is_buy = models.BooleanField()
+    # The launch's locker exchanged collected fees: no demand, and in no volume and no count.
+    is_conversion = models.BooleanField()
+    # Smallest units, both positive.
+    amount_token = models.DecimalField(max_digits=78, decimal_places=0)
+    amount_quote = models.DecimalField(max_digits=78, decimal_places=0)
+    # The pool's price after the trade, in whole units of the quote token for a whole token, to 24 significant digits.
+    # The price of the trade itself is the ratio of its amounts.
+    price = ExactNumericField()
+    # USD for a whole unit of the quote token at this trade, to 15 significant digits; None where no source has it.
+    quote_usd = ExactNumericField(null=True)
+
+    class Meta:
+        db_table = "tokens_trade"
+        indexes = [
+            # Unwinding and verification: the trades of blocks.
+            BrinIndex(
+                OpClass(F("position"), name="int8_minmax_multi_ops"), name="trade_by_position", autosummarize=True
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{'buy' if self.is_buy else 'sell'} of token {self.token_id} in block {self.block_number}"
+
+    @property
+    def block_number(self) -> int:
+        """Return the number of the block, on Solana of the slot."""
+        return split_position(self.position)[0]
+
+    @property
+    def log_index(self) -> int:
+        """Return the log's index in the block."""
+        return split_position(self.position)[1]
+
+
+class PoolLiquidityChange(models.Model):
+    """Liquidity added to a range of ticks of a token's pool, or removed (negative)."""
+
+    pk = models.CompositePrimaryKey("token_id", "position")
+    token = models.ForeignKey(
+        Token, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="liquidity_changes"
+    )
+    position = models.BigIntegerField()
+    at = models.DateTimeField()
+    tick_lower = models.IntegerField()
+    tick_upper = models.IntegerField()
+    liquidity = models.DecimalField(max_digits=78, decimal_places=0)
+
+    class Meta:
+        indexes = [
+            # Unwinding and verification: the changes of blocks.
+            models.Index(fields=["position"], name="liquidity_by_position"),
+        ]
+
+    def __str__(self) -> str:
+        return f"liquidity {self.liquidity} in ticks {self.tick_lower} to {self.tick_upper} of token {self.token_id}"
+
+
+class ReferencePrice(models.Model):
+    """The price of a quote token in USD after the last swap of a block in one of the registry's reference pools."""
+
+    pk = models.CompositePrimaryKey("chain_id", "pool", "block_number")
+    chain_id = models.BigIntegerField()
+    # The address of a v3 pool or the id of a v4 pool, in lower case.
+    pool = models.CharField(max_length=66)
+    block_number = models.BigIntegerField()
+    position = models.BigIntegerField()
+    at = models.DateTimeField()
+    # The quote token that the price is of.
+    currency = models.CharField(max_length=ADDRESS_LENGTH)
+    usd = ExactNumericField()
+
+    def __str__(self) -> str:
+        return f"{self.usd} USD for {self.currency} at block {self.block_number} of chain {self.chain_id}"

@@ -1,0 +1,111 @@
+"""Candles: folded from trades in SQL, merged with stored ones, and computed anew after deletions."""
+
+from datetime import datetime
+
+from django.db.backends.utils import CursorWrapper
+
+from config.postgresql.bulk_load import column_list
+from tokens.trades.trade_rows import STORED_VALUE
+
+# Token and beginning identify a candle of one size.
+_COLUMNS = (
+    "token_id", "at", "first_position", "last_position", "open", "high", "low", "close",
+    "open_usd", "high_usd", "low_usd", "close_usd", "volume_quote", "volume_usd", "buys", "sells",
+)  # fmt: skip
+
+# All three sizes in one pass. The smallest and the largest array are those of the first and the last trade, because
+# arrays are compared by their first element that differs: no aggregate has to sort its trades.
+_FOLDED = """
+SELECT token_id,
+    CASE WHEN GROUPING(minute) = 0 THEN 60 WHEN GROUPING(hour) = 0 THEN 3600 ELSE 86400 END AS seconds,
+    to_timestamp(COALESCE(minute, hour, day)) AS at,
+    min(position) AS first_position, max(position) AS last_position,
+    (min(mark))[2] AS open, max(price) AS high, min(price) AS low, (max(mark))[2] AS close,
+    CASE WHEN count(usd) = count(*) THEN (min(mark))[3]::float8 END AS open_usd,
+    CASE WHEN count(usd) = count(*) THEN max(usd)::float8 END AS high_usd,
+    CASE WHEN count(usd) = count(*) THEN min(usd)::float8 END AS low_usd,
+    CASE WHEN count(usd) = count(*) THEN (max(mark))[3]::float8 END AS close_usd,
+    COALESCE(sum(amount_quote) FILTER (WHERE NOT is_conversion), 0) AS volume_quote,
+    COALESCE(sum(value_usd) FILTER (WHERE NOT is_conversion), 0) AS volume_usd,
+    count(*) FILTER (WHERE is_buy AND NOT is_conversion) AS buys,
+    count(*) FILTER (WHERE NOT is_buy AND NOT is_conversion) AS sells
+FROM (
+    SELECT *, at - at %% 60 AS minute, at - at %% 3600 AS hour, at - at %% 86400 AS day,
+        price * quote_usd AS usd, ARRAY[position, price, price * quote_usd] AS mark
+    FROM {trades} AS trade
+) AS marked
+GROUP BY GROUPING SETS ((token_id, day), (token_id, day, hour), (token_id, day, hour, minute))
+"""
+
+_KNOWN = "stored.{price} IS NOT NULL AND EXCLUDED.{price} IS NOT NULL"
+_FIRST = "EXCLUDED.first_position < stored.first_position"
+_LAST = "EXCLUDED.last_position > stored.last_position"
+
+
+def _merged() -> str:
+    """Return the assignments that merge a candle of other trades of the same period with the stored one."""
+    columns: dict[str, str] = {}
+    for suffix in ("", "_usd"):
+        opened, high, low, close = (f"{price}{suffix}" for price in ("open", "high", "low", "close"))
+        columns |= {
+            opened: f"CASE WHEN {_FIRST} THEN EXCLUDED.{opened} ELSE stored.{opened} END",
+            high: f"GREATEST(stored.{high}, EXCLUDED.{high})",
+            low: f"LEAST(stored.{low}, EXCLUDED.{low})",
+            close: f"CASE WHEN {_LAST} THEN EXCLUDED.{close} ELSE stored.{close} END",
+        }
+    for price in ("open_usd", "high_usd", "low_usd", "close_usd"):
+        # GREATEST and LEAST ignore NULL.
+        columns[price] = f"CASE WHEN {_KNOWN.format(price=price)} THEN {columns[price]} END"
+    columns |= {
+        "first_position": "LEAST(stored.first_position, EXCLUDED.first_position)",
+        "last_position": "GREATEST(stored.last_position, EXCLUDED.last_position)",
+    }
+    columns |= {total: f"stored.{total} + EXCLUDED.{total}" for total in _COLUMNS[12:]}
+    return ", ".join(f"{column} = {value}" for column, value in columns.items())
+
+
+_MERGE = """
+WITH folded AS MATERIALIZED ({folded}), minutes AS (
+    INSERT INTO tokens_minutecandle AS stored ({columns})
+    SELECT {columns} FROM folded WHERE seconds = 60 AND at >= %(minutes_from)s
+    ON CONFLICT (token_id, at) DO UPDATE SET {merged}
+)
+INSERT INTO tokens_candle AS stored (seconds, {columns})
+SELECT seconds, {columns} FROM folded WHERE seconds > 60
+ON CONFLICT (token_id, seconds, at) DO UPDATE SET {merged}
+"""
+
+# Trades as they were staged, by day. OFFSET 0 has each day looked up in the index of its week; a join would read all
+# trades of the token.
+_STORED_TRADES = f"""(
+    SELECT stored.token_id, EXTRACT(EPOCH FROM stored.at)::bigint AS at, position, price, quote_usd, amount_quote,
+        is_buy, is_conversion, {STORED_VALUE} AS value_usd
+    FROM touched_day JOIN tokens_launchfacts AS launch USING (token_id) CROSS JOIN LATERAL (
+        SELECT * FROM tokens_trade AS trade
+        WHERE trade.token_id = touched_day.token_id
+            AND trade.at >= touched_day.day AND trade.at < touched_day.day + interval '1 day' OFFSET 0
+    ) AS stored
+)"""
+
+_DELETE = """
+DELETE FROM {table} AS candle USING touched_day
+WHERE candle.token_id = touched_day.token_id
+    AND candle.at >= touched_day.day AND candle.at < touched_day.day + interval '1 day'
+"""
+
+
+def merge_candles(cursor: CursorWrapper, trades: str, *, minutes_from: datetime) -> None:
+    """Merge the trades of a staging table, none of which was merged before, into the candles of their periods.
+
+    The table has `token_id`, `at` in Unix seconds, `position`, `price`, `quote_usd`, `value_usd`, `amount_quote`,
+    `is_buy` and `is_conversion`. Minutes before `minutes_from` are not stored.
+    """
+    statement = _MERGE.format(folded=_FOLDED.format(trades=trades), columns=column_list(_COLUMNS), merged=_merged())
+    cursor.execute(statement, {"minutes_from": minutes_from})
+
+
+def rebuild_days(cursor: CursorWrapper, *, minutes_from: datetime) -> None:
+    """Compute all candles of tokens and days (UTC) in the temporary table `touched_day` anew, from stored trades."""
+    for table in ("tokens_minutecandle", "tokens_candle"):
+        cursor.execute(_DELETE.format(table=table))
+    merge_candles(cursor, _STORED_TRADES, minutes_from=minutes_from)

@@ -1,0 +1,98 @@
+"""Opening prices of rolling sums: the price of a token's pool at the beginning of a period."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db.backends.utils import CursorWrapper
+
+from config.postgresql.bulk_load import array_literal
+from tokens.models.candle import DAY
+from tokens.models.rolling_sum import ROLLING_PERIODS
+
+# The price at the tick of the launch, of `token` and its `launch`, in whole units; NULL where the launch has no tick.
+STARTING_PRICE = """
+    power(1.0001::numeric, (launch.facts #>> '{pool,tick}')::integer)
+    * power(10::numeric, token.decimals - (launch.facts #>> '{pool,pair_decimals}')::integer)
+"""
+
+
+class RollingPeriod(NamedTuple):
+    """A period of rolling sums, from its beginning on."""
+
+    seconds: int
+    begins_at: datetime
+
+    @property
+    def day(self) -> datetime:
+        """Return the beginning of the UTC day in which the period begins."""
+        return self.begins_at.replace(hour=0, minute=0)
+
+
+def rolling_periods(rolled_to: datetime) -> list[RollingPeriod]:
+    """Return the periods that end at a full minute, the shortest first."""
+    return [RollingPeriod(seconds, rolled_to - timedelta(seconds=seconds)) for seconds in ROLLING_PERIODS]
+
+
+def period_parameters(periods: Sequence[RollingPeriod]) -> dict[str, Any]:
+    """Return the parameters of statements about periods."""
+    return {
+        "seconds": [period.seconds for period in periods],
+        "begins_at": [period.begins_at for period in periods],
+        "days": [period.day for period in periods],
+    }
+
+
+# The newest trade before a period is one of the period's first day, or the last one of an earlier day, with the price
+# of that day's candle: trades may be dropped after some days. A pool without an earlier trade has its starting price,
+# in USD by the rate of its first trade. The bounds of `at` that are parameters leave out partitions when it is planned.
+_SET_OPENINGS = f"""
+    UPDATE tokens_rollingsum AS stored SET opening_price = opening.price, opening_usd = opening.usd
+    FROM (
+        SELECT token_id, seconds, coalesce(before.price, day.close, {STARTING_PRICE}) AS price,
+            CASE WHEN before.price IS NOT NULL THEN (before.price * before.quote_usd)::float8
+                WHEN day.close IS NOT NULL THEN day.close_usd
+                ELSE ({STARTING_PRICE} * first.quote_usd)::float8 END AS usd
+        FROM tokens_rollingsum AS sums
+        JOIN unnest(%(seconds)s::integer[], %(begins_at)s::timestamptz[], %(days)s::timestamptz[])
+            AS period (seconds, begins_at, day) USING (seconds)
+        JOIN tokens_token AS token ON token.id = sums.token_id
+        LEFT JOIN tokens_launchfacts AS launch USING (token_id)
+        LEFT JOIN LATERAL (
+            SELECT price, quote_usd FROM tokens_trade AS trade
+            WHERE trade.token_id = sums.token_id AND at >= period.day AND at < period.begins_at
+                AND at >= %(earliest)s AND at < %(latest)s
+            ORDER BY at DESC, position DESC LIMIT 1
+        ) AS before ON true
+        LEFT JOIN LATERAL (
+            SELECT close, close_usd FROM tokens_candle AS candle
+            WHERE before.price IS NULL AND candle.token_id = sums.token_id AND candle.seconds = {DAY}
+                AND at < period.day
+            ORDER BY at DESC LIMIT 1
+        ) AS day ON true
+        LEFT JOIN LATERAL (
+            SELECT quote_usd FROM tokens_trade AS trade
+            WHERE before.price IS NULL AND day.close IS NULL AND trade.token_id = sums.token_id
+                AND at >= period.begins_at AND at >= %(earliest)s
+            ORDER BY at, position LIMIT 1
+        ) AS first ON true
+        WHERE sums.token_id = ANY(%(token_ids)s::bigint[]) AND (
+            sums.opening_price IS NULL OR sums.opening_price = {STARTING_PRICE}
+            OR sums.token_id = ANY(%(changed)s::bigint[])
+        )
+    ) AS opening
+    WHERE stored.token_id = opening.token_id AND stored.seconds = opening.seconds
+"""
+
+
+def set_openings(
+    cursor: CursorWrapper, periods: Sequence[RollingPeriod], token_ids: Collection[int], *, changed: Collection[int]
+) -> None:
+    """Set the opening prices of sums that have none yet, and of tokens with `changed` trades before a beginning.
+
+    Starting prices are set again: the first trade may be another one now. Candles of days must have been written.
+    """
+    begins = [period.begins_at for period in periods]
+    bounds = {"earliest": min(period.day for period in periods), "latest": max(begins)}
+    tokens = {"token_ids": array_literal(token_ids), "changed": array_literal(changed)}
+    cursor.execute(_SET_OPENINGS, period_parameters(periods) | bounds | tokens)

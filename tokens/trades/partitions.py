@@ -1,0 +1,179 @@
+"""Weekly partitions of trades and minute candles: made before rows are written, dropped after their retention."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+
+from config.postgresql.advisory_locks import advisory_lock_key, session_lock, take_transaction_lock
+from tokens.models import MinuteCandle, PoolTrade
+
+logger = logging.getLogger(__name__)
+
+TRADES, MINUTE_CANDLES = PoolTrade._meta.db_table, MinuteCandle._meta.db_table
+_WEEK = timedelta(days=7)
+# Readers are never blocked, but a long maintenance command on the table would block a writer.
+_LOCK_TIMEOUT = "2s"
+
+_LIST = """
+SELECT child.relname, inherits.inhrelid IS NOT NULL, COALESCE(inherits.inhdetachpending, false),
+    pg_total_relation_size(child.oid), NULLIF(child.reltuples, -1)::bigint
+FROM pg_class AS child LEFT JOIN pg_inherits AS inherits ON inherits.inhrelid = child.oid
+WHERE child.relkind = 'r' AND child.relnamespace = 'public'::regnamespace AND child.relname ~ %s
+ORDER BY child.relname
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Partition:
+    """A partition of a table. `is_attached` is False after an interrupted removal."""
+
+    table: str
+    first_at: datetime
+    size_bytes: int
+    # As estimated by PostgreSQL; None before its first ANALYZE.
+    rows: int | None
+    is_attached: bool
+    # The first half of a removal was interrupted.
+    is_detaching: bool
+
+    @property
+    def name(self) -> str:
+        return _name(self.table, self.first_at)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartitionState:
+    """The state of partitions: what maintenance left to do."""
+
+    partitions: tuple[Partition, ...]
+    # Names of partitions of this week and the next one that are missing, and of those after their retention.
+    missing: tuple[str, ...]
+    expired: tuple[str, ...]
+
+
+def trades_from(now: datetime) -> datetime | None:
+    """Return the beginning of the first week with trades, by TRADE_DAYS; None where all weeks have them."""
+    return week_of(now - timedelta(days=settings.TRADE_DAYS)) if settings.TRADE_DAYS else None
+
+
+def minutes_from(now: datetime) -> datetime:
+    """Return the beginning of the first week with minute candles, by CANDLE_MINUTE_DAYS."""
+    return week_of(now - timedelta(days=settings.CANDLE_MINUTE_DAYS))
+
+
+def week_of(at: datetime) -> datetime:
+    """Return the beginning of the week: Monday, UTC."""
+    midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=midnight.weekday())
+
+
+def ensure_partitions(times: Iterable[datetime], *, now: datetime) -> list[str]:
+    """Create the missing partitions for rows of these times; return their names.
+
+    Readers and writers of the tables are not blocked: a partition is created as a table of its own and attached. They
+    are looked up at each call, because a transaction that created some may be rolled back. Call it in a transaction.
+    """
+    wanted = dict(_wanted(times, now))
+    with connection.cursor() as cursor:
+        missing = _missing(cursor, wanted)
+        if missing:
+            # Writers of other chains may create the same ones.
+            take_transaction_lock(advisory_lock_key("partitions of trades"))
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_LOCK_TIMEOUT])
+            missing = _missing(cursor, wanted)
+            for name in missing:
+                _attach(cursor, name, *wanted[name])
+            cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
+    return missing
+
+
+def maintain_partitions(now: datetime) -> tuple[list[str], list[str]]:
+    """Create the partitions of this week and the next two, and drop those after their retention.
+
+    Return the names of both. Raises LockHeldError while another process does it. Call it outside a transaction.
+    """
+    with session_lock(advisory_lock_key("maintenance of partitions")):
+        with transaction.atomic():
+            made = ensure_partitions([now, now + _WEEK, now + 2 * _WEEK], now=now)
+        dropped = [partition for partition in list_partitions() if _is_expired(partition, now)]
+        for partition in dropped:
+            _drop(partition)
+    return made, [partition.name for partition in dropped]
+
+
+def list_partitions() -> list[Partition]:
+    """Return all partitions by table and time, with those of an interrupted removal."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LIST, [f"^({TRADES}|{MINUTE_CANDLES})_[0-9]{{8}}$"])
+        rows = cursor.fetchall()
+    found = []
+    for name, is_attached, is_detaching, size, estimate in rows:
+        table, _, monday = name.rpartition("_")
+        found.append(
+            Partition(
+                table=table,
+                first_at=datetime.strptime(monday, "%Y%m%d").replace(tzinfo=UTC),
+                size_bytes=size,
+                rows=estimate,
+                is_attached=is_attached,
+                is_detaching=is_detaching,
+            )
+        )
+    return found
+
+
+def read_partition_state(now: datetime) -> PartitionState:
+    """Return the partitions, and which of them maintenance should have created or dropped."""
+    partitions = tuple(list_partitions())
+    attached = {partition.name for partition in partitions if partition.is_attached}
+    # Before the first trade nothing needs them.
+    wanted = _wanted([now, now + _WEEK], now) if partitions else ()
+    return PartitionState(
+        partitions=partitions,
+        missing=tuple(name for name, _ in wanted if name not in attached),
+        # A partition expires with the beginning of a week, and maintenance has a day for it.
+        expired=tuple(partition.name for partition in partitions if _is_expired(partition, now - timedelta(days=1))),
+    )
+
+
+def _wanted(times: Iterable[datetime], now: datetime) -> Iterator[tuple[str, tuple[str, datetime]]]:
+    """Yield the names of the partitions for these times that are not expired, with table and beginning."""
+    weeks = sorted({week_of(at) for at in times})
+    for table, oldest in ((TRADES, trades_from(now)), (MINUTE_CANDLES, minutes_from(now))):
+        for week in weeks:
+            if oldest is None or week >= oldest:
+                yield _name(table, week), (table, week)
+
+
+def _missing(cursor: CursorWrapper, names: Iterable[str]) -> list[str]:
+    cursor.execute("SELECT name FROM unnest(%s::text[]) AS name WHERE to_regclass(name) IS NULL", [list(names)])
+    return [name for (name,) in cursor.fetchall()]
+
+
+def _attach(cursor: CursorWrapper, name: str, table: str, first_at: datetime) -> None:
+    cursor.execute(f"CREATE TABLE {name} (LIKE {table} INCLUDING ALL)")
+    bounds = [first_at, first_at + _WEEK]
+    cursor.execute(f"ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM (%s) TO (%s)", bounds)
+
+
+def _is_expired(partition: Partition, now: datetime) -> bool:
+    oldest = trades_from(now) if partition.table == TRADES else minutes_from(now)
+    return oldest is not None and partition.first_at < oldest
+
+
+def _drop(partition: Partition) -> None:
+    """Drop a partition without blocking readers of the table; continues an interrupted removal."""
+    with connection.cursor() as cursor:
+        if partition.is_attached:
+            how = "FINALIZE" if partition.is_detaching else "CONCURRENTLY"
+            cursor.execute(f"ALTER TABLE {partition.table} DETACH PARTITION {partition.name} {how}")
+        cursor.execute(f"DROP TABLE {partition.name}")
+
+
+def _name(table: str, first_at: datetime) -> str:
+    return f"{table}_{first_at:%Y%m%d}"

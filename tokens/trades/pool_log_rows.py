@@ -1,0 +1,237 @@
+"""Rows of swaps and liquidity changes in pools, with candles: added idempotently, and deleted."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+
+from config.postgresql.bulk_load import CopyText, staging_table
+from tokens.chains.pool_types import LiquidityChange, chain_position
+from tokens.models.candle import DAY
+from tokens.trades.candles import merge_candles, rebuild_days
+from tokens.trades.partitions import ensure_partitions, minutes_from, trades_from
+from tokens.trades.pool_tokens import PoolToken
+from tokens.trades.trade_rows import TradeRow
+
+_STAGED_TRADE = {
+    "token_id": "bigint",
+    # Unix seconds.
+    "at": "bigint",
+    "position": "bigint",
+    "tx_hash": "bytea",
+    "trader": "bytea",
+    "is_buy": "boolean",
+    "is_conversion": "boolean",
+    "amount_token": "numeric",
+    "amount_quote": "numeric",
+    "price": "numeric",
+    "quote_usd": "numeric",
+    "value_usd": "numeric",
+}
+
+# OFFSET 0 has each token looked up in the index, once for all of its trades. ON CONFLICT would look up each trade, and
+# take twice as long as the insertion. A stored trade is altered by a trader or a rate that it does not have.
+_DROP_STORED = """
+WITH stored AS (
+    SELECT token_id, at, position, trader, quote_usd FROM (SELECT DISTINCT token_id FROM staged_trade) AS staged
+    CROSS JOIN LATERAL (
+        SELECT at, position, trader, quote_usd FROM tokens_trade AS trade
+        WHERE trade.token_id = staged.token_id AND at BETWEEN %(first_at)s AND %(last_at)s OFFSET 0
+    ) AS trade
+)
+DELETE FROM staged_trade AS staged USING stored
+WHERE staged.token_id = stored.token_id AND staged.position = stored.position AND to_timestamp(staged.at) = stored.at
+RETURNING staged.token_id, staged.position, (stored.trader IS NULL AND staged.trader IS NOT NULL)
+    OR (staged.quote_usd IS NOT NULL AND staged.quote_usd IS DISTINCT FROM stored.quote_usd)
+"""
+_INSERT_TRADES = """
+INSERT INTO tokens_trade (
+    token_id, at, position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price, quote_usd
+)
+SELECT token_id, to_timestamp(at), position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price,
+    quote_usd
+FROM staged_trade
+"""
+
+# A batch that is read after all blocks before it has the rates of these; the head's first blocks after a pause had not.
+# The bounds leave out partitions.
+_ALTER_TRADES = """
+WITH altered AS (
+    UPDATE tokens_trade AS trade
+    SET trader = COALESCE(trade.trader, read.trader), quote_usd = COALESCE(read.quote_usd, trade.quote_usd)
+    FROM unnest(%(tokens)s::bigint[], %(times)s::bigint[], %(positions)s::bigint[], %(traders)s::bytea[],
+        %(rates)s::numeric[]) AS read (token_id, at, position, trader, quote_usd)
+    WHERE trade.token_id = read.token_id AND trade.at = to_timestamp(read.at) AND trade.position = read.position
+        AND trade.at BETWEEN %(first_at)s AND %(last_at)s
+    RETURNING trade.token_id, date_trunc('day', trade.at, 'UTC') AS day
+)
+INSERT INTO touched_day SELECT token_id, day, count(*) FROM altered GROUP BY token_id, day RETURNING token_id
+"""
+
+_STAGED_LIQUIDITY = {
+    "token_id": "bigint",
+    "position": "bigint",
+    "at": "bigint",
+    "tick_lower": "integer",
+    "tick_upper": "integer",
+    "liquidity": "numeric",
+}
+_INSERT_LIQUIDITY = """
+INSERT INTO tokens_poolliquiditychange (token_id, position, at, tick_lower, tick_upper, liquidity)
+SELECT token_id, position, to_timestamp(at), tick_lower, tick_upper, liquidity FROM staged_liquidity
+ON CONFLICT DO NOTHING RETURNING token_id
+"""
+
+_TOUCHED_DAY = "CREATE TEMPORARY TABLE touched_day (token_id bigint, day timestamptz, trades bigint) ON COMMIT DROP"
+_DELETE_TRADES = """
+WITH deleted AS (
+    DELETE FROM tokens_trade AS log USING tokens_token AS token
+    WHERE token.id = log.token_id AND token.chain_id = %(chain_id)s AND {selected}
+    RETURNING log.token_id, date_trunc('day', log.at, 'UTC') AS day
+)
+INSERT INTO touched_day SELECT token_id, day, count(*) FROM deleted GROUP BY token_id, day
+"""
+_DELETE_LIQUIDITY = """
+DELETE FROM tokens_poolliquiditychange AS log USING tokens_token AS token
+WHERE token.id = log.token_id AND token.chain_id = %(chain_id)s AND {selected}
+RETURNING log.token_id
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AddedTrades:
+    """The trades that were not stored before, and the tokens of stored ones that got their trader or another rate."""
+
+    rows: Sequence[TradeRow]
+    altered: frozenset[int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeletedLogs:
+    """Counts of deleted rows, and the ids of their tokens."""
+
+    trades: int
+    liquidity_changes: int
+    token_ids: frozenset[int]
+
+
+def add_trades(rows: Iterable[TradeRow], *, now: datetime) -> AddedTrades:
+    """Insert trades in chain order and merge them into candles, without those that are stored or after their retention.
+
+    A stored trade without a trader gets that of the row. A rate of the row replaces the stored one, or none. Call it as
+    the only writer of the chain.
+    """
+    oldest = trades_from(now)
+    unique = {(row.token_id, row.position): row for row in rows if oldest is None or row.at >= oldest.timestamp()}
+    if not unique:
+        return AddedTrades(rows=(), altered=frozenset())
+    bounds = {
+        "first_at": _utc(min(row.at for row in unique.values())),
+        "last_at": _utc(max(row.at for row in unique.values())),
+    }
+    ensure_partitions({_utc(row.at - row.at % DAY) for row in unique.values()}, now=now)
+    text = "".join([_trade_line(row) for row in unique.values()]).encode()
+    altered: list[TradeRow] = []
+    with connection.cursor() as cursor:
+        with staging_table(cursor, "staged_trade", _STAGED_TRADE, CopyText(tuple(_STAGED_TRADE), text)):
+            cursor.execute(_DROP_STORED, bounds)
+            for token_id, position, is_altered in cursor.fetchall():
+                row = unique.pop((token_id, position))
+                if is_altered:
+                    altered.append(row)
+            if unique:
+                cursor.execute(_INSERT_TRADES)
+                merge_candles(cursor, "staged_trade", minutes_from=minutes_from(now))
+        altered_ids = _alter_trades(cursor, altered, bounds, now)
+    return AddedTrades(rows=tuple(unique.values()), altered=altered_ids)
+
+
+def add_liquidity_changes(changes: Iterable[tuple[PoolToken, LiquidityChange]]) -> list[int]:
+    """Insert liquidity changes that are not stored yet; return the id of the token of each."""
+    lines = [
+        f"{token.token_id}\t{chain_position(change.block_number, change.log_index)}\t{change.block_time}\t"
+        f"{change.tick_lower}\t{change.tick_upper}\t{change.liquidity}\n"
+        for token, change in changes
+    ]
+    if not lines:
+        return []
+    rows = CopyText(tuple(_STAGED_LIQUIDITY), "".join(lines).encode())
+    with connection.cursor() as cursor, staging_table(cursor, "staged_liquidity", _STAGED_LIQUIDITY, rows):
+        cursor.execute(_INSERT_LIQUIDITY)
+        return [token_id for (token_id,) in cursor.fetchall()]
+
+
+def delete_blocks(chain_id: int, first: int, last: int, *, now: datetime) -> DeletedLogs:
+    """Delete the trades and liquidity changes of these blocks of a chain, and compute their candles anew."""
+    bounds = {"first": chain_position(first, 0), "end": chain_position(last + 1, 0)}
+    return _delete(chain_id, "log.position >= %(first)s AND log.position < %(end)s", bounds, now)
+
+
+def delete_positions(chain_id: int, positions: Collection[int], *, now: datetime) -> DeletedLogs:
+    """Delete the trades and liquidity changes at these positions of a chain, and compute their candles anew."""
+    return _delete(chain_id, "log.position = ANY(%(positions)s)", {"positions": list(positions)}, now)
+
+
+def _delete(chain_id: int, selected: str, parameters: dict[str, Any], now: datetime) -> DeletedLogs:
+    parameters = {"chain_id": chain_id, **parameters}
+    with connection.cursor() as cursor:
+        with _touched_days(cursor):
+            cursor.execute(_DELETE_TRADES.format(selected=selected), parameters)
+            cursor.execute("SELECT token_id, sum(trades)::bigint FROM touched_day GROUP BY token_id")
+            trades: dict[int, int] = dict(cursor.fetchall())
+            if trades:
+                cursor.execute("SELECT DISTINCT day FROM touched_day")
+                # Of minute candles, if their retention was prolonged.
+                ensure_partitions({day for (day,) in cursor.fetchall()}, now=now)
+                rebuild_days(cursor, minutes_from=minutes_from(now))
+        cursor.execute(_DELETE_LIQUIDITY.format(selected=selected), parameters)
+        changed = [token_id for (token_id,) in cursor.fetchall()]
+    return DeletedLogs(
+        trades=sum(trades.values()), liquidity_changes=len(changed), token_ids=frozenset({*trades, *changed})
+    )
+
+
+def _alter_trades(
+    cursor: CursorWrapper, rows: Sequence[TradeRow], bounds: dict[str, datetime], now: datetime
+) -> frozenset[int]:
+    """Set the traders and rates of stored trades that lack them or have others; return the ids of their tokens."""
+    if not rows:
+        return frozenset()
+    parameters: dict[str, Any] = bounds | {
+        "tokens": [row.token_id for row in rows],
+        "times": [row.at for row in rows],
+        "positions": [row.position for row in rows],
+        "traders": [row.trader for row in rows],
+        "rates": [row.quote_usd for row in rows],
+    }
+    with _touched_days(cursor):
+        cursor.execute(_ALTER_TRADES, parameters)
+        token_ids = frozenset(token_id for (token_id,) in cursor.fetchall())
+        rebuild_days(cursor, minutes_from=minutes_from(now))
+    return token_ids
+
+
+@contextmanager
+def _touched_days(cursor: CursorWrapper) -> Iterator[None]:
+    """Create the temporary table of tokens and days whose candles are computed anew."""
+    cursor.execute(_TOUCHED_DAY)
+    yield
+    cursor.execute("DROP TABLE touched_day")
+
+
+def _utc(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _trade_line(row: TradeRow) -> str:
+    """Return the row in COPY's text format; a function of its own, because a backfill writes millions."""
+    trader = r"\N" if row.trader is None else rf"\\x{row.trader.hex()}"
+    usd, value = (r"\N", r"\N") if row.quote_usd is None else (row.quote_usd, row.value_usd)
+    return (
+        f"{row.token_id}\t{row.at}\t{row.position}\t\\\\x{row.tx_hash.hex()}\t{trader}\t{row.is_buy}\t"
+        f"{row.is_conversion}\t{row.amount_token}\t{row.amount_quote}\t{row.price!s}\t{usd!s}\t{value!s}\n"
+    )

@@ -1,0 +1,282 @@
+"""Prices of quote tokens in USD at positions of a chain, and the reference prices that they are made of."""
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Context, Decimal
+
+from django.db.models import F, Min, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from tokens.chains.addresses import address_key
+from tokens.chains.pool_types import Swap, chain_position, split_position
+from tokens.chains.registry.chains import ChainInfo, ReferencePool
+from tokens.installation.installed_registry import registry
+from tokens.models import Coverage, PoolTrade, ReferencePrice, Token
+from tokens.trades.pool_prices import PRICE, USD, is_exchange, pool_price
+from tokens.trades.pool_tokens import PoolToken, find_tokens
+
+# A quote token may be a launched token, which has a quote token of its own: at most so many prices are multiplied.
+# Two tokens that are each other's quote have no price.
+_MAX_STEPS = 4
+_DOLLAR = Decimal(1)
+_RETENTION = timedelta(days=90)
+_PRUNE_BATCH = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteRates:
+    """Quote token -> positions in ascending sequence, and the price of a whole unit from each of them on.
+
+    The price is in USD or, for the quote tokens in `_quoted_in`, in whole units of that other quote token.
+    """
+
+    _rates: Mapping[str, tuple[Sequence[int], Sequence[Decimal]]]
+    _quoted_in: Mapping[str, str] = field(default_factory=dict)
+
+    def usd_at(self, quote: str, position: int) -> Decimal | None:
+        """Return the USD for a whole unit of the quote token at a position; None where no source has it."""
+        usd = None
+        for _ in range(_MAX_STEPS):
+            positions, rates = self._rates.get(quote, ((), ()))
+            place = bisect_right(positions, position)
+            if not place:
+                return None
+            rate = rates[place - 1]
+            usd = rate if usd is None else PRICE.multiply(usd, rate)
+            if quote not in self._quoted_in:
+                return USD.plus(usd)
+            quote = self._quoted_in[quote]
+        return None
+
+
+@dataclass(kw_only=True, slots=True)
+class _PricedPool:
+    """A pool with a price that rates are made of, and its prices in ascending sequence."""
+
+    currency: str
+    decimals: int
+    quote_decimals: int
+    is_currency0: bool
+    precision: Context
+    positions: list[int] = field(default_factory=list)
+    prices: list[Decimal] = field(default_factory=list)
+
+    def add_price(self, swap: Swap) -> None:
+        price = self.price_after(swap)
+        if price is not None:
+            self.positions.append(chain_position(swap.block_number, swap.log_index))
+            self.prices.append(price)
+
+    def price_after(self, swap: Swap) -> Decimal | None:
+        return pool_price(
+            swap.sqrt_price,
+            decimals=self.decimals,
+            quote_decimals=self.quote_decimals,
+            is_currency0=self.is_currency0,
+            precision=self.precision,
+        )
+
+
+def load_rates(chain: ChainInfo, quotes: Collection[str], swaps: Sequence[Swap]) -> QuoteRates:
+    """Return the rates of quote tokens for swaps in chain order, by reference pools among them and stored prices.
+
+    Stored prices are those before the first swap; without swaps, the newest, which hold from position 0 on. The number
+    of queries does not depend on that of the swaps.
+    """
+    references = _price_references(chain)
+    launched = _find_launched_quotes(chain, quotes, references.keys())
+    used = {*quotes, *(token.quote for token in launched.values())}
+    pools = {reference.pool: _reference_pool(reference) for key, reference in references.items() if key in used}
+    pools |= {address_key(token.pool): _launched_pool(token) for token in launched.values()}
+    if pools:
+        _add_stored_prices(chain, references, launched, pools, first=swaps[0] if swaps else None)
+        for swap, key in _of_pools(swaps, pools):
+            # A swap that makes no trade is not among the stored prices of a launched token.
+            if pools[key].currency in references or is_exchange(swap):
+                pools[key].add_price(swap)
+    stable = {quote: ([0], [_DOLLAR]) for quote in used if address_key(quote) in chain.stable_tokens}
+    return QuoteRates(
+        {pool.currency: (pool.positions, pool.prices) for pool in pools.values()} | stable,
+        {address: token.quote for address, token in launched.items()},
+    )
+
+
+def store_reference_prices(chain: ChainInfo, swaps: Sequence[Swap]) -> None:
+    """Store the last price of each block of the reference pools among these swaps. Idempotent.
+
+    The swaps of a block are all in one call, in any sequence.
+    """
+    pools = {reference.pool: _reference_pool(reference) for reference in chain.reference_pools}
+    last: dict[tuple[str, int], Swap] = {}
+    for swap, pool in _of_pools(swaps, pools):
+        key = (pool, swap.block_number)
+        if key not in last or last[key].log_index < swap.log_index:
+            last[key] = swap
+    rows = [
+        ReferencePrice(
+            chain_id=chain.chain_id,
+            pool=pool,
+            block_number=block_number,
+            position=chain_position(block_number, swap.log_index),
+            at=datetime.fromtimestamp(swap.block_time, UTC),
+            currency=pools[pool].currency,
+            usd=price,
+        )
+        for (pool, block_number), swap in last.items()
+        if (price := pools[pool].price_after(swap)) is not None
+    ]
+    ReferencePrice.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["chain_id", "pool", "block_number"],
+        update_fields=["position", "at", "currency", "usd"],
+    )
+
+
+def delete_reference_prices(chain_id: int, *, above: int) -> None:
+    """Delete the reference prices of blocks above this number."""
+    # By pool, because the primary key has the pool before the block.
+    chain = registry().chains.get(chain_id)
+    pools = [reference.pool for reference in chain.reference_pools] if chain else []
+    ReferencePrice.objects.filter(chain_id=chain_id, pool__in=pools, block_number__gt=above).delete()
+
+
+def delete_other_reference_prices(chain: ChainInfo, swaps: Sequence[Swap], *, first: int, last: int) -> list[int]:
+    """Delete the reference prices of these blocks that are of none of the swaps; return their block numbers."""
+    read = {(address_key(swap.pool), swap.block_number) for swap in swaps}
+    stored = ReferencePrice.objects.filter(
+        chain_id=chain.chain_id,
+        pool__in=[reference.pool for reference in chain.reference_pools],
+        block_number__range=(first, last),
+    )
+    others = [row for row in stored.values_list("pool", "block_number") if row not in read]
+    for pool, block_number in others:
+        ReferencePrice.objects.filter(chain_id=chain.chain_id, pool=pool, block_number=block_number).delete()
+    return [block_number for _, block_number in others]
+
+
+def prune_reference_prices() -> int:
+    """Delete reference prices older than 90 days in batches; return their number.
+
+    The newest price before the next block that is read stays, because that block's rates begin with it: of a pool
+    without recent swaps, and of a historical sync, for which all later prices stay as well.
+    """
+    pools = [(chain.chain_id, pool.pool) for chain in registry().chains.values() for pool in chain.reference_pools]
+    return sum(_prune_pool(chain_id, pool) for chain_id, pool in pools)
+
+
+def newest_reference_prices(
+    pools: Iterable[tuple[int, str]], *, before: int | None = None
+) -> dict[tuple[int, str], tuple[Decimal, datetime]]:
+    """Return (chain id, pool) -> USD and time of its last price, at all or before a position. One query."""
+    rows = ReferencePrice.objects.order_by("-block_number").values_list("chain_id", "pool", "usd", "at")
+    if before is not None:
+        rows = rows.filter(block_number__lte=split_position(before)[0], position__lt=before)
+    first, *others = [rows.filter(chain_id=chain_id, pool=pool)[:1] for chain_id, pool in pools] or [rows.none()]
+    found = first.union(*others, all=True)
+    return {(chain_id, pool): (usd, at) for chain_id, pool, usd, at in found if usd is not None}
+
+
+def _of_pools(swaps: Sequence[Swap], pools: Collection[str]) -> Iterator[tuple[Swap, str]]:
+    """Yield the swaps in these pools with the key of the pool."""
+    # Most swaps are in others: a set of the texts that were found costs less than the key of each.
+    keys = {pool: key for pool in {swap.pool for swap in swaps} if (key := address_key(pool)) in pools}
+    return ((swap, keys[swap.pool]) for swap in swaps if swap.pool in keys) if keys else iter(())
+
+
+def _price_references(chain: ChainInfo) -> dict[str, ReferencePool]:
+    """Return quote token -> the pool that sets its price: the first in the registry."""
+    return {reference.currency: reference for reference in reversed(chain.reference_pools)}
+
+
+def _find_launched_quotes(chain: ChainInfo, quotes: Collection[str], priced: Collection[str]) -> dict[str, PoolToken]:
+    """Return address -> token of the quotes that are launched tokens, of these tokens' own quotes, and so on."""
+
+    def needed(addresses: Iterable[str]) -> Iterator[str]:
+        return (
+            address
+            for address in addresses
+            if address not in priced and address not in found and address_key(address) not in chain.stable_tokens
+        )
+
+    found: dict[str, PoolToken] = {}
+    wanted = set(needed(quotes))
+    for _ in range(_MAX_STEPS):
+        if not wanted:
+            break
+        tokens = find_tokens(chain.chain_id, wanted, is_solana=chain.is_solana).values()
+        found |= {token.address: token for token in tokens if token.quote_decimals is not None}
+        wanted = set(needed(token.quote for token in tokens))
+    return found
+
+
+def _reference_pool(reference: ReferencePool) -> _PricedPool:
+    return _PricedPool(
+        currency=reference.currency,
+        decimals=reference.currency_decimals,
+        quote_decimals=reference.stable_decimals,
+        is_currency0=reference.is_currency0,
+        precision=USD,
+    )
+
+
+def _launched_pool(token: PoolToken) -> _PricedPool:
+    return _PricedPool(
+        currency=token.address,
+        decimals=token.decimals,
+        quote_decimals=token.quote_decimals or 0,
+        is_currency0=token.is_currency0,
+        precision=PRICE,
+    )
+
+
+def _add_stored_prices(
+    chain: ChainInfo,
+    references: Mapping[str, ReferencePool],
+    launched: Mapping[str, PoolToken],
+    pools: Mapping[str, _PricedPool],
+    *,
+    first: Swap | None,
+) -> None:
+    """Begin the prices of pools with the last ones before the first swap."""
+    before = chain_position(first.block_number, first.log_index) if first else None
+    stored = {
+        pool: usd
+        for (_, pool), (usd, _) in newest_reference_prices(
+            [(chain.chain_id, reference.pool) for reference in references.values() if reference.pool in pools],
+            before=before,
+        ).items()
+    }
+    if launched:
+        trades = PoolTrade.objects.filter(token_id=OuterRef("pk")).order_by("-at", "-position")
+        if first:
+            trades = trades.filter(at__lte=datetime.fromtimestamp(first.block_time, UTC), position__lt=before)
+        tokens = Token.objects.filter(pk__in=[token.token_id for token in launched.values()])
+        prices = tokens.annotate(price=Subquery(trades.values("price")[:1])).values_list("pool_address", "price")
+        stored |= {address_key(pool): price for pool, price in prices if price is not None}
+    for pool, price in stored.items():
+        pools[pool].positions.append(0)
+        pools[pool].prices.append(price)
+
+
+def _prune_pool(chain_id: int, pool: str) -> int:
+    of_pool = ReferencePrice.objects.filter(chain_id=chain_id, pool=pool)
+    unfinished = Coverage.objects.filter(Q(last_block=None) | Q(followed_to__lt=F("last_block")), chain_id=chain_id)
+    read_to = unfinished.aggregate(lowest=Min("followed_to"))["lowest"]
+    before_next = of_pool if read_to is None else of_pool.filter(block_number__lte=read_to)
+    kept = before_next.order_by("-block_number").values_list("block_number", flat=True).first()
+    if kept is None:
+        return 0
+    prunable = of_pool.filter(block_number__lt=kept)
+    # A range of blocks, not a list of them: a planner without statistics would compare each row with each of a list.
+    end = Subquery(prunable.order_by("block_number").values("block_number")[_PRUNE_BATCH : _PRUNE_BATCH + 1])
+    batch = prunable.filter(block_number__lt=Coalesce(end, kept), at__lt=timezone.now() - _RETENTION)
+    pruned = 0
+    while True:
+        deleted, _ = batch.delete()
+        pruned += deleted
+        if deleted < _PRUNE_BATCH:
+            return pruned

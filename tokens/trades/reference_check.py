@@ -1,0 +1,83 @@
+"""Check of reference prices: pools of one quote token against each other, and their age. No price is changed."""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.conf import settings
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce
+
+from tokens.chains.registry.chains import ChainInfo
+from tokens.installation.market_sources import has_own_trades
+from tokens.models import ChainHead, FollowedBlock
+from tokens.trades.quote_rates import newest_reference_prices
+
+logger = logging.getLogger(__name__)
+
+# The busiest pools of a chain are swapped in every few blocks.
+_MAX_AGE = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceState:
+    """The state of a chain's reference prices at its newest stored block."""
+
+    # The largest difference of a pool from the first one of the same quote token; None without a second price.
+    difference_percent: float | None
+    # Sentences for operators, empty without an alarm. They change with the alarm only, not with its figures.
+    alarm: str
+
+
+def compare_references(chain: ChainInfo, *, logged: str = "") -> str:
+    """Log a change of the chain's alarm since the one that was logged; return the alarm, empty without one."""
+    state = read_reference_states([chain]).get(chain.chain_id)
+    alarm = state.alarm if state else ""
+    if alarm and alarm != logged:
+        logger.error("chain=%s reference prices: %s", chain.chain_id, alarm)
+    if logged and not alarm:
+        logger.info("chain=%s reference prices: the alarm ended", chain.chain_id)
+    return alarm
+
+
+def read_reference_states(chains: Iterable[ChainInfo]) -> dict[int, ReferenceState]:
+    """Return chain id -> state of the chains with reference pools that are followed for trades. Two queries."""
+    checked = {chain.chain_id: chain for chain in chains if chain.reference_pools and has_own_trades(chain.chain_id)}
+    times = _followed_times(checked.keys())
+    pools = [(chain_id, pool.pool) for chain_id in times for pool in checked[chain_id].reference_pools]
+    prices = newest_reference_prices(pools)
+    return {
+        chain_id: _compare(checked[chain_id], {pool: row for (of, pool), row in prices.items() if of == chain_id}, at)
+        for chain_id, at in times.items()
+    }
+
+
+def _followed_times(chain_ids: Collection[int]) -> dict[int, datetime]:
+    """Return chain id -> time of the newest stored block, so that a chain that lags or stands still has no alarm."""
+    newest = FollowedBlock.objects.filter(chain_id=OuterRef("chain_id"), number=OuterRef("followed"))
+    heads = ChainHead.objects.filter(chain_id__in=chain_ids, followed__isnull=False)
+    return dict(heads.values_list("chain_id", Coalesce(Subquery(newest.values("at")), "head_at")))
+
+
+def _compare(chain: ChainInfo, newest: Mapping[str, tuple[Decimal, datetime]], at: datetime) -> ReferenceState:
+    """Compare the newest prices, pool -> USD and time, at the time of the newest stored block."""
+    first: dict[str, Decimal] = {}
+    differences: list[float] = []
+    alarms = []
+    for reference in chain.reference_pools:
+        usd, priced_at = newest.get(reference.pool, (None, None))
+        if priced_at is None or priced_at < at - _MAX_AGE:
+            alarms.append(f"no swap for an hour in reference pool {reference.pool}")
+        if usd is None:
+            continue
+        if reference.currency in first:
+            difference = float(abs(usd / first[reference.currency] - 1) * 100)
+            differences.append(difference)
+            if difference > settings.MARKET_PRICE_TOLERANCE_PERCENT:
+                tolerance = f"{settings.MARKET_PRICE_TOLERANCE_PERCENT:g} %"
+                alarms.append(f"reference pool {reference.pool} differs from the first one by over {tolerance}")
+        else:
+            first[reference.currency] = usd
+    return ReferenceState(difference_percent=max(differences, default=None), alarm="; ".join(alarms))

@@ -1,0 +1,30 @@
+"""Celery tasks for trades."""
+
+import logging
+
+from django.utils import timezone
+
+from config.celery import app
+from config.postgresql.advisory_locks import LockHeldError
+from tokens.trades import partitions, quote_rates
+
+logger = logging.getLogger(__name__)
+
+
+@app.task(name="tokens.tasks.maintain_partitions")
+def maintain_partitions() -> None:
+    """Create the partitions of the next weeks, and drop those after their retention, unless a run is under way."""
+    try:
+        made, dropped = partitions.maintain_partitions(timezone.now())
+    except LockHeldError:
+        return
+    if made or dropped:
+        logger.info("partitions created: %s; dropped: %s", ", ".join(made) or "none", ", ".join(dropped) or "none")
+
+
+@app.task(name="tokens.tasks.prune_reference_prices")
+def prune_reference_prices() -> None:
+    """Delete reference prices older than 90 days."""
+    pruned = quote_rates.prune_reference_prices()
+    if pruned:
+        logger.info("pruned %s reference prices", pruned)

@@ -1,0 +1,99 @@
+"""Rows of trades, computed from swaps. Pure."""
+
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import NamedTuple
+
+from solders.pubkey import Pubkey
+from solders.signature import Signature
+
+from tokens.chains.pool_types import Swap, chain_position
+from tokens.trades.pool_prices import is_exchange, pool_price
+from tokens.trades.pool_tokens import PoolToken
+from tokens.trades.quote_rates import QuoteRates
+
+# More digits than a product of an amount and a rate has, so that only `quantize` rounds.
+_EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
+_MICRO_USD = Decimal("0.000001")
+# `trade_value` of a stored trade in SQL, beside its token's row `launch`. Products of numerics are exact, and quotients
+# are not.
+STORED_VALUE = "round(amount_quote * quote_usd * ('1e-' || (launch.facts #>> '{pool,pair_decimals}'))::numeric, 6)"
+
+
+class TradeRow(NamedTuple):
+    """A row of `PoolTrade`, with the value that sums and candles add up."""
+
+    token_id: int
+    # Unix seconds.
+    at: int
+    position: int
+    tx_hash: bytes
+    trader: bytes | None
+    is_buy: bool
+    is_conversion: bool
+    # Smallest units.
+    amount_token: int
+    amount_quote: int
+    price: Decimal
+    quote_usd: Decimal | None
+    # USD, rounded half up to 6 decimals; None where `quote_usd` is.
+    value_usd: Decimal | None
+
+
+def make_trade_rows(swaps: Iterable[Swap], tokens: Mapping[str, PoolToken], rates: QuoteRates) -> list[TradeRow]:
+    """Return the trades among swaps; `tokens` are by pool.
+
+    Swaps in other pools are left out, those for a quote token of unknown decimals, and those that exchange nothing: an
+    amount that was rounded to zero has no execution price and is no demand, and the next trade has the pool's price.
+    """
+    rows = []
+    for swap in swaps:
+        token = tokens.get(swap.pool)
+        if token is None or token.quote_decimals is None:
+            continue
+        in_token, in_quote = (swap.amount0, swap.amount1) if token.is_currency0 else (swap.amount1, swap.amount0)
+        if not is_exchange(swap):
+            continue
+        price = pool_price(
+            swap.sqrt_price,
+            decimals=token.decimals,
+            quote_decimals=token.quote_decimals,
+            is_currency0=token.is_currency0,
+        )
+        if price is None:
+            continue
+        position = chain_position(swap.block_number, swap.log_index)
+        quote_usd = rates.usd_at(token.quote, position)
+        amount_quote = abs(in_quote)
+        rows.append(
+            TradeRow(
+                token.token_id,
+                swap.block_time,
+                position,
+                _transaction_bytes(swap.tx_hash),
+                None if swap.trader is None else _address_bytes(swap.trader),
+                in_token < 0,
+                swap.sender == token.locker,
+                abs(in_token),
+                amount_quote,
+                price,
+                quote_usd,
+                None if quote_usd is None else trade_value(amount_quote, token.quote_decimals, quote_usd),
+            )
+        )
+    return rows
+
+
+def trade_value(amount_quote: int, quote_decimals: int, quote_usd: Decimal) -> Decimal:
+    """Return the USD of an amount in smallest units, as PostgreSQL's `round(numeric, 6)` of the exact product."""
+    value = _EXACT.multiply(Decimal(amount_quote), quote_usd).scaleb(-quote_decimals, _EXACT)
+    # Faster than the method, to which the context is a named argument.
+    return _EXACT.quantize(value, _MICRO_USD)
+
+
+def _transaction_bytes(tx_hash: str) -> bytes:
+    return bytes.fromhex(tx_hash[2:]) if tx_hash.startswith("0x") else bytes(Signature.from_string(tx_hash))
+
+
+def _address_bytes(address: str) -> bytes:
+    return bytes.fromhex(address[2:]) if address.startswith("0x") else bytes(Pubkey.from_string(address))
