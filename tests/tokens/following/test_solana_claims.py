@@ -6,7 +6,7 @@ from tests.nodes.solana_changed import pool
 from tests.nodes.solana_recorded import CLAIM, LAUNCH, POOL
 from tests.rows.factories import SolanaTokenFactory
 from tokens.following.leader_loops import LeaderSession
-from tokens.following.solana.pool_loop import PoolClaimWatch
+from tokens.following.solana.pool_loop import PoolWatch
 from tokens.indexing import index_requests
 from tokens.installation.installed_chains import installed_solana
 from tokens.models import FeeClaim, FollowedAccount, LaunchFacts, ListedSignature, Token
@@ -26,7 +26,7 @@ def node(faulty_solana):
 
 @pytest.fixture
 def watch(node):
-    return PoolClaimWatch(installed_solana())
+    return PoolWatch(installed_solana())
 
 
 def run_once(watch):
@@ -55,7 +55,7 @@ def test_a_pool_that_was_read_is_listed_again_and_not_read(node, watch):
     run_once(watch)
     listed = len(node.signatures())
     run_once(watch)
-    run_once(PoolClaimWatch(installed_solana()))
+    run_once(PoolWatch(installed_solana()))
     assert len(node.signatures()) == listed
 
 

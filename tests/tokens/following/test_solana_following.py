@@ -1,11 +1,14 @@
 """Following of Solana's accounts: each transaction is read despite faults and kills, and most of them once."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connection, transaction
+from solders.signature import Signature
 
 from tests.nodes.solana_changed import FaultySolanaNode, key, mint
-from tests.nodes.solana_recorded import CONFIG, MINT, allow_list
+from tests.nodes.solana_recorded import CONFIG, MINT, SWAP, allow_list
 from tests.processes.fork_server import fork_server
 from tests.processes.waiting import wait_for
 from tokens.chains.errors import LaunchNotFoundError
@@ -18,7 +21,8 @@ from tokens.following.solana.followed_accounts import OVERLAP_SLOTS
 from tokens.following.solana.signature_reading import read_listed
 from tokens.indexing import index_requests
 from tokens.installation.installed_chains import installed_solana
-from tokens.models import ChainHead, FollowedAccount, IndexRequest, ListedSignature, Token
+from tokens.models import Candle, ChainHead, FollowedAccount, IndexRequest, ListedSignature, PoolTrade, Token
+from tokens.models.candle import DAY
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -76,6 +80,10 @@ def two_configs(node, settings, tmp_path, forget_chains):
 
 def launched():
     return set(Token.objects.on_chain().values_list("contract_address", flat=True))
+
+
+def traded():
+    return [str(Signature(bytes(tx_hash))) for tx_hash in PoolTrade.objects.values_list("tx_hash", flat=True)]
 
 
 def account(address=CONFIG):
@@ -387,7 +395,7 @@ def test_what_is_kept_of_a_list_is_bounded(node):
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
 def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
-    rng, wanted = random.Random(f"solana {seed}"), {MINT}
+    rng, wanted, trades = random.Random(f"solana {seed}"), {MINT}, {SWAP}
     slot, hidden = 2000, []
     take_rounds()
     for step in range(25):
@@ -396,8 +404,10 @@ def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
             label = f"{seed} {step} {number}"
             if rng.random() < 0.5:
                 wanted.add(node.launch(label, slot=slot))
+            elif rng.random() < 0.3:
+                node.swap(label, slot=slot, failed=True)
             else:
-                node.swap(label, slot=slot, failed=rng.random() < 0.3)
+                trades.add(node.swap(label, slot=slot))
         newest = [name for name, forms in node.transactions.items() if forms["json"]["slot"] == slot]
         # An index is late for two steps at the most, which are less than the overlap.
         hidden = [*hidden[-1:], {name for name in newest if rng.random() < 0.2}]
@@ -409,10 +419,11 @@ def test_whatever_goes_wrong_in_between_nothing_is_lost(node, seed):
             one_round()
     node.unlisted, node.missing, node.behind, node.kept_from = set(), set(), 0, 0
     # So that another list begins: the last one may have come before an index that was late.
-    node.swap(f"{seed} last", slot=slot + 1)
+    trades.add(node.swap(f"{seed} last", slot=slot + 1))
     # What is listed may have changed under a listing, which is then begun anew.
     wait_for(lambda: one_round() or is_complete(node))
     assert launched() == wanted
+    assert sorted(traded()) == sorted(trades)
 
 
 def test_an_overtaken_follower_writes_nothing(node):
@@ -433,6 +444,36 @@ def test_an_overtaken_follower_writes_nothing(node):
         followed_accounts.complete_listing(stale)
     assert account().complete_to == node.slot
     assert launched() == {MINT, one, mint("two")}
+
+
+def test_reading_again_locks_accounts_before_their_signatures(node):
+    take_rounds()
+    assert ListedSignature.objects.exists()
+    with ThreadPoolExecutor() as pool:
+        with transaction.atomic():
+            followed_accounts.advance_account(account())
+            result = pool.submit(_read_again)
+            wait_for(_lock_waits)
+            # A follower, which has locked its account, goes on to its signatures.
+            assert list(ListedSignature.objects.select_for_update(nowait=True))
+        assert result.result() == 1
+    assert not ListedSignature.objects.exists()
+
+
+def _read_again() -> int:
+    try:
+        return followed_accounts.read_again(SOLANA)
+    finally:
+        connection.close()
+
+
+def _lock_waits() -> bool:
+    """Return whether another connection is blocked by this one."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def test_two_followers_that_list_at_once_notice_each_other(node):
@@ -456,12 +497,13 @@ def progress():
 @pytest.mark.slow
 def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_file, service_environment):
     node.page = 4
-    wanted = {MINT}
+    wanted, trades = {MINT}, {SWAP}
     quick = {"FOLLOW_POLL_SECONDS": 0.05, "RPC_BATCH_SIZE": 4}
     environment = service_environment | {"CHAINS_FILE": str(solana_file), "LOG_LEVEL": "WARNING"}
     with fork_server(environment, of="tests.processes.forked_follower") as processes:
         for number in range(KILLS):
             wanted |= {node.launch(f"launch {number} {place}", slot=2000 + number) for place in range(5)}
+            trades |= {node.swap(f"swap {number} {place}", slot=2000 + number) for place in range(5)}
             before = progress()
             follower = processes.follow(SOLANA, settings=quick)
             wait_for(lambda before=before: progress() != before)
@@ -470,6 +512,8 @@ def test_a_follower_that_is_killed_again_and_again_loses_nothing(node, solana_fi
         wait_for(lambda: is_complete(node))
         follower.kill()
     assert launched() == wanted
+    assert sorted(traded()) == sorted(trades)
+    assert sum(Candle.objects.filter(seconds=DAY).values_list("buys", flat=True)) == len(trades)
     # Counted by the node: every transaction that it has of the config was requested.
     assert {name for name, forms in node.transactions.items() if names(forms, CONFIG)} <= set(node.read())
 
@@ -479,5 +523,6 @@ def names(forms, address):
 
 
 def is_complete(node):
-    complete = FollowedAccount.objects.filter(complete_to=node.slot).exists()
+    # Not a pool, which has its own row after a claim.
+    complete = FollowedAccount.objects.filter(address=CONFIG, complete_to=node.slot).exists()
     return complete and not ListedSignature.objects.filter(read=False).exists()

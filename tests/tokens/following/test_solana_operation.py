@@ -16,7 +16,7 @@ from tests.nodes.solana_recorded import CLAIM, LAUNCH, MINT
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory
 from tokens.following.follower import follow_chains
-from tokens.models import ChainHead, Token
+from tokens.models import ChainHead, RollingClock, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,6 +65,13 @@ def test_it_is_followed_as_other_chains_are(node):
         status, chain = ready()
     assert (status, chain["head"], chain["final"], chain["followed"]) == (200, node.slot, node.slot, node.slot)
     assert (chain["lagBlocks"], chain["halted"], chain["verified"]) == (0, False, None)
+
+
+def test_its_leader_keeps_markets(node):
+    now = timezone.now().replace(second=0, microsecond=0)
+    RollingClock.objects.create(chain_id=SOLANA, rolled_to=now - timedelta(hours=1))
+    with following():
+        wait_for(lambda: RollingClock.objects.get(pk=SOLANA).rolled_to >= now)
 
 
 def test_trouble_with_its_nodes_is_shown_until_it_is_over(node, settings, forget_chains):

@@ -114,9 +114,11 @@ class _ReadRate:
 
     def record(self, account: FollowedAccount, read: ReadCounts) -> None:
         """Record what was read since the last call."""
-        before = self._read.get(account.pk, ReadCounts(transactions=0, launches=0))
+        before = self._read.get(account.pk, ReadCounts(transactions=0, launches=0, trades=0))
         self._read[account.pk] = ReadCounts(
-            transactions=before.transactions + read.transactions, launches=before.launches + read.launches
+            transactions=before.transactions + read.transactions,
+            launches=before.launches + read.launches,
+            trades=before.trades + read.trades,
         )
         if time.monotonic() - self._logged_at[account.pk] >= _LOG_INTERVAL_SECONDS:
             self._log(account)
@@ -133,10 +135,11 @@ class _ReadRate:
         now = self._logged_at[account.pk] = time.monotonic()
         read, seconds = self._read[account.pk], max(now - self._begun[account.pk], 0.001)
         logger.info(
-            "chain=%s account=%s transactions=%s launches=%s transactions_per_second=%.0f",
+            "chain=%s account=%s transactions=%s launches=%s trades=%s transactions_per_second=%.0f",
             account.chain_id,
             account.address,
             read.transactions,
             read.launches,
+            read.trades,
             read.transactions / seconds,
         )

@@ -11,12 +11,14 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F, OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from tokens.chains.registry.chains import ChainInfo
 from tokens.following.chain_heads import follower_name
 from tokens.following.coverage import ProgressConflictError
-from tokens.models import ChainHead, FollowedAccount, ListedSignature
+from tokens.models import ChainHead, FollowedAccount, ListedSignature, Token
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +89,27 @@ def lowest_known(account: FollowedAccount) -> str:
 def unread_signatures(account: FollowedAccount) -> Any:
     """Return the account's transactions that are listed and not read, oldest first."""
     return ListedSignature.objects.filter(account=account, read=False).order_by("slot", "-pk")
+
+
+def read_again(chain_id: int) -> int:
+    """Have all accounts be read again from their beginning, pools from their launch; return how many.
+
+    What is stored stays, and nothing is stored twice. A process that follows an account continues with it from there.
+    """
+    launches = Token.objects.on_chain().filter(chain_id=chain_id, pool_address=OuterRef("address"))
+    with transaction.atomic():
+        accounts = FollowedAccount.objects.filter(chain_id=chain_id)
+        # Before their signatures, as followers do: the other sequence would end in deadlocks.
+        list(accounts.order_by("pk").select_for_update(no_key=True))
+        ListedSignature.objects.filter(account__in=accounts).delete()
+        return accounts.update(
+            read_to=Coalesce(Subquery(launches.values("tx_hash")[:1]), Value("")),
+            read_to_slot=F("first_slot"),
+            complete_to=None,
+            complete_at=None,
+            updated_at=timezone.now(),
+            **_LISTING,
+        )
 
 
 def complete_listing(account: FollowedAccount) -> None:

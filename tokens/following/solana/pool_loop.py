@@ -1,26 +1,33 @@
-"""The loop over Solana's pools that finds claims by creators, which name no account of the launchpad.
+"""The loop over Solana's pools that finds transactions which name no account of the launchpad.
 
-A pool stores how much of its fees was ever claimed. If that exceeds the stored claims, the pool's own transactions are
-listed and read as those of a config are. So a claim costs the reading of its pool's trades, and a pool without one a
-hundredth of a call.
+These are claims by creators, and the swaps in pools of a launchpad's creator with a config of others. A pool stores how
+much of its fees was ever claimed, and its price. If more was claimed than is stored, or the price is not that of the
+last trade, the pool's own transactions are listed and read as those of a config are. So a claim costs the reading of
+its pool's trades, and a pool without one a hundredth of a call.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from django.conf import settings
-from django.db.models import Sum
+from django.db.models import OuterRef, Subquery, Sum
 
 from config.http.errors import RetryableError
+from tokens.chains.solana.bonding_curve_fees import PoolTotals
 from tokens.chains.solana.solana_chain import SolanaChain
 from tokens.following.coverage import ProgressConflictError
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.solana import followed_accounts
 from tokens.following.solana.account_loop import AccountRounds
 from tokens.installation.installed_chains import installed_solana
-from tokens.models import FeeClaim, Token
+from tokens.installation.market_sources import has_own_trades
+from tokens.models import Candle, FeeClaim, Token
+from tokens.models.candle import DAY
+from tokens.trades.pool_prices import pool_price
+from tokens.trades.pool_tokens import PoolToken, find_pool_tokens
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +36,7 @@ POOLS = "claims"
 
 # The most accounts in one call to a node.
 _AT_ONCE = 100
-# The number of times that a pool is read for the same claimed total: its transactions may be listed late.
+# The number of times that a pool is read for the same totals: its transactions may be listed late.
 _TRIES = 3
 _LONGEST_PAUSE = 10.0
 # Seconds between two such calls.
@@ -37,13 +44,10 @@ _PAUSE = 0.25
 # The most pages or batches of one pool before the next pool has its turn.
 _STEPS = 50
 
-# Of the base mint, and of the quote.
-_Amounts = tuple[int, int]
 
-
-def watch_pool_claims(session: LeaderSession) -> None:
-    """Compare the claimed amounts of all pools and find the missing claims, again and again, until the session ends."""
-    watch = PoolClaimWatch(installed_solana())
+def watch_pools(session: LeaderSession) -> None:
+    """Compare all pools with what is stored and find what is missing, again and again, until the session ends."""
+    watch = PoolWatch(installed_solana())
     while not session.ended.is_set():
         try:
             has_more = watch.run_once(session)
@@ -60,13 +64,13 @@ def watch_pool_claims(session: LeaderSession) -> None:
 
 
 @dataclass
-class PoolClaimWatch:
+class PoolWatch:
     """A walk through the pools of tokens that resumes where it was interrupted."""
 
     chain: SolanaChain
     _behind: int = field(default=0, init=False)
-    # Pool -> the last reported total beyond the stored claims, and how many times the pool was read for it.
-    _tried: dict[str, tuple[_Amounts, int]] = field(default_factory=dict, init=False)
+    # Pool -> the last reported totals beyond what is stored, and how many times the pool was read for them.
+    _tried: dict[str, tuple[PoolTotals, int]] = field(default_factory=dict, init=False)
 
     def run_once(self, session: LeaderSession) -> bool:
         """Walk through the pools once, from where the last walk was interrupted.
@@ -80,39 +84,55 @@ class PoolClaimWatch:
             # The account loop uses the same nodes.
             if self._behind and session.ended.wait(_PAUSE):
                 return False
-            for token, claimed in self._find_claimed(tokens):
+            for token, totals in self._find_unread(tokens):
                 if session.ended.is_set():
                     return False
-                has_more |= not self._try(token, claimed, session)
+                has_more |= not self._try(token, totals, session)
             self._behind = tokens[-1].pk
         self._behind = 0
         return has_more
 
-    def _find_claimed(self, tokens: list[Token]) -> Iterable[tuple[Token, _Amounts]]:
-        """Yield the tokens of pools that report more claimed than is stored, with the total."""
-        claimed = self.chain.read_claimed_fees([token.pool_address for token in tokens])
+    def _find_unread(self, tokens: list[Token]) -> Iterable[tuple[Token, PoolTotals]]:
+        """Yield the tokens of pools with claims or trades that are not stored, with what their accounts have."""
+        reported = self.chain.read_pool_totals([token.pool_address for token in tokens])
         known = _known_claims(tokens)
+        traded = self._find_traded(tokens, reported)
         for token in tokens:
-            reported = claimed.get(token.pool_address)
-            if reported is None:
+            totals = reported.get(token.pool_address)
+            if totals is None:
                 continue
             ours = known[token.pk, token.contract_address], known[token.pk, token.paired_token]
-            is_more = any(now > then for now, then in zip(reported, ours, strict=True))
-            if is_more and self._tried.get(token.pool_address, (None, 0)) != (reported, _TRIES):
-                yield token, reported
+            is_more = any(now > then for now, then in zip(totals.claimed, ours, strict=True))
+            if (is_more or token.pk in traded) and self._tried.get(token.pool_address, (None, 0)) != (totals, _TRIES):
+                yield token, totals
 
-    def _try(self, token: Token, claimed: _Amounts, session: LeaderSession) -> bool:
+    def _find_traded(self, tokens: Iterable[Token], reported: Mapping[str, PoolTotals]) -> set[int]:
+        """Return the tokens with another price than that of their last trade, where no followed account lists swaps."""
+        info = self.chain.info
+        configs = info.addresses("launch_config")
+        pools = {pool for pool, totals in reported.items() if totals.config not in configs}
+        if not pools or not has_own_trades(info.chain_id):
+            return set()
+        stored = _last_prices(tokens)
+        found = find_pool_tokens(info.chain_id, pools, is_solana=True)
+        return {
+            token.token_id
+            for pool, token in found.items()
+            if (price := _price(reported[pool], token)) is not None and price != stored.get(token.token_id)
+        }
+
+    def _try(self, token: Token, totals: PoolTotals, session: LeaderSession) -> bool:
         """Read a pool as `_read` does. A pool that fails waits for the next walk, and delays no other."""
         part = f"pool {token.pool_address}"
         try:
-            is_through = self._read(token, claimed, session)
+            is_through = self._read(token, totals, session)
         except RetryableError as error:
             session.failures.record(part, error, max_delay=_LONGEST_PAUSE)
             return True
         session.failures.clear(part)
         return is_through
 
-    def _read(self, token: Token, claimed: _Amounts, session: LeaderSession) -> bool:
+    def _read(self, token: Token, totals: PoolTotals, session: LeaderSession) -> bool:
         """List and read the pool's transactions. Return whether its newest one was reached within the step limit."""
         pool = token.pool_address
         launched_at, launch = token.block_number, token.tx_hash
@@ -125,9 +145,9 @@ class PoolClaimWatch:
                 break
         else:
             return False
-        before, times = self._tried.get(pool, (claimed, 0))
-        self._tried[pool] = claimed, times + 1 if before == claimed else 1
-        logger.info("chain=%s pool=%s was read for fee claims", account.chain_id, pool)
+        before, times = self._tried.get(pool, (totals, 0))
+        self._tried[pool] = totals, times + 1 if before == totals else 1
+        logger.info("chain=%s pool=%s was read", account.chain_id, pool)
         return True
 
 
@@ -138,3 +158,18 @@ def _known_claims(tokens: Iterable[Token]) -> defaultdict[tuple[int, str], int]:
     for token_id, currency, amount in rows.annotate(total=Sum("amount")):
         known[token_id or 0, currency] = int(amount)
     return known
+
+
+def _last_prices(tokens: Iterable[Token]) -> dict[int, Decimal | None]:
+    """Return token -> the price after its last trade; a candle of a day stays when trades are dropped."""
+    days = Candle.objects.filter(token_id=OuterRef("pk"), seconds=DAY).order_by("-at")
+    rows = Token.objects.filter(pk__in=[token.pk for token in tokens])
+    return dict(rows.annotate(close=Subquery(days.values("close")[:1])).values_list("pk", "close"))
+
+
+def _price(totals: PoolTotals, token: PoolToken) -> Decimal | None:
+    if totals.sqrt_price is None or token.quote_decimals is None:
+        return None
+    return pool_price(
+        totals.sqrt_price, decimals=token.decimals, quote_decimals=token.quote_decimals, is_currency0=True
+    )

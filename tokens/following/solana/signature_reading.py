@@ -1,7 +1,7 @@
 """Listed transactions, read oldest first in concurrent requests, and written with their account's progress."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -12,12 +12,15 @@ from django.utils import timezone
 from config.http.errors import RetryableError
 from config.postgresql.bulk_load import commit_asynchronously
 from tokens.chains.errors import LogDecodingError, TransactionNotFoundError
+from tokens.chains.pool_types import Swap, chain_position
 from tokens.chains.solana.solana_chain import SolanaChain
 from tokens.chains.types import TransactionFacts
 from tokens.following.coverage import ProgressConflictError
 from tokens.following.solana import followed_accounts
 from tokens.indexing import chain_lock, writing
+from tokens.installation.market_sources import has_own_trades
 from tokens.models import FollowedAccount, IndexRequest, IndexRequestStatus, ListedSignature
+from tokens.trades.trade_writing import store_trades
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +30,11 @@ _REQUESTS_AT_ONCE = 10
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadCounts:
-    """Counts of transactions read and written, and of their launches."""
+    """Counts of transactions read and written, of their launches, and of trades that were not stored before."""
 
     transactions: int
     launches: int
+    trades: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +43,7 @@ class _Part:
 
     rows: Sequence[ListedSignature]
     facts: tuple[TransactionFacts, ...]
+    swaps: tuple[Swap, ...]
     poison: Mapping[str, str] = field(default_factory=dict)
     # Whether a requested transaction is missing behind these.
     is_cut: bool = False
@@ -53,18 +58,23 @@ def read_listed(account: FollowedAccount, *, chain: SolanaChain) -> ReadCounts:
     rows = list(followed_accounts.unread_signatures(account)[: _REQUESTS_AT_ONCE * settings.RPC_BATCH_SIZE])
     parts = _read(rows, chain)
     facts = [found for part in parts for found in part.facts]
+    swaps = sorted((swap for part in parts for swap in part.swaps), key=_position)
     done = [row for part in parts for row in part.rows]
+    trades = 0
     with transaction.atomic():
         commit_asynchronously()
-        if facts:
+        if facts or swaps:
             chain_lock.lock_exclusive(account.chain_id)
         followed_accounts.advance_account(account)
         _mark(done, account)
         if facts:
             writing.write_transactions(facts, chain=chain.info)
+        if swaps:
+            # Live in a first reading, too: it waits for nodes, not for sums, and so needs no step at its end.
+            trades = store_trades(swaps, (), chain=chain.info, live=True).trades
         for part in parts:
             _store_undecodable(part, chain_id=account.chain_id)
-    return ReadCounts(transactions=len(done), launches=sum(len(found.launches) for found in facts))
+    return ReadCounts(transactions=len(done), launches=sum(len(found.launches) for found in facts), trades=trades)
 
 
 def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_Part]:
@@ -97,26 +107,52 @@ def _read_part(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
     Raises RetryableError if not even the oldest one can be read.
     """
     try:
-        found = chain.read_transactions([row.signature for row in rows])
+        facts, swaps = _read_activity([row.signature for row in rows], chain)
     except (LogDecodingError, TransactionNotFoundError):
         return _read_singly(rows, chain)
-    return _Part(rows=rows, facts=tuple(found.values()))
+    return _Part(rows=rows, facts=tuple(facts), swaps=tuple(swaps))
+
+
+def _read_activity(
+    signatures: Sequence[str], chain: SolanaChain
+) -> tuple[Collection[TransactionFacts], Sequence[Swap]]:
+    """Return launches and claims, and swaps where the chain has its own trades. Raises as `read_transactions`."""
+    if not has_own_trades(chain.info.chain_id):
+        return chain.read_transactions(signatures).values(), ()
+    found, swaps = chain.read_with_swaps(signatures)
+    return found.values(), swaps
 
 
 def _read_singly(rows: Sequence[ListedSignature], chain: SolanaChain) -> _Part:
     """Return what the rows hold up to the first missing transaction. Raises RetryableError if that is the oldest."""
     facts: list[TransactionFacts] = []
+    swaps: list[Swap] = []
     poison: dict[str, str] = {}
     for number, row in enumerate(rows):
         try:
-            facts += chain.read_transactions([row.signature]).values()
+            found, swapped = _read_activity([row.signature], chain)
+            facts += found
+            swaps += swapped
         except LogDecodingError as error:
             poison[row.signature] = str(error)
+            facts += _read_launches(row, chain)
         except RetryableError:
             if not number:
                 raise
-            return _Part(rows=rows[:number], facts=tuple(facts), poison=poison, is_cut=True)
-    return _Part(rows=rows, facts=tuple(facts), poison=poison)
+            return _Part(rows=rows[:number], facts=tuple(facts), swaps=tuple(swaps), poison=poison, is_cut=True)
+    return _Part(rows=rows, facts=tuple(facts), swaps=tuple(swaps), poison=poison)
+
+
+def _read_launches(row: ListedSignature, chain: SolanaChain) -> Collection[TransactionFacts]:
+    """Return the launches and claims beside a swap that can't be decoded; none if they can't be decoded either."""
+    try:
+        return chain.read_transactions([row.signature]).values()
+    except LogDecodingError:
+        return ()
+
+
+def _position(swap: Swap) -> int:
+    return chain_position(swap.block_number, swap.log_index)
 
 
 def _mark(rows: Sequence[ListedSignature], account: FollowedAccount) -> None:
