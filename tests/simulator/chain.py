@@ -12,7 +12,7 @@ from eth_utils.crypto import keccak
 from tests.nodes.log_encoding import LogEntry, encode_values
 from tests.simulator.launches import Launched
 from tests.simulator.transactions import Traffic, Transaction, TransactionMaker, revert
-from tests.simulator.truth import EventTruth, Placed, TokenTruth, Truth
+from tests.simulator.truth import EventTruth, Placed, PoolLogTruth, TokenTruth, Truth
 from tokens.chains.evm.logs.blooms import bloom_mask
 
 GENESIS_TIME = 1_735_689_600
@@ -163,9 +163,10 @@ class SimulatedChain:
 
 
 def truth_of(blocks: Iterable[Block]) -> Truth:
-    """Return the expected tokens and events of these blocks."""
+    """Return the expected rows of these blocks."""
     tokens: dict[str, TokenTruth] = {}
     events: list[EventTruth] = []
+    pool_logs: list[PoolLogTruth] = []
     for block in blocks:
         start = 0
         for entry in block.transactions:
@@ -173,11 +174,14 @@ def truth_of(blocks: Iterable[Block]) -> Truth:
                 tokens[launched.address] = _token(launched, _placed(block, entry, start + place))
             for place, happening in entry.happenings:
                 events.append(EventTruth(at=_placed(block, entry, start + place), happening=happening))
+            for place, log in entry.pool_logs:
+                at = _placed(block, entry, start + place)
+                pool_logs.append(PoolLogTruth(at=at, trader=entry.sender, log=log))
             start += len(entry.logs)
     for event in events:
         if event.happening.changes and event.happening.token:
             tokens[event.happening.token] = tokens[event.happening.token].after(event.happening)
-    return Truth(tokens=tokens, events=events)
+    return Truth(tokens=tokens, events=events, pool_logs=pool_logs)
 
 
 def bloom(logs: Iterable[LogEntry]) -> int:

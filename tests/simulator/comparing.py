@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.simulator.trade_comparing import trade_differences
 from tests.simulator.truth import EventTruth, Json, TokenTruth, Truth
 from tokens.models import FeeClaim, Token, TokenEvent
 
 _PLACED = ("tx_hash", "log_index", "block_number", "block_hash")
 
 
-def differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[str]:
+def differences(truth: Truth, *, chain_id: int, above: int = -1, with_trades: bool = True) -> list[str]:
     """Return the missing, superfluous and different rows, one line each; no lines mean equality.
 
     Blocks up to `above` have not been read; the truth must be of the blocks above it.
@@ -27,7 +28,8 @@ def differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[str]:
         for event in TokenEvent.objects.filter(chain_id=chain_id, block_number__gt=above).select_related("token")
     }
     found += _compare("event", {_place(event): _event_truth(event) for event in truth.events}, events)
-    return found + list(_compare_claims(truth.events, chain_id))
+    found += _compare_claims(truth.events, chain_id)
+    return found + trade_differences(truth, chain_id=chain_id, above=above) if with_trades else found
 
 
 def _compare(kind: str, expected: Mapping[Any, Json], rows: Mapping[Any, Json]) -> Iterable[str]:

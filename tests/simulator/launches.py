@@ -9,7 +9,7 @@ from typing import Any
 from tests.nodes.launch_builder import USDC, V4_CREATED, WETH, ZERO
 from tests.nodes.log_encoding import LogEntry, call, checksum, emit, encode_values
 from tests.simulator import addresses
-from tests.simulator.truth import Json, Share
+from tests.simulator.truth import Json, LiquidityTruth, Share
 
 SUPPLY = 10**29
 BPS = 10_000
@@ -53,6 +53,8 @@ class Launched:
     value: int = 0
     # Events of the launch's own logs: (index of the log, kind, arguments).
     collected: tuple[tuple[int, str, Json], ...] = ()
+    # Liquidity of the launch's own logs.
+    minted: tuple[tuple[int, LiquidityTruth], ...] = ()
     # Facts on which events after launch depend.
     vault: bool = False
     airdrop: str | None = None

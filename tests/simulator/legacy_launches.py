@@ -4,7 +4,7 @@ from tests.nodes.launch_builder import FACTORY_V31, V31_CREATED, WETH, ZERO, uni
 from tests.nodes.log_encoding import emit
 from tests.simulator import addresses
 from tests.simulator.launches import BPS, SUPPLY, Launched, LaunchMaker
-from tests.simulator.truth import Json, Share
+from tests.simulator.truth import Json, LiquidityTruth, Share
 
 _TICK = -230_400
 _MOVED = "Transfer(address,address,uint256)"
@@ -52,6 +52,7 @@ def v31(maker: LaunchMaker, *, sender: str) -> Launched:
             Share(admin=admin, recipient=interface, bps=(80 - _CREATOR_REWARD) * 100),
         ),
         extensions=_extensions(),
+        minted=(_minted(token),),
         views={(token.lower(), "imageUrl()"): ("string", image), (token.lower(), "context()"): ("string", "")},
         position_id=position_id,
     )
@@ -82,8 +83,15 @@ def v0(maker: LaunchMaker, *, sender: str) -> Launched:
         },
         shares=(),
         extensions=_extensions(),
+        minted=(_minted(token),),
         position_id=position_id,
     )
+
+
+def _minted(token: str) -> tuple[int, LiquidityTruth]:
+    """Return the liquidity of `uniswap_v3_logs`, with the index of its log behind that of the mint."""
+    lower, upper = (_TICK, 887_200) if token.lower() < WETH.lower() else (-887_200, -_TICK)
+    return 3, LiquidityTruth(token=token, tick_lower=lower, tick_upper=upper, liquidity=10**24)
 
 
 def _columns(name: str, symbol: str, pool: str, admin: str, position_id: str) -> Json:

@@ -9,7 +9,8 @@ from tests.nodes.log_encoding import LogEntry, keccak
 from tests.simulator import addresses, legacy_launches
 from tests.simulator.happenings import Emitted, HappeningMaker
 from tests.simulator.launches import Launched, LaunchMaker
-from tests.simulator.truth import Happening
+from tests.simulator.pool_traffic import PoolEmitted, PoolTrafficMaker
+from tests.simulator.truth import Happening, LiquidityTruth, SwapTruth
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,6 +28,7 @@ class Transaction:
     # (index of the log, expected event)
     launches: tuple[tuple[int, Launched], ...] = ()
     happenings: tuple[tuple[int, Happening], ...] = ()
+    pool_logs: tuple[tuple[int, SwapTruth | LiquidityTruth], ...] = ()
     # Tokens that must have been launched before it.
     needs: frozenset[str] = frozenset()
 
@@ -42,6 +44,8 @@ class Traffic:
     launches: float = 0.3
     events: float = 0.6
     noise: float = 0.4
+    # With none, launches have no logs of v4 pools.
+    swaps: float = 0.0
     # The shares of the launches that are of older generations, of several tokens, and reverted.
     legacy: float = 0.06
     several: float = 0.08
@@ -55,6 +59,7 @@ class TransactionMaker:
         self.rng = rng
         self.launches = LaunchMaker(rng)
         self.happenings = HappeningMaker(rng, self.launches)
+        self.pools = PoolTrafficMaker(rng, self.launches)
 
     def block(self, traffic: Traffic, alive: Sequence[Launched]) -> list[Transaction]:
         """Return the transactions of a block; `alive` are the earlier tokens that they may be about."""
@@ -63,21 +68,24 @@ class TransactionMaker:
         known = [*alive, *fresh]
         found += [self.event(known) for _ in range(self._count(traffic.events))]
         found += [self.noise(known) for _ in range(self._count(traffic.noise))]
+        if traffic.swaps:
+            found += [self.swaps(known) for _ in range(self._count(traffic.swaps))]
         return found
 
     def launch(self, traffic: Traffic, alive: Sequence[Launched] = ()) -> Transaction:
         """Return a launch of one token or of several."""
         rng, sender, draw = self.rng, self.launches.address(), self.rng.random()
+        is_traded = traffic.swaps > 0
         if draw < traffic.legacy:
             make = rng.choice((legacy_launches.v31, legacy_launches.v0))
-            return self._of([make(self.launches, sender=sender)], sender, to=addresses.BATCH)
+            return self._of([make(self.launches, sender=sender)], sender, is_traded, to=addresses.BATCH)
         if draw < traffic.legacy + traffic.several:
             several = [self._v4(sender, addresses.BATCH, alive) for _ in range(rng.randrange(2, 5))]
-            return self._of(several, sender, to=addresses.BATCH)
+            return self._of(several, sender, is_traded, to=addresses.BATCH)
         if rng.random() < 0.05:
-            return self._of([self._v4(sender, addresses.PRESALE, alive)], sender, to=addresses.PRESALE)
+            return self._of([self._v4(sender, addresses.PRESALE, alive)], sender, is_traded, to=addresses.PRESALE)
         one = self._v4(sender, None, alive)
-        found = self._of([one], sender, to=addresses.FACTORY, calldata=one.calldata, value=one.value)
+        found = self._of([one], sender, is_traded, to=addresses.FACTORY, calldata=one.calldata, value=one.value)
         return revert(found) if rng.random() < traffic.reverted else found
 
     def event(self, alive: Sequence[Launched]) -> Transaction:
@@ -99,6 +107,25 @@ class TransactionMaker:
         needs = {token.address} if token else set()
         return self._emitting([self.happenings.noise(token) for _ in range(self.rng.randrange(3))], needs)
 
+    def swaps(self, alive: Sequence[Launched]) -> Transaction:
+        """Return swaps and liquidity changes in pools of launched tokens, and in foreign ones."""
+        emitted, needs = list[PoolEmitted](), set[str]()
+        for _ in range(self.rng.choice((1, 1, 2, 3))):
+            # A few tokens have most of the trades.
+            token = self.rng.choice(alive[: self.rng.choice((3, len(alive)))]) if alive else None
+            if token is None or self.rng.random() < 0.15:
+                emitted.append(self.pools.foreign())
+            else:
+                emitted.append(self.pools.of(token))
+                needs.add(token.address)
+        return self._transaction(
+            [one.log for one in emitted],
+            sender=self.launches.address(),
+            to=self.launches.address(),
+            pool_logs=tuple((place, one.truth) for place, one in enumerate(emitted) if one.truth),
+            needs=frozenset(needs),
+        )
+
     def again(self, transaction: Transaction) -> Transaction:
         """Return a transaction with the same effect and another hash, as a sender makes it after a lost one."""
         return replace(transaction, hash=self._hash())
@@ -110,13 +137,14 @@ class TransactionMaker:
             paired = (other.address, "PAIR")
         return self.launches.v4(sender=sender, caller=caller, paired=paired)
 
-    def _of(self, launched: Sequence[Launched], sender: str, *, to: str, **call: Any) -> Transaction:
+    def _of(self, launched: Sequence[Launched], sender: str, is_traded: bool, *, to: str, **call: Any) -> Transaction:
         logs: list[LogEntry] = []
-        launches, happenings = [], []
+        launches, happenings, pool_logs = [], [], []
         for token in launched:
             start = len(logs)
             logs += token.logs
             launches.append((len(logs) - 1, token))
+            pool_logs += [(start + place, change) for place, change in token.minted]
             for place, kind, arguments in token.collected:
                 event = Happening(
                     kind=kind, emitter=token.columns["locker_address"], token=token.address, arguments=arguments
@@ -128,8 +156,19 @@ class TransactionMaker:
             if emitted.happening:
                 happenings.append((len(logs), emitted.happening))
             logs.append(emitted.log)
+        for token in launched if is_traded else ():
+            # Its liquidity, and the purchase of its creator.
+            for one in (self.pools.liquidity(token), self.pools.swap(token)):
+                pool_logs += [(len(logs), one.truth)] if one.truth else []
+                logs.append(one.log)
         return self._transaction(
-            logs, sender=sender, to=to, launches=tuple(launches), happenings=tuple(happenings), **call
+            logs,
+            sender=sender,
+            to=to,
+            launches=tuple(launches),
+            happenings=tuple(happenings),
+            pool_logs=tuple(pool_logs),
+            **call,
         )
 
     def _emitting(self, emitted: Sequence[Emitted], needs: set[str]) -> Transaction:
@@ -153,4 +192,4 @@ class TransactionMaker:
 
 def revert(transaction: Transaction) -> Transaction:
     """Return the same transaction, mined and failed: it has no logs."""
-    return replace(transaction, succeeded=False, logs=(), launches=(), happenings=())
+    return replace(transaction, succeeded=False, logs=(), launches=(), happenings=(), pool_logs=())

@@ -85,8 +85,46 @@ class EventTruth:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SwapTruth:
+    """A swap in the pool of a token."""
+
+    token: str
+    is_buy: bool
+    is_conversion: bool
+    # Smallest units.
+    amount_token: int
+    amount_quote: int
+    # Of the quote token in smallest units for one of the token: the square root times 2^96, inverted where the token is
+    # currency 1.
+    sqrt_price: int
+    is_currency0: bool
+    quote: str
+    quote_decimals: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiquidityTruth:
+    """Liquidity that was added to the pool of a token, or removed."""
+
+    token: str
+    tick_lower: int
+    tick_upper: int
+    liquidity: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolLogTruth:
+    """A swap or liquidity change with its position, and the sender of its transaction."""
+
+    at: Placed
+    trader: str
+    log: SwapTruth | LiquidityTruth
+
+
+@dataclass(frozen=True, kw_only=True)
 class Truth:
-    """All expected rows of a chain: tokens by address, events in the chain's sequence."""
+    """All expected rows of a chain: tokens by address, events and pool logs in the chain's sequence."""
 
     tokens: dict[str, TokenTruth]
     events: list[EventTruth]
+    pool_logs: list[PoolLogTruth]

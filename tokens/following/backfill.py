@@ -1,7 +1,9 @@
-"""Backfill on demand: the launches of a run of past blocks, and the later events of their tokens."""
+"""Backfill on demand: the launches of a run of past blocks and the later events of their tokens, or only trades."""
 
 import logging
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from config.http.backoff import Backoff
@@ -10,10 +12,10 @@ from config.postgresql import advisory_locks
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.following.chain_heads import final_below
-from tokens.following.coverage import open_later_coverage, open_run_coverage
-from tokens.following.history import block_progress, read_history
+from tokens.following.coverage import open_later_coverage, open_run_coverage, open_trade_coverage
+from tokens.following.history import block_progress, read_history, sum_up
 from tokens.following.prefetch import RetryControl
-from tokens.following.verification import verify_coverage
+from tokens.following.verifying.verification import verify_coverage
 from tokens.indexing import chain_lock
 from tokens.models import Coverage, Token
 
@@ -40,6 +42,7 @@ class Backfill:
     control: RetryControl
     launches: int = field(default=0, init=False)
     transactions: int = field(default=0, init=False)
+    trades: int = field(default=0, init=False)
     # Rows that the verification found to be missing, and rows that the chain does not have.
     missing: int = field(default=0, init=False)
     invented: int = field(default=0, init=False)
@@ -51,17 +54,21 @@ class Backfill:
         Raises NotFinalError, BackfillRunningError, ProgressConflictError, and NodeUnavailableError at the start, where
         a wrong URL is the likeliest cause: later, calls to nodes are retried without limit.
         """
-        final = self._final()
-        if last > final:
-            raise NotFinalError(f"block {last} is not final yet, the newest final block is {final}")
+        self._require_final(last)
         run = open_run_coverage(self.chain.info, first=first, last=last)
-        try:
-            with advisory_locks.session_lock(
-                chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.BACKFILLING, run.pk)
-            ):
-                self._do(run, verified=verified)
-        except advisory_locks.LockHeldError as error:
-            raise BackfillRunningError("another process reads the same blocks") from error
+        with _locked(run):
+            self._do(run, verified=verified)
+        return not self.control.stop.is_set()
+
+    def run_trades(self, *, first: int | None, last: int | None, verified: bool) -> bool:
+        """Read and write the trades of indexed tokens only; as `run`, with the blocks of `open_trade_coverage`."""
+        final = self._require_final(last)
+        row = open_trade_coverage(self.chain.info, first=first, last=last, final=final, verified=verified)
+        if row is not None:
+            with _locked(row):
+                self._read(row, "trades")
+                if verified:
+                    self._verify(row)
         return not self.control.stop.is_set()
 
     def _do(self, run: Coverage, *, verified: bool) -> None:
@@ -83,9 +90,11 @@ class Backfill:
         for step in read_history(row, chain=self.chain, target=lambda: _last(row), control=self.control):
             self.launches += step.launches
             self.transactions += step.transactions
-            counts.update(launches=step.launches, transactions=step.transactions)
+            self.trades += step.trades
+            counts.update(launches=step.launches, transactions=step.transactions, trades=step.trades)
             progress.advance(step.to, counts)
         progress.finish()
+        sum_up(row, chain=self.chain.info)
 
     def _verify(self, row: Coverage) -> None:
         progress = block_progress(row, "check", done_to=row.verified_to, last=_last(row))
@@ -110,8 +119,26 @@ class Backfill:
                 return final
         return None
 
+    def _require_final(self, last: int | None) -> int:
+        """Return the newest final block. Raises NotFinalError if `last` is above it."""
+        final = self._final()
+        if last is not None and last > final:
+            raise NotFinalError(f"block {last} is not final yet, the newest final block is {final}")
+        return final
+
     def _final(self) -> int:
         return final_below(self.chain.read_newest_header().number, self.chain.info)
+
+
+@contextmanager
+def _locked(row: Coverage) -> Iterator[None]:
+    """Hold the row's lock while the block runs. Raises BackfillRunningError."""
+    key = chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.BACKFILLING, row.pk)
+    try:
+        with advisory_locks.session_lock(key):
+            yield
+    except advisory_locks.LockHeldError as error:
+        raise BackfillRunningError("another process reads the same blocks") from error
 
 
 def _last(row: Coverage) -> int:

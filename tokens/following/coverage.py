@@ -10,12 +10,13 @@ import logging
 from collections.abc import Collection
 
 from django.conf import settings
-from django.db.models import Max, QuerySet
+from django.db.models import BigIntegerField, Case, F, Max, Min, QuerySet, Value, When
 from django.utils import timezone
 
 from config.http.errors import PermanentError
 from tokens.chains.registry.chains import ChainInfo
-from tokens.models import Coverage
+from tokens.installation.market_sources import has_own_trades
+from tokens.models import Coverage, Token
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +36,12 @@ def open_live_coverage(chain: ChainInfo, *, final: int) -> list[Coverage]:
     The first row begins at FOLLOW_FROM, by default above the final block. If the registry has gained contracts, another
     row reads everything again from the first block of the oldest row, and replaces the older rows once it has caught
     up: tokens of a new factory may have events of older contracts, which were untrusted before the tokens were indexed.
+    Trades that are switched on are gained like contracts.
     """
+    if not has_own_trades(chain.chain_id):
+        _drop_makers(chain)
     rows = _retire(live_rows(chain.chain_id))
-    watched = sorted(chain.emitters)
+    watched = sorted(chain.emitters | followed_makers(chain))
     covered = {address for row in rows for address in row.addresses}
     if rows and covered.issuperset(watched):
         return rows
@@ -51,7 +55,34 @@ def open_live_coverage(chain: ChainInfo, *, final: int) -> list[Coverage]:
 
 def open_run_coverage(chain: ChainInfo, *, first: int, last: int) -> Coverage:
     """Return the row of a run of blocks to read once; an existing row has the progress of an earlier call."""
-    return _open(chain.chain_id, sorted(chain.emitters), first=first, last=last)
+    return _open(chain.chain_id, sorted(chain.emitters | followed_makers(chain)), first=first, last=last)
+
+
+def open_trade_coverage(
+    chain: ChainInfo, *, first: int | None, last: int | None, final: int, verified: bool
+) -> Coverage | None:
+    """Return the row of a run of blocks of which only trades are read; None if there are no such blocks.
+
+    Without a first or a last block, the newest run that is not complete is continued, which includes its verification
+    if `verified`. Otherwise a run begins at the earliest launch and ends as a row of `open_later_coverage`.
+    """
+    makers = sorted(followed_makers(chain))
+    if first is None or last is None:
+        bounds = {"first_block": first, "last_block": last}
+        begun = Coverage.objects.filter(
+            chain_id=chain.chain_id,
+            address_set=_digest(makers),
+            **{"verified_to__lt" if verified else "followed_to__lt": F("last_block")},
+            **{name: block for name, block in bounds.items() if block is not None},
+        )
+        if row := begun.order_by("-pk").first():
+            return row
+    if first is None:
+        launched = Token.objects.on_chain().filter(chain_id=chain.chain_id)
+        first = launched.aggregate(first=Min("block_number"))["first"]
+    if last is None:
+        last = _followed_final(chain.chain_id, final)
+    return None if first is None or first > last else _open(chain.chain_id, makers, first=first, last=last)
 
 
 def open_later_coverage(run: Coverage, chain: ChainInfo, *, final: int) -> Coverage | None:
@@ -62,21 +93,45 @@ def open_later_coverage(run: Coverage, chain: ChainInfo, *, final: int) -> Cover
     that it reads no launches.
     """
     factories = {address.lower() for address in chain.addresses("factory")}
-    addresses = sorted(chain.emitters - factories)
+    addresses = sorted((chain.emitters - factories) | followed_makers(chain))
     first = _last(run) + 1
     begun = Coverage.objects.filter(
         chain_id=chain.chain_id, address_set=_digest(addresses), first_block=first, last_block__isnull=False
     )
     if row := begun.first():
         return row
-    followed = live_rows(chain.chain_id).aggregate(to=Max("followed_to"))["to"]
-    last = final if followed is None else min(final, followed)
+    last = _followed_final(chain.chain_id, final)
     return _open(chain.chain_id, addresses, first=first, last=last) if first <= last else None
 
 
 def covers_launches(coverage: Coverage, chain: ChainInfo) -> bool:
     """Return whether the row covers launches, and not only events of indexed tokens."""
     return not set(coverage.addresses).isdisjoint(chain.factories)
+
+
+def covers_events(coverage: Coverage, chain: ChainInfo) -> bool:
+    """Return whether the row covers events of tokens, and not only their trades."""
+    return not pool_makers(chain).issuperset(coverage.addresses)
+
+
+def covers_trades(coverage: Coverage, chain: ChainInfo) -> bool:
+    """Return whether trades are read of the row's blocks."""
+    return not followed_makers(chain).isdisjoint(coverage.addresses)
+
+
+def event_contracts(coverage: Coverage, chain: ChainInfo) -> frozenset[str]:
+    """Return the contracts that logs of launches and events are requested of."""
+    return frozenset(coverage.addresses) - pool_makers(chain)
+
+
+def pool_makers(chain: ChainInfo) -> frozenset[str]:
+    """Return the lower-case addresses of the contracts that make the chain's pools: they mark rows with trades."""
+    return frozenset(address.lower() for address in (chain.v4_pool_manager, chain.v3_factory) if address)
+
+
+def followed_makers(chain: ChainInfo) -> frozenset[str]:
+    """Return the contracts as `pool_makers`; none where the chain's trades are not read."""
+    return pool_makers(chain) if has_own_trades(chain.chain_id) else frozenset()
 
 
 def advance_followed(coverage: Coverage, *, to: int) -> None:
@@ -103,7 +158,10 @@ def advance_joined(chain_id: int, *, first: int, last: int) -> None:
     that are still behind read these blocks later: they may find tokens that the blocks are about.
     """
     joined = live_rows(chain_id).filter(followed_to__gte=first - 1, followed_to__lt=last)
-    joined.update(followed_to=last, updated_at=timezone.now())
+    # The head's trades count at once, but those of a history that has not been summed yet would be skipped.
+    is_summed = When(summed_to__gte=F("followed_to"), then=Value(last, BigIntegerField()))
+    summed = Case(is_summed, default=F("summed_to"))
+    joined.update(followed_to=last, summed_to=summed, updated_at=timezone.now())
 
 
 def _advance(coverage: Coverage, column: str, to: int, *, of: QuerySet[Coverage]) -> None:
@@ -125,6 +183,21 @@ def _retire(rows: QuerySet[Coverage]) -> list[Coverage]:
     return kept
 
 
+def _drop_makers(chain: ChainInfo) -> None:
+    """Make rows of a chain that were followed with trades rows without: blocks from now on have none.
+
+    Otherwise the trades would be missing for good once they are switched on again.
+    """
+    for row in live_rows(chain.chain_id).filter(addresses__overlap=sorted(pool_makers(chain))):
+        addresses = sorted(event_contracts(row, chain))
+        without = {"address_set": _digest(addresses), "addresses": addresses}
+        if live_rows(chain.chain_id).filter(first_block=row.first_block, address_set=without["address_set"]).exists():
+            # The row that this one was to replace.
+            row.delete()
+        else:
+            Coverage.objects.filter(pk=row.pk).update(**without)
+
+
 def _contains(other: Coverage, row: Coverage) -> bool:
     return (
         set(other.addresses) >= set(row.addresses)
@@ -140,9 +213,20 @@ def _open(chain_id: int, addresses: Collection[str], *, first: int, last: int | 
         address_set=_digest(addresses),
         first_block=first,
         last_block=last,
-        defaults={"addresses": list(addresses), "followed_to": first - 1, "verified_to": first - 1},
+        defaults={
+            "addresses": list(addresses),
+            "followed_to": first - 1,
+            "verified_to": first - 1,
+            "summed_to": first - 1,
+        },
     )
     return coverage
+
+
+def _followed_final(chain_id: int, final: int) -> int:
+    """Return the newest final block that is followed; `final` on a chain that is not followed."""
+    followed = live_rows(chain_id).aggregate(to=Max("followed_to"))["to"]
+    return final if followed is None else min(final, followed)
 
 
 def _digest(addresses: Collection[str]) -> str:

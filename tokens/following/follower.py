@@ -8,10 +8,11 @@ from config.postgresql.advisory_locks import SessionLock
 from tokens.following.head import HEAD, follow_head
 from tokens.following.history import HISTORY, follow_history
 from tokens.following.leader_loops import LeaderSession
+from tokens.following.market_loop import MARKET, keep_markets
 from tokens.following.reorgs import VOTES, poll_votes
 from tokens.following.solana.account_loop import ACCOUNTS, follow_accounts
-from tokens.following.solana.pool_loop import POOLS, watch_pool_claims
-from tokens.following.verification import CHECKS, verify_final
+from tokens.following.solana.pool_loop import POOLS, watch_pools
+from tokens.following.verifying.verification import CHECKS, verify_final
 from tokens.indexing import chain_lock
 from tokens.installation.installed_registry import registry
 
@@ -20,8 +21,8 @@ logger = logging.getLogger(__name__)
 # Seconds between attempts of a standby to take over, and between a leader's checks that it still leads.
 _LOOK_SECONDS = 1.0
 
-_LOOPS = {HEAD: follow_head, HISTORY: follow_history, CHECKS: verify_final, VOTES: poll_votes}
-_SOLANA_LOOPS = {ACCOUNTS: follow_accounts, POOLS: watch_pool_claims}
+_LOOPS = {HEAD: follow_head, HISTORY: follow_history, CHECKS: verify_final, VOTES: poll_votes, MARKET: keep_markets}
+_SOLANA_LOOPS = {ACCOUNTS: follow_accounts, POOLS: watch_pools, MARKET: keep_markets}
 
 
 def follow_chains(chain_ids: Sequence[int], *, stop: Event) -> None:

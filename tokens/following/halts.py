@@ -75,7 +75,11 @@ def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
         runs = Coverage.objects.filter(chain_id=chain_id, last_block__isnull=False, followed_to__gt=to)
         undone = tuple((run.first_block, run.last_block or 0) for run in runs if covers_launches(run, chain.info))
         reached = Greatest(F("first_block") - 1, to)
-        runs.update(followed_to=reached, verified_to=Least(F("verified_to"), reached))
+        runs.update(
+            followed_to=reached,
+            verified_to=Least(F("verified_to"), reached),
+            summed_to=Least(F("summed_to"), reached),
+        )
         unwound = unwinding.unwind_blocks(chain_id, above=to)
         newest = reorg_window.read_newest_block(chain_id)
         # Until a node reports the head, the historical sync must request no block that the chain may have dropped.

@@ -14,8 +14,9 @@ from django.db import transaction
 from config.http.errors import RetryableError
 from tokens.chains.errors import BlockNotCanonicalError, NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.types import BlockHeader, TransactionFacts
+from tokens.chains.types import BlockHeader, RangeFacts
 from tokens.following import chain_heads, coverage, halts, head_blocks, reorg_window, reorgs
+from tokens.following.followed_pools import select_followed_pools
 from tokens.following.halts import ChainHaltedError
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.new_heads import head_watcher
@@ -24,6 +25,7 @@ from tokens.indexing import chain_lock, unwinding, writing
 from tokens.indexing.writing import WriteCounts
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import FollowedBlock
+from tokens.trades import trade_writing
 
 logger = logging.getLogger(__name__)
 
@@ -208,21 +210,21 @@ class Head:
             raise CompetingBranchError(f"chain {self.chain_id}: a node has another block {theirs.number} than most")
 
     def _append(self, last: FollowedBlock, headers: Sequence[BlockHeader], *, newest: BlockHeader) -> None:
-        transactions = head_blocks.read_head_blocks(headers, chain=self.chain, alternate=self.alternate)
+        reading = self._read_contents(headers)
         with transaction.atomic():
             chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
-            written = self._write(headers, transactions, newest=newest)
+            written = self._write(headers, reading, newest=newest)
         self._set_last(headers[-1], written, newest=newest)
 
     def _replace(self, last: FollowedBlock, branch: Branch, *, newest: BlockHeader) -> None:
         """Unwind our blocks above the ancestor and write the branch, in one transaction."""
-        transactions = head_blocks.read_head_blocks(branch.headers, chain=self.chain, alternate=self.alternate)
+        reading = self._read_contents(branch.headers)
         with transaction.atomic():
             chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
             unwinding.unwind_blocks(self.chain_id, above=branch.ancestor.number)
-            written = self._write(branch.headers, transactions, newest=newest)
+            written = self._write(branch.headers, reading, newest=newest)
         depth = last.number - branch.ancestor.number
         logger.warning(
             "chain=%s head=%s reorganised: %s blocks dropped above %s",
@@ -233,13 +235,17 @@ class Head:
         )
         self._set_last(branch.headers[-1], written, newest=newest)
 
-    def _write(
-        self, headers: Sequence[BlockHeader], transactions: Sequence[TransactionFacts], *, newest: BlockHeader
-    ) -> WriteCounts:
+    def _read_contents(self, headers: Sequence[BlockHeader]) -> RangeFacts:
+        pools = select_followed_pools(self.chain.info)
+        return head_blocks.read_head_blocks(headers, chain=self.chain, alternate=self.alternate, pools=pools)
+
+    def _write(self, headers: Sequence[BlockHeader], reading: RangeFacts, *, newest: BlockHeader) -> WriteCounts:
         """Write blocks on top of the window, in a transaction that holds the chain's lock exclusively."""
         first, last = headers[0].number, headers[-1].number
         unwinding.unwind_competing_blocks(self.chain_id, blocks={header.number: header.hash for header in headers})
-        written = writing.write_transactions(transactions, chain=self.chain.info)
+        written = writing.write_transactions(reading.transactions, chain=self.chain.info)
+        # After the launches, of which the trades may be.
+        trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=self.chain.info, live=True)
         reorg_window.append_blocks(self.chain_id, headers, depth=self.chain.info.finality_depth)
         coverage.advance_joined(self.chain_id, first=first, last=last)
         chain_heads.store_head(self.chain.info, newest=max(newest, headers[-1], key=_number), followed=last)

@@ -5,39 +5,47 @@ from collections.abc import Sequence
 
 from config.http.errors import RetryableError
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.types import BlockHeader, TransactionFacts
+from tokens.chains.pool_types import PoolSelection
+from tokens.chains.types import BlockHeader, RangeFacts
+from tokens.following.block_contents import pool_logs, replace_blocks
 
 logger = logging.getLogger(__name__)
 
 
-def read_head_blocks(headers: Sequence[BlockHeader], *, chain: Chain, alternate: Chain) -> tuple[TransactionFacts, ...]:
-    """Return the transactions of these blocks in chain order.
+def read_head_blocks(
+    headers: Sequence[BlockHeader], *, chain: Chain, alternate: Chain, pools: PoolSelection | None
+) -> RangeFacts:
+    """Return the contents of these blocks in chain order.
 
     A block with a matching bloom filter and an empty response is read again from its receipts, by another node if
     there is one. Raises BlockNotCanonicalError, NodeUnavailableError.
     """
-    found = chain.read_blocks(headers).transactions
-    holding = {facts.block_hash for facts in found}
-    suspects = [header for header in headers if header.hash not in holding and chain.may_contain_events(header)]
-    if suspects:
-        found += _read_again(suspects, chain=chain, alternate=alternate)
-    return tuple(sorted(found, key=_number))
+    found = chain.read_blocks(headers, pools=pools)
+    with_events = {facts.block_number for facts in found.transactions}
+    with_any = with_events | {log.block_number for log in pool_logs(found)}
+    suspects = [
+        header
+        for header in headers
+        if (header.number not in with_events and chain.may_contain_events(header))
+        or (header.number not in with_any and chain.may_contain_events(header, pools=pools))
+    ]
+    again = _read_again(suspects, chain=chain, alternate=alternate, pools=pools) if suspects else None
+    return replace_blocks(found, again, numbers={header.number for header in suspects}) if again else found
 
 
-def _read_again(suspects: Sequence[BlockHeader], *, chain: Chain, alternate: Chain) -> tuple[TransactionFacts, ...]:
+def _read_again(
+    suspects: Sequence[BlockHeader], *, chain: Chain, alternate: Chain, pools: PoolSelection | None
+) -> RangeFacts | None:
     for source in (alternate, chain):
         try:
-            found = source.read_receipts(suspects).transactions
+            found = source.read_receipts(suspects, pools=pools)
         except RetryableError as error:
             logger.info("chain=%s receipts of a block are unavailable: %s", chain.info.chain_id, error)
             continue
-        for number in sorted({facts.block_number for facts in found}):
+        with_events = {facts.block_number for facts in found.transactions}
+        for number in sorted(with_events | {log.block_number for log in pool_logs(found)}):
             # Nothing is lost, but the log shows operators that the node is unreliable.
             logger.warning("chain=%s block=%s a node had omitted its logs", chain.info.chain_id, number)
         return found
     # Lagging nodes must not delay the head. Omitted logs are found by the verification, once the block is final.
-    return ()
-
-
-def _number(facts: TransactionFacts) -> int:
-    return facts.block_number
+    return None

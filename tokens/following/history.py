@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from threading import Event
 
 from django.db import transaction
@@ -12,23 +11,41 @@ from config.http.errors import RetryableError
 from config.postgresql.bulk_load import commit_asynchronously
 from config.progress import Progress
 from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.pool_types import PoolSelection
+from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import RangeFacts, TransactionFacts
 from tokens.following import chain_heads
-from tokens.following.coverage import ProgressConflictError, advance_followed, covers_launches, open_live_coverage
+from tokens.following.block_contents import (
+    MAX_WRITTEN_TRANSACTIONS,
+    count_contents,
+    join_ranges,
+    split_between_blocks,
+)
+from tokens.following.coverage import (
+    ProgressConflictError,
+    advance_followed,
+    covers_events,
+    covers_launches,
+    covers_trades,
+    event_contracts,
+    open_live_coverage,
+)
+from tokens.following.followed_pools import FollowedPools, select_followed_pools
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
 from tokens.indexing import chain_lock, writing
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, make_launch_lines
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, FollowedBlock
+from tokens.trades import trade_writing
 
-# The most transactions in one database transaction. Those of a block are never split.
-MAX_WRITTEN_TRANSACTIONS = 2000
 # The most blocks of the reorg window that are read at once.
 MAX_JOINED_BLOCKS = 100
 # The name of this loop among the failures.
 HISTORY = "history"
 
+# The most tokens that are summed up in a transaction: meanwhile no block is written.
+_SUMMED = 1_000
 # Seconds between two checks for blocks to read.
 _CHECK_SECONDS = 1.0
 
@@ -41,6 +58,7 @@ class HistoryStep:
     blocks: int
     launches: int
     transactions: int
+    trades: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +66,8 @@ class _PreparedReading:
     """A range of blocks with the COPY lines of its launches, which a reading thread made while PostgreSQL was busy."""
 
     reading: RangeFacts
+    # The pools that were known when it was requested.
+    pools: PoolSelection | None
     lines: Mapping[LaunchKey, LaunchLine]
 
 
@@ -61,19 +81,27 @@ def read_history(
     NodeUnavailableError.
     """
     coverage.refresh_from_db()
+    pools = FollowedPools(select_followed_pools(chain.info) if covers_trades(coverage, chain.info) else None)
+
+    def accepts(read: _PreparedReading) -> bool:
+        if read.pools is not pools.selection:
+            return False
+        pools.add_launched(read.reading.transactions)
+        return True
+
     job = PrefetchJob[_PreparedReading](
-        read=_reader(coverage, chain),
-        count=lambda read: len(read.reading.transactions),
+        read=_reader(coverage, chain, pools),
+        count=lambda read: count_contents(read.reading),
         longest=chain.range_blocks,
         target=target,
         control=control,
+        accepts=accepts,
     )
     with prefetching(job, first=coverage.followed_to + 1) as prefetcher:
         while batch := prefetcher.next_batch(limit=MAX_WRITTEN_TRANSACTIONS):
-            transactions = [facts for read in batch for facts in read.reading.transactions]
             lines = {key: line for read in batch for key, line in read.lines.items()}
-            for to, part in split_between_blocks(transactions, last=batch[-1].reading.last):
-                yield _write(coverage, part, chain=chain, to=to, lines=lines, target=target)
+            for part in split_between_blocks(join_ranges([read.reading for read in batch])):
+                yield _write(coverage, part, chain=chain, lines=lines, target=target)
 
 
 def block_progress(row: Coverage, part: str, *, done_to: int, last: int) -> Progress:
@@ -100,57 +128,72 @@ def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
         headers = chain.read_headers([block.number for block in window])
         if [headers[block.number].hash for block in window if block.number in headers] != _hashes(window):
             return False
-        reading = chain.read_blocks([headers[block.number] for block in window])
+        pools = select_followed_pools(chain.info) if covers_trades(coverage, chain.info) else None
+        reading = chain.read_blocks([headers[block.number] for block in window], pools=pools)
         with transaction.atomic():
             chain_lock.lock_exclusive(chain.info.chain_id)
             # Locked, so that the head neither drops nor adds a block before this commits.
             if _hashes(_window(coverage)[: len(window)]) != _hashes(window):
                 return False
             writing.write_transactions(reading.transactions, chain=chain.info)
+            trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=True)
             advance_followed(coverage, to=window[-1].number)
     return False
 
 
-def split_between_blocks(
-    transactions: Sequence[TransactionFacts], *, last: int
-) -> Iterator[tuple[int, list[TransactionFacts]]]:
-    """Split transactions in chain order between blocks. Yield each part with the block up to which it is complete."""
-    part: list[TransactionFacts] = []
-    for _, block in groupby(transactions, key=lambda facts: facts.block_number):
-        of_block = list(block)
-        if part and len(part) + len(of_block) > MAX_WRITTEN_TRANSACTIONS:
-            # All earlier blocks are complete.
-            yield of_block[0].block_number - 1, part
-            part = []
-        part += of_block
-    yield last, part
+def sum_up(coverage: Coverage, *, chain: ChainInfo) -> int:
+    """Count the trades that were written as history in rolling sums and markets. Return the number of tokens.
+
+    The coverage stores how far this was done: after a kill, the next call does the rest.
+    """
+    if not covers_trades(coverage, chain) or coverage.summed_to >= coverage.followed_to:
+        return 0
+    token_ids = trade_writing.find_tokens_since(coverage.chain_id, first=coverage.summed_to + 1)
+    # Short transactions, between which blocks are written.
+    for place in range(0, len(token_ids), _SUMMED):
+        with transaction.atomic():
+            chain_lock.lock_exclusive(coverage.chain_id)
+            trade_writing.recount_tokens(coverage.chain_id, token_ids[place : place + _SUMMED])
+    with transaction.atomic():
+        chain_lock.lock_exclusive(coverage.chain_id)
+        # Trades that the head has written meanwhile count at once.
+        coverage.refresh_from_db()
+        coverage.summed_to = coverage.followed_to
+        coverage.save(update_fields=["summed_to"])
+    return len(token_ids)
 
 
-def _reader(coverage: Coverage, chain: Chain) -> Callable[[int, int], _PreparedReading]:
-    if covers_launches(coverage, chain.info):
-        addresses = frozenset(coverage.addresses)
+def _reader(coverage: Coverage, chain: Chain, pools: FollowedPools) -> Callable[[int, int], _PreparedReading]:
+    contracts = event_contracts(coverage, chain.info)
+    # Events without launches are those of all contracts, because factories emit claims, too.
+    is_later = not covers_launches(coverage, chain.info) and covers_events(coverage, chain.info)
 
-        def read_launches(first: int, last: int) -> _PreparedReading:
-            reading = chain.read_range(first, last, addresses=addresses)
-            return _PreparedReading(reading=reading, lines=make_launch_lines(reading.transactions, chain=chain.info))
+    def read(first: int, last: int) -> _PreparedReading:
+        selection = pools.selection
+        reading = chain.read_range(first, last, addresses=None if is_later else contracts, pools=selection)
+        reading = replace(reading, transactions=_covered(reading.transactions, coverage, chain.info))
+        lines = make_launch_lines(reading.transactions, chain=chain.info)
+        return _PreparedReading(reading=reading, pools=selection, lines=lines)
 
-        return read_launches
+    return read
 
-    def read_events(first: int, last: int) -> _PreparedReading:
-        # Of all contracts, because factories emit claims, too.
-        reading = chain.read_range(first, last)
-        with_events = (replace(facts, launches=()) for facts in reading.transactions if facts.event_logs)
-        return _PreparedReading(reading=replace(reading, transactions=tuple(with_events)), lines={})
 
-    return read_events
+def _covered(
+    transactions: tuple[TransactionFacts, ...], coverage: Coverage, chain: ChainInfo
+) -> tuple[TransactionFacts, ...]:
+    """Return the transactions without what the coverage leaves out."""
+    if covers_launches(coverage, chain):
+        return transactions
+    if not covers_events(coverage, chain):
+        return ()
+    return tuple(replace(facts, launches=()) for facts in transactions if facts.event_logs)
 
 
 def _write(
     coverage: Coverage,
-    transactions: Sequence[TransactionFacts],
+    reading: RangeFacts,
     *,
     chain: Chain,
-    to: int,
     lines: Mapping[LaunchKey, LaunchLine],
     target: Callable[[], int],
 ) -> HistoryStep:
@@ -159,15 +202,21 @@ def _write(
         commit_asynchronously()
         # Progress first: of two concurrent writers, one blocks here until the other commits, and has wasted no work.
         chain_lock.lock_exclusive(chain.info.chain_id)
-        if to > target():
-            raise ProgressConflictError(f"{coverage}: block {to} was read before the chain was halted or unwound")
-        advance_followed(coverage, to=to)
-        writing.write_transactions(transactions, chain=chain.info, lines=lines)
+        if reading.last > target():
+            raise ProgressConflictError(
+                f"{coverage}: block {reading.last} was read before the chain was halted or unwound"
+            )
+        advance_followed(coverage, to=reading.last)
+        writing.write_transactions(reading.transactions, chain=chain.info, lines=lines)
+        # What leaves a period is subtracted from its sums, so that it has to be in them.
+        live = trade_writing.is_counted(reading.swaps, chain.info.chain_id)
+        stored = trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=live)
     return HistoryStep(
-        to=to,
-        blocks=to - before,
-        launches=sum(len(facts.launches) for facts in transactions),
-        transactions=len(transactions),
+        to=reading.last,
+        blocks=reading.last - before,
+        launches=sum(len(facts.launches) for facts in reading.transactions),
+        transactions=len(reading.transactions),
+        trades=stored.trades,
     )
 
 
@@ -217,8 +266,9 @@ def _read(row: Coverage, control: RetryControl) -> None:
     progress, counts = None, Counter[str]()
     for step in read_history(row, chain=chain, target=target, control=control):
         progress = progress or block_progress(row, "history", done_to=before, last=max(target(), step.to))
-        counts.update(launches=step.launches, transactions=step.transactions)
+        counts.update(launches=step.launches, transactions=step.transactions, trades=step.trades)
         progress.advance(step.to, counts)
     if progress:
         progress.finish()
-    join_head(row, chain=chain, stop=control.stop)
+    if join_head(row, chain=chain, stop=control.stop):
+        sum_up(row, chain=chain.info)

@@ -49,13 +49,15 @@ class PrefetchJob(Generic[Result]):
 
     # Reads the range from its first to its last block. Retried without limit on RetryableError.
     read: Callable[[int, int], Result]
-    # The number of transactions of a result.
+    # The size of a result, in transactions.
     count: Callable[[Result], int]
     # The most blocks that a range may have at the moment.
     longest: Callable[[], int]
     # The last block that may be read at the moment.
     target: Callable[[], int]
     control: RetryControl
+    # Called with each result in chain order, once all earlier ones are handed out; False has the range read again.
+    accepts: Callable[[Result], bool] = lambda _: True
 
 
 @dataclass
@@ -106,6 +108,9 @@ class Prefetcher(Generic[Result]):
             count = self.job.count(result)
             if results and held + count > limit:
                 break
+            if not self.job.accepts(result):
+                pending.future = self.pool.submit(self._read, pending.first, pending.last)
+                continue
             self._pending.popleft()
             self._resize(pending.last - pending.first + 1, count)
             results.append(result)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from tokens.indexing import event_rows
 from tokens.models import Coverage, FollowedBlock, IndexRequest, IndexRequestStatus, StoredState, Token, TokenEvent
+from tokens.trades import trade_writing
 
 logger = logging.getLogger(__name__)
 
@@ -19,22 +20,25 @@ DROPPED_BY_REORG = "its block was dropped by a reorg"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnwindCounts:
-    """Counts of tokens hidden, events deleted, requests reopened and followed blocks removed."""
+    """Counts of tokens hidden, events and trades deleted, requests reopened and followed blocks removed."""
 
     tokens: int = 0
     events: int = 0
+    trades: int = 0
     requests: int = 0
     blocks: int = 0
 
 
 def unwind_blocks(chain_id: int, *, above: int) -> UnwindCounts:
-    """Unwind all rows of a chain's blocks above this number, and the progress of coverage.
+    """Unwind all rows of a chain's blocks above this number, their trades, and the progress of coverage.
 
     The tokens leave all lists and keep their ids and tags: the same launch usually returns in another block. Token
     columns are folded again without the deleted events. Call it in a database transaction that holds the chain's lock
     exclusively (`chain_lock`).
     """
     held = Q(chain_id=chain_id, block_number__gt=above)
+    # Before their tokens are hidden.
+    trades = trade_writing.unwind_trades(chain_id, above=above)
     requests, (tokens, deleted) = _reopen(held), hide_and_delete(held)
     requests += drop_states(chain_id, held)
     blocks, _ = FollowedBlock.objects.filter(chain_id=chain_id, number__gt=above).delete()
@@ -42,9 +46,10 @@ def unwind_blocks(chain_id: int, *, above: int) -> UnwindCounts:
     Coverage.objects.filter(chain_id=chain_id, last_block__isnull=True, followed_to__gt=above).update(
         followed_to=Least(F("followed_to"), reached),
         verified_to=Least(F("verified_to"), reached),
+        summed_to=Least(F("summed_to"), reached),
         updated_at=timezone.now(),
     )
-    return UnwindCounts(tokens=tokens, events=deleted, requests=requests, blocks=blocks)
+    return UnwindCounts(tokens=tokens, events=deleted, trades=trades, requests=requests, blocks=blocks)
 
 
 def unwind_competing_blocks(chain_id: int, *, blocks: Mapping[int, str]) -> UnwindCounts:

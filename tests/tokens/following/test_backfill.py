@@ -13,16 +13,17 @@ from tests.nodes.following_chain import final, install, launched, wrong_rows
 from tests.processes.waiting import wait_for
 from tests.simulator import Faults, Limits, SimulatedChain, Traffic, serve
 from tests.simulator.faults import ALL
+from tests.simulator.trade_comparing import trade_differences
 from tokens.following import coverage
 from tokens.indexing import chain_lock
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import Coverage, CoverageAlarm, Token
+from tokens.models import Candle, Coverage, CoverageAlarm, MinuteCandle, PoolLiquidityChange, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 # That of simulated chains.
 CHAIN = 8453
-BUSY = Traffic(launches=0.8, events=1.2, noise=0.4)
+BUSY = Traffic(launches=0.8, events=1.2, noise=0.4, swaps=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +42,12 @@ def node(chain, settings, forget_chains, tmp_path):
 
 def backfill(first: int, last: int, *more: str) -> str:
     """Run the command and return its output."""
+    return command(f"--from={first}", f"--to={last}", *more)
+
+
+def command(*arguments: str) -> str:
     output = StringIO()
-    call_command("backfill", f"--chain={CHAIN}", f"--from={first}", f"--to={last}", *more, stdout=output)
+    call_command("backfill", f"--chain={CHAIN}", *arguments, stdout=output)
     return output.getvalue()
 
 
@@ -170,3 +175,71 @@ def test_progress_is_logged_in_one_line_of_names_and_values(node, chain, caplog)
     values = dict(part.split("=") for part in line.split())
     assert values["chain"] == str(CHAIN) and values["blocks"] == "0-30" and values["percent"] == "100.0"
     assert values["launches"] == str(launched())
+
+
+@pytest.fixture
+def untraded(node, chain, settings):
+    """Index the chain without trades, as an earlier version did; then switch them on."""
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    backfill(0, final(chain))
+    settings.MARKET_PROVIDER_CHAINS = set()
+    assert Token.objects.exists() and not PoolTrade.objects.exists()
+
+
+def test_a_run_is_named_by_its_blocks_except_with_trades(node):
+    for arguments in ((), ("--from=1",), ("--to=5",)):
+        with pytest.raises(CommandError, match="^--from and --to are required, except with --trades$"):
+            command(*arguments)
+
+
+def test_trades_of_a_chain_with_the_providers_data_are_refused(node, settings):
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    with pytest.raises(CommandError, match=f"^--trades: the market data of chain {CHAIN} comes from the provider$"):
+        command("--trades")
+
+
+def test_trades_alone_are_read_from_the_first_launch_to_the_newest_final_block(node, chain, untraded):
+    node.received.clear()
+    output = command("--trades", "--verify")
+    assert (
+        output
+        == f"launches: 0, transactions: 0, trades: {PoolTrade.objects.count()}, repaired: 0 missing, 0 invented\n"
+    )
+    assert wrong_rows(chain, to=final(chain)) == []
+    row = Coverage.objects.order_by("-pk").first()
+    first = Token.objects.order_by("block_number").values_list("block_number", flat=True).first()
+    assert (row.first_block, row.last_block) == (first, final(chain))
+    assert row.followed_to == row.verified_to == row.summed_to == final(chain)
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_a_killed_backfill_of_trades_continues_where_it_was(node, chain, untraded):
+    command("--trades")
+    PoolTrade.objects.filter(position__gte=60 << 20).delete()
+    PoolLiquidityChange.objects.filter(position__gte=60 << 20).delete()
+    MinuteCandle.objects.all().delete()
+    Candle.objects.all().delete()
+    row = Coverage.objects.order_by("-pk").first()
+    Coverage.objects.filter(pk=row.pk).update(followed_to=59, summed_to=row.first_block - 1)
+    command("--trades")
+    row.refresh_from_db()
+    assert row.followed_to == row.summed_to == row.last_block == final(chain)
+    truth = chain.truth(blocks=chain.blocks[: final(chain) + 1])
+    assert [line for line in trade_differences(truth, chain_id=CHAIN) if not line.startswith("candle")] == []
+
+
+def test_what_a_node_leaves_out_is_found_when_trades_alone_are_verified(node, chain, untraded):
+    node.faults = Faults(omitted_for_good=0.05)
+    command("--trades")
+    assert wrong_rows(chain, to=final(chain))
+    assert " 0 invented" in command("--trades", "--verify")
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert CoverageAlarm.objects.exists()
+
+
+def test_trades_are_the_same_after_any_sequence_of_backfills(node, chain):
+    backfill(0, 60)
+    command("--trades")
+    backfill(30, final(chain))
+    command("--trades")
+    assert wrong_rows(chain, to=final(chain)) == []

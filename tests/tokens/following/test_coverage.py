@@ -3,6 +3,7 @@
 import pytest
 
 from tests.nodes.recordings import base
+from tests.rows.factories import CoverageFactory, TokenFactory
 from tokens.chains.registry.chains import load_registry
 from tokens.following import coverage
 from tokens.following.coverage import ProgressConflictError
@@ -67,7 +68,7 @@ def test_a_chain_is_followed_from_behind_the_block_that_was_final_first(settings
     settings.FOLLOW_FROM = {}
     (row,) = coverage.open_live_coverage(base(), final=99)
     assert (row.first_block, row.last_block, row.followed_to, row.verified_to) == (100, None, 99, 99)
-    assert row.addresses == sorted(base().emitters)
+    assert row.addresses == sorted(base().emitters | coverage.pool_makers(base()))
     assert coverage.open_live_coverage(base(), final=500) == [row]
 
 
@@ -90,7 +91,7 @@ def test_a_contract_more_has_all_blocks_read_once_more(extended):
     assert [row.pk for row in rows][:1] == [old.pk]
     new = rows[1]
     assert (new.first_block, new.followed_to, new.last_block) == (100, 99, None)
-    assert set(new.addresses) == extended.emitters
+    assert set(new.addresses) == extended.emitters | coverage.pool_makers(extended)
     assert coverage.open_live_coverage(extended, final=600) == rows
 
 
@@ -151,7 +152,7 @@ def test_what_happened_since_is_read_without_launches_up_to_where_others_go_on()
     factories = {address.lower() for address in base().addresses("factory")}
     later = coverage.open_later_coverage(run, base(), final=90)
     assert (later.first_block, later.last_block) == (21, 90)
-    assert set(later.addresses) == base().emitters - factories
+    assert set(later.addresses) == (base().emitters - factories) | coverage.pool_makers(base())
     assert coverage.open_later_coverage(run, base(), final=300).pk == later.pk
 
 
@@ -165,3 +166,70 @@ def test_what_is_followed_already_is_read_again_as_far_as_it_is_final(to, last):
 def test_nothing_is_read_again_behind_a_run_that_ends_at_the_head():
     run = coverage.open_run_coverage(base(), first=10, last=20)
     assert coverage.open_later_coverage(run, base(), final=20) is None
+
+
+def test_trades_that_are_switched_on_are_read_from_the_first_block_again(settings):
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    plain = followed(first=100, to=149)
+    assert not coverage.covers_trades(plain, base())
+    settings.MARKET_PROVIDER_CHAINS = set()
+    kept, with_trades = coverage.open_live_coverage(base(), final=200)
+    assert (kept, with_trades.first_block, with_trades.followed_to) == (plain, 100, 99)
+    assert coverage.covers_trades(with_trades, base())
+
+
+def test_trades_that_are_switched_off_are_read_again_once_they_are_back(settings):
+    row = followed(first=100, to=149)
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    (same,) = coverage.open_live_coverage(base(), final=200)
+    assert (same.pk, same.followed_to) == (row.pk, 149)
+    assert not coverage.covers_trades(same, base())
+    coverage.advance_joined(CHAIN, first=150, last=160)
+    settings.MARKET_PROVIDER_CHAINS = set()
+    _, again = coverage.open_live_coverage(base(), final=200)
+    assert (again.first_block, again.followed_to) == (100, 99)
+
+
+def test_a_row_that_trades_had_opened_goes_when_they_are_switched_off(settings):
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    plain = followed(first=100, to=149)
+    settings.MARKET_PROVIDER_CHAINS = set()
+    coverage.open_live_coverage(base(), final=200)
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    assert coverage.open_live_coverage(base(), final=200) == [plain]
+
+
+def test_trades_of_the_head_count_at_once_but_not_before_those_of_the_history():
+    followed(to=149, summed_to=149)
+    CoverageFactory(first_block=90, followed_to=149, verified_to=89, summed_to=120)
+    coverage.advance_joined(CHAIN, first=150, last=152)
+    rows = Coverage.objects.order_by("-summed_to").values_list("followed_to", "summed_to")
+    assert list(rows) == [(152, 152), (152, 120)]
+
+
+def trade_run(**bounds) -> Coverage | None:
+    wanted = {"first": None, "last": None, "final": 400, "verified": False} | bounds
+    return coverage.open_trade_coverage(base(), **wanted)
+
+
+def test_trades_alone_are_read_from_the_earliest_launch_to_the_newest_followed_final_block():
+    assert trade_run() is None
+    TokenFactory(chain_id=CHAIN, block_number=70)
+    TokenFactory(chain_id=CHAIN, block_number=60)
+    TokenFactory(chain_id=1, block_number=50)
+    row = trade_run()
+    assert (row.first_block, row.last_block, row.followed_to, row.summed_to) == (60, 400, 59, 59)
+    assert coverage.covers_trades(row, base())
+    assert not coverage.covers_events(row, base()) and not coverage.covers_launches(row, base())
+    Coverage.objects.all().delete()
+    followed(first=100, to=149)
+    assert trade_run().last_block == 149
+
+
+def test_a_run_of_trades_that_is_not_complete_is_continued_whatever_is_newest_by_then():
+    row = trade_run(first=60)
+    assert trade_run(first=60, final=500).pk == trade_run(final=500).pk == row.pk
+    coverage.advance_followed(row, to=400)
+    assert trade_run(final=500, verified=True).pk == row.pk
+    assert trade_run(first=60, final=500).last_block == 500
+    assert trade_run(first=10, last=20).last_block == 20

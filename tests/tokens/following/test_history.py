@@ -12,10 +12,9 @@ from tests.nodes.following_chain import control, final, install, launched, wrong
 from tests.nodes.relay import relay
 from tests.processes.waiting import wait_for
 from tests.simulator import SimulatedChain, Traffic, serve
-from tokens.chains.types import TransactionFacts
-from tokens.following import coverage, history
+from tokens.following import coverage
 from tokens.following.coverage import ProgressConflictError
-from tokens.following.history import HistoryStep, join_head, read_history, split_between_blocks
+from tokens.following.history import HistoryStep, join_head, read_history
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, FollowedBlock, Token
 
@@ -58,12 +57,6 @@ def meet(row: Coverage) -> bool:
     return join_head(row, chain=installed_chain(CHAIN), stop=control().stop)
 
 
-def of_block(number: int, count: int) -> list[TransactionFacts]:
-    """Return so many transactions of a block, which hold nothing."""
-    place = {"block_number": number, "block_hash": "0x01", "block_time": 1}
-    return [TransactionFacts(tx_hash=f"0x{n}", launches=(), event_logs=(), **place) for n in range(count)]
-
-
 def test_what_was_fetched_before_the_reorg_is_not_written(chain, node):
     row, target = live(chain), [final(chain)]
     steps = read_history(row, chain=installed_chain(CHAIN), target=lambda: target[0], control=control())
@@ -74,17 +67,6 @@ def test_what_was_fetched_before_the_reorg_is_not_written(chain, node):
     row.refresh_from_db()
     assert row.followed_to == target[0]
     assert wrong_rows(chain, to=target[0]) == []
-
-
-def test_what_is_too_much_for_one_write_is_cut_between_blocks():
-    most = history.MAX_WRITTEN_TRANSACTIONS
-    found = [*of_block(3, most - 1), *of_block(7, 2), *of_block(8, most + 5), *of_block(11, 1)]
-    cut = [(to, len(part), {facts.block_number for facts in part}) for to, part in split_between_blocks(found, last=20)]
-    assert cut == [(6, most - 1, {3}), (7, 2, {7}), (10, most + 5, {8}), (20, 1, {11})]
-
-
-def test_blocks_without_anything_are_one_write():
-    assert list(split_between_blocks([], last=20)) == [(20, [])]
 
 
 def test_nothing_behind_a_range_that_is_not_fetched_yet_is_written(chain, node, settings, forget_chains):
@@ -121,8 +103,8 @@ def test_only_so_many_ranges_are_read_before_they_can_be_written(chain, node, se
     forget_chains()
     steps = reading(live(chain), to=final(chain))
     next(steps)
-    # Of 24 ranges: three are fetched at first, all of which may be written, and as many again; each by two filters.
-    assert node.received["eth_getLogs"] <= 2 * 6
+    # Of 24 ranges: three are fetched at first, all of which may be written, and as many again; each by three filters.
+    assert node.received["eth_getLogs"] <= 3 * 6
     steps.close()
 
 

@@ -53,6 +53,28 @@ def test_what_was_given_up_is_not_skipped_when_the_target_comes_back() -> None:
     assert requested == [(15, 20), (15, 20)]
 
 
+def test_a_result_that_is_refused_is_read_again_before_any_later_one_is_handed_out() -> None:
+    requested, refused = [], set[int]()
+
+    def read(first: int, last: int) -> range:
+        requested.append(first)
+        return range(first, last + 1)
+
+    def accept(result: range) -> bool:
+        is_first_time = result[0] == 5 and result[0] not in refused
+        refused.add(result[0])
+        return not is_first_time
+
+    control = RetryControl(stop=Event(), record=lambda _: 0.0, clear=lambda: None)
+    job = PrefetchJob(read=read, count=len, longest=lambda: 5, target=lambda: 14, control=control, accepts=accept)
+    found = []
+    with prefetching(job, first=0) as prefetcher:
+        while batch := prefetcher.next_batch(limit=5):
+            found += batch
+    assert found == [range(5), range(5, 10), range(10, 15)]
+    assert sorted(requested) == [0, 5, 5, 10]
+
+
 class Gate(StandIn):
     """Stand-in that responds to four requests at once, and to none alone; the first request is an exception."""
 

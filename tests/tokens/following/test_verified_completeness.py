@@ -8,22 +8,26 @@ import pytest
 from eth_utils.crypto import keccak
 
 from tests.nodes.following_chain import control, final, install, launched, wrong_rows
+from tests.nodes.log_encoding import emit
+from tests.rows.factories import TokenFactory
 from tests.simulator import Faults, SimulatedChain, Traffic, serve
 from tests.simulator.addresses import FACTORY
 from tests.simulator.chain import Block, bloom
+from tests.simulator.trade_comparing import trade_differences
 from tests.simulator.transactions import TransactionMaker
 from tokens.chains.evm.logs.blooms import BITS
 from tokens.following import coverage
+from tokens.following.followed_pools import MAX_NAMED_POOLS
 from tokens.following.history import read_history
-from tokens.following.verification import VerifiedRun, verify_coverage
+from tokens.following.verifying.verification import VerifiedRun, verify_coverage
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
-from tokens.models import Coverage, CoverageAlarm, LaunchFacts, Token, TokenEvent
+from tokens.models import Coverage, CoverageAlarm, LaunchFacts, PoolTrade, RollingSum, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
 # That of simulated chains.
 CHAIN = 8453
-BUSY = Traffic(launches=0.8, events=0.6, noise=0.1)
+BUSY = Traffic(launches=0.8, events=0.6, noise=0.1, swaps=1.0)
 # Some launches have no log left by which they would be noticed.
 FORGETFUL = Faults(omitted_for_good=0.02, forgotten=0.05)
 
@@ -110,8 +114,8 @@ def test_what_the_only_node_leaves_out_for_good_is_found_by_filters_and_receipts
     checked = check(run)
     assert wrong_rows(chain, to=final(chain)) == []
     assert launched() == all_launches(chain)
-    # Claims are parts of events.
-    rows = [line for line in lacking if " is missing" in line and not line.startswith("claim")]
+    # Claims are parts of events, and candles are made of trades.
+    rows = [line for line in lacking if " is missing" in line and not line.startswith(("claim", "candle"))]
     assert sum(step.missing for step in checked) == len(rows) > 0
     assert_alarms_name(chain, caplog, lacking)
 
@@ -148,17 +152,21 @@ def test_a_node_without_block_receipts_is_checked_by_its_transactions(chain, nod
 
 
 def made_up(chain: SimulatedChain) -> tuple[list[Block], int]:
-    """Return the chain as from a node that makes up a launch and events in empty blocks; and how many."""
+    """Return the chain as from a node that makes up a launch, events and swaps; and how many rows these have."""
     maker, blocks = TransactionMaker(random.Random(5)), list(chain.blocks)  # noqa: S311 - the same each time
-    launch, event = [block.number for block in blocks[20 : final(chain)] if not block.transactions][:2]
     alive = [token for block in blocks[:20] for entry in block.transactions for _, token in entry.launches]
     invented = {
-        launch: maker.launch(Traffic(legacy=0, several=0, reverted=0)),
-        event: next(found for found in iter(lambda: maker.event(alive), None) if len(found.happenings) > 1),
+        21: maker.launch(Traffic(legacy=0, several=0, reverted=0)),
+        25: next(found for found in iter(lambda: maker.event(alive), None) if len(found.happenings) > 1),
+        31: next(found for found in iter(lambda: maker.swaps(alive), None) if len(found.pool_logs) > 1),
     }
     for number, transaction in invented.items():
-        blocks[number] = replace(blocks[number], transactions=(transaction,), logs_bloom=bloom(transaction.logs))
-    return blocks, sum(len(entry.launches) + len(entry.happenings) for entry in invented.values())
+        transactions = (*blocks[number].transactions, transaction)
+        filled = bloom(log for entry in transactions for log in entry.logs)
+        blocks[number] = replace(blocks[number], transactions=transactions, logs_bloom=filled)
+    return blocks, sum(
+        len(entry.launches) + len(entry.happenings) + len(entry.pool_logs) for entry in invented.values()
+    )
 
 
 @pytest.mark.parametrize("method", ["logs", "bloom", "receipts"])
@@ -209,46 +217,141 @@ def other_branch(chain: SimulatedChain, *, after: int) -> list[Block]:
     return blocks
 
 
+@pytest.fixture
+def untraded(node, honest):
+    """Let both nodes serve a chain without swaps: no log of a pool has receipts of filters that a test made up read."""
+    grown = SimulatedChain(22, traffic=replace(BUSY, swaps=0, legacy=0))
+    grown.mine(60)
+    node.chain = honest.chain = grown
+    return grown
+
+
 def with_full_filters(chain: SimulatedChain) -> list[Block]:
     """Return the chain as one so busy that its filters exclude nothing."""
     return [replace(block, logs_bloom=2**BITS - 1) for block in chain.blocks]
 
 
-def test_logs_decide_where_filters_are_too_full(chain, node, honest, caplog):
-    node.pinned = honest.pinned = with_full_filters(chain)
+def test_logs_decide_where_filters_are_too_full(untraded, node, honest, caplog):
+    node.pinned = honest.pinned = with_full_filters(untraded)
     node.faults = FORGETFUL
-    run = read(chain)
-    lacking = wrong_rows(chain, to=final(chain))
+    run = read(untraded)
+    lacking = wrong_rows(untraded, to=final(untraded))
     check(run)
-    assert lacking and wrong_rows(chain, to=final(chain)) == []
-    assert_alarms_name(chain, caplog, lacking)
+    assert lacking and wrong_rows(untraded, to=final(untraded)) == []
+    assert_alarms_name(untraded, caplog, lacking)
     assert not node.received.keys() & {"eth_getBlockReceipts"}
 
 
-def test_logs_of_another_branch_decide_nothing_where_filters_are_too_full(chain, node, honest):
+def test_logs_of_another_branch_decide_nothing_where_filters_are_too_full(untraded, node, honest):
     """Check logs of the only node that serves them, one of whose blocks is from a branch that the headers are not.
 
     The block has no rows: otherwise its receipts would be read, too, and be refused for the filter of this test.
     """
-    run = read(chain)
+    run = read(untraded)
     # Without launches, which are completed by calls at the block's hash.
     foreign = next(
         block.number
-        for block in chain.blocks
+        for block in untraded.blocks
         if any(entry.happenings for entry in block.transactions)
         and not any(entry.launches for entry in block.transactions)
     )
     TokenEvent.objects.filter(block_number=foreign).delete()
-    honest.pinned, honest.faults = with_full_filters(chain), Faults(lacking=frozenset({"eth_getLogs"}))
-    node.pinned = with_full_filters(chain)
+    honest.pinned, honest.faults = with_full_filters(untraded), Faults(lacking=frozenset({"eth_getLogs"}))
+    node.pinned = with_full_filters(untraded)
     node.pinned[foreign] = replace(node.pinned[foreign], hash="0x" + keccak(text="another").hex())
     check(run, once=True)
     assert run.verified_to < foreign and not CoverageAlarm.objects.exists()
     assert not TokenEvent.objects.filter(block_number=foreign).exists()
     node.pinned = None
     check(run)
-    assert run.verified_to == final(chain) and wrong_rows(chain, to=final(chain)) == []
+    assert run.verified_to == final(untraded) and wrong_rows(untraded, to=final(untraded)) == []
     assert [alarm.first_block <= foreign <= alarm.last_block for alarm in CoverageAlarm.objects.all()] == [True]
+
+
+def crowded(chain: SimulatedChain) -> list[Block]:
+    """Return the chain with so many logs of others in each block that its filters really exclude nothing."""
+    rng = random.Random(3)  # noqa: S311 - the same each time
+    others = [emit("0x" + rng.randbytes(20).hex(), "Poked(uint256)", number) for number in range(700)]
+    blocks = list[Block]()
+    for block in chain.blocks:
+        other = replace(TransactionMaker(rng).noise(()), logs=tuple(others))
+        transactions = (*block.transactions, other)
+        filled = bloom(log for entry in transactions for log in entry.logs)
+        blocks.append(replace(block, transactions=transactions, logs_bloom=filled))
+    return blocks
+
+
+@pytest.mark.parametrize("method", ["logs", "bloom"])
+def test_receipts_decide_about_trades_where_the_logs_of_two_nodes_differ(chain, node, honest, settings, method, caplog):
+    """Check two nodes that both leave out some logs for good, and filters that exclude nothing."""
+    settings.FOLLOW_VERIFY = method
+    node.pinned = honest.pinned = crowded(chain)
+    node.faults = honest.faults = Faults(omitted_for_good=0.02)
+    run = read(chain)
+    truth = chain.truth(blocks=chain.blocks[: final(chain) + 1])
+    lacking = [line for line in trade_differences(truth, chain_id=CHAIN) if "is missing" in line]
+    assert any(line.startswith("trade") for line in lacking)
+    check(run)
+    assert trade_differences(truth, chain_id=CHAIN) == []
+    assert any("missing=" in record.message for record in caplog.records if record.levelno == logging.ERROR)
+    assert (node.received | honest.received)["eth_getBlockReceipts"] > 0
+
+
+def test_two_nodes_that_agree_about_the_trades_of_many_pools_need_no_receipts(chain, node, honest):
+    for number in range(MAX_NAMED_POOLS + 1):
+        TokenFactory(chain_id=CHAIN, pool_address=f"0x{number:064x}")
+    run = read(chain)
+    node.received.clear()
+    honest.received.clear()
+    check(run)
+    events = {
+        event.at.block_number
+        for event in (*chain.truth().events, *chain.truth().tokens.values())
+        if event.at.block_number <= final(chain)
+    }
+    # Of blocks with launches and events only; those with swaps alone are compared by logs.
+    assert 0 < honest.received["eth_getBlockReceipts"] < final(chain)
+    assert honest.received["eth_getBlockReceipts"] >= len(events)
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_trades_that_a_node_leaves_out_among_many_pools_are_found(chain, node, honest):
+    for number in range(MAX_NAMED_POOLS + 1):
+        TokenFactory(chain_id=CHAIN, pool_address=f"0x{number:064x}", factory_address=FACTORY)
+    node.faults = honest.faults = Faults(omitted_for_good=0.02)
+    run = read(chain)
+    check(run)
+    truth = chain.truth(blocks=chain.blocks[: final(chain) + 1])
+    assert trade_differences(truth, chain_id=CHAIN) == []
+
+
+def test_altered_trades_are_written_again_without_an_alarm(chain, node):
+    run = read(chain)
+    first, second = PoolTrade.objects.order_by("position")[:2]
+    PoolTrade.objects.filter(position=first.position).update(amount_token=first.amount_token + 1)
+    PoolTrade.objects.filter(position=second.position).update(price=second.price * 2)
+    other = PoolTrade.objects.exclude(token_id__in=(first.token_id, second.token_id)).last()
+    RollingSum.objects.create(
+        token_id=other.token_id, seconds=3600, volume_quote=1, volume_usd=1, buys=1, sells=1, traders=1
+    )
+    check(run)
+    # A token without a repaired trade was not counted again.
+    assert RollingSum.objects.get().token_id == other.token_id
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_trades_of_a_token_that_became_known_later_are_written_without_an_alarm(chain, node):
+    """Check a launch before the run: when the run was read, the pool was foreign."""
+    half = final(chain) // 2
+    late = read(chain, first=half)
+    early = coverage.open_run_coverage(installed_chain(CHAIN).info, first=0, last=half - 1)
+    for _ in read_history(early, chain=installed_chain(CHAIN), target=lambda: half - 1, control=control()):
+        pass
+    before = PoolTrade.objects.count()
+    assert sum(step.missing for step in check(late)) == 0
+    assert PoolTrade.objects.count() > before
+    assert not CoverageAlarm.objects.exists()
 
 
 def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):

@@ -218,4 +218,4 @@ def test_no_search_entry_exists_without_a_token():
     violation = pytest.raises(psycopg.errors.ForeignKeyViolation)
     with violation, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.cursor.execute("INSERT INTO tokens_market (token_id, priority) VALUES (1, 1)")
+        cursor.cursor.execute("INSERT INTO tokens_market (token_id) VALUES (1)")

@@ -227,4 +227,4 @@ def test_statements_do_not_grow_with_the_rows():
         return len(captured)
 
     launches = drawn_launches(80)
-    assert count(launches[:1]) == count(launches[1:]) < 15
+    assert count(launches[:1]) == count(launches[1:]) < 18

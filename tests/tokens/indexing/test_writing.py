@@ -20,7 +20,7 @@ from tokens.chains.types import EventLog
 from tokens.indexing.fact_json import launch_facts
 from tokens.indexing.launch_rows import launch_key, make_launch_lines, token_columns
 from tokens.indexing.writing import write_transactions
-from tokens.models import LaunchFacts, Market, MarketPoint, Token, TokenEvent
+from tokens.models import LaunchFacts, Market, ProviderRefresh, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -241,27 +241,24 @@ def test_statements_do_not_grow_with_the_transactions():
 
 
 def priced(token):
-    """Give a token market data, with a point of its history, that are due in a week."""
-    later = timezone.now() + timedelta(days=7)
+    """Give a token market data of both sources, and a refresh that is due in a week."""
     Market.objects.filter(pk=token.pk).update(
-        price_usd=5.0, market_cap=9.0, updated_at=timezone.now(), due_at=later, priority=3, attempts=2, by_address=True
+        price_usd=5.0, market_cap=9.0, price_quote=2, last_position=7, trending=1.5, updated_at=timezone.now()
     )
-    MarketPoint.objects.create(token=token, at=timezone.now(), price_usd=5.0)
+    ProviderRefresh.objects.create(token=token, due_at=timezone.now() + timedelta(days=7))
 
 
 @pytest.mark.parametrize("hidden", [True, False])
 def test_market_data_of_a_token_in_another_pool_start_anew(hidden):
     launch = mined("deploy-plain").read()
     write_all([launch])
-    token = Token.objects.get()
-    priced(token)
+    unpriced = Market.objects.values().get()
+    priced(Token.objects.get())
     Token.objects.update(unindexed=hidden)
     pool = replace(launch.launches[0].pool, address="0x" + "ab" * 32)
     write_all([moved(launch, pool=pool, block_time=int(time.time()))])
-    row = Market.objects.get()
-    assert (row.price_usd, row.market_cap, row.updated_at, row.attempts, row.by_address) == (None, None, None, 0, False)
-    assert (row.priority, row.due_at <= timezone.now()) == (1, True)
-    assert not MarketPoint.objects.exists()
+    assert Market.objects.values().get() == unpriced
+    assert not ProviderRefresh.objects.exists()
 
 
 def test_market_data_of_a_token_that_comes_back_in_its_pool_go_on():
@@ -269,10 +266,9 @@ def test_market_data_of_a_token_that_comes_back_in_its_pool_go_on():
     write_all([launch])
     priced(Token.objects.get())
     Token.objects.update(unindexed=True)
+    before = Market.objects.values().get(), ProviderRefresh.objects.values().get()
     write_all([moved(launch)])
-    row = Market.objects.get()
-    assert (row.price_usd, row.market_cap, MarketPoint.objects.count()) == (5.0, 9.0, 1)
-    assert (row.priority, row.due_at <= timezone.now()) == (3, True)
+    assert (Market.objects.values().get(), ProviderRefresh.objects.values().get()) == before
 
 
 def test_claims_that_were_kept_before_their_token_was_known_become_its_own():

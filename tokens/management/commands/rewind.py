@@ -31,8 +31,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         unwound = rewound.unwound
         self.stdout.write(
-            f"chain {chain_id} is back at block {to}: {unwound.tokens} tokens hidden, {unwound.events} events deleted,"
-            f" {unwound.requests} transactions enqueued again"
+            f"chain {chain_id} is back at block {to}: {unwound.tokens} tokens hidden, {unwound.events} events and"
+            f" {unwound.trades} trades deleted, {unwound.requests} transactions enqueued again"
         )
         for first, last in rewound.runs:
             self.stdout.write(f"to be read again: manage.py backfill --chain {chain_id} --from {first} --to {last}")

@@ -5,49 +5,89 @@ from dataclasses import dataclass, replace
 
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.pool_types import PoolSelection
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.types import BlockHeader, TransactionFacts
+from tokens.chains.types import BlockHeader, RangeFacts, TransactionFacts
+from tokens.following.block_contents import pool_logs, replace_blocks
+from tokens.following.followed_pools import is_named
+
+
+class UnprovenError(Exception):
+    """Rows differ from the reading in blocks that only their receipts can decide about."""
+
+    def __init__(self, numbers: Collection[int]) -> None:
+        super().__init__(f"{len(numbers)} blocks are not proven")
+        self.numbers = numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class SecondReading:
-    """The contents of the blocks from the first to the last, in chain order."""
+    """The contents of a range of blocks."""
 
     chain: Chain
-    first: int
-    last: int
+    # The pools whose logs are read; None is none.
+    pools: PoolSelection | None
     # The hash of the last block on the branch that most nodes have.
     last_hash: str
-    transactions: tuple[TransactionFacts, ...]
-    # Blocks that certainly hold this and nothing else: their receipts reproduce their bloom filter, or the filter has
-    # bits and excludes everything.
-    proven: frozenset[int]
+    contents: RangeFacts
+    # Blocks that certainly have these transactions and no others: their receipts reproduce their bloom filter, or the
+    # filter has bits and excludes everything.
+    proven: frozenset[int] = frozenset()
+    # The same of swaps and liquidity changes.
+    proven_pools: frozenset[int] = frozenset()
+
+    @property
+    def first(self) -> int:
+        return self.contents.first
+
+    @property
+    def last(self) -> int:
+        return self.contents.last
+
+    @property
+    def transactions(self) -> tuple[TransactionFacts, ...]:
+        return self.contents.transactions
 
 
 def read_second(
-    chain: Chain, alternate: Chain, first: int, last: int, *, addresses: Collection[str], method: str
+    chain: Chain,
+    alternate: Chain,
+    first: int,
+    last: int,
+    *,
+    addresses: Collection[str],
+    pools: PoolSelection | None,
+    method: str,
 ) -> SecondReading:
     """Read the blocks again, with the nodes in another order and the method of FOLLOW_VERIFY.
 
     Raises NodeUnavailableError and BlockNotCanonicalError.
     """
     trusted, last_hash = _choose(chain, alternate, last)
-    reading = SecondReading(
-        chain=trusted, first=first, last=last, last_hash=last_hash, transactions=(), proven=frozenset()
-    )
+    nothing = RangeFacts(first=first, last=last, transactions=())
+    reading = SecondReading(chain=trusted, pools=pools, last_hash=last_hash, contents=nothing)
     if method == "receipts":
         return read_from_receipts(reading, range(first, last + 1), addresses=addresses)
     if method == "logs":
-        return replace(reading, transactions=tuple(_read_logs(reading, addresses)))
-    headers = _read_linked(reading, first)
-    promises = {number: trusted.may_contain_events(header) for number, header in headers.items()}
+        return replace(reading, contents=_read_logs(reading, addresses))
+    return _read_by_filters(reading, addresses)
+
+
+def _read_by_filters(reading: SecondReading, addresses: Collection[str]) -> SecondReading:
+    """Read blocks from receipts where their bloom filters promise something, and from logs where these can't decide."""
+    headers = _read_linked(reading, reading.first)
+    # Among all pools of the chain, foreign ones fill the filter of every block.
+    by_filter = reading.pools if reading.pools and is_named(reading.pools) else None
+    promises = {number: reading.chain.may_contain_events(header, pools=by_filter) for number, header in headers.items()}
     promising = {number for number, promise in promises.items() if promise}
     # Logs decide only about blocks whose filter is too full, or empty, as on chains that never fill it.
     undecided = any(promises[number] is None or not header.logs_bloom for number, header in headers.items())
-    logged = _read_logs(reading, addresses, without=promising) if undecided else ()
-    reading = replace(reading, transactions=tuple(logged))
-    _check_blocks(logged, headers)
-    holding = {facts.block_number for facts in logged}
+    if undecided or by_filter is not reading.pools:
+        reading = replace(reading, contents=_read_logs(reading, addresses, without=promising))
+    _check_blocks(reading.transactions, headers)
+    holding = {facts.block_number for facts in reading.transactions}
+    if by_filter:
+        holding |= {log.block_number for log in pool_logs(reading.contents)}
     if holding and not any(header.logs_bloom for header in headers.values()):
         # The chain leaves its bloom filters empty: a filter that excludes everything proves nothing.
         return reading
@@ -56,16 +96,16 @@ def read_second(
     doubtful = promising | {number for number in holding if promises[number] is False}
     # An empty filter may be one that the chain never fills: no proof against rows.
     proven = frozenset(number for number in nothing if headers[number].logs_bloom)
-    reading = replace(reading, proven=proven)
+    reading = replace(reading, proven=proven, proven_pools=proven if by_filter else frozenset())
     return _replace_by_receipts(reading, [headers[number] for number in sorted(doubtful)], addresses=addresses)
 
 
-def _read_logs(
-    reading: SecondReading, addresses: Collection[str], *, without: Collection[int] = ()
-) -> Sequence[TransactionFacts]:
-    found = reading.chain.read_range(reading.first, reading.last, addresses=addresses, without=without)
+def _read_logs(reading: SecondReading, addresses: Collection[str], *, without: Collection[int] = ()) -> RangeFacts:
+    found = reading.chain.read_range(
+        reading.first, reading.last, addresses=addresses, without=without, pools=reading.pools
+    )
     # Blocks that were read in full may hold more than was requested.
-    return filter_by_address(found.transactions, addresses, info=reading.chain.info)
+    return replace(found, transactions=filter_by_address(found.transactions, addresses, info=reading.chain.info))
 
 
 def read_from_receipts(reading: SecondReading, numbers: Iterable[int], *, addresses: Collection[str]) -> SecondReading:
@@ -82,7 +122,7 @@ def read_from_receipts(reading: SecondReading, numbers: Iterable[int], *, addres
 
 def filter_by_address(
     transactions: Iterable[TransactionFacts], addresses: Collection[str], *, info: ChainInfo
-) -> Sequence[TransactionFacts]:
+) -> tuple[TransactionFacts, ...]:
     """Return transactions without logs of registry contracts that are not among the addresses (lower case)."""
     left_out = set(info.contracts).difference(addresses)
     found = []
@@ -91,7 +131,7 @@ def filter_by_address(
         logs = tuple(log for log in facts.event_logs if log.emitter.lower() not in left_out)
         if launches or logs:
             found.append(replace(facts, launches=launches, event_logs=logs))
-    return found
+    return tuple(found)
 
 
 def _choose(chain: Chain, alternate: Chain, last: int) -> tuple[Chain, str]:
@@ -141,10 +181,12 @@ def _replace_by_receipts(
 ) -> SecondReading:
     if not headers:
         return reading
-    transactions = reading.chain.read_receipts(headers).transactions
+    found = reading.chain.read_receipts(headers, pools=reading.pools)
+    found = replace(found, transactions=filter_by_address(found.transactions, addresses, info=reading.chain.info))
     numbers = {header.number for header in headers}
-    kept = [facts for facts in reading.transactions if facts.block_number not in numbers]
-    logged = filter_by_address(transactions, addresses, info=reading.chain.info)
-    # All logs of a block come from one of the two and keep their order.
-    merged = sorted([*kept, *logged], key=lambda facts: facts.block_number)
-    return replace(reading, transactions=tuple(merged), proven=reading.proven | numbers)
+    return replace(
+        reading,
+        contents=replace_blocks(reading.contents, found, numbers=numbers),
+        proven=reading.proven | numbers,
+        proven_pools=reading.proven_pools | numbers,
+    )

@@ -1,0 +1,109 @@
+"""Swaps and liquidity changes in pools of a simulated chain, as logs with the expected trades."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.nodes.launch_builder import USDC
+from tests.nodes.log_encoding import LogEntry, emit
+from tests.simulator.launches import Launched, LaunchMaker
+from tests.simulator.truth import LiquidityTruth, SwapTruth
+
+# Of chain 8453.
+POOL_MANAGER = "0x498581fF718922c3f8e6A244956aF099B2652b2b"
+
+_V4_SWAP = "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)"
+_V3_SWAP = "Swap(address,address,int256,int256,uint160,uint128,int24)"
+_V4_LIQUIDITY = "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)"
+_V3_MINT = "Mint(address,address,int24,int24,uint128,uint256,uint256)"
+_V3_BURN = "Burn(address,int24,int24,uint128,uint256,uint256)"
+
+
+@dataclass(frozen=True)
+class PoolEmitted:
+    """A log and what it is expected to be; None for a foreign pool, and for a swap that exchanges nothing."""
+
+    log: LogEntry
+    truth: SwapTruth | LiquidityTruth | None
+
+
+class PoolTrafficMaker:
+    """Generator of swaps and liquidity changes; the same seed makes the same ones."""
+
+    def __init__(self, rng: random.Random, maker: LaunchMaker) -> None:
+        self.rng, self.maker = rng, maker
+
+    def of(self, token: Launched) -> PoolEmitted:
+        """Return a swap in the token's pool, or now and then a change of its liquidity."""
+        return self.liquidity(token) if self.rng.random() < 0.1 else self.swap(token)
+
+    def foreign(self) -> PoolEmitted:
+        """Return a swap or liquidity change in a pool of no launched token."""
+        pool, someone = self.rng.randbytes(32), self.maker.address()
+        swapped = (self.rng.randrange(1, 10**20), -self.rng.randrange(1, 10**20), 2**96, 10**18, 0)
+        looks: list[Callable[[], LogEntry]] = [
+            lambda: emit(POOL_MANAGER, _V4_SWAP, pool, someone, *swapped, 3000, indexed=(0, 1)),
+            lambda: emit(POOL_MANAGER, _V4_LIQUIDITY, pool, someone, -200, 200, 10**9, bytes(32), indexed=(0, 1)),
+            lambda: emit(self.maker.address(), _V3_SWAP, someone, someone, *swapped, indexed=(0, 1)),
+        ]
+        return PoolEmitted(self.rng.choice(looks)(), None)
+
+    def swap(self, token: Launched) -> PoolEmitted:
+        """Return a swap in the token's pool: of any size, by anyone or by the locker that converts fees."""
+        rng = self.rng
+        is_buy, is_conversion, is_nothing = rng.random() < 0.6, rng.random() < 0.1, rng.random() < 0.03
+        amount_token = rng.randrange(1, 10 ** rng.randrange(1, 28))
+        amount_quote = 0 if is_nothing else rng.randrange(1, 10 ** rng.randrange(1, 21))
+        # What the pool received, and paid.
+        in_token, in_quote = (-amount_token, amount_quote) if is_buy else (amount_token, -amount_quote)
+        is_first = _is_currency0(token)
+        amounts = (in_token, in_quote) if is_first else (in_quote, in_token)
+        sqrt_price = rng.randrange(2**60, 2**130)
+        sender = token.columns["locker_address"] if is_conversion else self.maker.address()
+        pool = token.columns["pool_address"]
+        if len(pool) == 66:
+            # The amounts of the swapper.
+            swapper = (-amounts[0], -amounts[1])
+            log = emit(
+                POOL_MANAGER, _V4_SWAP, bytes.fromhex(pool[2:]), sender, *swapper, sqrt_price, 10**18, -5, 10_000,
+                indexed=(0, 1),
+            )  # fmt: skip
+        else:
+            log = emit(
+                pool, _V3_SWAP, sender, self.maker.address(), *amounts, sqrt_price, 10**18, -5, indexed=(0, 1)
+            )  # fmt: skip
+        truth = SwapTruth(
+            token=token.address,
+            is_buy=is_buy,
+            is_conversion=is_conversion,
+            amount_token=amount_token,
+            amount_quote=amount_quote,
+            sqrt_price=sqrt_price,
+            is_currency0=is_first,
+            quote=token.columns["paired_token"],
+            quote_decimals=6 if token.columns["paired_token"] == USDC else 18,
+        )
+        return PoolEmitted(log, None if is_nothing else truth)
+
+    def liquidity(self, token: Launched) -> PoolEmitted:
+        """Return liquidity that someone adds to the token's pool, or removes."""
+        rng, someone = self.rng, self.maker.address()
+        lower = 200 * rng.randrange(-1_000, 1_000)
+        upper, amount = lower + 200 * rng.randrange(1, 50), rng.randrange(1, 10**24)
+        is_removed, pool = rng.random() < 0.4, token.columns["pool_address"]
+        change = -amount if is_removed else amount
+        if len(pool) == 66:
+            log = emit(
+                POOL_MANAGER, _V4_LIQUIDITY, bytes.fromhex(pool[2:]), someone, lower, upper, change, bytes(32),
+                indexed=(0, 1),
+            )  # fmt: skip
+        elif is_removed:
+            log = emit(pool, _V3_BURN, someone, lower, upper, amount, 1, 2, indexed=(0, 1, 2))
+        else:
+            log = emit(pool, _V3_MINT, someone, someone, lower, upper, amount, 1, 2, indexed=(1, 2, 3))
+        truth = LiquidityTruth(token=token.address, tick_lower=lower, tick_upper=upper, liquidity=change)
+        return PoolEmitted(log, truth)
+
+
+def _is_currency0(token: Launched) -> bool:
+    return token.address.lower() < token.columns["paired_token"].lower()

@@ -1,0 +1,177 @@
+"""Comparison of trades, liquidity changes and candles with the truth of a simulated chain, computed anew from it.
+
+Nothing here is shared with the service's own arithmetic: prices are fractions, and candles are made in chain order.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from fractions import Fraction
+from math import isclose
+from typing import Any
+
+from tests.nodes.launch_builder import USDC
+from tests.simulator.truth import Json, LiquidityTruth, PoolLogTruth, SwapTruth, Truth
+from tokens.models import Candle, MinuteCandle, PoolLiquidityChange, PoolTrade
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+# Stored prices have 24 significant digits.
+_PRECISION = Fraction(1, 10**23)
+# Columns of numbers that are rounded: compared by their distance.
+_ROUNDED = ("price", "open", "high", "low", "close")
+_FLOATS = ("open_usd", "high_usd", "low_usd", "close_usd")
+# USD for a whole unit. Other quote tokens have no price, except launched ones, for which it depends on their trades.
+_USD = {USDC: Fraction(1)}
+
+
+def trade_differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[str]:
+    """Return the missing, superfluous and different rows as `comparing.differences`."""
+    swaps = [entry for entry in truth.pool_logs if isinstance(entry.log, SwapTruth)]
+    trades = PoolTrade.objects.filter(token__chain_id=chain_id, token__unindexed=False).select_related("token")
+    rows = {_trade_key(trade): _trade_row(trade) for trade in trades if trade.block_number > above}
+    found = list(_compare("trade", {_key(swap): _trade_truth(swap, truth) for swap in swaps}, rows))
+    changes = PoolLiquidityChange.objects.filter(token__chain_id=chain_id, token__unindexed=False)
+    found += _compare(
+        "liquidity",
+        {
+            _key(entry): _liquidity_truth(entry.log)
+            for entry in truth.pool_logs
+            if isinstance(entry.log, LiquidityTruth)
+        },
+        {
+            (change.token.contract_address, *divmod(change.position, 2**20)): _liquidity_row(change)
+            for change in changes.select_related("token")
+            if change.position >= (above + 1) * 2**20
+        },
+    )
+    return (
+        found if above >= 0 else found + list(_compare("candle", _candle_truths(truth, swaps), _candle_rows(chain_id)))
+    )
+
+
+def _compare(kind: str, expected: Mapping[Any, Json], rows: Mapping[Any, Json]) -> Iterator[str]:
+    for key in sorted(expected.keys() - rows.keys()):
+        yield f"{kind} {key} is missing"
+    for key in sorted(rows.keys() - expected.keys()):
+        yield f"{kind} {key} is invented"
+    for key in sorted(expected.keys() & rows.keys()):
+        for name, value in expected[key].items():
+            if not _is_equal(name, value, rows[key][name]):
+                yield f"{kind} {key} has {name} {rows[key][name]!r} and should have {value!r}"
+
+
+def _is_equal(name: str, expected: Any, stored: Any) -> bool:
+    if expected is None or stored is None:
+        return expected is stored
+    if name in _ROUNDED:
+        return bool(abs(Fraction(stored) - expected) <= expected * _PRECISION)
+    if name in _FLOATS:
+        return isclose(stored, expected, rel_tol=1e-12)
+    if name == "trader":
+        # Logs alone, of which the history is read, have none.
+        return stored in ("", expected)
+    return bool(stored == expected)
+
+
+def _key(entry: PoolLogTruth) -> tuple[str, int, int]:
+    return entry.log.token, entry.at.block_number, entry.at.log_index
+
+
+def _trade_key(trade: PoolTrade) -> tuple[str, int, int]:
+    return trade.token.contract_address, trade.block_number, trade.log_index
+
+
+def _trade_truth(swap: PoolLogTruth, truth: Truth) -> Json:
+    log = _swap(swap)
+    usd = {} if log.quote in truth.tokens else {"quote_usd": _USD.get(log.quote)}
+    return usd | {
+        "at": datetime.fromtimestamp(swap.at.block_time, UTC),
+        "tx_hash": swap.at.tx_hash,
+        "trader": swap.trader.lower(),
+        "is_buy": log.is_buy,
+        "is_conversion": log.is_conversion,
+        "amount_token": log.amount_token,
+        "amount_quote": log.amount_quote,
+        "price": _price(log),
+    }
+
+
+def _trade_row(trade: PoolTrade) -> Json:
+    names = ("at", "is_buy", "is_conversion", "amount_token", "amount_quote", "price", "quote_usd")
+    trader = "" if trade.trader is None else "0x" + bytes(trade.trader).hex()
+    own = {"tx_hash": "0x" + bytes(trade.tx_hash).hex(), "trader": trader}
+    return {name: getattr(trade, name) for name in names} | own
+
+
+def _liquidity_truth(log: LiquidityTruth) -> Json:
+    return {"tick_lower": log.tick_lower, "tick_upper": log.tick_upper, "liquidity": log.liquidity}
+
+
+def _liquidity_row(change: PoolLiquidityChange) -> Json:
+    return {name: getattr(change, name) for name in ("tick_lower", "tick_upper", "liquidity")}
+
+
+def _candle_truths(truth: Truth, swaps: Sequence[PoolLogTruth]) -> dict[tuple[str, int, int], Json]:
+    """Return (token, seconds, beginning) -> candle."""
+    by_period = defaultdict[tuple[str, int, int], list[PoolLogTruth]](list)
+    for swap in swaps:
+        for seconds in (_MINUTE, _HOUR, _DAY):
+            by_period[swap.log.token, seconds, swap.at.block_time // seconds * seconds].append(swap)
+    return {key: _candle(entries, truth) for key, entries in by_period.items()}
+
+
+def _candle(entries: Sequence[PoolLogTruth], truth: Truth) -> Json:
+    """Return the candle of a period's swaps in chain order; without USD where their quote's price is not known here."""
+    logs = [_swap(entry) for entry in entries]
+    prices = [_price(log) for log in logs]
+    demand = [log for log in logs if not log.is_conversion]
+    candle: Json = {
+        "first_position": entries[0].at.block_number * 2**20 + entries[0].at.log_index,
+        "last_position": entries[-1].at.block_number * 2**20 + entries[-1].at.log_index,
+        "open": prices[0],
+        "high": max(prices),
+        "low": min(prices),
+        "close": prices[-1],
+        "volume_quote": sum(log.amount_quote for log in demand),
+        "buys": sum(log.is_buy for log in demand),
+        "sells": sum(not log.is_buy for log in demand),
+    }
+    if logs[0].quote in truth.tokens:
+        return candle
+    usd = _USD.get(logs[0].quote)
+    values = [] if usd is None else [_micro_usd(log, usd) for log in demand]
+    in_usd = {f"{name}_usd": usd and float(candle[name] * usd) for name in ("open", "high", "low", "close")}
+    return candle | in_usd | {"volume_usd": Fraction(sum(values), 10**6)}
+
+
+def _micro_usd(log: SwapTruth, usd: Fraction) -> int:
+    """Return the value of a swap in millionths of a dollar, rounded half up."""
+    exact = Fraction(log.amount_quote, 10**log.quote_decimals) * usd * 10**6
+    return (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
+
+
+def _candle_rows(chain_id: int) -> dict[tuple[str, int, int], Json]:
+    mine = {"token__chain_id": chain_id, "token__unindexed": False}
+    names = (
+        "first_position", "last_position", "open", "high", "low", "close", "open_usd", "high_usd", "low_usd",
+        "close_usd", "volume_quote", "volume_usd", "buys", "sells",
+    )  # fmt: skip
+    stored: Iterable[tuple[int, Any]] = (
+        *((_MINUTE, row) for row in MinuteCandle.objects.filter(**mine).select_related("token")),
+        *((row.seconds, row) for row in Candle.objects.filter(**mine).select_related("token")),
+    )
+    return {
+        (row.token.contract_address, seconds, int(row.at.timestamp())): {name: getattr(row, name) for name in names}
+        for seconds, row in stored
+    }
+
+
+def _price(log: SwapTruth) -> Fraction:
+    """Return whole quote units for a whole token, which has 18 decimals."""
+    ratio = Fraction(log.sqrt_price, 2**96) ** 2
+    return (ratio if log.is_currency0 else 1 / ratio) * Fraction(10) ** (18 - log.quote_decimals)
+
+
+def _swap(entry: PoolLogTruth) -> SwapTruth:
+    assert isinstance(entry.log, SwapTruth)
+    return entry.log

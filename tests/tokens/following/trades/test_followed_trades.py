@@ -1,0 +1,192 @@
+"""Trades of a followed chain: of its head, its history and its reorganisations, with candles, sums and markets."""
+
+import pytest
+
+from tests.nodes.followed import Followed
+from tests.nodes.following_chain import control, final, install, wrong_rows
+from tests.nodes.relay import relay
+from tests.rows.factories import TokenFactory
+from tests.simulator import SimulatedChain, Traffic, serve
+from tests.simulator.trade_comparing import trade_differences
+from tests.simulator.truth import SwapTruth
+from tokens.chains.pool_types import EVERY_POOL
+from tokens.following import coverage
+from tokens.following.followed_pools import MAX_NAMED_POOLS, select_followed_pools
+from tokens.following.history import join_head, read_history, sum_up
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import Coverage, FollowedBlock, Market, PoolTrade, Token
+
+pytestmark = pytest.mark.django_db
+
+# That of simulated chains.
+CHAIN = 8453
+BUSY = Traffic(launches=0.5, events=0.3, noise=0.2, swaps=1.5, legacy=0.2)
+
+
+@pytest.fixture
+def chain():
+    grown = SimulatedChain(33, traffic=BUSY)
+    grown.mine(80)
+    return grown
+
+
+@pytest.fixture
+def node(chain, settings, forget_chains, tmp_path):
+    settings.FOLLOW_FROM = {CHAIN: 0}
+    with serve(chain) as running:
+        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        yield running
+
+
+def live(chain: SimulatedChain) -> Coverage:
+    return coverage.open_live_coverage(installed_chain(CHAIN).info, final=final(chain))[-1]
+
+
+def read(row: Coverage, *, to: int) -> None:
+    for _ in read_history(row, chain=installed_chain(CHAIN), target=lambda: to, control=control()):
+        pass
+
+
+def begin_at(node, chain: SimulatedChain, number: int) -> Followed:
+    """Return the head of the chain as it was at a block."""
+    node.pinned = chain.blocks[: number + 1]
+    followed = Followed(CHAIN)
+    followed.catch_up()
+    node.pinned = None
+    return followed
+
+
+def swaps_of(chain: SimulatedChain) -> int:
+    return sum(isinstance(entry.log, SwapTruth) for entry in chain.truth().pool_logs)
+
+
+def test_the_head_writes_trades_with_their_traders_in_the_blocks_of_their_launches(chain, node):
+    followed = begin_at(node, chain, 0)
+    followed.catch_up()
+    assert wrong_rows(chain, to=chain.head.number) == []
+    assert PoolTrade.objects.count() == swaps_of(chain) > 50
+    assert PoolTrade.objects.filter(is_conversion=True).exists()
+
+
+def test_each_trade_of_a_block_that_is_one_step_has_its_trader(chain, node):
+    followed = begin_at(node, chain, chain.head.number - 1)
+    PoolTrade.objects.all().delete()
+    followed.catch_up()
+    while not PoolTrade.objects.exists():
+        chain.mine()
+        followed.catch_up()
+    assert not PoolTrade.objects.filter(trader=None).exists()
+
+
+@pytest.mark.parametrize("depth", [1, 5])
+def test_a_reorganisation_takes_trades_and_candles_back(chain, node, depth):
+    followed = begin_at(node, chain, 0)
+    followed.catch_up()
+    chain.reorg(depth, length=depth + 2)
+    followed.catch_up()
+    chain.mine(2)
+    followed.catch_up()
+    assert wrong_rows(chain, to=chain.head.number) == []
+
+
+def test_the_history_has_all_trades_whatever_was_launched_while_ranges_were_requested(chain, node, settings):
+    """Check a selection by name, of which ranges that are requested before a launch is read lack the pool."""
+    settings.FOLLOW_LONGEST_RANGE_BLOCKS = settings.FOLLOW_RANGE_BLOCKS = 4
+    row = live(chain)
+    read(row, to=final(chain))
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def test_of_many_pools_foreign_ones_are_dropped(chain, node):
+    for number in range(MAX_NAMED_POOLS + 1):
+        TokenFactory(chain_id=CHAIN, pool_address=f"0x{number:064x}")
+    assert select_followed_pools(installed_chain(CHAIN).info) == EVERY_POOL
+    read(live(chain), to=final(chain))
+    truth = chain.truth(blocks=chain.blocks[: final(chain) + 1])
+    assert trade_differences(truth, chain_id=CHAIN) == []
+
+
+def test_the_window_is_read_again_with_the_pools_known(chain, node):
+    followed = Followed(CHAIN)
+    followed.catch_up()
+    row = live(chain)
+    read(row, to=final(chain))
+    assert join_head(row, chain=installed_chain(CHAIN), stop=control().stop)
+    assert wrong_rows(chain, to=chain.head.number) == []
+    chain.reorg(3, length=5)
+    followed.catch_up()
+    assert wrong_rows(chain, to=chain.head.number) == []
+
+
+def test_what_a_killed_process_did_not_sum_is_summed_by_the_next(chain, node):
+    Followed(CHAIN).catch_up()
+    row = live(chain)
+    read(row, to=final(chain))
+    row = Coverage.objects.get()
+    assert (row.followed_to, row.summed_to) == (final(chain), -1)
+    info = installed_chain(CHAIN).info
+    traded = Token.objects.filter(trades__isnull=False).distinct().count()
+    assert sum_up(row, chain=info) >= traded > 5
+    assert Market.objects.filter(last_position__isnull=False).count() >= traded
+    assert Coverage.objects.get().summed_to == final(chain)
+    assert sum_up(row, chain=info) == 0
+
+
+def test_a_chain_with_the_providers_data_reads_no_logs_of_pools(chain, node, settings, forget_chains):
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    queries = []
+    with relay(node.url, before=queries.append) as url:
+        settings.RPC_URLS = {CHAIN: (url,)}
+        forget_chains()
+        Followed(CHAIN).catch_up()
+        read(live(chain), to=final(chain))
+    assert Token.objects.exists() and not PoolTrade.objects.exists()
+    calls = [call for body in queries for call in (body if isinstance(body, list) else [body])]
+    wanted = [call["params"][0].get("address") or [] for call in calls if call["method"] == "eth_getLogs"]
+    makers = coverage.pool_makers(installed_chain(CHAIN).info)
+    assert wanted and all(makers.isdisjoint(addresses) for addresses in wanted)
+    assert not any(call["params"][1] for call in calls if call["method"] == "eth_getBlockByHash")
+
+
+def test_trades_that_are_switched_on_later_are_read_from_the_first_block_beside_the_head(chain, node, settings):
+    settings.MARKET_PROVIDER_CHAINS = {CHAIN}
+    followed = Followed(CHAIN)
+    followed.catch_up()
+    row = live(chain)
+    read(row, to=final(chain))
+    join_head(row, chain=installed_chain(CHAIN), stop=control().stop)
+    assert not PoolTrade.objects.exists()
+    settings.MARKET_PROVIDER_CHAINS = set()
+    chain.mine(4)
+    followed.catch_up()
+    assert PoolTrade.objects.exists()
+    again = live(chain)
+    assert again.pk != row.pk
+    read(again, to=final(chain))
+    assert join_head(again, chain=installed_chain(CHAIN), stop=control().stop)
+    assert wrong_rows(chain, to=chain.head.number) == []
+
+
+def test_a_block_and_a_range_cost_one_call_more_with_trades(chain, node, settings, forget_chains):
+    """Check blocks without launches: a pool that a named selection lacks costs a range another call."""
+    chain.traffic = Traffic(launches=0, events=0, noise=1, swaps=1)
+    calls = {}
+    for chains in ({CHAIN}, set()):
+        settings.MARKET_PROVIDER_CHAINS = chains
+        forget_chains()
+        Coverage.objects.all().delete()
+        FollowedBlock.objects.all().delete()
+        followed = Followed(CHAIN)
+        followed.catch_up()
+        node.received.clear()
+        for _ in range(10):
+            chain.mine()
+            followed.catch_up()
+        at_head = sum(node.received.values())
+        node.received.clear()
+        row = coverage.open_run_coverage(installed_chain(CHAIN).info, first=81, last=90)
+        # The first run's blocks become final with the second's.
+        read(row, to=90)
+        calls[bool(chains)] = at_head, sum(node.received.values())
+    # Each block is one call of the test for the newest header, and docs/operating.md has the others.
+    assert calls == {True: (10 * (1 + 3), 3), False: (10 * (1 + 4), 4)}

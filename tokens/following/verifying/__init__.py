@@ -1,0 +1,1 @@
+"""Verification of final blocks: a second reading, its comparison with the rows, and their repair."""

@@ -1,0 +1,89 @@
+"""Comparison of stored trades and liquidity changes with those of a second reading, and their repair."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from tokens.chains.pool_types import LiquidityChange, Swap, chain_position, split_position
+from tokens.following.block_contents import pool_logs
+from tokens.following.verifying.second_reading import SecondReading, UnprovenError
+from tokens.models import Coverage, PoolTrade, Token
+from tokens.trades import trade_writing
+from tokens.trades.quote_rates import delete_other_reference_prices
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolLogRepair:
+    """Counts of rows that were missing, and that the chain does not have, and their transactions."""
+
+    missing: int = 0
+    invented: int = 0
+    tx_hashes: frozenset[str] = frozenset()
+
+
+def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepair:
+    """Make the stored trades and liquidity changes of a range equal to the reading.
+
+    Raises UnprovenError where they differ in a block that was not read from its receipts: both readings may lack logs,
+    and all blocks of the range are suspect. Call it in a transaction that holds the chain's lock, after the launches of
+    the same blocks are repaired.
+    """
+    if reading.pools is None:
+        return PoolLogRepair()
+    contents, chain = reading.contents, reading.chain.info
+    read = {_position(log): log for log in pool_logs(contents)}
+    before = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last)
+    altered = trade_writing.find_altered_positions(contents.swaps, contents.liquidity_changes, chain=chain)
+    invented = before - read.keys()
+    hashes = _stored_hashes(chain.chain_id, invented)
+    if invented or altered:
+        trade_writing.delete_pool_logs(chain.chain_id, invented | altered)
+    unpriced = delete_other_reference_prices(chain, contents.swaps, first=reading.first, last=reading.last)
+    # Without an invented reference price, other trades have other rates.
+    right = set() if unpriced else before - altered
+    # Logs of foreign pools are in no row, and nor are swaps that exchange nothing.
+    stored = trade_writing.store_trades(
+        [swap for swap in contents.swaps if _position(swap) not in right],
+        [change for change in contents.liquidity_changes if _position(change) not in right],
+        chain=chain,
+        live=False,
+    )
+    added = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last) - before
+    _require_proof(reading, added | altered | invented | {chain_position(block, 0) for block in unpriced})
+    trade_writing.recount_tokens(chain.chain_id, stored.token_ids)
+    later = _later_pools(coverage, {read[position].pool for position in added})
+    missing = {position for position in added if read[position].pool not in later}
+    hashes |= {read[position].tx_hash for position in missing}
+    invented_count = len(invented) + len(unpriced)
+    return PoolLogRepair(missing=len(missing), invented=invented_count, tx_hashes=frozenset(hashes))
+
+
+def _require_proof(reading: SecondReading, different: Collection[int]) -> None:
+    unproven = frozenset(range(reading.first, reading.last + 1)) - reading.proven_pools
+    if any(split_position(position)[0] in unproven for position in different):
+        raise UnprovenError(unproven)
+
+
+def _later_pools(coverage: Coverage, pools: Collection[str]) -> set[str]:
+    """Return the pools of tokens that were indexed only after their blocks were followed, as `is_of_later_token`."""
+    if not pools:
+        return set()
+    new = Token.objects.filter(
+        chain_id=coverage.chain_id, pool_address__in=pools, created_at__gt=coverage.created_at
+    ).values_list("pool_address", "block_number", "factory_address")
+    return {
+        pool
+        for pool, block_number, factory in new
+        if block_number < coverage.first_block or factory.lower() not in coverage.addresses
+    }
+
+
+def _stored_hashes(chain_id: int, positions: Collection[int]) -> set[str]:
+    """Return the transactions of stored trades; rows of liquidity changes do not have theirs."""
+    if not positions:
+        return set()
+    trades = PoolTrade.objects.filter(token__chain_id=chain_id, position__in=positions)
+    return {f"0x{bytes(tx_hash).hex()}" for tx_hash in trades.values_list("tx_hash", flat=True)}
+
+
+def _position(log: Swap | LiquidityChange) -> int:
+    return chain_position(log.block_number, log.log_index)
