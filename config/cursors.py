@@ -2,8 +2,9 @@
 
 A cursor is standard base64 of compact JSON `{"id": <sort value of the last row>, "k": <row id>, "s": "<sortBy>"}`. The
 value is null if it is unknown. `"d": "asc"` is added for the direction that is not the default. `"x": true` is added if
-the last row preceded all others because it matched the search exactly. The legacy form has `id` only, a timestamp to
-the second without a time zone.
+the last row preceded all others because it matched the search exactly. `"p": true` is added if the primary served the
+page of an installation with a read replica: the replica may still lack rows of the next page, which the primary serves,
+too. The legacy form has `id` only, a timestamp to the second without a time zone.
 """
 
 import base64
@@ -15,6 +16,8 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
+
+from config.postgresql.replica import has_replica, is_reading_replica, require_primary
 
 SortValue = datetime.datetime | int | float | Decimal
 
@@ -61,6 +64,8 @@ def encode_cursor(cursor: Cursor, *, sort_by: str, descending: bool = True) -> s
         content["d"] = "asc"
     if cursor.exact:
         content["x"] = True
+    if has_replica() and not is_reading_replica():
+        content["p"] = True
     return base64.b64encode(orjson.dumps(content)).decode("ascii")
 
 
@@ -70,9 +75,11 @@ def decode_cursor(
     """Return the cursor in `text`, or None, which is the first page, if it belongs to another sort.
 
     `numeric` declares that the sort's values are numbers, not timestamps. `whole` declares whole numbers: PostgreSQL
-    compares these with other numbers without its index. Raises CursorError.
+    compares these with other numbers without its index. Raises CursorError, and ReplicaBehindError.
     """
     content = _parse_object(text)
+    if content.get("p"):
+        require_primary()
     if "s" not in content and "k" not in content:
         second = _parse_timestamp(content.get("id")).replace(microsecond=0)
         return None if numeric else LegacyCursor(second)

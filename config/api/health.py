@@ -29,6 +29,7 @@ from config.api.error_handling import error_body
 from config.api.metrics import metrics
 from config.api.rendering import render_json
 from config.api.response_headers import NO_STORE
+from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.timeouts import statement_timeout
 
 logger = logging.getLogger(__name__)
@@ -61,6 +62,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """Return 200 if database, cache and migrations are all "ok"; otherwise 503, with "failed" for each failed one.
 
+    With a read replica its state is added: "ok", "lagging" or "failed"; null if the database failed.
+
     A parameter of READINESS_DETAILS adds its result under its name, and 503 if it fails; null if the database
     failed. An invalid value returns 400.
     """
@@ -68,6 +71,9 @@ def readyz(request: HttpRequest) -> HttpResponse:
     checks = {"database": database, "cache": _check_cache(), "migrations": migrations}
     body: dict[str, Any] = {name: "ok" if passed else "failed" for name, passed in checks.items()}
     ready = all(checks.values())
+    if has_replica():
+        # Never a reason for 503: the primary serves the replica's reads.
+        body["replica"] = _replica_status() if database else None
     for name, path in settings.READINESS_DETAILS.items():
         text = request.GET.get(name)
         if text is None:
@@ -106,6 +112,16 @@ def _read_detail(path: str, text: str) -> ReadinessDetail | None:
     try:
         with statement_timeout(milliseconds=_DATABASE_STATEMENT_MS):
             return read(text, timezone.now())
+    except DatabaseError as error:
+        logger.error("Readiness: the database failed: %s", error)
+        return None
+
+
+def _replica_status() -> str | None:
+    """Return the state of the replica, or None if the database failed meanwhile."""
+    try:
+        with statement_timeout(milliseconds=_DATABASE_STATEMENT_MS):
+            return measure_replica().status
     except DatabaseError as error:
         logger.error("Readiness: the database failed: %s", error)
         return None

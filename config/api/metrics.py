@@ -24,6 +24,7 @@ from prometheus_client.registry import Collector
 from config.api.error_handling import json_error
 from config.api.response_headers import NO_STORE
 from config.client_ip import is_on_loopback
+from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.timeouts import statement_timeout
 from config.queue import MAX_DEPTH, QueueSize
 
@@ -97,6 +98,20 @@ def queues(now: datetime) -> Iterator[Metric]:
         "queue",
         {name: size.age_seconds(now) for name, size in sizes.items()},
     )
+
+
+def read_replica(now: datetime) -> Iterator[Metric]:
+    """Yield the state of the read replica, if there is one."""
+    if not has_replica():
+        return
+    state = measure_replica()
+    used = GaugeMetricFamily("launchboard_replica_used", "1 while public reads use the read replica.")
+    used.add_metric([], state.status == "ok")
+    yield used
+    if state.lag_seconds is not None:
+        lag = GaugeMetricFamily("launchboard_replica_lag_seconds", "Lag of the replica; 0 while it is up to date.")
+        lag.add_metric([], state.lag_seconds)
+        yield lag
 
 
 def _reject(request: HttpRequest) -> HttpResponse | None:

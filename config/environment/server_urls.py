@@ -22,21 +22,30 @@ _OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
 # A dead host sends no reset: with the system's defaults, a read blocks for two hours. Values are in seconds, the last
 # in milliseconds; they have no effect on a unix socket.
 _TCP_KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+# The primary serves the reads of a dead replica, so that it is given up sooner.
+_REPLICA_TIMEOUTS = {"connect_timeout": _TIMEOUT_SECONDS, "tcp_user_timeout": 5_000}
 
 
-def parse_database_url(text: str) -> Any:
-    """Return Django's settings of the database. Raises ImproperlyConfigured."""
+def parse_database_url(text: str, *, name: str = "DATABASE_URL") -> Any:
+    """Return Django's settings of the database in the variable `name`. Raises ImproperlyConfigured."""
     try:
         database = dj_database_url.parse(text, conn_max_age=None, conn_health_checks=True)
     except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
-        raise invalid_value("DATABASE_URL", _DATABASE) from error
+        raise invalid_value(name, _DATABASE) from error
     if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"]:
-        raise invalid_value("DATABASE_URL", _DATABASE)
+        raise invalid_value(name, _DATABASE)
     options = database.get("OPTIONS", {})
     if options.keys() & _OWN_OPTIONS:
-        raise invalid_value("DATABASE_URL", f"{_DATABASE} without {' or '.join(sorted(_OWN_OPTIONS))}")
+        raise invalid_value(name, f"{_DATABASE} without {' or '.join(sorted(_OWN_OPTIONS))}")
     # Threshold for statements with `prepare`; all others are sent as text.
     return database | {"ENGINE": "config.postgresql", "OPTIONS": _TCP_KEEPALIVE | options | {"prepare_threshold": 3}}
+
+
+def parse_replica_url(text: str) -> Any:
+    """Return Django's settings of the read replica, with short timeouts. Raises ImproperlyConfigured."""
+    database = parse_database_url(text, name="READ_REPLICA_URL")
+    given = dj_database_url.parse(text).get("OPTIONS", {})
+    return database | {"OPTIONS": database["OPTIONS"] | _REPLICA_TIMEOUTS | given}
 
 
 def parse_redis_url(text: str) -> str:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections
+from django.db import DatabaseError
 from django.db.models import Expression, Field, QuerySet
 from psycopg import errors
 from psycopg.types.datetime import TimestamptzLoader
+
+from config.postgresql.replica import read_connection
 
 
 class QueryParameter(Expression):
@@ -50,11 +52,11 @@ class CompiledQuery:
 
     def fetch(self, **values: Any) -> Sequence[tuple[Any, ...]]:
         """Return all rows as PostgreSQL's driver reads them: JSON is still text."""
-        return self._fetch(connection.cursor(), values)
+        return self._fetch(read_connection().cursor(), values)
 
     def fetch_prepared(self, **values: Any) -> Sequence[tuple[Any, ...]]:
         """Return all rows with a plan that PostgreSQL caches, which must fit all values."""
-        database: Any = connections[DEFAULT_DB_ALIAS]
+        database = read_connection()
         try:
             return self._fetch(database.prepared_cursor(), values)
         except DatabaseError as error:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import Case, Exists, OuterRef, When
 
+from config.postgresql.replica import require_primary
 from leaderboard.models import Interval, Snapshot, Standing
 from leaderboard.ranking.standing_cursors import StandingPosition
 from tokens.models import Token
@@ -52,6 +53,8 @@ def read_standing_page(interval: Interval, position: StandingPosition, *, limit:
     """
     rows = _read(interval, position, limit, with_score)
     if not rows and position.snapshot_id is not None and not _snapshot_exists(interval, position.snapshot_id):
+        # It may be newer than the replica.
+        require_primary()
         rows = _read(interval, StandingPosition(), limit, with_score)
     if not rows or rows[-1]["rank"] >= rows[-1]["snapshot__ranked"]:
         next_position = None

@@ -7,6 +7,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from leaderboard.models import Interval, Snapshot
 from leaderboard.ranking.standing_cursors import decode_cursor, encode_cursor
@@ -19,6 +20,7 @@ _HEADERS = page_headers(TTL_SECONDS, stale_seconds=STALE_SECONDS)
 
 
 @require_safe
+@from_replica
 def leaderboard_page(request: HttpRequest) -> HttpResponse:
     """Render agents by rank within an interval; the response is the same for every caller, and has no score."""
     requested = request.GET.get("interval", Interval.DAY.value)

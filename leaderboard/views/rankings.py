@@ -7,11 +7,13 @@ from rest_framework.response import Response
 
 from accounts.authentication import OptionalUserAuthentication
 from accounts.permissions import is_administrator_request
+from config.api.replica_reads import from_replica
 from config.api.response_headers import PRIVATE_NO_STORE, public_cache_control
 from config.api.views import QueryView
 from leaderboard.models import Interval
-from leaderboard.ranking import standing_cursors, standing_pages
+from leaderboard.ranking import standing_cursors
 from leaderboard.ranking.serializers import LEADERBOARD, LeaderboardQuery
+from leaderboard.ranking.standing_pages import read_standing_page
 
 # Shared caches keep a page of a ranking, and serve it while they revalidate it.
 TTL_SECONDS, STALE_SECONDS = 30, 60
@@ -41,9 +43,11 @@ class LeaderboardView(QueryView):
         interval = Interval(self.query["interval"])
         with_score = is_administrator_request(request)
         position = standing_cursors.decode_cursor(self.query.get("cursor", ""), interval=interval)
-        page = standing_pages.read_standing_page(interval, position, limit=self.query["limit"], with_score=with_score)
+        is_public = not with_score and request.auth is None
+        read_page = from_replica(read_standing_page) if is_public else read_standing_page
+        page = read_page(interval, position, limit=self.query["limit"], with_score=with_score)
         next_cursor = page.next_position and standing_cursors.encode_cursor(page.next_position, interval=interval)
         response = Response({"data": page.rows, "cursor": next_cursor})
-        if with_score or request.auth is not None:
+        if not is_public:
             response["Cache-Control"] = PRIVATE_NO_STORE
         return response
