@@ -10,6 +10,7 @@ from tokens.catalogue.views import (
     TokenByAddressView,
     TokenByPoolView,
     TokenListView,
+    TokenRecordView,
     TokensByAdminView,
     TokensByPoolsView,
     TokenSearchView,
@@ -17,6 +18,7 @@ from tokens.catalogue.views import (
 from tokens.deploying.views import AirdropClaimView, DeployStatusView, DeployV4View, DeployView
 from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
 from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
+from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import TrendingView
 
 urlpatterns = [
@@ -43,4 +45,8 @@ urlpatterns = [
     endpoint("tokens/save-deployed-token/from-ui", SaveDeployedTokenView.as_view(), name="save-deployed-token"),
     endpoint("get-uncollected-fees/<str:address>", UncollectedFeesView.as_view(), name="uncollected-fees"),
     endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
+    # After all paths that begin alike.
+    endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),
+    endpoint("tokens/<str:chainId>/<str:address>/trades", TokenTradesView.as_view(), name="token-trades"),
+    endpoint("tokens/<str:chainId>/<str:address>/candles", TokenCandlesView.as_view(), name="token-candles"),
 ]

@@ -69,7 +69,7 @@ class WholeNumberField(serializers.IntegerField):
 
 
 class BoundedListField(serializers.ListField):
-    """List of at most `max_length` entries, whose length is checked before any entry is parsed."""
+    """List of at most `max_length` entries; its length is checked before any entry is parsed."""
 
     def __init__(self, *, max_length: int, **options: Any) -> None:
         super().__init__(max_length=max_length, **options)

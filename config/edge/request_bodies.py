@@ -29,7 +29,7 @@ class BodyMemory:
 
     @contextmanager
     def body(self, environ: WSGIEnvironment, *, timeout: float) -> Iterator["IncomingBody"]:
-        """Yield the body of a request, whose memory is counted until the block ends."""
+        """Yield the body of a request; its memory is counted until the block ends."""
         client = address_key(environ)
         body = IncomingBody(self, client, environ, timeout=timeout)
         try:

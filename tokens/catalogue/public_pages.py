@@ -9,8 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
+from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
-from tokens.catalogue.viewed_tokens import record_viewed
 from tokens.chains.addresses import parse_address
 from tokens.following.chain_status import chain_name
 from tokens.indexing.metadata import social_links
@@ -25,6 +25,7 @@ _HEADERS = page_headers(2)
 
 
 @require_safe
+@from_replica
 def home(request: HttpRequest) -> HttpResponse:
     """Render the newest listed tokens."""
     tokens = Token.objects.listed().order_by("-deployed_at", "-id")[:NEWEST]
@@ -32,10 +33,10 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@from_replica
 def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render the page of a token, the target of the API's `url`; the page of a blocked token is marked as blocked."""
     token = _find_token(chain_id, address)
-    record_viewed([token.pk])
     return TemplateResponse(request, "token.html", _describe(token) | _facts(token), headers=_HEADERS)
 
 

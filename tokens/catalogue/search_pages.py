@@ -14,12 +14,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.db.models import BigIntegerField, BooleanField, Expression, F, Func, Q, Value
 from psycopg.errors import QueryCanceled
 
 from config.cursors import Cursor, LegacyCursor
 from config.postgresql.compiled_queries import CompiledQuery, QueryParameter, parse_timestamps_in_c
+from config.postgresql.replica import read_connection
 from tokens.catalogue import text_search
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage, build_page, cursor_values, page_statement
 from tokens.catalogue.records import NO_EXTRAS, Extras, Record, build_records
@@ -209,7 +210,7 @@ def _fetch_before_deadline(
     milliseconds = int((deadline - time.monotonic()) * 1000)
     if milliseconds < 1:
         raise _StatementTimeoutError
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         parse_timestamps_in_c(cursor)
         try:
             # Without the reset, a limit reached just after the last row would cancel the connection's next statement.

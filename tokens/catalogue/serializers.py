@@ -160,6 +160,7 @@ class BlockedAnswer(serializers.Serializer[Any]):
 
 # Response bodies, used only for the OpenAPI description.
 TOKEN_ANSWER = inline_serializer("TokenOrNothing", {"data": TokenRecordSerializer(required=False)})
+TOKEN_RECORD_ANSWER = inline_serializer("TokenRecordAnswer", {"data": TokenRecordSerializer()})
 TOKEN_DETAIL_ANSWER = inline_serializer("TokenDetailAnswer", {"data": TokenDetailSerializer()})
 TOKENS_BY_POOL_ANSWER = inline_serializer(
     "TokensByPool", {"data": serializers.DictField(child=TokenRecordSerializer())}

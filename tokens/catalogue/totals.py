@@ -17,6 +17,7 @@ from psycopg.errors import QueryCanceled
 from redis.exceptions import RedisError
 
 from config.postgresql.compiled_queries import CompiledQuery
+from config.postgresql.replica import read_connection
 from config.redis.connection import PREFIX, redis_client
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.text_search import entry_match
@@ -134,7 +135,7 @@ def _as_estimate(selection: Selection, number: int) -> Total:
 
 def _estimate_rows(selection: Selection) -> int:
     statement = _full_statement(selection)
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.sql}", statement.parameters)
         plan = cursor.fetchone()[0]
     plan = json.loads(plan) if isinstance(plan, str) else plan
@@ -143,7 +144,7 @@ def _estimate_rows(selection: Selection) -> int:
 
 def _count_to_limit(selection: Selection) -> Total:
     statement = _limited_statement(selection)
-    with connection.cursor() as cursor:
+    with read_connection().cursor() as cursor:
         # One message is one transaction: the setting ends with it.
         cursor.execute(
             f"{_INDEX_SCAN_SETTINGS}SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters

@@ -11,9 +11,11 @@ from rest_framework.response import Response
 from accounts.permissions import PartnerAccess
 from config.api.errors import SearchTimedOutError
 from config.api.rendering import json_response
+from config.api.replica_reads import from_replica
 from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from config.api.views import LimitedView, QueryView
 from config.cursors import CursorError
+from config.postgresql.replica import require_primary
 from tokens.catalogue import listing, search_pages, tasks
 from tokens.catalogue.list_parameters import (
     AdminListQuery,
@@ -22,6 +24,7 @@ from tokens.catalogue.list_parameters import (
     ListQuery,
     PageQuery,
     PartnerListQuery,
+    RelatedDataQuery,
     SearchQuery,
 )
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
@@ -32,6 +35,7 @@ from tokens.catalogue.serializers import (
     TOKEN_DETAIL_ANSWER,
     TOKEN_LIST_ANSWER,
     TOKEN_PAGE_ANSWER,
+    TOKEN_RECORD_ANSWER,
     TOKENS_BY_FID_ANSWER,
     TOKENS_BY_POOL_ANSWER,
     BlockedAnswer,
@@ -40,8 +44,8 @@ from tokens.catalogue.serializers import (
     TokenQuery,
 )
 from tokens.catalogue.totals import Total, fetch_total
-from tokens.catalogue.viewed_tokens import record_viewed
 from tokens.chains.addresses import address_key
+from tokens.installation.chain_fields import TOKEN_IN_PATH, parse_path_token
 from tokens.installation.installed_registry import registry
 from tokens.models import Token
 from tokens.models.sorts import DEPLOYED_AT, SORTS
@@ -98,8 +102,6 @@ class TokenPageView(QueryView):
 
     def respond(self, page: TokenPage, total: Total, **more: Any) -> HttpResponse:
         """Return the response for a page, with further keys of its body."""
-        if self.extras().market:
-            record_viewed(record["id"] for record in page.records)
         headers = {} if total.is_exact else {_APPROXIMATE: "1"}
         return json_response(self.body(page, total) | more, headers=headers)
 
@@ -110,6 +112,7 @@ class TokenListView(TokenPageView):
     query_serializer = ListQuery
 
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
+    @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens."""
         page, total = self.fetch_page()
@@ -146,6 +149,7 @@ class TokenSearchView(TokenPageView):
         return Extras(market=True)
 
     @extend_schema(operation_id="searchTokens", deprecated=True, responses={200: TOKEN_PAGE_ANSWER, 503: None})
+    @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search tokens. Deprecated in favour of `GET /api/tokens`."""
         return self.respond(*self.fetch_page())
@@ -157,6 +161,7 @@ class DeployedByFidView(TokenPageView):
     query_serializer = DeployedByFidQuery
 
     @extend_schema(operation_id="fetchDeployedByFid", responses={200: TOKEN_PAGE_ANSWER})
+    @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens requested by a FID."""
         return self.respond(*self.fetch_page())
@@ -168,6 +173,7 @@ class DeployedByAddressView(TokenPageView):
     query_serializer = DeployedByAddressQuery
 
     @extend_schema(operation_id="fetchDeployedByAddress", responses={200: TOKEN_PAGE_ANSWER})
+    @from_replica
     def get(self, request: Request) -> HttpResponse:
         """List the tokens sent or requested by a wallet."""
         return self.respond(*self.fetch_page())
@@ -212,11 +218,14 @@ class TokenByPoolView(QueryView):
     cache_control = public_cache_control(2)
 
     @extend_schema(operation_id="fetchByPoolAddress", responses={200: TOKEN_ANSWER})
+    @from_replica
     def get(self, request: Request) -> Response:
         """Look up a token by its pool. Returns an empty object if there is none."""
         found = read_records(Token.objects.in_pools([self.query["poolAddress"]]).order_by("id")[:1])
-        record_viewed(record["id"] for record in found)
-        return Response({"data": found[0]} if found else {})
+        if not found:
+            require_primary()
+            return Response({})
+        return Response({"data": found[0]})
 
 
 class TokensByPoolsView(LimitedView):
@@ -232,6 +241,24 @@ class TokensByPoolsView(LimitedView):
         return Response({"data": found}, headers={"Cache-Control": NO_STORE})
 
 
+class TokenRecordView(QueryView):
+    """Record of a token."""
+
+    query_serializer = RelatedDataQuery
+    cache_control = public_cache_control(2)
+
+    @extend_schema(operation_id="getToken", parameters=TOKEN_IN_PATH, responses={200: TOKEN_RECORD_ANSWER, 404: None})
+    @from_replica
+    def get(self, request: Request, chainId: str, address: str) -> Response:
+        """Look up a token by its chain and address."""
+        chain_id, token_address = parse_path_token(chainId, address)
+        extras = Extras(market=self.query["includeMarket"], user=self.query["includeUser"])
+        found = read_records(Token.objects.at_address(token_address, chain_id=chain_id), extras)
+        if not found:
+            raise NotFound("Token not found")
+        return Response({"data": found[0]})
+
+
 class TokenByAddressView(PartnerAccess, QueryView):
     """Detail of a token, for partners."""
 
@@ -245,7 +272,6 @@ class TokenByAddressView(PartnerAccess, QueryView):
         found = read_records(tokens.in_chain_order(list(registry().chains))[:1])
         if not found:
             raise NotFound("Token not found")
-        record_viewed([found[0]["id"]])
         return Response({"data": add_details(found[0])})
 
 

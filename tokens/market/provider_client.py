@@ -12,15 +12,16 @@ from django.conf import settings
 from config.http.errors import HTTPStatusError
 from config.http.json_client import get_json
 from tokens.chains.addresses import address_key
-from tokens.market.provider_responses import ProviderPool, ProviderToken, parse_pools, parse_tokens
+from tokens.market.pool_statistics import PoolStatistics
+from tokens.market.provider_responses import parse_pools
 from tokens.market.trending_sorts import CATEGORY_SORTS, DEFAULT_CATEGORY_SORT, PoolList, free_tier_list, sort_pools
 
-# A response of thirty tokens with three pools each has 300 kB.
+# A response of a hundred pools has 300 kB.
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 _WITH_TOKENS = "base_token,quote_token"
 
 
-def fetch_pools(network: str, addresses: Sequence[str]) -> tuple[ProviderPool, ...]:
+def fetch_pools(network: str, addresses: Sequence[str]) -> tuple[PoolStatistics, ...]:
     """Fetch pools, at most MARKET_ADDRESSES_PER_CALL; unknown ones are absent.
 
     https://docs.coingecko.com/reference/pools-addresses
@@ -30,17 +31,7 @@ def fetch_pools(network: str, addresses: Sequence[str]) -> tuple[ProviderPool, .
     return () if response is None else parse_pools(response)
 
 
-def fetch_tokens(network: str, addresses: Sequence[str]) -> tuple[ProviderToken, ...]:
-    """Fetch tokens, at most MARKET_ADDRESSES_PER_CALL; unknown ones are absent.
-
-    https://docs.coingecko.com/reference/tokens-data-contract-addresses
-    """
-    listed = ",".join(map(address_key, addresses))
-    response = _get(f"/networks/{network}/tokens/multi/{listed}", {"include": "top_pools"})
-    return () if response is None else parse_tokens(response)
-
-
-def fetch_trending(network: str, *, sort: str, page: int) -> tuple[ProviderPool, ...]:
+def fetch_trending(network: str, *, sort: str, page: int) -> tuple[PoolStatistics, ...]:
     """Fetch a page, from 1 to 10, of a network's pools by one of TRENDING_SORTS; empty beyond the last page.
 
     https://docs.coingecko.com/reference/pools-megafilter

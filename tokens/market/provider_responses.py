@@ -1,14 +1,13 @@
 """Parser and validation of the market-data provider's responses. Pure functions.
 
-Shapes: https://docs.coingecko.com/reference/pools-addresses and
-https://docs.coingecko.com/reference/tokens-data-contract-addresses (JSON:API; the same on GeckoTerminal's free tier).
+Shape: https://docs.coingecko.com/reference/pools-addresses (JSON:API; the same on GeckoTerminal's free tier).
 Numbers are strings there; JSON numbers are accepted, too. An invalid field is None and an entry without an address is
 skipped; neither affects other fields or entries.
 """
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,11 +15,7 @@ from typing import Any
 from config.http.errors import RetryableError
 from config.timestamps import format_timestamp
 from tokens.chains.addresses import is_solana_address
-
-# The periods that the provider reports, and those of the price changes in the API's responses.
-PERIODS = ("m5", "m15", "m30", "h1", "h6", "h24")
-CHANGE_PERIODS = ("m5", "h1", "h6", "h24")
-TRADE_COUNTS = ("buys", "sells", "buyers", "sellers")
+from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS, PoolStatistics
 
 MAX_NAME_LENGTH = 200
 
@@ -52,59 +47,18 @@ class UnexpectedShapeError(RetryableError):
     """Raised for a response with another JSON schema than the documented one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProviderPool:
-    """Pool in a response. Addresses are `address_key`s, numbers are the provider's digits, within bounds."""
-
-    address: str
-    name: str
-    # Empty if the response has none.
-    base_token: str
-    quote_token: str
-    base_token_price_usd: str | None
-    quote_token_price_usd: str | None
-    # ISO 8601 in UTC, with milliseconds and Z.
-    pool_created_at: str | None
-    fdv_usd: str | None
-    market_cap_usd: str | None
-    reserve_in_usd: str | None
-    # Percentage points by CHANGE_PERIODS, USD by PERIODS, TRADE_COUNTS by PERIODS.
-    price_change_percentage: Mapping[str, str | None]
-    volume_usd: Mapping[str, str | None]
-    transactions: Mapping[str, Mapping[str, int | None]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProviderToken:
-    """Token in a response, with its most liquid pools; invalid numbers are None."""
-
-    address: str
-    price_usd: float | None
-    market_cap: float | None
-    volume_24h: float | None
-    liquidity_usd: float | None
-    top_pools: tuple[ProviderPool, ...]
-
-
-def parse_pools(response: Any, *, network: str | None = None) -> tuple[ProviderPool, ...]:
+def parse_pools(response: Any, *, network: str | None = None) -> tuple[PoolStatistics, ...]:
     """Return the distinct pools of a response in its sequence, or those of one network. Raises UnexpectedShapeError.
 
     Ids begin with the network: `base_0x4200...`; an entry without an id is treated as one of the network.
     """
     entries = (
         entry
-        for entry in _entries(response, "data")
+        for entry in _entries(response)
         if network is None or _text(entry.get("id")).rpartition("_")[0] in ("", network)
     )
     pools = {pool.address: pool for entry in entries if (pool := _parse_pool(entry))}
     return tuple(pools.values())
-
-
-def parse_tokens(response: Any) -> tuple[ProviderToken, ...]:
-    """Return the tokens of a response, each with its included pools. Raises UnexpectedShapeError."""
-    included = {_text(entry.get("id")): entry for entry in _entries(response, "included", needed=False)}
-    tokens = (_parse_token(entry, included) for entry in _entries(response, "data"))
-    return tuple(token for token in tokens if token)
 
 
 def parse_number(value: Any, bounds: Bounds) -> str | None:
@@ -127,23 +81,21 @@ def market_cap_or_fdv(market_cap_usd: float | None, fdv_usd: float | None) -> fl
     return market_cap_usd or fdv_usd or None
 
 
-def _entries(response: Any, name: str, *, needed: bool = True) -> Iterator[dict[str, Any]]:
-    listed = response.get(name) if isinstance(response, dict) else None
-    if isinstance(listed, list):
-        return (entry for entry in listed if isinstance(entry, dict))
-    if needed:
-        raise UnexpectedShapeError(f"a response without a list of {name}")
-    return iter(())
+def _entries(response: Any) -> Iterator[dict[str, Any]]:
+    listed = response.get("data") if isinstance(response, dict) else None
+    if not isinstance(listed, list):
+        raise UnexpectedShapeError("a response without a list of data")
+    return (entry for entry in listed if isinstance(entry, dict))
 
 
-def _parse_pool(entry: dict[str, Any]) -> ProviderPool | None:
+def _parse_pool(entry: dict[str, Any]) -> PoolStatistics | None:
     attributes = _object(entry.get("attributes"))
     address = _address(attributes.get("address"))
     if not address:
         return None
     changes, volumes = _object(attributes.get("price_change_percentage")), _object(attributes.get("volume_usd"))
     trades = _object(attributes.get("transactions"))
-    return ProviderPool(
+    return PoolStatistics(
         address=address,
         name=_text(attributes.get("name"))[:MAX_NAME_LENGTH],
         base_token=_related(entry, "base_token"),
@@ -157,27 +109,6 @@ def _parse_pool(entry: dict[str, Any]) -> ProviderPool | None:
         price_change_percentage={period: parse_number(changes.get(period), PERCENT) for period in CHANGE_PERIODS},
         volume_usd={period: parse_number(volumes.get(period), AMOUNT) for period in PERIODS},
         transactions={period: _parse_trade_counts(trades.get(period)) for period in PERIODS},
-    )
-
-
-def _parse_token(entry: dict[str, Any], included: Mapping[str, dict[str, Any]]) -> ProviderToken | None:
-    attributes = _object(entry.get("attributes"))
-    address = _address(attributes.get("address"))
-    if not address:
-        return None
-    listed = _object(_object(entry.get("relationships")).get("top_pools")).get("data")
-    ids = [_text(_object(pool).get("id")) for pool in listed] if isinstance(listed, list) else []
-    pools = (_parse_pool(included[pool_id]) for pool_id in ids if pool_id in included)
-    return ProviderToken(
-        address=address,
-        price_usd=to_float(parse_number(attributes.get("price_usd"), PRICE)),
-        market_cap=market_cap_or_fdv(
-            to_float(parse_number(attributes.get("market_cap_usd"), AMOUNT)),
-            to_float(parse_number(attributes.get("fdv_usd"), AMOUNT)),
-        ),
-        volume_24h=to_float(parse_number(_object(attributes.get("volume_usd")).get("h24"), AMOUNT)),
-        liquidity_usd=to_float(parse_number(attributes.get("total_reserve_in_usd"), AMOUNT)),
-        top_pools=tuple(pool for pool in pools if pool),
     )
 
 

@@ -1,8 +1,9 @@
 """Quotes of tokens, derived from responses of the market-data provider. Pure functions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from tokens.market.provider_responses import AMOUNT, PRICE, ProviderPool, ProviderToken, market_cap_or_fdv, to_float
+from tokens.market.pool_statistics import PoolStatistics
+from tokens.market.provider_responses import AMOUNT, PRICE, market_cap_or_fdv, to_float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,7 @@ class Quote:
     price_change_24h: float | None = None
 
 
-def quote_from_pool(pool: ProviderPool, *, token: str, supply: float | None) -> Quote | None:
+def quote_from_pool(pool: PoolStatistics, *, token: str, supply: float | None) -> Quote | None:
     """Return the quote of the token with this `address_key` in a pool; `supply` is in whole tokens.
 
     None if the token is not in the pool or its price is invalid: without a valid price no other value is trusted.
@@ -48,30 +49,7 @@ def quote_from_pool(pool: ProviderPool, *, token: str, supply: float | None) -> 
     )
 
 
-def quote_from_token(response: ProviderToken, *, paired_token: str, supply: float | None) -> Quote | None:
-    """Return the quote of a token over all its pools; trades and price changes are those of the first pool.
-
-    `paired_token` is an `address_key`. None if the price is invalid.
-    """
-    price = response.price_usd
-    if price is None:
-        return None
-    in_pools = [(pool, quote_from_pool(pool, token=response.address, supply=supply)) for pool in response.top_pools]
-    paired = next(
-        (quote for pool, quote in in_pools if quote and paired_token in (pool.base_token, pool.quote_token)), None
-    )
-    first = next((quote for _, quote in in_pools if quote), None) or Quote(price_usd=price)
-    return replace(
-        first,
-        price_usd=price,
-        quote_price_usd=paired.quote_price_usd if paired else None,
-        market_cap=response.market_cap or _fully_diluted_value(price, supply),
-        volume_24h=response.volume_24h,
-        liquidity_usd=response.liquidity_usd,
-    )
-
-
-def trade_count(pool: ProviderPool, period: str) -> int | None:
+def trade_count(pool: PoolStatistics, period: str) -> int | None:
     """Return the number of buys and sells; None if either is unknown."""
     buys, sells = pool.transactions[period]["buys"], pool.transactions[period]["sells"]
     return None if buys is None or sells is None else buys + sells

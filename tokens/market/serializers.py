@@ -7,12 +7,12 @@ from rest_framework import serializers
 
 from config.api.fields import WholeNumberField
 from tokens.catalogue.serializers import TokenRecordSerializer
-from tokens.market.provider_responses import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
+from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
 from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT, TRENDING_SORTS
 
 Shape = dict[str, Any]
 
-_CHAIN = "Default: the first chain that the provider covers and this service follows, or the first that it covers."
+_CHAIN = "Default: the first chain with market data that this service follows, or the first one with market data."
 
 
 class TrendingQuery(serializers.Serializer[Any]):
@@ -23,14 +23,14 @@ class TrendingQuery(serializers.Serializer[Any]):
         TRENDING_SORTS,
         default=DEFAULT_TRENDING_SORT,
         error_messages={"invalid_choice": f"must be one of {', '.join(TRENDING_SORTS)}"},
-        help_text="Sort of the provider. GeckoTerminal's free tier supports trend, creation, most trades and volume;"
-        " for the others its page of trending pools is sorted.",
+        help_text="Sort. A list has pools with a trade in the period of its sort, or in 24 hours; by creation also"
+        " those without a trade. On chains with data of an outside provider, the list is the provider's.",
     )
     chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False, help_text=_CHAIN)
 
 
 def _digits(description: str) -> Shape:
-    return {"type": ["string", "null"], "description": f"{description}, in the provider's own digits."}
+    return {"type": ["string", "null"], "description": f"{description}, in decimal digits."}
 
 
 def _by_period(periods: tuple[str, ...], shape: Shape) -> Shape:
@@ -62,7 +62,7 @@ _PROPERTIES: Shape = {
 
 @extend_schema_field({"type": "object", "required": list(_PROPERTIES), "properties": _PROPERTIES})
 class PoolField(serializers.JSONField):
-    """A pool as described by the provider."""
+    """A pool with its prices and trades."""
 
 
 class _TrendingTokenSerializer(TokenRecordSerializer):

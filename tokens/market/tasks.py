@@ -3,23 +3,29 @@
 import logging
 
 from config.celery import app
-from tokens.market import price_history, price_refresh
+from tokens.market import price_comparison, price_refresh
 
 logger = logging.getLogger(__name__)
 
 
 @app.task(name="tokens.tasks.refresh_markets")
 def refresh_markets() -> None:
-    """Refresh the market data that is due, within the provider's rate limit."""
+    """Refresh the market data of the provider's chains that is due, within its rate limit."""
     refreshed = price_refresh.refresh_due_markets()
     if refreshed:
         # Runs every few seconds.
         logger.debug("refreshed the market data of %s tokens", refreshed)
 
 
-@app.task(name="tokens.tasks.prune_market_history")
-def prune_market_history() -> None:
-    """Delete market history older than MARKET_HISTORY_DAYS."""
-    pruned = price_history.prune_price_history()
-    if pruned:
-        logger.info("pruned %s points of market history", pruned)
+@app.task(name="tokens.tasks.queue_provider_tokens")
+def queue_provider_tokens() -> None:
+    """Queue the tokens of MARKET_PROVIDER_CHAINS for refreshes."""
+    queued = price_refresh.queue_provider_tokens()
+    if queued:
+        logger.info("queued %s tokens for market data of the provider", queued)
+
+
+@app.task(name="tokens.tasks.compare_prices")
+def compare_prices() -> None:
+    """Compare prices of our own with the provider's, if MARKET_COMPARE_PERCENT is set."""
+    price_comparison.compare_prices()

@@ -1,4 +1,4 @@
-"""Trending pools of a network, as listed by the market-data provider, with the records of indexed tokens."""
+"""Trending pools of a chain, by its own trades or as listed by the provider, with the records of indexed tokens."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -14,8 +14,9 @@ from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.catalogue.records import Record, read_records
 from tokens.chains.addresses import address_key, parse_address, parse_pool_address
 from tokens.chains.registry.chains import ChainInfo
-from tokens.market import provider_client, provider_rate_limit
-from tokens.market.provider_responses import ProviderPool
+from tokens.installation.market_sources import has_own_trades
+from tokens.market import own_trending, provider_client, provider_rate_limit
+from tokens.market.pool_statistics import PoolStatistics
 from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT
 from tokens.models import Token
 
@@ -24,7 +25,7 @@ FRESH_SECONDS = 300
 STALE_SECONDS = 86_400
 # After a failure: until a stale page may be requested again, and a failed one.
 RETRY_SECONDS = 30
-# Incremented with every change of the cached value, a list of `ProviderPool`.
+# Incremented with every change of the cached value, a list of `PoolStatistics`.
 CACHE_VERSION = 1
 # How long a request waits for a call slot.
 _SLOT_TIMEOUT_SECONDS = 5.0
@@ -43,7 +44,6 @@ class TrendingPage:
 
     pools: Sequence[str]
     records: dict[str, Record]
-    token_ids: Sequence[int]
     is_stale: bool
 
 
@@ -52,28 +52,28 @@ def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, caller: str) 
 
     `caller` is the client address: no address may use up the provider's rate limit.
 
-    Each page is fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page it raises the
-    RetryableError or PermanentError of the provider, and NoCallSlotError if the rate limit allows no call.
+    Each page is computed or fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page it
+    raises the RetryableError or PermanentError of the provider, and NoCallSlotError if the rate limit allows no call.
     """
-    network = chain.market_network or ""
     shared = fetch_shared(
         f"trending:{CACHE_VERSION}:{chain.chain_id}:{sort}:{page}",
-        lambda: [asdict(pool) for pool in _fetch_pools(network, sort=sort, page=page, caller=caller)],
+        lambda: [asdict(pool) for pool in _fetch_pools(chain, sort=sort, page=page, caller=caller)],
         times=_CACHE_TIMES,
     )
     records = _fetch_records(chain.chain_id, shared.value)
     pools: dict[str, Record] = {}
-    shown: list[int] = []
     for described in shared.value:
         record = records.get(described["address"]) or records.get(described["base_token"])
         if record and record["tags"]["blocked"]:
             continue
-        shown += [record["id"]] if record else []
         pools[described["address"]] = {**(record or {}), "pool": _without_tokens(described)}
-    return TrendingPage(pools=list(pools), records=pools, token_ids=shown, is_stale=shared.is_stale)
+    return TrendingPage(pools=list(pools), records=pools, is_stale=shared.is_stale)
 
 
-def _fetch_pools(network: str, *, sort: str, page: int, caller: str) -> tuple[ProviderPool, ...]:
+def _fetch_pools(chain: ChainInfo, *, sort: str, page: int, caller: str) -> Sequence[PoolStatistics]:
+    if has_own_trades(chain.chain_id):
+        return own_trending.read_pools(chain.chain_id, sort=sort, page=page)
+    network = chain.market_network or ""
     # There are thousands of pages, and one that most clients request: no others may displace it.
     is_default = page == 1 and sort == DEFAULT_TRENDING_SORT
     if not is_default:

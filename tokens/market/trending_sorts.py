@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tokens.market.provider_responses import CHANGE_PERIODS, ProviderPool, to_float
+from tokens.market.pool_statistics import CHANGE_PERIODS, PoolStatistics
+from tokens.market.provider_responses import to_float
 from tokens.market.quotes import trade_count
 
 DEFAULT_TRENDING_SORT = "h24_price_change_percentage_desc"
@@ -60,7 +61,7 @@ def free_tier_list(network: str, sort: str) -> PoolList:
     return PoolList(path=f"{pools}/trending_pools", params={"duration": duration}, is_sorted=trending)
 
 
-def sort_pools(pools: tuple[ProviderPool, ...], *, sort: str) -> tuple[ProviderPool, ...]:
+def sort_pools(pools: tuple[PoolStatistics, ...], *, sort: str) -> tuple[PoolStatistics, ...]:
     """Sort pools, those without a value last in both directions; trending sorts keep the provider's sequence."""
     name, _, direction = sort.rpartition("_")
     key = _sort_keys().get(name)
@@ -71,8 +72,8 @@ def sort_pools(pools: tuple[ProviderPool, ...], *, sort: str) -> tuple[ProviderP
     return (*known, *(pool for pool in pools if key(pool) is None))
 
 
-def _sort_keys() -> Mapping[str, Callable[[ProviderPool], float | str | None]]:
-    def change(period: str) -> Callable[[ProviderPool], float | None]:
+def _sort_keys() -> Mapping[str, Callable[[PoolStatistics], float | str | None]]:
+    def change(period: str) -> Callable[[PoolStatistics], float | None]:
         return lambda pool: to_float(pool.price_change_percentage[period])
 
     return {

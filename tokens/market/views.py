@@ -1,6 +1,5 @@
 """Endpoint of trending pools."""
 
-from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,22 +10,21 @@ from config.api.views import QueryView
 from config.client_ip import client_address
 from config.concurrency_limits import SharedRunSlotTimeoutError
 from config.http.errors import PermanentError, RetryableError
-from tokens.catalogue import viewed_tokens
 from tokens.chains.registry.chains import ChainInfo
-from tokens.installation.installed_registry import default_market_chain, registry
+from tokens.installation.installed_registry import default_market_chain, has_market_source, registry
 from tokens.market import trending
 from tokens.market.provider_rate_limit import NoCallSlotError
 from tokens.market.serializers import TRENDING_ANSWER, TrendingQuery
 
 _DOWN = "The market data provider returns no valid response"
-_BUSY = "Too many concurrent calls to the market data provider"
-# The provider has responded by then, or its timeout has passed.
+_BUSY = "Too many concurrent requests for trending pools"
+# The source has responded by then, or its timeout has passed.
 _BUSY_SECONDS = 5
 _NO_SLOT = "The rate limit of the market data provider allows no further page yet"
 
 
 class TrendingView(QueryView):
-    """Trending pools of a chain, from the market-data provider."""
+    """Trending pools of a chain, by its own trades or from the market-data provider."""
 
     query_serializer = TrendingQuery
     cache_control = public_cache_control(trending.FRESH_SECONDS)
@@ -36,13 +34,12 @@ class TrendingView(QueryView):
     def get(self, request: Request) -> Response:
         """List the trending pools of a chain, with the records of indexed tokens.
 
-        While the provider is down, the last response is served for up to 24 hours, with the header `Warning: 110`;
+        The pools are those of this service, by their trades. On chains with data of an outside provider they are the
+        provider's: while it is down, the last response is served for up to 24 hours, with the header `Warning: 110`;
         without one the status is 502. It is served as well while the rate limit of the provider allows no call for this
-        page; without one, and if market data is turned off, the status is 503.
+        page; without one the status is 503.
         """
         chain = self._chain()
-        if not settings.MARKET_DATA:
-            raise UpstreamUnavailableError("Market data is turned off", wait=trending.STALE_SECONDS)
         try:
             page = trending.fetch_trending_page(
                 chain,
@@ -58,7 +55,6 @@ class TrendingView(QueryView):
             raise UpstreamUnavailableError(_BUSY, wait=_BUSY_SECONDS) from error
         except (RetryableError, PermanentError) as error:
             raise UpstreamFailedError(_DOWN, wait=trending.RETRY_SECONDS) from error
-        viewed_tokens.record_viewed(page.token_ids)
         response = Response({"trending": page.pools, "tokens": page.records})
         if page.is_stale:
             response["Warning"] = '110 - "Response is Stale"'
@@ -71,6 +67,6 @@ class TrendingView(QueryView):
         chain = registry().chains.get(self.query["chainId"])
         if chain is None:
             raise BadRequestError("chainId must be a chain of this service", field="chainId")
-        if chain.market_network is None:
+        if not has_market_source(chain.chain_id):
             raise BadRequestError("chainId must be a chain that the market data provider covers", field="chainId")
         return chain

@@ -12,9 +12,8 @@ from tests.rows.factories import IndexRequestFactory, SavedTokenFactory, TokenEv
 from tests.rows.many_tokens import make_tokens, multiply, plans, settle
 from tests.rows.token_lists import SORTS
 from tokens.indexing import index_requests
-from tokens.market import price_history, price_refresh
-from tokens.models import IndexRequest, Market, MarketPoint, SavedToken, Token
-from tokens.models.market import RefreshPriority
+from tokens.market import own_trending, price_refresh
+from tokens.models import IndexRequest, Market, MinuteCandle, PoolTrade, ProviderRefresh, RollingSum, SavedToken, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -288,18 +287,19 @@ def test_what_is_past_keeping_of_pages_words_is_read_from_indexes(saved):
     assert "saved_token_age" in words and "index_request_of_page" in failed
 
 
-def test_markets_that_are_due_are_read_from_an_index(rows, market):
+def test_refreshes_that_are_due_are_read_from_an_index(rows, market):
     now = timezone.now()
-    Market.objects.update(due_at=now + timedelta(days=1))
-    some = list(Market.objects.values_list("pk", flat=True)[:60])
-    Market.objects.filter(pk__in=some).update(due_at=now)
+    ids = list(Token.objects.values_list("pk", flat=True))
+    later = now + timedelta(days=1)
+    ProviderRefresh.objects.bulk_create(
+        ProviderRefresh(token_id=pk, due_at=now if place < 60 else later) for place, pk in enumerate(ids)
+    )
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE tokens_market")
-    found = plans(lambda: price_refresh.claim_batch(timezone.now()), "tokens_market")
-    # The rows of one call are chosen by priority, and then claimed by their keys.
-    *chosen, claimed = found
-    assert len(chosen) == len(RefreshPriority)
-    assert all("Index Scan using market_due" in plan and "Sort" not in plan for plan in chosen)
+        cursor.execute("ANALYZE tokens_providerrefresh")
+    found = plans(lambda: price_refresh.claim_batch(timezone.now()), "tokens_providerrefresh")
+    # The rows of one call are chosen, and then claimed by their keys.
+    chosen, claimed = found
+    assert "Index Scan using provider_refresh_due" in chosen and "Sort" not in chosen
     assert "Seq Scan" not in claimed
 
 
@@ -314,19 +314,34 @@ def test_trending_pools_are_looked_up_in_two_indexes(rows, client, market):
     assert "BitmapOr" in plan and "token_by_pool" in plan and "Seq Scan" not in plan
 
 
-def test_the_history_of_a_token_is_read_from_an_index(rows):
-    token = Token.objects.first()
+@pytest.mark.parametrize("sort", ["h24_volume_usd_desc", "h24_trending", "fdv_usd_asc", "pool_created_at_desc"])
+def test_own_trending_pools_are_read_from_those_with_trades(rows, sort):
+    ids = list(Token.objects.order_by("pk").values_list("pk", flat=True))
     now = timezone.now()
-    of_200_tokens = {
-        "id": "nextval('tokens_marketpoint_id_seq')",
-        "token_id": "token_id + n % 200",
-        "at": "at - n / 200 * interval '1 minute'",
-    }
-    multiply(MarketPoint.objects.create(token=token, at=now, price_usd=1.0), of_200_tokens)
+    Market.objects.filter(pk__in=ids[::1000]).update(trending=1.5, last_trade_at=now)
+    sums = {"volume_quote": 1, "volume_usd": 1, "buys": 1, "sells": 1}
+    RollingSum.objects.bulk_create(RollingSum(token_id=pk, seconds=86_400, traders=1, **sums) for pk in ids[::1000])
+    prices = dict.fromkeys(("open", "high", "low", "close"), 1)
+    facts = {"position": 1, "tx_hash": b"1", "amount_token": 1, "amount_quote": 1, "price": 1}
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE tokens_marketpoint")
-    (plan,) = plans(lambda: price_history.earlier_prices([token.pk], now), "tokens_market")
-    assert plan.count("using market_point_of_token") == 3
+        for model in (PoolTrade, MinuteCandle):
+            table = model._meta.db_table
+            cursor.execute(f"CREATE TABLE {table}_of_test PARTITION OF {table} DEFAULT")
+    MinuteCandle.objects.bulk_create(
+        MinuteCandle(token_id=pk, at=now, first_position=1, last_position=1, **prices, **sums) for pk in ids
+    )
+    PoolTrade.objects.bulk_create(
+        PoolTrade(token_id=pk, at=now, is_buy=True, is_conversion=False, **facts) for pk in ids
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE tokens_market, tokens_rollingsum, tokens_trade, tokens_minutecandle")
+    tokens, period_sums, traders = plans(
+        lambda: own_trending.read_pools(8453, sort=sort, page=1), "tokens_token", "tokens_rollingsum", "tokens_trade"
+    )
+    assert "Seq Scan on tokens_market" not in tokens
+    assert ("newest on tokens_token" in tokens) == (sort == "pool_created_at_desc")
+    assert not any("Seq Scan on tokens_minutecandle" in plan for plan in (tokens, period_sums))
+    assert "Seq Scan on tokens_trade" not in traders
 
 
 def test_the_home_page_is_read_from_an_index(rows, client):

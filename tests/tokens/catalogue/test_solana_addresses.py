@@ -45,7 +45,7 @@ class Place:
 
     def url(self, text):
         """Return the URL with its parameters."""
-        in_path = {"tokenAddress": MINT, "feeRecipient": CREATOR, "address": MINT}
+        in_path = {"tokenAddress": MINT, "feeRecipient": CREATOR, "chainId": 101, "address": MINT}
         if f"{{{self.name}}}" in self.path:
             return self.path.format(**in_path | {self.name: quote(text)}), {}
         others = {"tokenAddress": EVM, "claimerAddress": EVM} if "airdrops" in self.path else {}
@@ -64,6 +64,9 @@ TAKEN = [
     Place("/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", "feeRecipient", CREATOR),
     Place("/api/get-uncollected-fees/{address}", "address", MINT),
     Place("/api/get-uncollected-fees/{address}", "recipient", CREATOR),
+    Place("/api/tokens/{chainId}/{address}", "address", MINT),
+    Place("/api/tokens/{chainId}/{address}/trades", "address", MINT),
+    Place("/api/tokens/{chainId}/{address}/candles", "address", MINT),
 ]
 OF_EVM_ONLY = [
     Place("/api/tokens/estimate-rewards-by-pool-address", "poolAddress", POOL),
@@ -72,7 +75,9 @@ OF_EVM_ONLY = [
     Place("/api/airdrops/claim", "tokenAddress", MINT),
     Place("/api/airdrops/claim", "claimerAddress", CREATOR),
 ]
-FINDING = [place for place in TAKEN if "is-blocked" not in place.path and "-fees" not in place.path]
+# Of which the response has no record.
+_OTHERS = ("is-blocked", "-fees", "/trades", "/candles")
+FINDING = [place for place in TAKEN if not any(part in place.path for part in _OTHERS)]
 WITH_CHAIN = [
     place for place in TAKEN if place.path in (*LISTS, "/api/get-token-by-address", "/api/tokens/fetch-by-admin")
 ]

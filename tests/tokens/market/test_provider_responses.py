@@ -10,20 +10,18 @@ from hypothesis import strategies as st
 
 from config.http.errors import RetryableError
 from development.standins import market_server as sample
+from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS
 from tokens.market.provider_responses import (
     AMOUNT,
-    CHANGE_PERIODS,
     COUNT,
     MAX_NAME_LENGTH,
     PERCENT,
-    PERIODS,
     PRICE,
     UnexpectedShapeError,
     parse_number,
     parse_pools,
-    parse_tokens,
 )
-from tokens.market.quotes import Quote, quote_from_pool, quote_from_token
+from tokens.market.quotes import Quote, quote_from_pool
 from tokens.models.market import QUOTE_COLUMNS
 
 POOL, TOKEN, WETH = "0x" + "a1" * 32, "0x" + "b2" * 20, sample.WRAPPED_NATIVE
@@ -51,9 +49,8 @@ def quote(token=TOKEN, supply=SUPPLY, **attributes):
 
 @pytest.mark.parametrize("answer", [None, [], 7, "x", {}, {"data": {}}, {"data": None}, {"errors": []}])
 def test_it_refuses_an_answer_of_another_shape(answer):
-    for read in (parse_pools, parse_tokens):
-        with pytest.raises(UnexpectedShapeError) as refused:
-            read(answer)
+    with pytest.raises(UnexpectedShapeError) as refused:
+        parse_pools(answer)
         # The provider failed; the next response may be right.
         assert isinstance(refused.value, RetryableError)
 
@@ -63,8 +60,6 @@ def test_it_refuses_an_answer_of_another_shape(answer):
 )
 def test_it_leaves_out_what_has_no_address_and_keeps_its_neighbours(entry):
     assert [found.address for found in parse_pools({"data": [entry, pool()]})] == [POOL]
-    token = sample.token("base", TOKEN, NOW, pool_address=POOL)
-    assert [found.address for found in parse_tokens({"data": [entry, token]})] == [TOKEN]
 
 
 @pytest.mark.parametrize(
@@ -178,35 +173,6 @@ def test_a_pool_is_there_once_and_of_the_network_that_is_meant():
     assert len(parse_pools({"data": pools})) == 2
 
 
-# Tokens by their addresses.
-
-
-def token_answer(included, **attributes):
-    entry = sample.token("base", TOKEN, NOW, pool_address=POOL)
-    entry["attributes"].update(attributes)
-    return parse_tokens({"data": [entry], "included": included})[0]
-
-
-def test_a_token_has_its_own_numbers_and_the_trades_of_its_first_pool():
-    answer = token_answer([pool()], price_usd="2", market_cap_usd=None, fdv_usd="9", total_reserve_in_usd="11")
-    known = quote_from_token(answer, paired_token=WETH, supply=SUPPLY)
-    assert (known.price_usd, known.market_cap, known.liquidity_usd) == (2.0, 9.0, 11.0)
-    assert known.quote_price_usd == sample.NATIVE_USD
-    assert known.price_change_24h == float(pool()["attributes"]["price_change_percentage"]["h24"])
-    other = quote_from_token(answer, paired_token="0x" + "c3" * 20, supply=SUPPLY)
-    assert other.quote_price_usd is None
-
-
-@pytest.mark.parametrize("included", [None, [], 7, [None], [{"id": "base_" + POOL}], [{"id": "other"}]])
-def test_a_token_without_pools_has_a_price_at_least(included):
-    known = quote_from_token(token_answer(included, price_usd="2"), paired_token=WETH, supply=SUPPLY)
-    assert (known.price_usd, known.quote_price_usd, known.tx_count_24h) == (2.0, None, None)
-
-
-def test_a_token_without_a_price_that_makes_sense_is_refused():
-    assert quote_from_token(token_answer([pool()], price_usd="1e30"), paired_token=WETH, supply=SUPPLY) is None
-
-
 # Properties.
 
 scalars = (
@@ -263,9 +229,8 @@ def assert_sane(known: Quote) -> None:
 
 @given(answer=anything)
 def test_no_answer_breaks_the_reading(answer):
-    for read in (parse_pools, parse_tokens):
-        with suppress(UnexpectedShapeError):
-            assert isinstance(read(answer), tuple)
+    with suppress(UnexpectedShapeError):
+        assert isinstance(parse_pools(answer), tuple)
 
 
 @given(entries=st.lists(pools | anything, max_size=4), supply=st.none() | st.floats(0, 2.0**256))
@@ -275,18 +240,6 @@ def test_nothing_out_of_bounds_comes_of_any_pool(entries, supply):
         for token in (TOKEN, WETH):
             if known := quote_from_pool(found, token=token, supply=supply):
                 assert_sane(known)
-
-
-@given(attributes=st.dictionaries(st.sampled_from(["price_usd", "fdv_usd", "market_cap_usd"]), scalars), pool=pools)
-def test_nothing_out_of_bounds_comes_of_any_token(attributes, pool):
-    entry = {
-        "attributes": {"address": TOKEN, **attributes},
-        "relationships": {"top_pools": {"data": [{"id": "p"}, {"id": "q"}]}},
-    }
-    answer = {"data": [entry], "included": [{**pool, "id": "p"}]}
-    for found in parse_tokens(answer):
-        if known := quote_from_token(found, paired_token=WETH, supply=SUPPLY):
-            assert_sane(known)
 
 
 @given(value=scalars)

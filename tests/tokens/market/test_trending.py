@@ -1,4 +1,4 @@
-"""Tests of `GET /api/tokens/trending`, against a real HTTP stand-in for the market-data provider."""
+"""Tests of `GET /api/tokens/trending` of the provider's chains, against an HTTP stand-in for it."""
 
 import json
 import subprocess
@@ -20,9 +20,9 @@ from development.standins import market_server as sample
 from development.standins.http_server import Mode
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
-from tokens.catalogue import viewed_tokens
 from tokens.market import price_refresh, provider_rate_limit, trending
-from tokens.market.provider_responses import CHANGE_PERIODS, PERIODS, parse_pools
+from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS
+from tokens.market.provider_responses import parse_pools
 from tokens.market.trending_sorts import CATEGORY_SORTS, DEFAULT_TRENDING_SORT, TRENDING_SORTS, sort_pools
 from tokens.models import Token
 
@@ -35,11 +35,6 @@ POOL_KEYS = {
     "reserve_in_usd", "price_change_percentage", "volume_usd", "transactions",
 }  # fmt: skip
 KEY = f"{PREFIX}shared:trending:{trending.CACHE_VERSION}:8453:{DEFAULT_TRENDING_SORT}:1"
-
-
-@pytest.fixture(autouse=True)
-def no_views():
-    redis_client().delete(viewed_tokens.VIEWED_KEY)
 
 
 def launch(market, count=1, **columns):
@@ -83,12 +78,6 @@ def test_it_refuses_a_chain_that_is_unknown_or_without_market(client, market, ch
     answer = client.get(PATH, {"chainId": chain_id})
     assert (answer.status_code, answer.headers["Cache-Control"]) == (400, "no-store")
     assert [detail["field"] for detail in answer.json()["details"]] == ["chainId"]
-    assert not market.received
-
-
-def test_it_reports_that_market_data_is_turned_off(client, market, settings):
-    settings.MARKET_DATA = False
-    assert client.get(PATH).status_code == 503
     assert not market.received
 
 
@@ -142,6 +131,7 @@ def test_many_cold_pages_leave_the_refresh_its_turns(client, market, settings):
         assert 1 <= int(answer.headers["Retry-After"]) <= 15
         assert set(answer.json()) == {"error"}
     assert len(market.received) == 1
+    assert price_refresh.queue_provider_tokens() == 3
     assert price_refresh.refresh_due_markets() == 3
     assert len(market.received) == 2
 
@@ -351,16 +341,6 @@ def test_it_costs_one_query_however_many_pools(client, market, django_assert_num
         assert len(client.get(PATH).json()["trending"]) == pools
 
 
-def test_the_tokens_count_as_viewed(client, market):
-    (token,) = launch(market)
-
-    def viewed():
-        client.get(PATH)
-        return redis_client().zscore(viewed_tokens.VIEWED_KEY, str(token.pk))
-
-    assert wait_for(viewed)
-
-
 # Requests to the provider.
 
 
@@ -448,6 +428,7 @@ def test_a_registry_whose_first_chain_has_no_market_has_a_default_all_the_same(
     mine = tmp_path / "mine.toml"
     mine.write_text('[chains.31337]\nname = "Mine"\nnative = "ETH"\nfinality_depth = 1\nmarket_network = "mine"\n')
     settings.CHAINS_FILES, settings.RPC_URLS = (str(mine),), {84532: (), 31337: ()}
+    settings.MARKET_PROVIDER_CHAINS = (84532, 31337)
     forget_chains()
     client.get(PATH)
     assert [path.split("/")[2] for path, _ in requested_paths(market)] == ["mine"]
@@ -574,7 +555,7 @@ def test_callers_in_two_processes_cost_one_call(market, settings, service_enviro
     launch(market, 3)
     settings.REDIS_URL = service_environment["REDIS_URL"]
     environment = service_environment | {
-        "MARKET_DATA": "true",
+        "MARKET_PROVIDER_CHAINS": "8453",
         "MARKET_BASE_URL": market.url,
         "ALLOWED_HOSTS": "testserver",
     }

@@ -1,0 +1,1 @@
+"""A token's trades and candles, read from the rows of followed chains."""

@@ -1,0 +1,165 @@
+"""A token's candles of any interval, folded in the database from stored minutes, hours or days."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.utils import timezone
+
+from config.postgresql.compiled_queries import parse_timestamps_in_c
+from config.postgresql.replica import read_connection
+from tokens.models.candle import DAY, HOUR
+
+MINUTE = 60
+_UNKNOWN = (None,) * 4
+# Unix seconds after every candle.
+NO_END = 253_402_300_800
+
+
+class CandleInterval(NamedTuple):
+    """Seconds of an interval, and of the stored candles that it is folded from."""
+
+    seconds: int
+    stored: int
+
+
+INTERVALS: Mapping[str, CandleInterval] = {
+    "1m": CandleInterval(MINUTE, MINUTE),
+    "5m": CandleInterval(5 * MINUTE, MINUTE),
+    "15m": CandleInterval(15 * MINUTE, MINUTE),
+    "1h": CandleInterval(HOUR, HOUR),
+    "4h": CandleInterval(4 * HOUR, HOUR),
+    "1d": CandleInterval(DAY, DAY),
+}
+_SOURCES = {
+    MINUTE: '"tokens_minutecandle" WHERE',
+    HOUR: f'"tokens_candle" WHERE seconds = {HOUR} AND',
+    DAY: f'"tokens_candle" WHERE seconds = {DAY} AND',
+}
+# Bounded by `stored`, as many as `candles` intervals have at most: the newest stored ones make up these intervals
+# completely, and a request costs the same for any range.
+_FOLD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS start,
+    (array_agg(open{usd} ORDER BY at))[1], max(high{usd}), min(low{usd}), (array_agg(close{usd} ORDER BY at DESC))[1],
+    sum(volume_quote), sum(volume_usd), sum(buys), sum(sells), bool_and(open_usd IS NOT NULL)
+FROM (
+    SELECT * FROM {source} token_id = %(token_id)s AND at >= to_timestamp(%(first)s) AND at < to_timestamp(%(end)s)
+    ORDER BY at DESC LIMIT %(stored)s
+) AS newest
+GROUP BY start ORDER BY start DESC LIMIT %(candles)s"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CandleRange:
+    """The candles that begin within [start, end), in Unix seconds, of which the newest `limit` are read."""
+
+    interval: CandleInterval
+    start: int
+    end: int
+    limit: int
+
+    @property
+    def first(self) -> int:
+        """Return the beginning of the first candle."""
+        return -(-self.start // self.interval.seconds) * self.interval.seconds
+
+    @property
+    def stop(self) -> int:
+        """Return the end of the last candle."""
+        return -(-self.end // self.interval.seconds) * self.interval.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _Candle:
+    # Unix seconds.
+    start: int
+    # Open, high, low and close; in USD None where a trade has no price in USD.
+    prices: Sequence[Decimal | float | None]
+    volume_quote: int
+    # None as prices in USD.
+    volume_usd: Decimal | None
+    buys: int
+    sells: int
+
+    @property
+    def is_known(self) -> bool:
+        return None not in self.prices
+
+    def without_trades(self, start: int) -> "_Candle":
+        """Return a later candle without trades."""
+        return _Candle(start, [self.prices[3]] * 4, 0, Decimal(0), 0, 0)
+
+
+def fetch_candles(token_id: int, wanted: CandleRange, *, in_usd: bool, fill: bool) -> list[dict[str, Any]]:
+    """Return the candles of a range, oldest first, in one query; in USD those of which every trade has a price in USD.
+
+    `fill` adds those without trades, from the first stored candle to the current one.
+    """
+    if fill:
+        # Where the first interval has no trades, the candle before it, whose price it has, is within the limit.
+        stored = _read_candles(token_id, replace(wanted, start=0), in_usd=in_usd)
+        candles = list(_filled(stored, wanted))
+    else:
+        candles = _read_candles(token_id, wanted, in_usd=in_usd)
+    return [_describe(candle) for candle in candles if candle.is_known]
+
+
+def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_Candle]:
+    interval = wanted.interval
+    statement = _FOLD.format(usd="_usd" if in_usd else "", source=_SOURCES[interval.stored])
+    values = {
+        "token_id": token_id,
+        "seconds": interval.seconds,
+        "first": wanted.first,
+        "end": wanted.stop,
+        "candles": wanted.limit,
+        "stored": wanted.limit * (interval.seconds // interval.stored),
+    }
+    with read_connection().cursor() as cursor:
+        parse_timestamps_in_c(cursor)
+        cursor.execute(statement, values)
+        rows = cursor.fetchall()
+    return [
+        _Candle(
+            int(start.timestamp()),
+            # Aggregates ignore an unknown price between known ones.
+            prices if has_usd or not in_usd else _UNKNOWN,
+            int(volume_quote),
+            volume_usd if has_usd else None,
+            buys,
+            sells,
+        )
+        for start, *prices, volume_quote, volume_usd, buys, sells, has_usd in reversed(rows)
+    ]
+
+
+def _filled(candles: Sequence[_Candle], wanted: CandleRange) -> Iterator[_Candle]:
+    """Yield the newest candles of the range with those between them, up to the current one."""
+    if not candles:
+        return
+    seconds, now = wanted.interval.seconds, int(timezone.now().timestamp())
+    last = max(candles[-1].start, min(wanted.stop - seconds, now // seconds * seconds))
+    first = max(wanted.first, last - (wanted.limit - 1) * seconds, candles[0].start)
+    by_start = {candle.start: candle for candle in candles}
+    previous = max((candle for candle in candles if candle.start <= first), key=lambda candle: candle.start)
+    for start in range(first, last + 1, seconds):
+        previous = by_start.get(start) or previous.without_trades(start)
+        yield previous
+
+
+def _describe(candle: _Candle) -> dict[str, Any]:
+    # Floats have the shortest digits that are read as the same number.
+    opened, high, low, close = (None if price is None else float(price) for price in candle.prices)
+    return {
+        "t": datetime.fromtimestamp(candle.start, UTC),
+        "o": opened,
+        "h": high,
+        "l": low,
+        "c": close,
+        "volumeQuote": str(candle.volume_quote),
+        "volumeUsd": None if candle.volume_usd is None else float(candle.volume_usd),
+        "trades": candle.buys + candle.sells,
+        "buys": candle.buys,
+        "sells": candle.sells,
+    }

@@ -1,0 +1,124 @@
+"""Keyset pagination of a token's trades, newest first: a page is a walk along the primary key of each partition."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from django.db.models import BigIntegerField, DateTimeField, F
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.fields.tuple_lookups import TupleLessThan
+
+from config.cursors import Cursor, LegacyCursor, decode_cursor, encode_cursor
+from config.postgresql.compiled_queries import CompiledQuery, QueryParameter
+from tokens.chains.addresses import format_address, format_transaction
+from tokens.chains.pool_types import split_position
+from tokens.models import PoolTrade, Token
+from tokens.trades.trade_rows import trade_value
+
+_SORT = "at"
+# Before the newest trade.
+_START = Cursor(datetime.max.replace(tzinfo=UTC), 2**63 - 1)
+_COLUMNS = (
+    "at",
+    "position",
+    "tx_hash",
+    "trader",
+    "is_buy",
+    "is_conversion",
+    "amount_token",
+    "amount_quote",
+    "quote_usd",
+)
+_QUOTE_DECIMALS = KeyTextTransform("pair_decimals", KeyTransform("pool", "launch__facts"))
+
+
+class TradedToken(NamedTuple):
+    """What the trades of a token are read and described with."""
+
+    token_id: int
+    launched_at: datetime
+    decimals: int
+    # None where the quote token reports none: such a pool has no trades.
+    quote_decimals: int | None
+    locker: str
+
+
+@dataclass(frozen=True)
+class TradePage:
+    """Described trades, and the cursor of the next page; None on the last."""
+
+    trades: list[dict[str, Any]]
+    cursor: str | None
+
+
+def find_traded_token(chain_id: int, address: str) -> TradedToken | None:
+    """Return the token at an address in stored form; also a blocked one."""
+    columns = ("pk", "deployed_at", "decimals", _QUOTE_DECIMALS, "locker_address")
+    row = Token.objects.at_address(address, chain_id=chain_id).values_list(*columns).first()
+    if row is None:
+        return None
+    token_id, launched_at, decimals, quote_decimals, locker = row
+    known = None if quote_decimals is None else int(quote_decimals)
+    return TradedToken(token_id, launched_at, decimals, known, locker)
+
+
+def parse_trade_cursor(text: str | None) -> Cursor:
+    """Return the position before a page. Raises CursorError."""
+    cursor = decode_cursor(text, sort_by=_SORT) if text else None
+    if isinstance(cursor, LegacyCursor):
+        # No trade has a negative position.
+        return Cursor(cursor.end, -1)
+    return cursor or _START
+
+
+def fetch_trade_page(token: TradedToken, *, limit: int, cursor: Cursor) -> TradePage:
+    """Fetch the page of at most `limit` trades after the cursor, in one query."""
+    if token.quote_decimals is None:
+        return TradePage([], None)
+    rows = _page_statement(limit).fetch_prepared(
+        token_id=token.token_id, launched_at=token.launched_at, at=cursor.value, position=cursor.row_id
+    )
+    shown = rows[:limit]
+    trades = [_describe(row, token, quote_decimals=token.quote_decimals) for row in shown]
+    # One row more than the limit is fetched to detect another page.
+    if len(rows) <= limit:
+        return TradePage(trades, None)
+    at, position = shown[-1][:2]
+    return TradePage(trades, encode_cursor(Cursor(at, position), sort_by=_SORT))
+
+
+@functools.cache
+def _page_statement(limit: int) -> CompiledQuery:
+    """Return the query of a page; it reads no partition outside of the token's time and the cursor's."""
+    at, position = QueryParameter("at", DateTimeField()), QueryParameter("position", BigIntegerField())
+    trades = PoolTrade.objects.filter(
+        TupleLessThan((F("at"), F("position")), (at, position)),
+        token_id=QueryParameter("token_id", BigIntegerField()),
+        # PostgreSQL prunes no partition by a comparison of rows.
+        at__lte=at,
+        at__gte=QueryParameter("launched_at", DateTimeField()),
+    )
+    return CompiledQuery.of(trades.order_by("-at", "-position").values_list(*_COLUMNS)[: limit + 1])
+
+
+def _describe(row: Sequence[Any], token: TradedToken, *, quote_decimals: int) -> dict[str, Any]:
+    at, position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, quote_usd = row
+    block, log_index = split_position(position)
+    # A quotient of integers is rounded once, to the nearest float.
+    price = int(amount_quote) * 10**token.decimals / (int(amount_token) * 10**quote_decimals)
+    return {
+        "id": position,
+        "at": at,
+        "block": block,
+        "txHash": format_transaction(tx_hash),
+        "logIndex": log_index,
+        "side": "buy" if is_buy else "sell",
+        "amountToken": str(amount_token),
+        "amountQuote": str(amount_quote),
+        "priceQuote": price,
+        "priceUsd": None if quote_usd is None else price * float(quote_usd),
+        "valueUsd": None if quote_usd is None else float(trade_value(int(amount_quote), quote_decimals, quote_usd)),
+        "trader": token.locker if is_conversion else trader and format_address(trader),
+    }
