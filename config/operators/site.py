@@ -38,7 +38,7 @@ _NAVIGATION = [
         _list("Saved by users", "bookmark", "tokens.savedtoken"),
         _list("Index requests", "manage_search", "tokens.indexrequest"),
         _list("Documents", "description", "tokens.tokendocument"),
-        _list("Market data", "show_chart", "tokens.market"),
+        _list("Market data", "show_chart", "tokens.providerrefresh"),
         _list("Deployers' profiles", "group", "accounts.socialprofile"),
     ),
     _group(

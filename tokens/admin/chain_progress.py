@@ -19,6 +19,8 @@ from config.operators.admin_pages import (
 )
 from tokens.admin.indexed_search import IndexedSearch, match_alarms, match_chain, match_coverage
 from tokens.admin.list_filters import ChainFilter
+from tokens.admin.trades.chain_costs import ChainCosts, read_chain_costs
+from tokens.admin.trades.partition_page import PartitionPage
 from tokens.following.chain_status import ChainState, chain_name, chain_state, with_progress
 from tokens.models import ChainHead, Coverage, CoverageAlarm
 
@@ -32,7 +34,7 @@ class ChainColumn:
 
 
 @admin.register(ChainHead)
-class ChainHeadAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
+class ChainHeadAdmin(ChainColumn, PartitionPage, IndexedSearch, ReadOnlyAdmin):
     list_display = ("chain", "head", "final", "followed", "verified", "lag", "halted", "trouble", "follower")
     list_filter = (ChainFilter,)
     search_fields = ("chain_id",)
@@ -45,7 +47,14 @@ class ChainHeadAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
         plain = [field.name for field in ChainHead._meta.fields]
-        return ["chain", *plain, "covered", "verified", "lag"]
+        return ["chain", *plain, "covered", "verified", "lag", "trades", "calls_for_trades", "disk_for_trades"]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
+    ) -> Any:
+        """Render the page with what the chain's trades cost, read once: Django renders fields several times."""
+        obj.costs = read_chain_costs(obj.chain_id)
+        return super().render_change_form(request, context, *args, obj=obj, **options)
 
     @admin.display(description="covered to")
     def covered(self, head: Any) -> int | None:
@@ -62,6 +71,21 @@ class ChainHeadAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
         if state.lag_blocks is None or state.lag_seconds is None:
             return "not followed yet"
         return f"{state.lag_blocks:,} blocks, {state.lag_seconds:,.0f} s"
+
+    @admin.display(description="trades")
+    def trades(self, head: Any) -> str:
+        costs: ChainCosts = head.costs
+        return costs.trades
+
+    @admin.display(description="calls for trades")
+    def calls_for_trades(self, head: Any) -> str:
+        costs: ChainCosts = head.costs
+        return costs.calls
+
+    @admin.display(description="disk for trades")
+    def disk_for_trades(self, head: Any) -> str:
+        costs: ChainCosts = head.costs
+        return costs.disk
 
 
 @admin.register(Coverage)

@@ -14,9 +14,8 @@ from redis.exceptions import RedisError
 from config.operators.dashboard import Chart, Figure, Panel, time_ago
 from tokens.indexing.documents.fetching import LEASE
 from tokens.installation.installed_registry import registry
-from tokens.market import provider_rate_limit
-from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, Market, Token, TokenDocument
-from tokens.models.market import RefreshPriority
+from tokens.market import price_comparison, provider_rate_limit
+from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, ProviderRefresh, Token, TokenDocument
 
 HOURS = 48
 _HOUR = timedelta(hours=1)
@@ -32,13 +31,6 @@ _PENDING, _WRITTEN = Q(status="pending"), Q(status__in=("indexed", "confirmed"))
 # Errors of a chain begin with "chain". All of them indicate an outage of its nodes, except an unknown transaction:
 # any hash may be requested, even one in no block.
 _OUTAGE = _PENDING & Q(last_error__startswith="chain ") & ~Q(last_error__contains=" has no such transaction")
-
-_DUE = {
-    RefreshPriority.VIEWED: "Viewed recently",
-    RefreshPriority.FRESH: "Launched in the last day",
-    RefreshPriority.TRADED: "Traded in the last day",
-    RefreshPriority.OTHER: "All others",
-}
 
 
 def launches(now: datetime) -> Iterable[Panel]:
@@ -89,17 +81,15 @@ def documents(now: datetime) -> Iterable[Panel]:
 
 
 def market_data(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of the market-data provider's state, and of the refreshes that are due."""
-    waiting = Market.objects.count_due(now)
-    due = (
-        Figure(
-            label=label,
-            value=f"{waiting[priority][0]:,} due" if priority in waiting else "none due",
-            note=f"the first since {time_ago(waiting[priority][1], now)}" if priority in waiting else "",
-        )
-        for priority, label in _DUE.items()
-    )
-    yield Panel(title="Market data", figures=(_provider_figure(), *due))
+    """Yield the panel of the market-data provider's state, its refreshes that are due, and prices that differ."""
+    figures = [_provider_figure()]
+    if settings.MARKET_PROVIDER_CHAINS:
+        size = ProviderRefresh.objects.measure(now)
+        note = f"the first since {time_ago(size.since, now)}" if size.since else ""
+        figures.append(Figure(label="Refreshes", value=f"{size.depth:,} due" if size.depth else "none due", note=note))
+    if settings.MARKET_COMPARE_PERCENT:
+        figures.append(_comparison_figure())
+    yield Panel(title="Market data", figures=tuple(figures))
 
 
 def _sum(bars: tuple[tuple[str, int], ...]) -> str:
@@ -160,8 +150,8 @@ def _node_figure(chain_id: int, rows: list[Any], now: datetime) -> Figure:
 
 def _provider_figure() -> Figure:
     label = "Provider"
-    if not settings.MARKET_DATA:
-        return Figure(label=label, value="turned off", note="MARKET_DATA is false")
+    if not settings.MARKET_PROVIDER_CHAINS and not settings.MARKET_COMPARE_PERCENT:
+        return Figure(label=label, value="not used", note="market data comes from the chains' own trades")
     try:
         open_for = provider_rate_limit.CIRCUIT_BREAKER.seconds_left()
         failures = provider_rate_limit.CIRCUIT_BREAKER.count_failures()
@@ -171,6 +161,21 @@ def _provider_figure() -> Figure:
         note = f"failures in a row: {failures}" if failures else "rate limited, or the API key was rejected"
         return Figure(label=label, value=f"back-off for {open_for:.0f} s", note=note, is_alarming=True)
     return Figure(label=label, value="in use", note=f"up to {settings.MARKET_CALLS_PER_MINUTE} calls a minute")
+
+
+def _comparison_figure() -> Figure:
+    label = "Prices beside the provider's"
+    try:
+        differing = price_comparison.read_differences()
+    except RedisError:
+        return Figure(label=label, value="unknown", note="Redis does not answer", is_alarming=True)
+    examples = ", ".join(f"{each.symbol} on chain {each.chain_id} by {each.percent:.0f} %" for each in differing[:3])
+    return Figure(
+        label=label,
+        value=f"{len(differing)} differ",
+        note=f"by more than {settings.MARKET_COMPARE_PERCENT:g} %" + (f": {examples}" if examples else ""),
+        is_alarming=bool(differing),
+    )
 
 
 def _requests_overdue_after() -> timedelta:

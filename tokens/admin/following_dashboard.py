@@ -10,6 +10,7 @@ from config.operators.dashboard import Figure, Panel
 from tokens.following.chain_status import ChainState, chain_name, read_chain_states
 from tokens.installation.installed_registry import registry
 from tokens.models import CoverageAlarm
+from tokens.trades.reference_check import ReferenceState, read_reference_states
 
 _ALARMS_SHOWN = 1_000
 
@@ -19,20 +20,22 @@ def following(now: datetime) -> Iterable[Panel]:
     states = {state.chain_id: state for state in read_chain_states(now)}
     chain_ids = sorted(states.keys() | settings.RPC_URLS.keys())
     if chain_ids:
-        figures = (_chain(chain_id, states.get(chain_id)) for chain_id in chain_ids)
+        references = read_reference_states(registry().chains.values())
+        figures = (_chain(chain_id, states.get(chain_id), references.get(chain_id)) for chain_id in chain_ids)
         yield Panel(title="Following", figures=(*figures, _alarms()))
 
 
-def _chain(chain_id: int, state: ChainState | None) -> Figure:
+def _chain(chain_id: int, state: ChainState | None, references: ReferenceState | None) -> Figure:
     if state is None or state.followed is None:
         return Figure(label=chain_name(chain_id), value="not followed", note="does manage.py follow run for it?")
     trouble = "; the last attempt failed" if state.is_troubled else ""
+    alarm = references.alarm if references else ""
     return Figure(
         label=chain_name(chain_id),
         value="halted" if state.is_halted else _lag(state),
-        note=f"block {state.followed:,} of {state.head:,}, {_checked(state)}{trouble}",
+        note=f"block {state.followed:,} of {state.head:,}, {_checked(state)}{trouble}{alarm and f'; {alarm}'}",
         page=reverse("admin:tokens_chainhead_change", args=[chain_id]),
-        is_alarming=state.is_halted or state.is_late,
+        is_alarming=state.is_halted or state.is_late or bool(alarm),
     )
 
 

@@ -1,8 +1,9 @@
-"""Admin of tokens and of the queue of their market refreshes.
+"""Admin of tokens and of the queue of refreshes by the market-data provider.
 
-On-chain data is read-only; operators set tags, index again and refresh market data.
+On-chain data is read-only; operators set tags and index again.
 """
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -12,7 +13,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminTextareaWidget
@@ -33,7 +33,7 @@ from tokens.admin.indexed_search import IndexedSearch, match_rows_of_tokens, mat
 from tokens.admin.list_filters import ChainFilter, GenerationFilter
 from tokens.admin.token_events import token_link
 from tokens.admin.token_fields import fieldsets, read_facts, read_only_fields
-from tokens.models import IndexRequest, Market, Token
+from tokens.models import IndexRequest, ProviderRefresh, Token
 
 TAGS = ("champagne", "verified", "blocked")
 # Editable on the page. Blocking requires a reason and has its own page.
@@ -67,9 +67,8 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         "verify",
         "unverify",
         "reindex",
-        "refresh_market",
     )
-    actions_detail = ("block_this", "unblock_this", "reindex_this", "refresh_market_this")
+    actions_detail = ("block_this", "unblock_this", "reindex_this")
     match = staticmethod(match_tokens)
 
     def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> list[tuple[str, dict[str, Any]]]:
@@ -143,16 +142,6 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
             text = f"Skipped, without an index request: {left}."
             self.message_user(request, text if reopened else f"Nothing enqueued. {text}", messages.WARNING)
 
-    @list_action("Refresh market data now")
-    def refresh_market(self, request: HttpRequest, tokens: QuerySet[Token]) -> None:
-        """Give the tokens the first priority of market refreshes."""
-        found = list(tokens)
-        with transaction.atomic():
-            markets = Market.objects.filter(token__in=found).order_by("pk").select_for_update(no_key=True)
-            Market.objects.filter(pk__in=[market.pk for market in markets]).prioritize(timezone.now())
-            log_changes(request, found, "refresh market data")
-        self.message_user(request, f"{len(found)} are refreshed next.", messages.SUCCESS)
-
     @action(description="Block", permissions=["change"], url_path="block", icon="block", variant=ActionVariant.DANGER)
     def block_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Block one token after a form for the reason."""
@@ -173,11 +162,6 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         text = "Its transaction is read from the chain again."
         return confirm_action(self, request, object_id, self.reindex, text=text)
 
-    @action(description="Refresh market", permissions=["change"], url_path="refresh-market", icon="show_chart")
-    def refresh_market_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        text = "Its market data is refreshed before all others."
-        return confirm_action(self, request, object_id, self.refresh_market, text=text)
-
     def _ask_reason(self, request: HttpRequest, form: ReasonForm, *, count: int, **page: Any) -> HttpResponse:
         title = "Block this token" if count == 1 else f"Block {count} tokens"
         return confirmation_page(self, request, form=form, title=title, text=_BLOCKED_TEXT, button="Block", **page)
@@ -192,18 +176,26 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)
 
 
-@admin.register(Market)
-class MarketAdmin(IndexedSearch, QueueAdmin):
-    """Admin of market data and of its refresh schedule."""
+@admin.register(ProviderRefresh)
+class ProviderRefreshAdmin(IndexedSearch, QueueAdmin):
+    """Admin of refreshes by the market-data provider, with the data of the last one."""
 
-    list_display = ("linked_token", "price_usd", "market_cap", "updated_at", "priority", "due_at", "attempts")
-    list_display_links = ("price_usd", "due_at")
-    list_select_related = ("token",)
+    list_display = ("linked_token", "price_usd", "updated_at", "due_at", "attempts", "last_error")
+    list_display_links = ("due_at",)
+    list_select_related = ("token__market",)
     search_fields = ("token",)
     search_help_text = "A whole token address, or part of a token's name or symbol."
     ordering = ("-pk",)
     match = staticmethod(match_rows_of_tokens)
 
     @admin.display(description="token")
-    def linked_token(self, market: Market) -> str:
-        return token_link(market.token)
+    def linked_token(self, refresh: ProviderRefresh) -> str:
+        return token_link(refresh.token)
+
+    @admin.display
+    def price_usd(self, refresh: ProviderRefresh) -> float | None:
+        return refresh.token.market.price_usd
+
+    @admin.display
+    def updated_at(self, refresh: ProviderRefresh) -> datetime | None:
+        return refresh.token.market.updated_at

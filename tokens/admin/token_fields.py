@@ -14,10 +14,12 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import JSONField
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
 from config.operators.admin_pages import change_url
 from tokens.admin.token_events import format_arguments
+from tokens.admin.trades.token_trades import TokenTrading, newest_trades, price_charts, read_trading
 from tokens.installation.installed_registry import generation_label, registry
 from tokens.models import IndexRequest, LaunchFacts, Market, StoredState, Token, TokenEvent
 
@@ -33,6 +35,7 @@ class TokenFacts:
     events: list[TokenEvent]
     launch: LaunchFacts | None
     state: StoredState | None
+    trading: TokenTrading
 
 
 EVENTS_SHOWN = 20
@@ -42,15 +45,17 @@ ShownToken = Any
 
 
 def read_facts(token: Token) -> TokenFacts:
-    """Read the facts of a token: three queries, and one more if it is blocked."""
+    """Read the facts of a token: at most eight queries, and one more if it is blocked."""
     known = Market.objects.select_related("token__launch", "token__state").get(token=token)
+    launched = getattr(known.token, "launch", None)
     return TokenFacts(
         index_request=IndexRequest.objects.filter(chain_id=token.chain_id, tx_hash=token.tx_hash).first(),
         market=known,
         block=_find_block(token) if token.blocked else None,
         events=list(token.events.order_by("-block_number", "-log_index")[:EVENTS_SHOWN]),
-        launch=getattr(known.token, "launch", None),
+        launch=launched,
         state=getattr(known.token, "state", None),
+        trading=read_trading(token, launch=launched, market=known, now=timezone.now()),
     )
 
 
@@ -119,14 +124,13 @@ def pool(token: Token) -> str:
 
 @admin.display(description="market")
 def market(token: ShownToken) -> str:
-    """Return the provider's last data and the time of the next refresh."""
+    """Return the last market data, of trades or of the provider."""
     known = token.facts.market
-    due = f"refreshed from {known.due_at:%Y-%m-%d %H:%M:%S} UTC"
     if known.updated_at is None:
-        return f"nothing yet; {due}"
+        return "nothing yet"
     price = "unknown" if known.price_usd is None else f"{known.price_usd:.6g} USD"
     cap = "unknown" if known.market_cap is None else f"{known.market_cap:,.0f} USD"
-    return f"price {price}, cap {cap}, as of {known.updated_at:%Y-%m-%d %H:%M:%S} UTC; {due}"
+    return f"price {price}, cap {cap}, as of {known.updated_at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 @admin.display(description="newest events")
@@ -198,6 +202,7 @@ FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
     ),
     ("People", ("admin", "msg_sender", "requestor_fid", "requestor_address", "cast_hash")),
     ("Pool and market", (pool, "pair", "paired_token", "locker_address", "starting_market_cap", market)),
+    ("Price and trades", (price_charts, newest_trades)),
     ("Since the launch", (events,)),
     (
         "As decoded and stored",

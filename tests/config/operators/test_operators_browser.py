@@ -4,6 +4,7 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pytest
 import requests
@@ -42,11 +43,14 @@ from tests.rows.factories import (
     TokenFactory,
 )
 from tests.rows.launch_requests import pretoken
-from tokens.models import DeployAttempt, Market
+from tests.tokens.market.stored_trades import drop_partitions, make_candle, make_trade, make_weeks
+from tokens.models import DeployAttempt, LaunchFacts, Market, RollingClock, RollingSum, Token
+from tokens.trades.partitions import week_of
 
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "correct horse battery staple"
+WETH = "0x4200000000000000000000000000000000000006"
 # The request key of a deployment that failed.
 FAILED = "acme-2026-11-21-higher-000000001"
 # So many launches in each hour until now, the oldest first.
@@ -57,7 +61,7 @@ BY_HOUR = [(hour * 7) % 5 + (3 if hour % 12 > 8 else 0) for hour in range(48)]
 SETTINGS = {
     "ALLOWED_HOSTS": ["localhost"],
     "RPC_URLS": {8453: ("http://127.0.0.1:1", "http://127.0.0.1:2"), 1: ("http://127.0.0.1:3",)},
-    "MARKET_DATA": True,
+    "MARKET_PROVIDER_CHAINS": (1,),
     "SOCIAL_API_KEY": "sample",
 }
 
@@ -71,6 +75,7 @@ def partner(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
         rank_agents()
         yield {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ])}
         restore_template_rows()
+        drop_partitions()
 
 
 def create_rows() -> None:
@@ -85,6 +90,7 @@ def create_rows() -> None:
     IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
     Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
     SocialProfileFactory.create_batch(3)
+    trade(token, now)
     deploy(now)
     ChainHeadFactory()
     CoverageFactory()
@@ -94,6 +100,31 @@ def create_rows() -> None:
         for back in range(14):
             day = now.date() - timedelta(days=back)
             KeyUsage.objects.create(partner_key=key, day=day, endpoint="token-list", calls=calls // (back % 5 + 2))
+
+
+def trade(token: Token, now: datetime) -> None:
+    """Create trades of a token in the last hours, their candles, and what is shown of its chain."""
+    make_weeks(2, first=week_of(now - timedelta(days=1)))
+    facts = {"pool": {"pair_decimals": 18, "tick": -230_400}}
+    Token.objects.filter(pk=token.pk).update(deployed_at=now - timedelta(hours=12), paired_token=WETH)
+    LaunchFacts.objects.create(token=token, facts=facts)
+    for back in range(48):
+        at, price = now - timedelta(minutes=15 * back), (100 + 3 * (back % 7) - 5 * (back % 5)) * 1e-9
+        minute = at.replace(second=0, microsecond=0)
+        make_candle(token, minute, price, price * 1.08, price * 0.94, price * (1.05 if back % 3 else 0.96))
+        make_trade(
+            token,
+            block=1_000_000 - back,
+            at=at,
+            is_buy=bool(back % 3),
+            amount_token=(back + 3) * 10**24,
+            amount_quote=int((back + 3) * 10**24 * price),
+            quote_usd=Decimal(2_000),
+        )
+    for seconds, trades in ((3600, 4), (86_400, 48)):
+        sums = {"volume_quote": 10**18, "volume_usd": 2_000, "traders": 1}
+        RollingSum.objects.create(token=token, seconds=seconds, buys=trades, sells=0, **sums)
+    RollingClock.objects.create(chain_id=token.chain_id, rolled_to=now)
 
 
 def deploy(now: datetime) -> None:
@@ -211,6 +242,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Following",
         "Index requests",
         "Nodes",
+        "Trades",
         "Market data",
         "Leaderboard",
         "Deployers' profiles",
@@ -238,6 +270,36 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
     ):
         open_list(site, name)
         assert site.page.locator("#changelist").is_visible()
+    assert_clean(site)
+
+
+def test_a_tokens_page_has_its_price_and_trades_without_a_script(site):
+    page = site.page
+    open_list(site, "Tokens")
+    page.get_by_role("link", name="HIGHER").click()
+    heading = page.get_by_role("heading", name="Price and trades")
+    chart = page.get_by_role("img", name="Price in USD, the last 24 hours")
+    assert chart.bounding_box()["height"] > 50
+    assert chart.locator("rect[fill=currentColor]").count() >= 2 * 48
+    trades = page.get_by_role("region", name="Newest trades")
+    assert trades.locator("tbody tr").count() == 20
+    assert trades.get_by_role("link", name="0x").first.get_attribute("href").startswith("https://basescan.org/")
+    page.get_by_text("As a table").first.click()
+    assert page.get_by_role("columnheader", name="Close").first.is_visible()
+    page.get_by_text("As a table").first.click()
+    heading.evaluate("heading => heading.scrollIntoView()")
+    site.photograph("token-trades")
+    assert_clean(site)
+
+
+def test_partitions_are_maintained_by_a_button(site):
+    page = site.page
+    page.get_by_role("link", name="Partitions").click()
+    page.get_by_role("button", name="Make and drop partitions now").click()
+    page.get_by_text("Partitions: created tokens_trade_").wait_for()
+    site.photograph("partitions")
+    open_list(site, "Audit log")
+    assert page.locator(".field-message").first.inner_text().startswith("created tokens_trade_")
     assert_clean(site)
 
 

@@ -24,12 +24,12 @@ from tests.rows.factories import (
     DeploymentFactory,
     IndexRequestFactory,
     PartnerKeyFactory,
+    ProviderRefreshFactory,
     TokenFactory,
 )
 from tokens.indexing import index_requests
 from tokens.market import provider_rate_limit
-from tokens.models import IndexRequest, Market
-from tokens.models.market import RefreshPriority
+from tokens.models import IndexRequest
 
 pytestmark = pytest.mark.django_db
 
@@ -161,24 +161,19 @@ def test_a_node_that_is_away_alarms(operator, launchpad, settings, forget_chains
     assert node.is_alarming
 
 
-def test_market_data_that_is_due_is_counted_by_its_class(operator):
+def test_refreshes_that_are_due_are_counted(operator, settings):
+    assert list(figures(operator, "Market data")) == ["Provider"]
+    settings.MARKET_PROVIDER_CHAINS = (8453,)
     now = timezone.now()
-    tokens = TokenFactory.create_batch(4)
-    Market.objects.update(due_at=now + timedelta(hours=1))
-    Market.objects.filter(token__in=tokens[:2]).update(
-        due_at=now - timedelta(minutes=3), priority=RefreshPriority.FRESH
-    )
-    Market.objects.filter(token=tokens[2]).update(due_at=now - timedelta(minutes=1), priority=RefreshPriority.OTHER)
-    found = figures(operator, "Market data")
-    values = {label: figure.value for label, figure in found.items() if label != "Provider"}
-    assert list(values.values()) == ["none due", "2 due", "none due", "1 due"]
-    assert found["Launched in the last day"].note == "the first since 3 minutes ago"
+    for minutes in (-60, 1, 3):
+        ProviderRefreshFactory(due_at=now - timedelta(minutes=minutes))
+    refreshes = figures(operator, "Market data")["Refreshes"]
+    assert (refreshes.value, refreshes.note) == ("2 due", "the first since 3 minutes ago")
 
 
-def test_a_market_data_provider_that_is_turned_off_is_no_alarm(operator, settings):
-    settings.MARKET_DATA = False
+def test_a_market_data_provider_that_is_not_used_is_no_alarm(operator):
     provider = figures(operator, "Market data")["Provider"]
-    assert (provider.value, provider.is_alarming) == ("turned off", False)
+    assert (provider.value, provider.is_alarming) == ("not used", False)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +193,7 @@ def test_a_back_off_of_the_market_data_provider_alarms(operator, market, error, 
 
 
 def test_the_dashboard_is_there_while_redis_is_not(operator, settings, own_server):
-    settings.MARKET_DATA, settings.SOCIAL_API_KEY = True, "sample"
+    settings.MARKET_PROVIDER_CHAINS, settings.SOCIAL_API_KEY = (8453,), "sample"
     settings.CACHES = {"default": settings.CACHES["default"] | {"LOCATION": own_server.url}}
     own_server.stop(signal.SIGKILL)
     for title in ("Market data", "Deployers' profiles"):
@@ -272,5 +267,5 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(24):
         client.get(DASHBOARD)

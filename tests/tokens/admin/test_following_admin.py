@@ -136,7 +136,8 @@ def test_the_panel_names_a_chain_that_has_nodes_and_was_never_followed(operator,
 
 
 def test_the_panel_lists_each_chain_and_leads_to_it(operator, settings):
-    settings.RPC_URLS = {}
+    # Without trades of its own, and so without reference prices.
+    settings.RPC_URLS, settings.MARKET_PROVIDER_CHAINS = {}, (8453,)
     ChainHeadFactory(head=2000, followed=2000)
     CoverageFactory(first_block=1, followed_to=2000, verified_to=1100)
     figure = figures(operator, "Following")["Base"]
@@ -148,6 +149,7 @@ def test_the_panel_lists_each_chain_and_leads_to_it(operator, settings):
 
 def test_lag_halts_and_alarms_alarm(operator, settings):
     settings.RPC_URLS, settings.FOLLOW_LAG_ALARM_SECONDS = {}, 60
+    settings.MARKET_PROVIDER_CHAINS = (8453, 1, 10, 56)
     now = timezone.now()
     ChainHeadFactory(head=100, followed=98)
     FollowedBlockFactory(number=98, at=now - timedelta(seconds=50))

@@ -1,7 +1,6 @@
 """The admin pages of tokens and index requests."""
 
 import re
-from datetime import timedelta
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -18,7 +17,6 @@ from tests.rows.factories import IndexRequestFactory, TokenFactory
 from tests.rows.many_tokens import multiply
 from tokens.admin.token_fields import REPLACED_COLUMNS, fieldsets, json_line
 from tokens.models import IndexRequest, Market, Token
-from tokens.models.market import RefreshPriority
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +52,7 @@ def test_an_edit_keeps_what_a_refresh_wrote_meanwhile(operator):
 
 @pytest.mark.parametrize(
     "action",
-    ["block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify", "reindex", "refresh_market"],
+    ["block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify", "reindex"],
 )
 def test_view_permission_cannot_act_on_tokens(viewer, action):
     token = TokenFactory(
@@ -67,7 +65,7 @@ def test_view_permission_cannot_act_on_tokens(viewer, action):
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
-@pytest.mark.parametrize("action", ["block", "unblock", "reindex", "refresh_market"])
+@pytest.mark.parametrize("action", ["block", "unblock", "reindex"])
 def test_view_permission_finds_no_way_from_a_tokens_page(viewer, action, method):
     token = TokenFactory()
     page = reverse(f"admin:tokens_token_{action}_this", args=[token.pk])
@@ -226,7 +224,7 @@ def test_an_action_on_very_many_tokens_is_refused(operator, queue, django_captur
     multiply(TokenFactory(), columns, rows=MAX_ACTION_ROWS + 1)
     before = list(Token.objects.order_by("pk").values()), list(Market.objects.order_by("pk").values())
     tags = ("block", "unblock", "add_champagne", "remove_champagne", "verify", "unverify")
-    for action in (*tags, "reindex", "refresh_market"):
+    for action in (*tags, "reindex"):
         with django_capture_on_commit_callbacks(execute=True):
             answer = act(operator, TOKENS, action, Token.objects.first(), select_across="1", reason="scam")
         assert "at most 1,000 rows at a time" in answer.text, action
@@ -244,30 +242,14 @@ def test_having_very_many_transactions_indexed_again_is_refused(operator, queue,
     assert not IndexRequest.objects.filter(status="pending").exists()
 
 
-@pytest.mark.parametrize(("action", "table"), [("verify", "tokens_token"), ("refresh_market", "tokens_market")])
-def test_an_action_locks_rows_in_the_order_of_all_writers_and_writes_their_history_at_once(operator, action, table):
+def test_an_action_locks_rows_in_the_order_of_all_writers_and_writes_their_history_at_once(operator):
     tokens = TokenFactory.create_batch(20)
     with CaptureQueriesContext(connection) as queries:
-        act(operator, TOKENS, action, *tokens)
-    (lock,) = [query["sql"] for query in queries if "FOR " in query["sql"] and f'FROM "{table}"' in query["sql"]]
+        act(operator, TOKENS, "verify", *tokens)
+    (lock,) = [query["sql"] for query in queries if "FOR " in query["sql"] and 'FROM "tokens_token"' in query["sql"]]
     assert lock.endswith("ASC FOR NO KEY UPDATE")
     assert len([query for query in queries if query["sql"].startswith('INSERT INTO "django_admin_log"')]) == 1
     assert LogEntry.objects.count() == 20
-
-
-@pytest.mark.parametrize("door", ["list", "page"])
-def test_market_data_is_refreshed_before_that_of_others(operator, door):
-    token, other = TokenFactory(), TokenFactory()
-    later = timezone.now() + timedelta(days=1)
-    Market.objects.update(due_at=later, priority=RefreshPriority.OTHER)
-    if door == "list":
-        act(operator, TOKENS, "refresh_market", token)
-    else:
-        operator.post(reverse("admin:tokens_token_refresh_market_this", args=[token.pk]))
-    refreshed, left = Market.objects.get(token=token), Market.objects.get(token=other)
-    assert refreshed.due_at <= timezone.now()
-    assert (refreshed.priority, left.due_at, left.priority) == (RefreshPriority.VIEWED, later, RefreshPriority.OTHER)
-    assert lines_of_history() == [(str(token.pk), "refresh market data")]
 
 
 def test_the_page_of_a_token_leads_to_its_public_page_its_pool_and_its_request(operator):
@@ -281,6 +263,13 @@ def test_the_page_of_a_token_leads_to_its_public_page_its_pool_and_its_request(o
     assert "Base (8453)" in text
     assert "\n    &quot;clankerFee&quot;: 1234\n" in text
     assert f"{reverse(TOKENS)}?q={token.tx_hash}" in operator.get(page_of(request)).text
+
+
+def test_the_page_of_a_token_has_its_market(operator):
+    token = TokenFactory()
+    assert "nothing yet" in operator.get(page_of(token)).text
+    Market.objects.filter(token=token).update(price_usd=0.25, market_cap=30_000, updated_at=timezone.now())
+    assert "price 0.25 USD, cap 30,000 USD, as of " in operator.get(page_of(token)).text
 
 
 def test_every_column_of_a_token_is_on_its_page():

@@ -1,0 +1,121 @@
+"""Page of the weekly partitions of trades and minute candles, and their maintenance by an operator."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError, connection
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+from unfold.decorators import action
+
+from config.postgresql.advisory_locks import LockHeldError
+from tokens.models import PoolTrade
+from tokens.trades.partitions import Partition, maintain_partitions, read_partition_state
+
+# Operators have it, support has not.
+MAINTAINER = "tokens.change_token"
+# The removal of a partition waits for all queries on it, and a thread of the web server waits with it.
+_TIMEOUT = "10s"
+
+
+class PartitionPage(ModelAdmin):
+    """Admin mixin with a page of partitions, which a button of the list leads to."""
+
+    actions_list = ("partitions",)
+
+    @action(description="Partitions of trades", permissions=["view"], url_path="partitions", icon="database")
+    def partitions(self, request: HttpRequest) -> HttpResponse:
+        """Show the partitions; maintain them on POST."""
+        may_maintain = request.user.has_perm(MAINTAINER)
+        if request.method == "POST":
+            if not may_maintain:
+                raise PermissionDenied
+            level, text = _maintain(request, timezone.now())
+            self.message_user(request, text, level)
+            return redirect(request.path)
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": "Partitions of trades",
+            "may_maintain": may_maintain,
+            **_describe(timezone.now()),
+        }
+        return TemplateResponse(request, "operators/partitions.html", context)
+
+
+def format_bytes(size: float) -> str:
+    """Return a size in MiB."""
+    return f"{size / 2**20:,.1f} MiB"
+
+
+def _describe(now: datetime) -> dict[str, Any]:
+    """Return the context of the page. One query."""
+    state = read_partition_state(now)
+    keeps = {"trades": settings.TRADE_DAYS, "minute candles": settings.CANDLE_MINUTE_DAYS}
+    return {
+        "rows": [_row(partition, state.expired) for partition in reversed(state.partitions)],
+        "missing": state.missing,
+        "total": format_bytes(sum(partition.size_bytes for partition in state.partitions)),
+        "retention": "; ".join(f"{name}: {f'{days} days' if days else 'for good'}" for name, days in keeps.items()),
+    }
+
+
+def _row(partition: Partition, expired: tuple[str, ...]) -> list[str]:
+    """Return the cells of a partition: name, first day, rows, size, state."""
+    remark = "being removed" if partition.is_detaching or not partition.is_attached else ""
+    return [
+        partition.name,
+        f"{partition.first_at:%Y-%m-%d}",
+        "not counted" if partition.rows is None else f"{partition.rows:,}",
+        format_bytes(partition.size_bytes),
+        remark or ("after its retention" if partition.name in expired else ""),
+    ]
+
+
+def _maintain(request: HttpRequest, now: datetime) -> tuple[int, str]:
+    """Maintain partitions as a worker does, log it, and return the level and the text of the message."""
+    try:
+        with _limited_waits():
+            made, dropped = maintain_partitions(now)
+    except LockHeldError:
+        return messages.WARNING, "A worker is maintaining the partitions now."
+    except OperationalError as error:
+        reason = " ".join(str(error).split())
+        _log(request, f"not finished: {reason}")
+        return messages.ERROR, f"Not finished, a worker tries again: {reason}"
+    done = "; ".join(f"{verb} {', '.join(names)}" for verb, names in (("created", made), ("dropped", dropped)) if names)
+    _log(request, done or "nothing to do")
+    return messages.SUCCESS, f"Partitions: {done or 'nothing to do'}."
+
+
+@contextmanager
+def _limited_waits() -> Iterator[None]:
+    """Limit the statements of this connection outside a transaction, in which no partition can be dropped."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET statement_timeout TO '{_TIMEOUT}'")
+        try:
+            yield
+        finally:
+            cursor.execute("RESET statement_timeout")
+
+
+def _log(request: HttpRequest, message: str) -> None:
+    """Write a line of the audit log, which has no row's page."""
+    LogEntry.objects.create(
+        # An anonymous visitor sees no page.
+        user_id=request.user.pk,  # type: ignore[misc]
+        content_type=ContentType.objects.get_for_model(PoolTrade),
+        object_repr="partitions",
+        action_flag=CHANGE,
+        change_message=message,
+    )
