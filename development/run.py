@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -39,7 +40,11 @@ from development.supervisor import StartFailedError, Supervisor
 from tokens.checks import CHAINS, UNKNOWN_VARIABLE
 
 _START_SECONDS = 90.0
+# Timeout of the first sample token, which the greeting names.
+_SAMPLE_SECONDS = 60.0
 _CHAIN_PORT = 8545
+# States of past blocks that the node keeps; each takes about 0.3 MB of memory.
+_CHAIN_STATES = 64
 _CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
 _CHAIN_FROM = f"FOLLOW_FROM_{anvil.CHAIN_ID}"
 # Its name in the Procfile.
@@ -96,7 +101,8 @@ def _run() -> None:
         _start_samples(supervisor, environment)
         services = run_standins.services_greeting(sample_ports)
         has_users = bool(run_standins.issuer_settings(sample_ports))
-        print(_greeting(environment, accounts, services, has_users=has_users), flush=True)
+        token = _find_sample_token(supervisor, environment)
+        print(_greeting(environment, accounts, services, token, has_users=has_users), flush=True)
         while True:
             supervisor.attend(seconds=1.0)
             # Restarts a bundled server after its keeper was killed; cheap otherwise.
@@ -119,6 +125,7 @@ def _read_settings() -> dict[str, str]:
         "WEB_MAX_MEMORY_MB": str(settings.WEB_MAX_MEMORY_MB),
         "WORKER_PROCESSES": str(settings.WORKER_PROCESSES),
         "LAUNCH_EVERY_SECONDS": str(settings.LAUNCH_EVERY_SECONDS),
+        "TRADE_EVERY_SECONDS": str(settings.TRADE_EVERY_SECONDS),
         "PYTHONUNBUFFERED": "1",
         # Celery's warning about root applies in a container too; in production it is shown.
         "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", "ignore:You're running the worker with superuser"),
@@ -199,7 +206,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     local = bundled.local_directory()
     port = _free_port(_CHAIN_PORT)
     url, chains_file = f"http://{anvil.HOST}:{port}", local / "chains.toml"
-    command = anvil.anvil_command(program, port=port, state=local / "chain.json")
+    command = anvil.anvil_command(program, port=port, state=local / "chain.json", states=_CHAIN_STATES)
     supervisor.start("chain", command, environment=environment)
     supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain")
     # A process of its own: it would keep the chain libraries in this one's memory.
@@ -221,32 +228,47 @@ def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> 
     ports = run_standins.choose_ports(_free_port)
     if ports:
         arguments = [f"{name}={port}" for name, port in ports.items()]
-        supervisor.start(
-            "stand-ins", [sys.executable, "-m", "development.standins", *arguments], environment=environment
-        )
+        command = [sys.executable, "-m", "development.standins", *arguments, f"service={_address(environment)}"]
+        supervisor.start("stand-ins", command, environment=environment)
     return ports
 
 
 def _start_samples(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
-    """Start the launcher and the reporter of sample agents, if this run has a development chain."""
+    """Start the launcher, the traders and the reporter of sample agents, if this run has a development chain."""
     if not run_chains.has_development_chain(environment):
         return
-    options = [
-        "--rpc-url",
-        environment[run_chains.DEVELOPMENT_RPC_URLS],
-        "--every",
-        environment["LAUNCH_EVERY_SECONDS"],
-    ]
-    supervisor.start(
-        "launcher", [sys.executable, "-m", "development.devchain.launcher", *options], environment=environment
-    )
+    senders = {"launcher": "LAUNCH_EVERY_SECONDS", "trader": "TRADE_EVERY_SECONDS"}
+    for name, setting in senders.items():
+        # 0 seconds are for none.
+        if not float(environment[setting]):
+            continue
+        options = ["--rpc-url", environment[run_chains.DEVELOPMENT_RPC_URLS], "--every", environment[setting]]
+        command = [sys.executable, "-m", f"development.devchain.{name}", *options]
+        supervisor.start(name, command, environment=environment)
     arguments = [_address(environment), str(bundled.local_directory() / "partner-key")]
     supervisor.start(
         "agents", [sys.executable, "-m", "development.sample_data.agent_reporter", *arguments], environment=environment
     )
 
 
-def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], services: str, *, has_users: bool) -> str:
+def _find_sample_token(supervisor: Supervisor, environment: Mapping[str, str]) -> str:
+    """Return the address of a token of the development chain; empty if none is listed within the timeout."""
+    if not run_chains.has_development_chain(environment):
+        return ""
+    found: list[str] = []
+
+    def find() -> bool:
+        found.extend(run_chains.find_tokens(_address(environment)))
+        return bool(found)
+
+    with suppress(StartFailedError):
+        supervisor.wait_until(find, seconds=_SAMPLE_SECONDS, what="the sample launch")
+    return next(iter(found), "")
+
+
+def _greeting(
+    environment: Mapping[str, str], accounts: Mapping[str, str], services: str, token: str, *, has_users: bool
+) -> str:
     address, local = _address(environment), bundled.local_directory()
     is_development = run_chains.has_development_chain(environment)
     if "password" not in accounts:
@@ -254,6 +276,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
     else:
         login = f"admin, password {accounts['password'] or 'set earlier; `manage.py changepassword admin` changes it'}"
     deploying = run_chains.deploy_greeting(address, partner_key=accounts["partnerKey"]) if is_development else ""
+    market = run_chains.market_greeting(address, token=token) if token else ""
     home = server_home(local)
     databases = "" if home == local else f"\n  Databases         {home}"
     user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
@@ -266,7 +289,7 @@ def _greeting(environment: Mapping[str, str], accounts: Mapping[str, str], servi
 {agent_reporter.leaderboard_greeting(address, are_samples=is_development)}
   Data, keys, logs  {local}{databases}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
-{deploying}{user}  Ctrl-C stops everything.
+{market}{deploying}{user}  Ctrl-C stops everything.
 """
 
 

@@ -5,6 +5,7 @@ import secrets
 import shlex
 from collections.abc import Mapping
 
+import requests
 from django.conf import settings
 
 from development.devchain import anvil
@@ -33,6 +34,24 @@ def chains_greeting(environment: Mapping[str, str], address: str) -> str:
     followed = " ".join(f"{address}/readyz?chain={chain_id}" for chain_id in chain_ids(environment))
     return f"""  Chains            {_describe(environment)}
   Followed so far   {followed or "none"}"""
+
+
+def find_tokens(address: str) -> list[str]:
+    """Return the address of the development chain's newest token that the service at `address` lists, if it has one."""
+    try:
+        listed = requests.get(f"{address}/api/tokens", params={"chainId": anvil.CHAIN_ID, "limit": 1}, timeout=5).json()
+    except requests.RequestException:
+        return []
+    return [token["contract_address"] for token in listed["data"]]
+
+
+def market_greeting(address: str, *, token: str) -> str:
+    """Return shell commands for the market data of a token of the development chain, and of all."""
+    path = f"{address}/api/tokens/{anvil.CHAIN_ID}/{token}"
+    return f"""  Trades            curl {shlex.quote(f"{path}/trades")}
+  Candles           curl {shlex.quote(f"{path}/candles?interval=1m")}
+  Trending          curl {shlex.quote(f"{address}/api/tokens/trending?chainId={anvil.CHAIN_ID}")}
+"""
 
 
 def deployer_settings() -> dict[str, str]:
@@ -65,10 +84,9 @@ def _describe(environment: Mapping[str, str]) -> str:
     if settings.SOLANA_CHAIN_ID in settings.RPC_URLS:
         chains.append(f"Solana as chain {settings.SOLANA_CHAIN_ID}")
     if has_development_chain(environment):
-        every = environment["LAUNCH_EVERY_SECONDS"].removesuffix(".0")
-        chains.append(
-            f"development chain {anvil.CHAIN_ID} at {environment[DEVELOPMENT_RPC_URLS]}, a launch every {every} s"
-        )
+        samples = ("launch", environment["LAUNCH_EVERY_SECONDS"]), ("trade", environment["TRADE_EVERY_SECONDS"])
+        paces = (f", a {name} every {every.removesuffix('.0')} s" for name, every in samples if float(every))
+        chains.append(f"development chain {anvil.CHAIN_ID} at {environment[DEVELOPMENT_RPC_URLS]}{''.join(paces)}")
     return "; ".join(chains) or (
         "none: install Node 20 and `make run` again for a development chain,\n"
         "                  or set RPC_URLS_<chainId>, such as RPC_URLS_8453=https://..."

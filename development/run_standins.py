@@ -34,8 +34,8 @@ class Service:
 
 
 def _market() -> str:
-    if not settings.MARKET_DATA:
-        return "none: MARKET_DATA is false"
+    if not settings.MARKET_PROVIDER_CHAINS:
+        return "of the chains' own trades"
     # The default provider needs no key, but has no data of a development chain.
     if settings.RPC_URLS or settings.MARKET_API_KEY or read_variables(Environment).MARKET_BASE_URL:
         return f"from {urlsplit(settings.MARKET_BASE_URL).hostname}"

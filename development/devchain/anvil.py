@@ -19,6 +19,9 @@ HOST = "127.0.0.1"
 # be taken by any person. Only the service sends from it here.
 DEPLOYER = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 DEPLOYER_KEY = "2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6"
+# The node's accounts, which it signs for, are launchers, the deployer and then so many traders: of one account, two
+# processes would use the same nonces.
+LAUNCHERS, TRADERS = 9, 20
 # Interval of writes of the whole chain, about 85 kB a launch.
 SAVE_EVERY = 10
 # Start timeout; a start takes about 0.1 s on an idle machine.
@@ -65,6 +68,7 @@ def anvil_command(
     default the state of all blocks is kept, about 2 MB each.
     """
     words = [str(anvil), "--host", HOST, "--port", str(port), "--chain-id", str(CHAIN_ID), "--quiet"]
+    words += ["--accounts", str(LAUNCHERS + 1 + TRADERS)]
     if state is not None:
         # Not with --preserve-historical-states: 500 launches took 1.3 GB, against 43 MB without it.
         words += ["--state", str(state), "--state-interval", str(save_every)]

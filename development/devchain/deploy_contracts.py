@@ -25,7 +25,7 @@ from development.devchain.node_client import load_artifact
 OWNER = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
 # The chain's name for the market-data stand-in, which serves any network.
 MARKET_NETWORK = "development"
-# Field of DevelopmentContracts -> artifact, by nonce; the steps of the dollar's pool use the following nonces.
+# Field of DevelopmentContracts -> artifact, by nonce; the calls that prepare them use the following nonces.
 _CONTRACTS = {
     "wrapped_native": "WrappedNative",
     "usd": "UsdStandIn",
@@ -41,10 +41,10 @@ _CONTRACTS = {
     "dynamic_hook": "DynamicHook",
     "mev_module": "MevModule",
     "batch_launcher": "BatchLauncher",
+    "presale": "Presale",
+    "presale_allowlist": "PresaleAllowlist",
+    "swap_router": "SwapRouter",
 }
-_DOLLAR_POOL_STEPS = 4
-# After those steps. New contracts go to the end: the others keep their addresses, and older chains get the new ones.
-_LATER_CONTRACTS = {"presale": "Presale", "presale_allowlist": "PresaleAllowlist"}
 # Role in the registry, which is also the field -> its data layout if launches use the contract.
 _LAYOUTS = {
     "factory": "v4",
@@ -59,12 +59,15 @@ _LAYOUTS = {
     "presale": "v4",
     "presale_allowlist": "v4",
 }
-# 0.05 % and its usual spacing: the pool in which dev buys exchange native currency for the dollar.
+# 0.05 % and its usual spacing: the pool in which dev buys exchange native currency for the dollar, and which has the
+# native currency's price.
 _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING = 500, 10
 # 1.0001^-196260 * 10^(18-6) is about 3,000 dollars per ether.
 _DOLLAR_TICK = -196260
-# A billion dollars, far more than test accounts can buy.
-_DOLLAR_RESERVE = 10**9 * 10**6
+# Both reserves have about the same liquidity, from the starting price to its half and to its double.
+_DOLLAR_REACH = 6930
+_DOLLAR_RESERVE, _NATIVE_RESERVE = 6_000_000 * 10**6, 2_000 * 10**18
+_FIRST_SWAP = 10**18
 
 
 class NotDeployedError(Exception):
@@ -97,12 +100,18 @@ class DevelopmentContracts:
     batch_launcher: str
     presale: str
     presale_allowlist: str
+    swap_router: str
 
     @property
     def dollar_pool_key(self) -> tuple[str, str, int, int, str]:
         """Return the pool of wrapped native and dollar: (currency0, currency1, fee, tickSpacing, hooks)."""
         low, high = sorted((self.wrapped_native, self.usd), key=str.lower)
         return (low, high, _DOLLAR_POOL_FEE, _DOLLAR_POOL_SPACING, "0x" + "00" * 20)
+
+    @property
+    def dollar_pool_id(self) -> str:
+        """Return the id of that pool."""
+        return "0x" + keccak(encode(["address", "address", "uint24", "int24", "address"], self.dollar_pool_key)).hex()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +120,8 @@ class _ContractCall:
 
     to: str | None
     data: str
+    # Wei.
+    value: int = 0
 
 
 def deploy_contracts(rpc_url: str, *, chains_file: Path) -> DevelopmentContracts:
@@ -123,7 +134,7 @@ def deploy_contracts(rpc_url: str, *, chains_file: Path) -> DevelopmentContracts
     steps = _steps(deployment)
     first = web3.eth.get_transaction_count(to_checksum_address(OWNER))
     hashes = [
-        node_client.send_transaction(rpc_url, sender=OWNER, to=step.to, data=step.data, nonce=nonce)
+        node_client.send_transaction(rpc_url, sender=OWNER, to=step.to, data=step.data, value=step.value, nonce=nonce)
         for nonce, step in enumerate(steps)
         if nonce >= first
     ]
@@ -140,17 +151,14 @@ def deploy_contracts(rpc_url: str, *, chains_file: Path) -> DevelopmentContracts
 def locate_contracts(rpc_url: str) -> DevelopmentContracts:
     """Return the contracts of `deploy_contracts`. Raises NotDeployedError if one is missing."""
     web3 = node_client.connect(rpc_url)
-    artifacts = _CONTRACTS | _LATER_CONTRACTS
     for field, address in _addresses().items():
         if not web3.eth.get_code(Web3.to_checksum_address(address)):
-            raise NotDeployedError(f"no {artifacts[field]} at {address}")
+            raise NotDeployedError(f"no {_CONTRACTS[field]} at {address}")
     return _describe(rpc_url, web3.eth.chain_id)
 
 
 def _addresses() -> dict[str, str]:
-    later = len(_CONTRACTS) + _DOLLAR_POOL_STEPS
-    nonces = [*enumerate(_CONTRACTS), *enumerate(_LATER_CONTRACTS, start=later)]
-    return {field: _created_address(nonce) for nonce, field in nonces}
+    return {field: _created_address(nonce) for nonce, field in enumerate(_CONTRACTS)}
 
 
 def _created_address(nonce: int) -> str:
@@ -182,31 +190,41 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
         "MevModule": (["address"], [at.factory]),
         "Presale": (["address"] * 3, [OWNER, at.factory, OWNER]),
         "PresaleAllowlist": (["address"], [at.presale]),
+        "SwapRouter": (["address"] * 2, [at.pool_manager, at.wrapped_native]),
     }
-    first, later = (
-        [
-            _ContractCall(to=None, data=load_artifact(name).bytecode + encode(*arguments.get(name, ([], []))).hex())
-            for name in names
-        ]
-        for names in (_CONTRACTS.values(), _LATER_CONTRACTS.values())
-    )
-    return first + _dollar_pool(at) + later + _presale(at)
+    creations = [
+        _ContractCall(to=None, data=load_artifact(name).bytecode + encode(*arguments.get(name, ([], []))).hex())
+        for name in _CONTRACTS.values()
+    ]
+    return creations + _dollar_pool(at) + _presale(at)
 
 
 def _dollar_pool(at: DevelopmentContracts) -> list[_ContractCall]:
-    """Return the calls that open the pool of wrapped native and dollar, with only dollars as liquidity."""
+    """Return the calls that open the pool of wrapped native and dollar, with liquidity on both sides of the price."""
+    native = node_client.bind_contract(at.rpc_url, "WrappedNative", at.wrapped_native)
     usd = node_client.bind_contract(at.rpc_url, "UsdStandIn", at.usd)
     pools = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager)
+    router = node_client.bind_contract(at.rpc_url, "SwapRouter", at.swap_router)
     key = at.dollar_pool_key
-    native_first = key[0] == at.wrapped_native
-    tick = _DOLLAR_TICK if native_first else -_DOLLAR_TICK
-    amounts = (0, _DOLLAR_RESERVE) if native_first else (_DOLLAR_RESERVE, 0)
+    is_native_first = key[0] == at.wrapped_native
+    tick = _DOLLAR_TICK if is_native_first else -_DOLLAR_TICK
+    above, below = (_NATIVE_RESERVE, _DOLLAR_RESERVE) if is_native_first else (_DOLLAR_RESERVE, _NATIVE_RESERVE)
+    liquidity = (
+        [key, tick, tick + _DOLLAR_REACH, above, 0, 0],
+        [key, tick - _DOLLAR_REACH, tick, 0, below, 0],
+    )
     return [
+        _ContractCall(to=at.wrapped_native, data=native.encode_abi("deposit", []), value=_NATIVE_RESERVE),
+        _ContractCall(to=at.wrapped_native, data=native.encode_abi("approve", [at.pool_manager, _NATIVE_RESERVE])),
         _ContractCall(to=at.usd, data=usd.encode_abi("mint", [OWNER, _DOLLAR_RESERVE])),
         _ContractCall(to=at.usd, data=usd.encode_abi("approve", [at.pool_manager, _DOLLAR_RESERVE])),
         _ContractCall(to=at.pool_manager, data=pools.encode_abi("initialize", [key, tick])),
+        *(_ContractCall(to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", place)) for place in liquidity),
+        # Readers of swaps have its price from here on.
         _ContractCall(
-            to=at.pool_manager, data=pools.encode_abi("modifyLiquidity", [key, -887270, 887270, *amounts, 0])
+            to=at.swap_router,
+            data=router.encode_abi("swap", [key, at.wrapped_native, _FIRST_SWAP, 0]),
+            value=_FIRST_SWAP,
         ),
     ]
 
@@ -247,8 +265,9 @@ def _write(chains_file: Path, at: DevelopmentContracts) -> None:
         f'v4_state_view = "{at.pool_manager}"',
         "quote_tokens = [",
         f'  {{ symbol = "WETH", address = "{at.wrapped_native}", decimals = 18, tick = -230400 }},',
-        f'  {{ symbol = "USDC", address = "{at.usd}", decimals = 6, tick = -424400 }},',
+        f'  {{ symbol = "USDC", address = "{at.usd}", decimals = 6, tick = -424400, stable = true }},',
         "]",
+        f'reference_pools = [{{ pool = "{at.dollar_pool_id}", stable = "{at.usd}" }}]',
         "contracts = [",
         *contracts,
         "]",

@@ -1,6 +1,6 @@
 """web3.py client of the development chain's node, and its compiled contracts.
 
-The node's ten accounts are unlocked: it signs for them.
+The node's accounts are unlocked: it signs for them.
 """
 
 import json

@@ -1,12 +1,14 @@
 """Program that serves stand-ins until Ctrl-C or SIGTERM.
 
-Usage: `python -m development.standins market=8600 social=8601 issuer=8602`.
+Usage: `python -m development.standins market=8600 social=8601 issuer=8602`. With `service=URL`, the market stand-in has
+the pools of that service's tokens.
 """
 
 import signal
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from types import FrameType
 
 from development.standins.http_server import CONTROL_PATH, StandIn
@@ -23,10 +25,12 @@ STAND_INS: dict[str, Callable[[int], StandIn]] = {
 }
 
 
-_USAGE = f"""usage: python -m development.standins NAME=PORT ...
+_SERVICE = "service="
+_USAGE = f"""usage: python -m development.standins NAME=PORT ... [service=URL]
 
 Serves stand-ins for outside services, with sample data, until Ctrl-C or SIGTERM.
-NAME is one of {", ".join(STAND_INS)}; on port 0 it takes a free one. POST {CONTROL_PATH} makes it fail."""
+NAME is one of {", ".join(STAND_INS)}; on port 0 it takes a free one. POST {CONTROL_PATH} makes it fail.
+The market stand-in has the pools of the tokens of the service at URL."""
 
 
 def main() -> None:
@@ -38,8 +42,11 @@ def main() -> None:
         signal.signal(number, _interrupt)
     try:
         with ExitStack() as running:
-            for name, port in read_ports(sys.argv[1:]).items():
-                stand_in = running.enter_context(STAND_INS[name](port))
+            words = sys.argv[1:]
+            service = "".join(word.removeprefix(_SERVICE) for word in words if word.startswith(_SERVICE))
+            for name, port in read_ports([word for word in words if not word.startswith(_SERVICE)]).items():
+                make = partial(MarketStandIn, service=service) if name == "market" else STAND_INS[name]
+                stand_in = running.enter_context(make(port))
                 print(f"{name}: sample data at {stand_in.url}", flush=True)
             signal.pause()
     except KeyboardInterrupt:

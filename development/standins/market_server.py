@@ -1,8 +1,8 @@
 """Stand-in of GeckoTerminal's and CoinGecko's on-chain APIs, with slowly moving prices, fixed per pool and time.
 
 Shapes: https://docs.coingecko.com/reference/pools-addresses, tokens-data-contract-addresses, pools-megafilter,
-pools-category, trending-pools-network. It has data for every requested token, and for pools added by `learn`. Trending
-pools are the requested ones.
+pools-category, trending-pools-network. It has data for every requested token, for pools added by `learn`, and for
+those of the tokens of a running service. Trending pools are the requested ones.
 """
 
 import hashlib
@@ -12,9 +12,11 @@ import threading
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+import requests
 from solders.pubkey import Pubkey
 
 from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
@@ -49,8 +51,10 @@ class MarketStandIn(StandIn):
         500: {"errors": [{"status": "500", "title": "Internal Server Error"}]},
     }
 
-    def __init__(self, port: int = 0, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, port: int = 0, *, clock: Callable[[], float] = time.time, service: str = "") -> None:
         super().__init__(port)
+        # The address of a service whose tokens' pools are known.
+        self._service = service
         # Seconds since 1970; all prices are computed from it.
         self.clock = clock
         # Pool -> its base and its quote token, in lower case if hex.
@@ -94,10 +98,19 @@ class MarketStandIn(StandIn):
         return StandInResponse(find(network, [address for address in addresses if _ADDRESS.fullmatch(address)]))
 
     def _pools_of(self, network: str, addresses: list[str]) -> Any:
+        if self._service and (unknown := [address for address in addresses if address not in self._tokens]):
+            self._learn_from_service(unknown)
         known = [address for address in addresses if address in self._tokens]
         for address in known:
             self._remember(network, address)
         return self._listed(network, known)
+
+    def _learn_from_service(self, addresses: list[str]) -> None:
+        url = f"{self._service}/api/tokens/fetch-by-pool-addresses"
+        with suppress(requests.RequestException):
+            found = requests.post(url, json={"poolAddresses": addresses}, timeout=5).json().get("data", {})
+            for address, record in found.items():
+                self.learn(address, base=record["contract_address"])
 
     def _tokens_of(self, network: str, addresses: list[str]) -> Any:
         pools = {base: address for address, (base, _) in self._tokens.items()}

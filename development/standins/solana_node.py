@@ -63,6 +63,7 @@ class SolanaStandIn(StandIn):
             "getGenesisHash": lambda: self.genesis_hash,
             "getHealth": lambda: "ok",
             "getSlot": self._slot,
+            "getBlock": self._block,
             "getBlockTime": self._block_time,
             "getTransaction": self._transaction,
             "getSignaturesForAddress": self._signatures,
@@ -116,12 +117,28 @@ class SolanaStandIn(StandIn):
     def _slot(self, options: Json | None = None) -> int:
         return self._head(options or {})
 
+    def _block(self, slot: int, options: Json | None = None) -> Json:
+        wanted = options or {}
+        if wanted.get("transactionDetails") != "signatures":
+            raise JsonRpcResponseError(-32602, "Invalid param: this node returns only the signatures of blocks")
+        if slot > self._head(wanted):
+            raise JsonRpcResponseError(-32004, f"Block not available for slot {slot}")
+        forms = self._forms_in(slot)
+        time = next(iter(forms.values()))["blockTime"]
+        return {"blockHeight": slot, "blockTime": time, "parentSlot": slot - 1, "signatures": list(forms)}
+
     def _block_time(self, slot: int) -> int | None:
-        forms = [entry["json"] for entry in self.transactions.values() if entry["json"]["slot"] == slot]
+        time: int | None = next(iter(self._forms_in(slot).values()))["blockTime"]
+        return time
+
+    def _forms_in(self, slot: int) -> dict[str, Json]:
+        """Return the transactions of a slot by signature, in order. Raises JsonRpcResponseError if there are none."""
+        forms = {
+            signature: entry["json"] for signature, entry in self.transactions.items() if entry["json"]["slot"] == slot
+        }
         if not forms:
             raise JsonRpcResponseError(-32009, f"Slot {slot} was skipped, or missing in long-term storage")
-        time: int | None = forms[0]["blockTime"]
-        return time
+        return forms
 
     def _transaction(self, signature: str, options: Json | str | None = None) -> Json | None:
         wanted = {"encoding": options} if isinstance(options, str) else options or {}

@@ -138,8 +138,8 @@ def run(lived_in: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
 
 @pytest.fixture
 def sample_run(local: Path) -> Iterator[Run]:
-    """Start a run with default settings, except for faster launches."""
-    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="0.5", MARKET_DATA="true"))
+    """Start a run with default settings, except for faster launches and trades."""
+    yield from end_in_time(Run(local, LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2"))
 
 
 def end_in_time(run: Run) -> Iterator[Run]:
@@ -206,7 +206,7 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert long == (401, '{"error":"Unauthorized"}')
     assert "Chains            chain 8453" in run.output()
     # Beside a real chain nothing is made up.
-    assert "Market data       none: MARKET_DATA is false" in run.output()
+    assert "Market data       of the chains' own trades" in run.output()
     assert "Profiles          none: set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL" in run.output()
     assert "(of agents that partners report on)" in run.output()
     assert not run.children("development.standins") and not run.children("development.sample_data.agent_reporter")
@@ -234,7 +234,7 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
 @pytest.mark.slow
 def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_run: Run) -> None:
     sample_run.wait_for_greeting()
-    for title, name in (("Market data", "market"), ("Profiles", "social"), ("Users", "issuer")):
+    for title, name in (("Profiles", "social"), ("Users", "issuer")):
         found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.output())
         assert found
         assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.output()
@@ -260,7 +260,14 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     # What was on the chain before the follower is read and checked, too.
     checked = rf'launchboard_chain_verified_block\{{chain="{CHAIN_ID}"\}} [1-9]'
     wait_for(lambda: re.search(checked, sample_run.get("/metrics")[1]))
-    trending = json.loads(sample_run.get("/api/tokens/trending")[1])
+    # Traders swap on the chain: all market data are of these trades.
+    assert "Market data       of the chains' own trades\n" in sample_run.output()
+    assert not [line for line in sample_run.output().splitlines() if "market: sample data" in line]
+    trade = wait_for(lambda: sample_run.paste("Trades")["data"])[0]
+    assert (trade["side"] in ("buy", "sell"), trade["valueUsd"] > 0) == (True, True)
+    candle = wait_for(lambda: sample_run.paste("Candles")["data"])[0]
+    assert candle["l"] <= candle["o"] <= candle["h"] and candle["trades"] > 0
+    trending = wait_for(lambda: sample_run.paste("Trending")["trending"] and sample_run.paste("Trending"))
     # The example deploys a token, once however often it is pasted.
     ordered = sample_run.paste("Deploy a token")
     assert (ordered["success"], sample_run.paste("Deploy a token")) == (True, ordered)
@@ -281,8 +288,6 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     assert rows[0]["agentName"].endswith("(sample)")
     assert rows[0]["token"]["chainId"] == CHAIN_ID
     assert min(rows[0]["runs"]["total"], rows[0]["castMetrics"]["interactions"]) > 50
-    # The stand-in has the tokens that were requested of it, which are those of the samples.
-    assert trending["trending"]
     assert all(token["chain_id"] == CHAIN_ID for token in trending["tokens"].values())
 
 

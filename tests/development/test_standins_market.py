@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 import requests
 
+from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 from development.standins.market_server import MAX_ADDRESSES, PAGE_SIZE, WRAPPED_NATIVE, MarketStandIn, price
 
 TOKEN, POOL = "0x" + "ab" * 20, "0x" + "cd" * 32
@@ -59,6 +60,29 @@ def test_it_has_only_the_configured_pools(provider):
     assert float(about["base_token_price_usd"]) == pytest.approx(price(TOKEN, provider.clock()))
     assert isinstance(about["transactions"]["h24"]["buys"], int)
     assert about["market_cap_usd"] is None
+
+
+class Service(StandIn):
+    """Service that has one token."""
+
+    TAKES_POSTS = True
+
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        return StandInResponse({"data": {POOL: {"contract_address": TOKEN}}})
+
+
+def test_it_has_the_pools_of_a_services_tokens():
+    with Service() as service, MarketStandIn(service=service.url) as provider:
+        (pool,) = get(provider, f"/networks/base/pools/multi/{POOL},{ADDRESSES[0]}").json()["data"]
+        assert pool["relationships"]["base_token"]["data"]["id"] == f"base_{TOKEN}"
+        assert listed(get(provider, "/networks/base/trending_pools")) == [POOL]
+        (asked,) = service.received
+        assert (asked.path, asked.method) == ("/api/tokens/fetch-by-pool-addresses", "POST")
+
+
+def test_a_service_that_does_not_respond_has_no_pools():
+    with MarketStandIn(service="http://127.0.0.1:9") as provider:
+        assert get(provider, f"/networks/base/pools/multi/{POOL}").json()["data"] == []
 
 
 def test_it_has_every_token_and_gives_it_a_pool(provider):

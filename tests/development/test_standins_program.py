@@ -24,7 +24,7 @@ def test_it_prints_its_usage(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["standins", "market=8600", "--help"])
     program.main()
     printed = capsys.readouterr().out
-    assert printed.startswith("usage: python -m development.standins NAME=PORT ...\n")
+    assert printed.startswith("usage: python -m development.standins NAME=PORT ... [service=URL]\n")
     assert "market, social, issuer" in printed
 
 

@@ -66,6 +66,21 @@ def test_it_lists_newest_first_within_bounds_and_limits(call):
     assert call("getSignaturesForAddress", recorded.SPL_MINT) == []
 
 
+def test_it_returns_the_signatures_of_a_block_in_order(call, solana_node):
+    options = {"transactionDetails": "signatures", "rewards": False, "maxSupportedTransactionVersion": 0}
+    raw = raw_of(solana_node, recorded.SWAP)
+    second = "2" * 87
+    solana_node.hold({"json": raw | {"transaction": raw["transaction"] | {"signatures": [second]}}})
+
+    block = call("getBlock", 1004, options)
+
+    assert block["signatures"] == [recorded.SWAP, second]
+    assert (block["blockTime"], block["parentSlot"]) == (raw["blockTime"], 1003)
+    assert call("getBlock", 1004) == -32602
+    assert call("getBlock", 1000, options) == -32009
+    assert call("getBlock", 1006, options) == -32004
+
+
 def test_it_returns_accounts_in_base64(call, solana_node):
     options = {"encoding": "base64"}
     account = solana_node.accounts[recorded.MINT]

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IHook, IPoolManager, PoolKey, Unauthorized} from "./Interfaces.sol";
+import {IHook, IPoolManager, PoolKey, SwapFees, Unauthorized} from "./Interfaces.sol";
 
-/// Creates launch pools. The hooks of the real chains also watch swaps and have permission bits in their addresses
-/// (they end in 28CC); these only create pools, so their addresses carry no bits.
+/// Creates launch pools and sets their fees. The hooks of the real chains are called around swaps and have permission
+/// bits in their addresses (they end in 28CC); the stand-in of the pool manager reads the fees of these.
 abstract contract Hook is IHook {
     /// What poolData holds. `extension` is an optional watcher of the pool; none is allowed on the development chain.
     struct PoolInitializationData {
@@ -38,8 +38,12 @@ abstract contract Hook is IHook {
     /// 10 %, where 1_000_000 is the whole.
     uint24 public constant MAX_LP_FEE = 100_000;
 
+    /// The launchpad's share of the positions' fee, on top of it: 20 %.
+    uint24 public constant PROTOCOL_SHARE = 5;
+
     address public immutable factory;
     IPoolManager public immutable poolManager;
+    mapping(bytes32 id => bool) public tokenIsCurrency0;
 
     constructor(address factory_, IPoolManager poolManager_) {
         factory = factory_;
@@ -80,7 +84,15 @@ abstract contract Hook is IHook {
         _registerExtension(id, data.extension);
     }
 
-    /// Decodes and checks the fees of a pool, and emits its PoolInitialized.
+    function swapFees(bytes32 id, bool zeroForOne) external view returns (SwapFees memory) {
+        bool paysPaired = zeroForOne != tokenIsCurrency0[id];
+        uint24 lpFee = _lpFee(id, paysPaired);
+        return SwapFees({lpFee: lpFee, protocolFee: lpFee / PROTOCOL_SHARE, paysPaired: paysPaired});
+    }
+
+    function _lpFee(bytes32 id, bool paysPaired) internal view virtual returns (uint24);
+
+    /// Decodes, checks and keeps the fees of a pool, and emits its PoolInitialized.
     function _setFees(bytes32 id, bytes memory feeData) internal virtual;
 
     /// The tick is given as if the token were currency0; where it is currency1, the pool's tick is the negative.
@@ -97,6 +109,7 @@ abstract contract Hook is IHook {
             hooks: address(this)
         });
         id = poolManager.initialize(key, first ? tick : -tick);
+        tokenIsCurrency0[id] = first;
     }
 
     function _registerExtension(bytes32 id, address extension) private {
@@ -111,13 +124,21 @@ contract StaticHook is Hook {
     error ClankerFeeTooHigh();
     error PairedFeeTooHigh();
 
+    mapping(bytes32 id => uint24) public clankerFee;
+    mapping(bytes32 id => uint24) public pairedFee;
+
     constructor(address factory_, IPoolManager poolManager_) Hook(factory_, poolManager_) {}
 
     function _setFees(bytes32 id, bytes memory feeData) internal override {
-        (uint24 clankerFee, uint24 pairedFee) = abi.decode(feeData, (uint24, uint24));
-        if (clankerFee > MAX_LP_FEE) revert ClankerFeeTooHigh();
-        if (pairedFee > MAX_LP_FEE) revert PairedFeeTooHigh();
-        emit PoolInitialized(id, clankerFee, pairedFee);
+        (uint24 ofToken, uint24 ofPaired) = abi.decode(feeData, (uint24, uint24));
+        if (ofToken > MAX_LP_FEE) revert ClankerFeeTooHigh();
+        if (ofPaired > MAX_LP_FEE) revert PairedFeeTooHigh();
+        (clankerFee[id], pairedFee[id]) = (ofToken, ofPaired);
+        emit PoolInitialized(id, ofToken, ofPaired);
+    }
+
+    function _lpFee(bytes32 id, bool paysPaired) internal view override returns (uint24) {
+        return paysPaired ? pairedFee[id] : clankerFee[id];
     }
 }
 
@@ -149,6 +170,7 @@ contract DynamicHook is Hook {
 
     /// 0.25 %.
     uint24 public constant MIN_BASE_FEE = 2_500;
+    mapping(bytes32 id => uint24) public baseFee;
 
     constructor(address factory_, IPoolManager poolManager_) Hook(factory_, poolManager_) {}
 
@@ -157,6 +179,7 @@ contract DynamicHook is Hook {
         if (fees.baseFee < MIN_BASE_FEE) revert BaseFeeTooLow();
         if (fees.maxLpFee > MAX_LP_FEE) revert MaxLpFeeTooHigh();
         if (fees.baseFee > fees.maxLpFee) revert BaseFeeGreaterThanMaxLpFee();
+        baseFee[id] = fees.baseFee;
         emit PoolInitialized(
             id,
             fees.baseFee,
@@ -167,5 +190,10 @@ contract DynamicHook is Hook {
             fees.feeControlNumerator,
             fees.decayFilterBps
         );
+    }
+
+    /// The real hook adds to it where prices move much.
+    function _lpFee(bytes32 id, bool) internal view override returns (uint24) {
+        return baseFee[id];
     }
 }

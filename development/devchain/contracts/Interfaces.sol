@@ -63,6 +63,14 @@ struct PoolKey {
     address hooks;
 }
 
+/// The fees of a swap, where 1_000_000 is the whole: the positions', in the currency paid, and the launchpad's, in the
+/// paired token.
+struct SwapFees {
+    uint24 lpFee;
+    uint24 protocolFee;
+    bool paysPaired;
+}
+
 interface IERC20 {
     function balanceOf(address owner) external view returns (uint256);
     function transfer(address to, uint256 amount) external returns (bool);
@@ -72,6 +80,7 @@ interface IERC20 {
 
 interface IWrappedNative is IERC20 {
     function deposit() external payable;
+    function withdraw(uint256 amount) external;
 }
 
 interface IFactory {
@@ -88,6 +97,8 @@ interface IHook {
         address mevModule,
         bytes calldata poolData
     ) external returns (PoolKey memory);
+    function swapFees(bytes32 poolId, bool zeroForOne) external view returns (SwapFees memory);
+    function factory() external view returns (address);
 }
 
 interface ILocker {

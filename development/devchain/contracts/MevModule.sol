@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {IMevModule, PoolKey, Unauthorized} from "./Interfaces.sol";
 
-/// Keeps the decaying fee that guards a pool's first seconds. Nothing is charged here: the development chain has no
-/// exchange that would ask for it.
+/// Keeps the decaying fee that guards a pool's first seconds. Nothing is charged here: snipers don't trade on the
+/// development chain.
 contract MevModule is IMevModule {
     event FeeConfigSet(bytes32 poolId, uint24 startingFee, uint24 endingFee, uint256 secondsToDecay);
 

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IPoolManager, Payments, PoolKey, Unauthorized} from "./Interfaces.sol";
+import {IHook, IPoolManager, Payments, PoolKey, SwapFees, Unauthorized} from "./Interfaces.sol";
+import {SwapMath} from "./SwapMath.sol";
 import {TickPrice} from "./TickPrice.sol";
 
-/// A stand-in for Uniswap v4's PoolManager: it keeps pools' reserves and fees and emits Initialize, ModifyLiquidity and
-/// Swap as v4 does. It is NOT an exchange: every swap is filled at the starting price, positions do not bound it, and
-/// fees exist only when somebody asks for them (`accrueFees`). They belong to the positions by liquidity, whatever their
-/// ticks. It is its own StateView: that contract's getters, which read it from outside, are here.
+/// A stand-in for Uniswap v4's PoolManager: swaps of an exact input with v4's arithmetic, and its events Initialize,
+/// ModifyLiquidity and Swap. Callers pay by allowance instead of within a lock, a position is of one currency, and fees
+/// belong to the positions by liquidity, whatever their ticks. It is its own StateView: that contract's getters, which
+/// read it from outside, are here.
 contract PoolManager is IPoolManager {
     using Payments for address;
 
     struct Pool {
         uint160 root;
         int24 tick;
-        uint256 reserve0;
-        uint256 reserve1;
-        uint256 liquidity;
+        // Of the positions around the price, and of all.
+        uint128 liquidity;
+        uint256 totalLiquidity;
+        // Ends of positions, in no order: launches have seven positions at most. A tick may be there twice.
+        int24[] ticks;
+        // What the liquidity changes by where the price rises past a tick.
+        mapping(int24 tick => int128) liquidityNet;
         // Fees that one unit of liquidity has earned so far, times 2^128.
         uint256 feeGrowth0;
         uint256 feeGrowth1;
@@ -65,10 +70,12 @@ contract PoolManager is IPoolManager {
     error PoolAlreadyInitialized();
     error PoolNotInitialized();
     error InvalidCurrency();
+    error NotOneSided();
+    error NoLiquidity();
 
     /// The only contract that may take fees out.
     address public immutable locker;
-    mapping(bytes32 id => Pool) public pools;
+    mapping(bytes32 id => Pool) private _pools;
     mapping(bytes32 id => mapping(bytes32 positionId => Position)) private _positions;
 
     constructor(address locker_) {
@@ -80,11 +87,25 @@ contract PoolManager is IPoolManager {
         // A pool with a hook is that hook's business alone.
         if (key.hooks != address(0) && key.hooks != msg.sender) revert Unauthorized();
         id = keccak256(abi.encode(key));
-        Pool storage pool = pools[id];
+        Pool storage pool = _pools[id];
         if (pool.root != 0) revert PoolAlreadyInitialized();
         pool.root = TickPrice.rootOf(tick);
         pool.tick = tick;
         emit Initialize(id, key.currency0, key.currency1, key.fee, key.tickSpacing, key.hooks, pool.root, tick);
+    }
+
+    /// As StateView's, but that fees are the hook's business.
+    function getSlot0(bytes32 poolId)
+        external
+        view
+        returns (uint160 sqrtPriceX96, int24 tick, uint24 protocolFee, uint24 lpFee)
+    {
+        return (_pools[poolId].root, _pools[poolId].tick, 0, 0);
+    }
+
+    /// As StateView's.
+    function getLiquidity(bytes32 poolId) external view returns (uint128 liquidity) {
+        return _pools[poolId].liquidity;
     }
 
     /// As StateView's.
@@ -103,11 +124,11 @@ contract PoolManager is IPoolManager {
         view
         returns (uint256 feeGrowthInside0X128, uint256 feeGrowthInside1X128)
     {
-        return (pools[poolId].feeGrowth0, pools[poolId].feeGrowth1);
+        return (_pools[poolId].feeGrowth0, _pools[poolId].feeGrowth1);
     }
 
-    /// Takes the amounts from the caller. What it calls liquidity is just their sum: no curve stands behind it. The
-    /// position's fees so far are let go of.
+    /// Takes the amount from the caller, which is of the one currency that the range holds at the present price, and lets
+    /// go of the position's fees so far.
     function modifyLiquidity(
         PoolKey calldata key,
         int24 tickLower,
@@ -117,20 +138,20 @@ contract PoolManager is IPoolManager {
         uint256 salt
     ) external {
         (bytes32 id, Pool storage pool) = _find(key);
-        emit ModifyLiquidity(id, msg.sender, tickLower, tickUpper, int256(amount0 + amount1), bytes32(salt));
+        uint128 added = _liquidityOf(pool.root, tickLower, tickUpper, amount0, amount1);
+        emit ModifyLiquidity(id, msg.sender, tickLower, tickUpper, int256(uint256(added)), bytes32(salt));
         Position storage position = _positions[id][_positionId(msg.sender, tickLower, tickUpper, bytes32(salt))];
         pool.fees0 += _owed(position, pool.feeGrowth0 - position.feeGrowth0Last);
         pool.fees1 += _owed(position, pool.feeGrowth1 - position.feeGrowth1Last);
         (position.feeGrowth0Last, position.feeGrowth1Last) = (pool.feeGrowth0, pool.feeGrowth1);
-        position.liquidity += uint128(amount0 + amount1);
-        pool.liquidity += amount0 + amount1;
+        position.liquidity += added;
+        if (added != 0) _addLiquidity(pool, tickLower, tickUpper, added);
         if (amount0 != 0) key.currency0.pull(msg.sender, amount0);
         if (amount1 != 0) key.currency1.pull(msg.sender, amount1);
-        pool.reserve0 += amount0;
-        pool.reserve1 += amount1;
     }
 
-    /// Takes `amountIn` from the caller and pays out at the starting price, no more than the pool holds.
+    /// Takes up to `amountIn` from the caller, as much as there is liquidity for. The launchpad's fee is in the paired
+    /// token: beside the swap's amounts, as on the real chains.
     function swap(PoolKey calldata key, address currencyIn, uint256 amountIn, address recipient)
         external
         returns (uint256 amountOut)
@@ -138,37 +159,32 @@ contract PoolManager is IPoolManager {
         (bytes32 id, Pool storage pool) = _find(key);
         bool zeroForOne = currencyIn == key.currency0;
         if (!zeroForOne && currencyIn != key.currency1) revert InvalidCurrency();
-        amountOut = TickPrice.convert(pool.root, amountIn, zeroForOne);
-        uint256 held = zeroForOne ? pool.reserve1 : pool.reserve0;
-        if (amountOut > held) amountOut = held;
-        currencyIn.pull(msg.sender, amountIn);
-        if (zeroForOne) {
-            pool.reserve0 += amountIn;
-            pool.reserve1 -= amountOut;
-            key.currency1.pay(recipient, amountOut);
-            _emitSwap(id, pool, -int128(uint128(amountIn)), int128(uint128(amountOut)));
-        } else {
-            pool.reserve1 += amountIn;
-            pool.reserve0 -= amountOut;
-            key.currency0.pay(recipient, amountOut);
-            _emitSwap(id, pool, int128(uint128(amountOut)), -int128(uint128(amountIn)));
-        }
+        SwapFees memory fees = _feesOf(key, id, zeroForOne);
+        uint256 teamFee = fees.paysPaired ? amountIn * fees.protocolFee / (SwapMath.MILLION + fees.protocolFee) : 0;
+        uint256 paid;
+        (paid, amountOut) = _trade(pool, zeroForOne, amountIn - teamFee, fees.lpFee);
+        if (paid == 0) revert NoLiquidity();
+        _emitSwap(id, pool, zeroForOne, paid, amountOut, fees.lpFee);
+        currencyIn.pull(msg.sender, paid + teamFee);
+        address currencyOut = zeroForOne ? key.currency1 : key.currency0;
+        if (!fees.paysPaired) teamFee = amountOut * fees.protocolFee / SwapMath.MILLION;
+        if (teamFee != 0) (fees.paysPaired ? currencyIn : currencyOut).pay(IHook(key.hooks).factory(), teamFee);
+        if (!fees.paysPaired) amountOut -= teamFee;
+        currencyOut.pay(recipient, amountOut);
     }
 
-    /// Puts fees aside: the launched side comes out of the pool's own reserve, as if traders had just sold it there; the
-    /// other side is taken from the caller. Growth is rounded up, which makes a single position's fees the very amounts;
+    /// Puts fees aside without a swap: the launched side comes out of the positions, as if traders had just sold it there;
+    /// the other side is taken from the caller. Growth is rounded up, which makes a single position's fees the very amounts;
     /// several lose a unit each to rounding, as in v4.
     function accrueFees(PoolKey calldata key, uint256 amount0, uint256 amount1, address launchedToken) external {
         (, Pool storage pool) = _find(key);
         if (launchedToken == key.currency0) {
-            pool.reserve0 -= amount0;
             key.currency1.pull(msg.sender, amount1);
         } else {
-            pool.reserve1 -= amount1;
             key.currency0.pull(msg.sender, amount0);
         }
-        pool.feeGrowth0 += _growth(amount0, pool.liquidity);
-        pool.feeGrowth1 += _growth(amount1, pool.liquidity);
+        pool.feeGrowth0 += _growth(amount0, pool.totalLiquidity);
+        pool.feeGrowth1 += _growth(amount1, pool.totalLiquidity);
     }
 
     /// Pays out what positions have let go of.
@@ -183,7 +199,7 @@ contract PoolManager is IPoolManager {
 
     function _find(PoolKey calldata key) private view returns (bytes32 id, Pool storage pool) {
         id = keccak256(abi.encode(key));
-        pool = pools[id];
+        pool = _pools[id];
         if (pool.root == 0) revert PoolNotInitialized();
     }
 
@@ -199,7 +215,73 @@ contract PoolManager is IPoolManager {
         return ((amount << 128) + liquidity - 1) / liquidity;
     }
 
-    function _emitSwap(bytes32 id, Pool storage pool, int128 amount0, int128 amount1) private {
-        emit Swap(id, msg.sender, amount0, amount1, pool.root, 0, pool.tick, 0);
+    function _feesOf(PoolKey calldata key, bytes32 id, bool zeroForOne) private view returns (SwapFees memory) {
+        if (key.hooks == address(0)) return SwapFees({lpFee: key.fee, protocolFee: 0, paysPaired: false});
+        return IHook(key.hooks).swapFees(id, zeroForOne);
+    }
+
+    /// Moves the price, from one end of positions to the next, until the input is used or no liquidity is left.
+    function _trade(Pool storage pool, bool zeroForOne, uint256 amountIn, uint24 fee)
+        private
+        returns (uint256 paid, uint256 amountOut)
+    {
+        uint256 feePaid;
+        while (paid < amountIn) {
+            (bool found, int24 next) = _nextTick(pool, zeroForOne);
+            if (!found) break;
+            uint160 target = TickPrice.rootOf(next);
+            SwapMath.Step memory step = SwapMath.stepTo(target, pool.root, pool.liquidity, amountIn - paid, fee);
+            paid += step.amountIn + step.fee;
+            feePaid += step.fee;
+            amountOut += step.amountOut;
+            pool.root = step.root;
+            if (step.root != target) pool.tick = TickPrice.tickOf(step.root);
+            else _cross(pool, next, zeroForOne);
+        }
+        if (feePaid == 0) return (paid, amountOut);
+        if (zeroForOne) pool.feeGrowth0 += _growth(feePaid, pool.totalLiquidity);
+        else pool.feeGrowth1 += _growth(feePaid, pool.totalLiquidity);
+    }
+
+    function _nextTick(Pool storage pool, bool zeroForOne) private view returns (bool found, int24 next) {
+        for (uint256 i = 0; i < pool.ticks.length; i++) {
+            int24 tick = pool.ticks[i];
+            if ((tick <= pool.tick) != zeroForOne) continue;
+            if (!found || (tick > next) == zeroForOne) (found, next) = (true, tick);
+        }
+    }
+
+    function _cross(Pool storage pool, int24 tick, bool zeroForOne) private {
+        int128 net = pool.liquidityNet[tick];
+        pool.liquidity = uint128(int128(pool.liquidity) + (zeroForOne ? -net : net));
+        pool.tick = zeroForOne ? tick - 1 : tick;
+    }
+
+    function _addLiquidity(Pool storage pool, int24 tickLower, int24 tickUpper, uint128 added) private {
+        if (pool.liquidityNet[tickLower] == 0) pool.ticks.push(tickLower);
+        pool.liquidityNet[tickLower] += int128(added);
+        if (pool.liquidityNet[tickUpper] == 0) pool.ticks.push(tickUpper);
+        pool.liquidityNet[tickUpper] -= int128(added);
+        pool.totalLiquidity += added;
+        if (tickLower <= pool.tick && pool.tick < tickUpper) pool.liquidity += added;
+    }
+
+    function _liquidityOf(uint160 root, int24 tickLower, int24 tickUpper, uint256 amount0, uint256 amount1)
+        private
+        pure
+        returns (uint128)
+    {
+        if (amount0 == 0 && amount1 == 0) return 0;
+        (uint160 lower, uint160 upper) = (TickPrice.rootOf(tickLower), TickPrice.rootOf(tickUpper));
+        if (amount0 == 0 ? root < upper : amount1 != 0 || root > lower) revert NotOneSided();
+        return uint128(SwapMath.liquidityFor(lower, upper, amount0, amount1));
+    }
+
+    function _emitSwap(bytes32 id, Pool storage pool, bool zeroForOne, uint256 paid, uint256 amountOut, uint24 fee)
+        private
+    {
+        (int128 out, int128 into) = (int128(uint128(amountOut)), -int128(uint128(paid)));
+        (int128 amount0, int128 amount1) = zeroForOne ? (into, out) : (out, into);
+        emit Swap(id, msg.sender, amount0, amount1, pool.root, pool.liquidity, pool.tick, fee);
     }
 }

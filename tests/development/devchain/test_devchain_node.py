@@ -29,7 +29,7 @@ def test_a_chain_without_contracts_raises_its_own_error_and_one_that_began_other
 
         node_client.wait_for_receipt(url, node_client.send_transaction(url, sender=OWNER, to=OTHER, data="0x", value=1))
 
-        with pytest.raises(deploy_contracts.NotFreshError, match="WrappedNative"):
+        with pytest.raises(deploy_contracts.NotFreshError, match="start with an empty chain"):
             deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml")
 
     assert not (tmp_path / "chains.toml").exists()
@@ -79,7 +79,13 @@ def test_the_service_has_the_chain_by_the_registry_file(deployment: DevelopmentC
         "dev_buy": (deployment.dev_buy,),
     }
     assert (chain.wrapped_native, chain.v4_pool_manager) == (deployment.wrapped_native, deployment.pool_manager)
-    assert [quote.symbol for quote in chain.quote_tokens.values()] == ["WETH", "USDC"]
+    assert [(quote.symbol, quote.stable) for quote in chain.quote_tokens.values()] == [("WETH", False), ("USDC", True)]
+    [reference] = chain.reference_pools
+    assert (reference.pool, reference.currency, reference.stable) == (
+        deployment.dollar_pool_id,
+        deployment.wrapped_native,
+        deployment.usd,
+    )
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])

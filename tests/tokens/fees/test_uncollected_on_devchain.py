@@ -47,6 +47,15 @@ def collect(deployment):
     return collect
 
 
+def buy(deployment, token):
+    """Swap an ether for the token, so that its pool has both currencies, and the locker can convert either."""
+    locker = node_client.bind_contract(deployment.rpc_url, "Locker", deployment.locker).functions
+    router = node_client.bind_contract(deployment.rpc_url, "SwapRouter", deployment.swap_router).functions
+    _, key, *_ = locker.tokenRewards(token).call()
+    swap = router.swap(key, deployment.wrapped_native, 10**18, 0)
+    node_client.transact(deployment.rpc_url, swap, sender=SENDER, value=10**18)
+
+
 def by_owner(fees):
     """Return (owner, currency) -> the pending amount."""
     return {
@@ -94,6 +103,7 @@ CASES = {
 @pytest.mark.parametrize("positions", [(), POSITIONS], ids=["one position", "three positions"])
 def test_what_is_pending_is_what_a_collection_pays(launch, collect, deployment, name, positions):
     token, read = launch(*CASES[name], positions=positions)
+    buy(deployment, token)
     accrue(deployment, token, paired=1_000_000_000_000_007, launched=33_333_333_333_333_333_331)
     before = read()
     events = collect(token)
@@ -102,10 +112,12 @@ def test_what_is_pending_is_what_a_collection_pays(launch, collect, deployment, 
     assert paid(events) == without_zeros(by_owner(before))
     assert sum(paid(events).values()) > 0
     assert before.conversion == ("none" if all(wants == "Both" for _, _, wants in CASES[name]) else "simulated")
-    assert without_zeros(by_owner(after)) == {}
     grown = {key: amount - harvest(before)[key] for key, amount in harvest(after).items()}
     assert without_zeros(grown) == paid(events)
     assert harvest(after) == {key: available(deployment, *key) for key in harvest(after)}
+    # A conversion pays the pool's fee, as every swap: the next collection pays that.
+    assert paid(collect(token)) == without_zeros(by_owner(after))
+    assert (by_owner(after) == dict.fromkeys(by_owner(after), 0)) == (before.conversion == "none")
 
 
 @pytest.mark.parametrize(("pair_fees", "token_fees"), [(7, 0), (0, 7), (1, 1)])
@@ -163,6 +175,7 @@ def test_the_endpoint_returns_it_of_an_indexed_token(client, read_key, index_key
     body = {"txHash": launchpad.launch(recipients=recipients), "chainId": launchpad.chain_id}
     indexed = client.post("/api/tokens/index", body, content_type="application/json", headers=index_key)
     token = indexed.json()["address"]
+    buy(deployment, token)
     accrue(deployment, token, paired=10**15 + 1, launched=10**25 + 1)
 
     answer = client.get(f"/api/get-uncollected-fees/{token}", headers=read_key).json()

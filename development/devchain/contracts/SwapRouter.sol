@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IERC20, IPoolManager, IWrappedNative, Payments, PoolKey} from "./Interfaces.sol";
+
+/// Swaps for wallets, which pay by allowance or in native currency, and receive native currency for its wrapped form.
+contract SwapRouter {
+    using Payments for address;
+
+    error InvalidValue();
+    error InsufficientOutput();
+    error NativeTransferFailed();
+
+    IPoolManager public immutable poolManager;
+    IWrappedNative public immutable wrappedNative;
+
+    constructor(IPoolManager poolManager_, IWrappedNative wrappedNative_) {
+        poolManager = poolManager_;
+        wrappedNative = wrappedNative_;
+    }
+
+    receive() external payable {}
+
+    /// Returns what the pool has not taken.
+    function swap(PoolKey calldata key, address currencyIn, uint256 amountIn, uint256 minOut) external payable {
+        if (msg.value == 0) {
+            currencyIn.pull(msg.sender, amountIn);
+        } else {
+            if (currencyIn != address(wrappedNative) || msg.value != amountIn) revert InvalidValue();
+            wrappedNative.deposit{value: amountIn}();
+        }
+        IERC20(currencyIn).approve(address(poolManager), amountIn);
+        if (poolManager.swap(key, currencyIn, amountIn, address(this)) < minOut) revert InsufficientOutput();
+        _payAll(key.currency0);
+        _payAll(key.currency1);
+    }
+
+    function _payAll(address currency) private {
+        uint256 amount = IERC20(currency).balanceOf(address(this));
+        if (amount == 0) return;
+        if (currency != address(wrappedNative)) return currency.pay(msg.sender, amount);
+        wrappedNative.withdraw(amount);
+        (bool paid,) = msg.sender.call{value: amount}("");
+        if (!paid) revert NativeTransferFailed();
+    }
+}

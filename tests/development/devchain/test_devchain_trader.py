@@ -1,0 +1,79 @@
+"""development/devchain/trader.py: real swaps by many wallets, a wash trader, and conversions of fees."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from development.devchain import node_client
+from development.devchain.anvil import TRADERS, run_anvil
+from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
+from development.devchain.launch_transactions import DevLaunchConfig, Recipient
+from development.devchain.trader import SampleTraders
+from tests.nodes.devchain_tests import OTHER, launch_token
+
+
+@contextmanager
+def trader(rpc_url: str, *more: str) -> Iterator["subprocess.Popen[str]"]:
+    command = [sys.executable, "-m", "development.devchain.trader", "--rpc-url", rpc_url, *more]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_it_waits_for_contracts_and_tokens_and_stops_at_once(tmp_path: Path) -> None:
+    with run_anvil() as url, trader(url, "--every", "0") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting: the contracts are not on the chain\n"
+        at = deploy_contracts(url, chains_file=tmp_path / "chains.toml")
+        assert process.stdout.readline() == "waiting: no token has been launched\n"
+        launch_token(at, DevLaunchConfig())
+        assert sum(map(int, re.findall(r"\d+", process.stdout.readline()))) == 50
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 0
+
+
+def test_wallets_swap_one_washes_and_the_locker_converts(own_contracts: DevelopmentContracts) -> None:
+    at, url = own_contracts, own_contracts.rpc_url
+    share = Recipient(admin=OTHER, recipient=OTHER, bps=10_000, wants="Paired")
+    # The same tokens in every run, so that the seed decides about all trades.
+    for number, pair in enumerate(({}, {}, {"paired_token": at.usd, "tick": -424_400}), start=1):
+        launch_token(at, DevLaunchConfig(salt=number.to_bytes(32), recipients=(share,), **pair))
+    first = node_client.connect(url).eth.block_number + 1
+    samples = SampleTraders(url, random=Random(1))
+
+    lines = [line for line in (samples.trade_once() for _ in range(100)) if line]
+
+    assert [sum(map(int, re.findall(r"\d+", line))) for line in lines] == [50, 50]
+    *wallets, washer = node_client.connect(url).eth.accounts[-TRADERS:]
+    swaps = [dict(log["args"]) | {"trader": trader_of(url, log)} for log in swap_logs(at, first=first)]
+    assert {swap["sender"] for swap in swaps} == {at.swap_router, at.locker}
+    traders = Counter(swap["trader"] for swap in swaps if swap["sender"] == at.swap_router)
+    assert traders.keys() <= {*wallets, washer}
+    assert len(traders) > 5
+    assert len({swap["id"] for swap in swaps}) == 4
+    assert at.dollar_pool_id in {"0x" + swap["id"].hex() for swap in swaps}
+    # It buys and sells all of it again, in one token.
+    washed = [swap for swap in swaps if swap["trader"] == washer and swap["sender"] == at.swap_router]
+    assert len(washed) > 1
+    assert len({swap["id"] for swap in washed}) == 1
+    assert [sum(swap[f"amount{number}"] for swap in washed) for number in (0, 1)].count(0) == 1
+
+
+def swap_logs(at: DevelopmentContracts, *, first: int) -> Any:
+    pools = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager)
+    return pools.events.Swap().get_logs(from_block=first)
+
+
+def trader_of(url: str, log: Any) -> str:
+    sender: str = node_client.connect(url).eth.get_transaction(log["transactionHash"])["from"]
+    return sender

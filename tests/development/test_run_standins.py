@@ -1,0 +1,31 @@
+"""development/run_standins.py: which outside services get a stand-in."""
+
+from typing import Any
+
+import pytest
+
+from development import run_standins
+from development.devchain.anvil import CHAIN_ID
+
+
+@pytest.mark.parametrize(
+    ("chains", "key", "stand_ins", "line"),
+    [
+        ((), "", set(), "of the chains' own trades"),
+        ((CHAIN_ID,), "", {"market"}, "SAMPLE DATA of a stand-in at http://127.0.0.1:8600;"),
+        ((CHAIN_ID,), "key", set(), "from provider.example"),
+    ],
+)
+def test_the_market_stand_in_is_only_for_a_chain_that_takes_its_data_from_the_provider(
+    settings: Any, chains: tuple[int, ...], key: str, stand_ins: set[str], line: str
+) -> None:
+    settings.RPC_URLS = {}
+    settings.MARKET_PROVIDER_CHAINS = chains
+    settings.MARKET_API_KEY, settings.MARKET_BASE_URL = key, "https://provider.example"
+    settings.SOCIAL_API_KEY = settings.FARCASTER_HUB_URL = "set"
+    settings.IDENTITY_ISSUERS = ()
+
+    ports = run_standins.choose_ports(lambda wanted: wanted)
+
+    assert set(ports) - {"issuer"} == stand_ins
+    assert f"  Market data       {line}" in run_standins.services_greeting(ports).splitlines()
