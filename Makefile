@@ -39,7 +39,7 @@ fuzz: .venv/installed-dev development/devchain/node_modules/installed
 	FIRST=$(FIRST) SEEDS=$(or $(SEEDS),4) CALLS=$(or $(CALLS),2700) ONLY="$(ONLY)" $(BIN)/python -m pytest \
 		tests/fuzzing/test_fuzz.py --numprocesses 2 --dist worksteal -q -rP --show-capture=stdout
 
-# Makes thousands of launches and reorgs on the development chain, and repeatedly kills its follower.
+# Makes thousands of launches and trades on the development chain, reorganises it, and repeatedly kills its follower.
 chaos: .venv/installed-dev development/devchain/node_modules/installed
 	$(BIN)/python -m benchmarks.chaos.follower_chaos
 

@@ -1,6 +1,6 @@
-"""Chaos run of the follower: launches on a reorganising development chain while the follower is killed.
+"""Chaos run of the follower: launches and trades on a reorganising development chain while the follower is killed.
 
-    python -m benchmarks.chaos.follower_chaos [--launches 5000] [--kills 50] [--reorgs 50] [--seed 1]
+    python -m benchmarks.chaos.follower_chaos [--launches 5000] [--trades 1500] [--kills 50] [--reorgs 50] [--seed 1]
 
 Real `manage.py follow` processes, a database of its own in the benchmarks' server, a node of its own. In the end an
 independent script, which shares no code with the service, compares all rows with the chain. Exits with code 1 where one
@@ -25,8 +25,7 @@ _STATES = 200
 
 def main() -> None:
     """Run it and print the outcome."""
-    options = _options()
-    plan = follower_chaos.Plan(launches=options.launches, kills=options.kills, reorgs=options.reorgs, seed=options.seed)
+    plan = follower_chaos.Plan(**vars(_options()))
     dataset.start_server()
     dataset.make_empty(_DATABASE)
     dataset.manage(_DATABASE, "migrate", "--verbosity", "0")
@@ -44,7 +43,7 @@ def main() -> None:
         outcome = follower_chaos.run(launchpad, environment, plan)
         is_right, counted, findings = follower_chaos.check(url, environment["DATABASE_URL"])
     print(
-        f"{counted.get('tokens')} launches and {counted.get('events')} events in {outcome.blocks} blocks,"
+        f"{counted} in {outcome.blocks} blocks,"
         f" {outcome.kills} kills, {outcome.reorgs} reorganisations of {min(outcome.depths)} to {max(outcome.depths)}"
         f" blocks, which took back {outcome.lost} launches: {outcome.seconds:.0f} s"
     )
@@ -55,6 +54,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--launches", type=int, default=5000)
+    parser.add_argument("--trades", type=int, default=1500, help="blocks of trades, at least")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--reorgs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)

@@ -93,7 +93,6 @@ def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
             "SECRET_KEY": secrets.token_urlsafe(50),
             f"DEPLOYER_KEYS_{CHAIN_ID}": ",".join(WALLETS.values()),
             "LOG_LEVEL": "ERROR",
-            "MARKET_DATA": "false",
             # Late calls time out now and then, though the node has accepted them.
             "RPC_TIMEOUT_SECONDS": "2",
             "RATE_LIMIT_KEYED": "0",

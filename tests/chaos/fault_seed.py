@@ -4,7 +4,6 @@ In the end the chain grows quietly until all blocks are final; then every row mu
 """
 
 import random
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,11 +13,11 @@ from typing import Any
 
 from django.db import connections
 
-from config.environment.variables import BASE_DIR
 from tests.processes.fork_server import Forked, ForkServer
 from tests.processes.waiting import wait_for
 from tests.simulator import ALL, Faults, Limits, Node, SimulatedChain, Traffic, serve
 from tests.simulator.comparing import differences
+from tests.simulator.registry_file import write_registry_file
 from tokens.models import ChainHead, Coverage, CoverageAlarm
 
 # Each seed has a chain of its own, so that several can run at a time.
@@ -29,7 +28,7 @@ _MARGIN = 5
 DEEPEST = 64
 # No node lags by more blocks.
 _FURTHEST_BEHIND = 12
-_QUIET = Traffic(launches=0, events=0, noise=0.1)
+_QUIET = Traffic(launches=0, events=0, noise=0.1, swaps=0)
 # Timeout of the end, once the chain no longer changes.
 _TIMEOUT_SECONDS = 90.0
 
@@ -101,14 +100,8 @@ def _nodes(rng: random.Random, *, verify: str) -> Iterator[tuple[Faults, Limits]
 
 
 def write_registry(path: Path, seeds: Sequence[int]) -> None:
-    """Write a registry file with a chain for each seed, which has Base's contracts and a small finality depth."""
-    text = (BASE_DIR / "tokens" / "chains" / "registry" / "table.toml").read_text(encoding="utf-8")
-    found = re.search(r"^\[chains\.8453\]\n(.*?)^\[chains\.", text, re.DOTALL | re.MULTILINE)
-    assert found
-    body = re.sub(r"^finality_depth = .*$", f"finality_depth = {FINALITY_DEPTH}", found[1], flags=re.MULTILINE)
-    body = re.sub(r"^market_network = .*\n", "", body, flags=re.MULTILINE)
-    sections = (f"[chains.{plan(seed).chain_id}]\n{body}" for seed in seeds)
-    path.write_text("\n".join(sections), encoding="utf-8")
+    """Write a registry file with a chain for each seed and a small finality depth."""
+    write_registry_file(path, (plan(seed).chain_id for seed in seeds), finality_depth=FINALITY_DEPTH)
 
 
 def run(seed: int, fork_server: ForkServer) -> list[str]:
@@ -121,7 +114,7 @@ def run(seed: int, fork_server: ForkServer) -> list[str]:
 
 def _run(planned: Plan, fork_server: ForkServer) -> Iterator[str]:
     rng = random.Random(f"run {planned.seed}")
-    chain = SimulatedChain(planned.seed, chain_id=planned.chain_id)
+    chain = SimulatedChain(planned.seed, chain_id=planned.chain_id, traffic=Traffic(swaps=1.0))
     chain.mine(planned.blocks_before)
     with _serve(chain, planned) as nodes, _followers(planned, fork_server, nodes) as followers:
         _grow(chain, planned, rng, nodes, followers)
@@ -142,10 +135,11 @@ def _run(planned: Plan, fork_server: ForkServer) -> Iterator[str]:
     yield from _needless_alarms(planned)
     # Visible with pytest's `-s`.
     alarms = CoverageAlarm.objects.filter(chain_id=chain.chain_id).count()
-    requests, kept = sum(node.requests for node in nodes), (len(truth.tokens), len(truth.events))
+    requests = sum(node.requests for node in nodes)
+    kept = len(truth.tokens), len(truth.events), len(truth.pool_logs)
     print(
         f"seed {planned.seed}: {chain.head.number} blocks, {len(chain.dropped)} reorgs, {followers.killed} kills,"
-        f" {kept[0]} tokens, {kept[1]} events, {requests} requests, {alarms} alarms",
+        f" {kept[0]} tokens, {kept[1]} events, {kept[2]} pool logs, {requests} requests, {alarms} alarms",
         flush=True,
     )
 
@@ -217,6 +211,8 @@ class _Followers:
             "FOLLOW_VERIFY": self._planned.verify,
             "FOLLOW_POLL_SECONDS": 0.1,
             "FOLLOW_RANGE_BLOCKS": 40,
+            # Simulated chains are old.
+            "CANDLE_MINUTE_DAYS": 100_000,
         }
         if self._planned.websocket:
             settings["RPC_WS_URLS"] = {self._planned.chain_id: self._nodes[0].websocket_url}

@@ -1,4 +1,4 @@
-"""Chaos run of the follower: launches on a reorganising development node, while its follower is killed at random."""
+"""Chaos run of the follower: launches and trades on a reorganising node, while its follower is killed at random."""
 
 import json
 import os
@@ -15,11 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import requests
+from web3.logs import DISCARD
 
 from config.environment.variables import BASE_DIR
 from development.devchain import node_client
-from development.devchain.launch_transactions import DevLaunchConfig
+from development.devchain.launch_transactions import (
+    BPS,
+    FEE_PREFERENCES,
+    DevLaunchConfig,
+    LaunchPurchase,
+    Recipient,
+)
 from development.servers.processes import die_with_parent
+from tests.chaos.chaos_traders import OLDEST, ChaosTraders, TradedPool
 from tests.nodes.devchain_launches import SENDER, Launchpad
 from tests.nodes.devchain_tests import OTHER
 from tests.processes.waiting import wait_for
@@ -32,8 +41,19 @@ _BATCH = 8
 _PAUSE_SECONDS = 0.1
 # Approximate lifetime of a follower, its start included.
 _LIFE_SECONDS = 4.0
+# Timeout of a reorganisation, which runs the transactions that come back; on a busy machine it exceeds the usual 30 s.
+_REORG_SECONDS = 300.0
+# The chain's time from the first block to the last: more than the longest period of rolling sums.
+_SPAN_SECONDS = 26 * 3600
 # Timeout of a follower's start, before it is killed in any case.
 _STARTS_SECONDS = 20.0
+
+
+_STALE_MARKETS = """
+    SELECT FROM tokens_market JOIN tokens_token AS token ON token.id = token_id
+    JOIN (SELECT * FROM tokens_referenceprice ORDER BY block_number DESC LIMIT 1) AS newest ON currency = paired_token
+    WHERE NOT unindexed AND (quote_price_usd IS NULL OR abs(quote_price_usd / usd - 1) > 0.01)
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +61,8 @@ class Plan:
     """Quantities of a run; `longest_life` is the lifetime of a running follower in seconds, at most."""
 
     launches: int
+    # Blocks that consist of trades, at least.
+    trades: int
     kills: int
     reorgs: int
     seed: int = 1
@@ -77,6 +99,7 @@ def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Out
         launchpad.mine(FINALITY_DEPTH + 1)
         head = launchpad.web3.eth.block_number
         wait_for(lambda: _is_verified(environment["DATABASE_URL"], head))
+        wait_for(lambda: not _has_stale_markets(environment["DATABASE_URL"]))
     outcome.blocks, outcome.seconds = head, time.monotonic() - started
     return outcome
 
@@ -87,11 +110,15 @@ class _Driver:
     def __init__(self, launchpad: Launchpad, plan: Plan, outcome: Outcome) -> None:
         self.launchpad, self.plan, self.outcome = launchpad, plan, outcome
         self.rng = random.Random(plan.seed)
-        self.started = time.monotonic()
+        self.started, self.begins_at = time.monotonic(), int(time.time()) - _SPAN_SECONDS
+        launchpad.rpc("evm_setTime", self.begins_at)
+        self.traders = ChaosTraders(launchpad, self.rng)
         # The contracts stay.
         self.first = self.highest = self.head
-        # Block number -> the tokens that it launches.
-        self.blocks: dict[int, list[str]] = {}
+        # Blocks of trades.
+        self.traded = 0
+        # Block number -> the pools of the tokens that it launches.
+        self.blocks: dict[int, list[TradedPool]] = {}
         # The snapshot to revert to, and the block after which that happens.
         self.mark: tuple[str, int] | None = None
 
@@ -99,15 +126,25 @@ class _Driver:
     def launched(self) -> int:
         return sum(map(len, self.blocks.values()))
 
+    @property
+    def pools(self) -> list[TradedPool]:
+        return [pool for number in sorted(self.blocks) for pool in self.blocks[number]]
+
     def drive(self, killed_enough: threading.Event) -> None:
         """Run until there is as much of everything as planned."""
         plan = self.plan
-        while self.launched < plan.launches or self.outcome.reorgs < plan.reorgs or not killed_enough.is_set():
+        while (
+            self.launched < plan.launches
+            or self.traded < plan.trades
+            or self.outcome.reorgs < plan.reorgs
+            or not killed_enough.is_set()
+        ):
             self.outcome.done = done = max(self.outcome.done, self.launched / plan.launches)
             if self.mark and self.head >= self.mark[1]:
                 self._revert()
             elif not self.mark and self.outcome.reorgs < plan.reorgs * done:
                 self._begin_reorg()
+            self._move_clock()
             self._act()
             self.highest = max(self.highest, self.head)
         self._top_up()
@@ -122,6 +159,16 @@ class _Driver:
             time.sleep(_PAUSE_SECONDS)
         if self.rng.random() < 0.3:
             self._change()
+        if self.blocks and self.rng.random() < 0.7:
+            self.traders.trade(self.pools)
+            self.traded += 1
+
+    def _move_clock(self) -> None:
+        """Have the chain's time follow what has been done."""
+        now = self.launchpad.web3.eth.get_block("latest")["timestamp"]
+        behind = self.begins_at + int(_SPAN_SECONDS * self.outcome.done) - now
+        if behind > 0:
+            self.launchpad.rpc("evm_increaseTime", behind)
 
     def _top_up(self) -> None:
         """Launch what the last reorganisations orphaned."""
@@ -133,28 +180,41 @@ class _Driver:
         return int(self.launchpad.web3.eth.block_number)
 
     def _launch(self, count: int) -> None:
-        names = [f"Chaos {self.rng.randrange(10**9)}" for _ in range(count)]
-        configs = [DevLaunchConfig(name=name, symbol=name[-4:], admin=SENDER) for name in names]
-        self._note(self.launchpad.launch_batch(*configs))
+        self._note(self.launchpad.launch_batch(*(self._draw_launch() for _ in range(count))))
+
+    def _draw_launch(self) -> DevLaunchConfig:
+        """Return a launch for ether, dollars or a launched token, of which a part is bought by the launch itself."""
+        at, rng, name = self.launchpad.deployment, self.rng, f"Chaos {self.rng.randrange(10**9)}"
+        paired, tick = rng.choice(((at.wrapped_native, -230_400), (at.usd, -424_400)))
+        buys = rng.random() < 0.3
+        if self.blocks and not buys and rng.random() < 0.2:
+            paired, tick = rng.choice(self.pools[:OLDEST]).token, -23_000
+        recipient = Recipient(admin=SENDER, recipient=SENDER, bps=BPS, wants=rng.choice(list(FEE_PREFERENCES)))
+        return DevLaunchConfig(
+            name=name,
+            symbol=name[-4:],
+            admin=SENDER,
+            paired_token=paired,
+            tick=tick,
+            recipients=(recipient,),
+            own_buy=LaunchPurchase(recipient=SENDER, value=rng.randrange(1, 10**16)) if buys else None,
+        )
 
     def _note(self, tx_hash: str) -> None:
         receipt = self.launchpad.web3.eth.get_transaction_receipt(tx_hash)
-        factory = node_client.bind_contract(
-            self.launchpad.deployment.rpc_url, "Factory", self.launchpad.deployment.factory
-        )
-        tokens = [
-            factory.events.TokenCreated().process_log(log)["args"]["tokenAddress"]
-            for log in receipt["logs"]
-            if log["address"] == self.launchpad.deployment.factory and len(log["topics"]) == 3
+        at = self.launchpad.deployment
+        placed = node_client.bind_contract(at.rpc_url, "Locker", at.locker).events.TokenRewardAdded()
+        launched = [event["args"] for event in placed.process_receipt(receipt, errors=DISCARD)]
+        self.blocks[receipt["blockNumber"]] = [
+            TradedPool(args["token"], tuple(args["poolKey"].values())) for args in launched
         ]
-        self.blocks[receipt["blockNumber"]] = tokens
 
     def _change(self) -> None:
         """Change a token of any age."""
-        tokens = [token for tokens in self.blocks.values() for token in tokens]
-        if not tokens:
+        pools = self.pools
+        if not pools:
             return
-        url, token = self.launchpad.deployment.rpc_url, self.rng.choice(tokens)
+        url, token = self.launchpad.deployment.rpc_url, self.rng.choice(pools).token
         locker = self.launchpad.deployment.locker
         name, contract, function, arguments = self.rng.choice(
             (
@@ -188,28 +248,40 @@ class _Driver:
         self._dropped(down_to=self.head - 1, before=before)
 
     def _reorganise(self, depth: int) -> None:
-        """Reorganise; some launches come back, in other transactions of other blocks."""
+        """Reorganise; some transactions come back, in other blocks."""
         before = self.head
-        back = []
-        for number in range(before - depth + 1, before + 1):
-            for entry in self.launchpad.web3.eth.get_block(number, full_transactions=True)["transactions"]:
-                if number in self.blocks and self.rng.random() < 0.5:
-                    again = {"from": entry["from"], "to": entry["to"], "input": entry["input"].to_0x_hex()}
-                    gas = {"gas": hex(entry["gas"]), "gasPrice": hex(10**10), "value": hex(entry["value"])}
-                    back.append([again | gas, self.rng.randrange(depth)])
-        self.launchpad.rpc("anvil_reorg", depth, back)
+        entries = [
+            entry
+            for number in range(before - depth + 1, before + 1)
+            for entry in self.launchpad.web3.eth.get_block(number, full_transactions=True)["transactions"]
+            if self.rng.random() < 0.5
+        ]
+        # In their sequence: each has its sender's next nonce.
+        places = sorted(self.rng.randrange(depth) for _ in entries)
+        back = [[_as_request(entry), place] for entry, place in zip(entries, places, strict=True)]
+        self._request_reorg(depth, back)
         self._dropped(down_to=before - depth, before=before)
         for number in range(before - depth + 1, self.head + 1):
             for tx_hash in self.launchpad.web3.eth.get_block(number)["transactions"]:
-                tokens = self.blocks.pop(number, [])
+                pools = self.blocks.pop(number, [])
                 self._note(tx_hash.to_0x_hex())
-                self.blocks[number] = tokens + self.blocks[number]
+                self.blocks[number] = pools + self.blocks[number]
+
+    def _request_reorg(self, depth: int, back: list[Any]) -> None:
+        request = {"jsonrpc": "2.0", "id": 1, "method": "anvil_reorg", "params": [depth, back]}
+        answer = requests.post(self.launchpad.deployment.rpc_url, json=request, timeout=_REORG_SECONDS).json()
+        assert "error" not in answer, answer
 
     def _dropped(self, *, down_to: int, before: int) -> None:
         doomed = [number for number in self.blocks if number > down_to]
         self.outcome.lost += sum(len(self.blocks.pop(number)) for number in doomed)
         self.outcome.reorgs += 1
         self.outcome.depths.append(before - down_to)
+
+
+def _as_request(entry: Mapping[str, Any]) -> dict[str, str]:
+    again = {"from": entry["from"], "to": entry["to"], "input": entry["input"].to_0x_hex()}
+    return again | {"gas": hex(entry["gas"]), "gasPrice": hex(10**10), "value": hex(entry["value"])}
 
 
 @contextmanager
@@ -275,8 +347,14 @@ def connect(database_url: str) -> "psycopg.Connection[Any]":
 
 def _is_verified(database_url: str, head: int) -> bool:
     with connect(database_url) as connection:
-        rows = connection.execute("SELECT followed_to, verified_to FROM tokens_coverage").fetchall()
-    return bool(rows) and all(followed == head and verified == head - FINALITY_DEPTH for followed, verified in rows)
+        rows = connection.execute("SELECT followed_to, summed_to, verified_to FROM tokens_coverage").fetchall()
+    return bool(rows) and all(row == (head, head, head - FINALITY_DEPTH) for row in rows)
+
+
+def _has_stale_markets(database_url: str) -> bool:
+    """Return whether a market has a rate of ether that the follower replaces in the next full minute."""
+    with connect(database_url) as connection:
+        return bool(connection.execute(_STALE_MARKETS).rowcount)
 
 
 def check(rpc_url: str, database_url: str) -> tuple[bool, dict[str, Any], str]:

@@ -2,9 +2,10 @@
 
     python -m tests.chaos.independent_check RPC_URL DATABASE_URL
 
-reads every launch and every event after launch from the first block on (eth_getLogs, decoded by web3.py with the ABIs
-of the development contracts) and compares them with the rows by plain SQL. It shares no code with the service. Prints
-what is wrong, a line each, and ends with code 1 where something is.
+reads every launch, every event after launch, swap and change of liquidity from the first block on (eth_getLogs, decoded
+by web3.py with the ABIs of the development contracts) and compares them with the rows by plain SQL; candles, rolling
+sums and markets with those that follow from the swaps. It shares no code with the service. Prints what is wrong, a line
+each, and ends with code 1 where something is.
 """
 
 import json
@@ -22,8 +23,8 @@ from web3.types import EventData
 
 from development.devchain.deploy_contracts import DevelopmentContracts, locate_contracts
 from development.devchain.node_client import load_artifact
-
-Row = dict[str, Any]
+from tests.chaos.chain_trades import USD_DECIMALS, ChainTrades, Row, TokenPool, TradeReader
+from tests.chaos.trade_check import TradeRows, expect_rows, read_trade_rows
 
 # So many blocks a query.
 _RANGE = 500
@@ -58,7 +59,9 @@ class Reader:
         self.web3 = Web3(HTTPProvider(rpc_url, request_kwargs={"timeout": 60}))
         self.deployment: DevelopmentContracts = locate_contracts(rpc_url)
         self.head = self.web3.eth.block_number
-        self._times: dict[int, int] = {}
+        self._blocks: dict[int, Row] = {}
+        # Pool id -> pool of a launched token.
+        self._pools: dict[str, TokenPool] = {}
 
     def read(self) -> Found:
         """Read all of it, up to the newest block."""
@@ -89,6 +92,14 @@ class Reader:
                 _apply(found.tokens[token], event)
         return found
 
+    def read_trades(self) -> ChainTrades:
+        """Read what happened in the pools of the tokens that were read."""
+        trades = TradeReader(self._pools, deployment=self.deployment, block_of=self._block)
+        manager = self.deployment.pool_manager
+        return trades.read(
+            self._events("PoolManager", manager, "Swap"), self._events("PoolManager", manager, "ModifyLiquidity")
+        )
+
     def _after_launch(self, found: Found) -> Iterator[tuple[EventData, str, str | None]]:
         """Yield (event, its name in the rows, its token)."""
         for name, kind in _OF_TOKENS.items():
@@ -116,29 +127,39 @@ class Reader:
 
     def _token(self, event: EventData) -> Row:
         args = event["args"]
+        pool_id, quote = "0x" + args["poolId"].hex(), args["pairedToken"]
+        self._pools[pool_id] = TokenPool(
+            token=args["tokenAddress"],
+            quote=quote,
+            quote_decimals=USD_DECIMALS if quote == self.deployment.usd else 18,
+            tick=args["startingTick"],
+        )
         return {
             "tx_hash": event["transactionHash"].to_0x_hex(),
             "log_index": event["logIndex"],
             "block_number": event["blockNumber"],
             "block_hash": event["blockHash"].to_0x_hex(),
-            "deployed_at": self._time(event["blockNumber"]),
+            "deployed_at": datetime.fromtimestamp(self._block(event["blockNumber"])["timestamp"], UTC),
             "name": args["tokenName"],
             "symbol": args["tokenSymbol"],
             "img_url": args["tokenImage"],
             "admin": args["tokenAdmin"],
             "msg_sender": args["msgSender"],
-            "pool_address": "0x" + args["poolId"].hex(),
-            "paired_token": args["pairedToken"],
+            "pool_address": pool_id,
+            "paired_token": quote,
             "locker_address": args["locker"],
             "factory_address": event["address"],
             "verified_on_chain": False,
             "supply": 10**29,
         }
 
-    def _time(self, number: int) -> datetime:
-        if number not in self._times:
-            self._times[number] = self.web3.eth.get_block(number)["timestamp"]
-        return datetime.fromtimestamp(self._times[number], UTC)
+    def _block(self, number: int) -> Row:
+        """Return the time of a block, and the senders of its transactions by hash."""
+        if number not in self._blocks:
+            block = self.web3.eth.get_block(number, full_transactions=True)
+            senders = {entry["hash"].to_0x_hex(): entry["from"].lower() for entry in block["transactions"]}
+            self._blocks[number] = {"timestamp": block["timestamp"], "senders": senders}
+        return self._blocks[number]
 
 
 def read_rows(database_url: str, chain_id: int) -> Found:
@@ -161,22 +182,49 @@ def compare(chain: Found, rows: Found) -> Iterator[str]:
         yield from _compare(kind, theirs, ours)
 
 
+def compare_trades(chain: ChainTrades, rows: TradeRows) -> Iterator[str]:
+    """Return the errors of rows of trades, and of all that follows from them, one line each."""
+    expected, ours = vars(expect_rows(chain, rows)), vars(rows)
+    for kind in ("trades", "liquidity", "candles", "sums", "markets"):
+        yield from _compare(kind, expected[kind], ours[kind])
+
+
+def count_trades(chain: ChainTrades, rows: TradeRows) -> dict[str, int]:
+    """Return counts that show what the comparison covers."""
+    trades, pools = chain.trades, chain.pools
+    return {
+        "trades": len(trades),
+        "sells": sum(not trade.is_buy for trade in trades),
+        "conversions": sum(trade.is_conversion for trade in trades),
+        "of currency 0": sum(pools[trade.token].is_first for trade in trades),
+        "for launched tokens": sum(pools[trade.token].quote in pools for trade in trades),
+        "without USD": sum(trade.quote_usd is None for trade in trades),
+        "without trader": sum(row["trader"] is None for row in rows.trades.values()),
+        "candles": len(rows.candles),
+        "sums": len(rows.sums),
+    }
+
+
 def main() -> None:
     """Compare, print and exit."""
     rpc_url, database_url = sys.argv[1:]
     reader = Reader(rpc_url)
-    chain, rows = reader.read(), read_rows(database_url, reader.web3.eth.chain_id)
-    wrong = [*compare(chain, rows)]
+    chain, chain_id = reader.read(), reader.web3.eth.chain_id
+    trades, rows = reader.read_trades(), read_rows(database_url, chain_id)
+    with psycopg.connect(database_url, row_factory=psycopg.rows.dict_row) as connection:
+        trade_rows = read_trade_rows(connection, chain_id)
+    wrong = [*compare(chain, rows), *compare_trades(trades, trade_rows)]
     print("\n".join(wrong[:50]))
-    print(json.dumps({"head": reader.head, "tokens": len(chain.tokens), "events": len(chain.events)}))
+    counted = {"head": reader.head, "tokens": len(chain.tokens), "events": len(chain.events)}
+    print(json.dumps(counted | count_trades(trades, trade_rows)))
     sys.exit(1 if wrong else 0)
 
 
 def _compare(kind: str, theirs: Mapping[Any, Row], ours: Mapping[Any, Row]) -> Iterator[str]:
     for key in theirs.keys() - ours.keys():
-        yield f"{kind} {key} of block {theirs[key]['block_number']} is missing"
+        yield f"{kind} {key} is missing: {theirs[key]}"
     for key in ours.keys() - theirs.keys():
-        yield f"{kind} {key} of block {ours[key]['block_number']} is not on the chain"
+        yield f"{kind} {key} is not on the chain: {ours[key]}"
     for key in theirs.keys() & ours.keys():
         for name, value in theirs[key].items():
             if ours[key][name] != value:
