@@ -93,7 +93,6 @@ def main() -> None:
             f"RPC_URLS_{CHAIN_ID}": url,
             f"DEPLOYER_KEYS_{CHAIN_ID}": ",".join(WALLETS.values()),
             "RATE_LIMIT_KEYED": "1000000",
-            "MARKET_DATA": "false",
             "LOG_LEVEL": "ERROR",
         }
         (key,) = issue_keys(environment, ["Benchmark"])

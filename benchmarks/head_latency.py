@@ -17,7 +17,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,25 +110,27 @@ def _measure(options: argparse.Namespace, *, websocket: bool, cache: str) -> lis
     chains_file = bundled.local_directory() / "head_latency.toml"
     with anvil.run_anvil(block_time=BLOCK_SECONDS) as url:
         deployment = deploy_contracts.deploy_contracts(url, chains_file=chains_file)
-        environment = dataset.environment(OURS) | _chain_settings(url, chains_file, websocket=websocket)
+        environment = dataset.environment(OURS) | chain_settings(url, chains_file, websocket=websocket)
         with web_server(environment, EDGE_CACHE_SECONDS=cache) as port, follower(environment):
-            _wait_until_followed()
-            with _watching(url, port) as clock:
+            wait_until_followed(OURS)
+            clock = Clock()
+            with watching(clock, url, lambda: clock.watch_list(port)):
                 hashes = _launch(deployment, options)
-                return _latencies(url, deployment, hashes, clock)
+                return launch_latencies(url, deployment, hashes, clock)
 
 
-def _chain_settings(url: str, chains_file: Path, *, websocket: bool) -> dict[str, str]:
+def chain_settings(url: str, chains_file: Path, *, websocket: bool) -> dict[str, str]:
+    """Return the settings by which the service follows the node."""
     settings = {f"RPC_URLS_{anvil.CHAIN_ID}": url, "CHAINS_FILE": str(chains_file)}
     if websocket:
         settings[f"RPC_WS_URL_{anvil.CHAIN_ID}"] = url.replace("http://", "ws://")
     return settings
 
 
-def _wait_until_followed() -> None:
+def wait_until_followed(database: str) -> None:
     """Wait until the follower has written blocks up to the head."""
     deadline = time.monotonic() + _START_SECONDS
-    with dataset.connect(OURS) as connection:
+    with dataset.connect(database) as connection:
         while not connection.execute("SELECT FROM tokens_chainhead WHERE followed >= head").rowcount:
             if time.monotonic() > deadline:
                 raise RuntimeError("the follower did not reach the head")
@@ -136,12 +138,9 @@ def _wait_until_followed() -> None:
 
 
 @contextmanager
-def _watching(url: str, port: int) -> Iterator[Clock]:
-    clock = Clock()
-    threads = [
-        Thread(target=clock.watch_blocks, args=(url,), daemon=True),
-        Thread(target=clock.watch_list, args=(port,), daemon=True),
-    ]
+def watching(clock: Clock, url: str, *watches: Callable[[], None]) -> Iterator[None]:
+    """Watch the blocks of a node, and more, each in a thread, until the block ends."""
+    threads = [Thread(target=watch, daemon=True) for watch in (lambda: clock.watch_blocks(url), *watches)]
     for thread in threads:
         thread.start()
     try:
@@ -151,7 +150,7 @@ def _watching(url: str, port: int) -> Iterator[Clock]:
             if time.monotonic() > deadline:
                 raise RuntimeError("the node tells of no blocks")
             time.sleep(0.01)
-        yield clock
+        yield
     finally:
         clock.stop.set()
         for thread in threads:
@@ -171,7 +170,7 @@ def _launch(deployment: DevelopmentContracts, options: argparse.Namespace) -> li
     return hashes
 
 
-def _latencies(url: str, deployment: DevelopmentContracts, hashes: list[Any], clock: Clock) -> list[float]:
+def launch_latencies(url: str, deployment: DevelopmentContracts, hashes: list[Any], clock: Clock) -> list[float]:
     """Return the seconds from block to list of each launch, sorted.
 
     Raises RuntimeError where one never appears.

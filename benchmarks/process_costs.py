@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+import psycopg
 
 from benchmarks.lists import dataset
 from development.servers.processes import die_with_parent
@@ -71,21 +72,26 @@ def run_measured(
 
 
 def database_cpu() -> float:
-    """Return the CPU seconds of all processes of the server so far, those that ended included."""
+    """Return the CPU seconds of all processes of the benchmarks' server so far, those that ended included."""
     with dataset.connect("postgres") as connection:
-        (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
-        assert isinstance(pid, int)
-        postmaster = psutil.Process(pid).parent()
-        assert postmaster is not None
-        times = postmaster.cpu_times()
-        total = times.user + times.system + times.children_user + times.children_system
-        for child in postmaster.children(recursive=True):
-            try:
-                of_child = child.cpu_times()
-            except psutil.NoSuchProcess:
-                continue
-            total += of_child.user + of_child.system
-        return float(total)
+        return server_cpu(connection)
+
+
+def server_cpu(connection: "psycopg.Connection[tuple[object, ...]]") -> float:
+    """Return the CPU seconds of all processes of this connection's server so far."""
+    (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+    assert isinstance(pid, int)
+    postmaster = psutil.Process(pid).parent()
+    assert postmaster is not None
+    times = postmaster.cpu_times()
+    total = times.user + times.system + times.children_user + times.children_system
+    for child in postmaster.children(recursive=True):
+        try:
+            of_child = child.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += of_child.user + of_child.system
+    return float(total)
 
 
 @contextmanager

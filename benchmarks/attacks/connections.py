@@ -15,7 +15,7 @@ _BODY_PATH = "/api/tokens/fetch-by-pool-addresses"
 
 
 def open_streams_of_http2(target: Target) -> None:
-    """Open 8 streams of HTTP/2 without TLS whose bodies never end, and close the connection; again and again."""
+    """Open 8 streams of HTTP/2 without TLS with endless bodies, and close the connection; again and again."""
     for _ in target.rounds(every=0.5):
         with suppress(OSError), target.connect() as connection:
             connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(4, 0, 0, b""))

@@ -40,7 +40,12 @@ from development.servers import bundled
 CHAIN_ID = 8453
 EMPTY, OURS = "backfill_empty", "backfill_ours"
 # What a backfill writes itself; triggers write search entries and markets.
-WRITTEN = ("tokens_token", "tokens_launchfacts", "tokens_tokenevent", "accounts_socialprofile")
+WRITTEN = {
+    "tokens_token": "id",
+    "tokens_launchfacts": "token_id",
+    "tokens_tokenevent": "id",
+    "accounts_socialprofile": "fid",
+}
 # A line for each launch, as `backfill_chain.Chain.digest` has them.
 OUR_LAUNCHES_SQL = """
 SELECT concat_ws('|', lower(contract_address), name, symbol, lower(admin), pool_address, tx_hash, block_number)

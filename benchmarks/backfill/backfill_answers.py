@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.backfill.backfill_chain import Action, Chain, block_hash, transaction_hash
+from benchmarks.backfill.backfill_chain import Action, Chain, block_hash, block_time, transaction_hash
 from benchmarks.backfill.backfill_texts import (
     FOREIGN,
     bloom_of,
@@ -58,8 +58,8 @@ class Answers:
         Raises UnsupportedFilterError, and TooManyLogsError where it has more logs than `most`.
         A filter must name its first topics, and none that is rendered in receipts only.
         """
-        first, last = self._range(wanted)
-        addresses, topics = _one_or_many(wanted.get("address")), _first_topics(wanted)
+        first, last = self.block_range(wanted)
+        addresses, topics = one_or_many(wanted.get("address")), first_topics(wanted)
         if topics is None or topics & self._unserved:
             raise UnsupportedFilterError("this node serves no such filter")
         texts: list[bytes] = []
@@ -90,7 +90,7 @@ class Answers:
             texts = [render_transaction(action) for action in self._actions(number)]
         else:
             texts = [f'"{transaction_hash(number, index)}"' for index in range(len(places) + FOREIGN)]
-        return render_block(number, texts, bloom=bloom)
+        return render_block(number, texts, time=block_time(number), bloom=bloom)
 
     def receipts(self, wanted: str, *, stamped: bool) -> bytes:
         """Return the receipts of a block, an array."""
@@ -118,7 +118,8 @@ class Answers:
         names = {"latest": self.head, "finalized": self.head - _FINAL_BLOCKS, "safe": self.head, "earliest": 0}
         return names[wanted] if wanted in names else int(wanted, 16)
 
-    def _range(self, wanted: Mapping[str, Any]) -> tuple[int, int]:
+    def block_range(self, wanted: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the first and the last block of a filter."""
         if "blockHash" not in wanted:
             return self.number(wanted["fromBlock"]), self.number(wanted["toBlock"])
         number = self.number(wanted["blockHash"])
@@ -146,14 +147,14 @@ class Answers:
         return render_receipt(action, render_logs(action), stamped=stamped)
 
 
-def _one_or_many(value: str | list[str] | None) -> frozenset[str] | None:
+def one_or_many(value: str | list[str] | None) -> frozenset[str] | None:
     """Return the lower-case hex of a filter's part; None where it takes any."""
     if value is None:
         return None
     return frozenset(text.lower() for text in ([value] if isinstance(value, str) else value))
 
 
-def _first_topics(wanted: Mapping[str, Any]) -> frozenset[str] | None:
+def first_topics(wanted: Mapping[str, Any]) -> frozenset[str] | None:
     """Return the allowed values of the first topic.
 
     Raises UnsupportedFilterError where the filter has other topics, too.
@@ -161,4 +162,4 @@ def _first_topics(wanted: Mapping[str, Any]) -> frozenset[str] | None:
     topics = wanted.get("topics") or [None]
     if any(topics[1:]):
         raise UnsupportedFilterError("this node compares first topics only")
-    return _one_or_many(topics[0])
+    return one_or_many(topics[0])

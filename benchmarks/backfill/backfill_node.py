@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -32,9 +32,8 @@ _Call = Callable[[list[Any]], bytes]
 class Node:
     """A node that answers calls, and counts them."""
 
-    def __init__(self, chain: Chain) -> None:
-        answers = self._answers = Answers(chain)
-        self._truth = {"digest": chain.digest(), "launches": chain.launches, "changes": chain.changes}
+    def __init__(self, answers: Answers, *, truth: Mapping[str, object]) -> None:
+        self._answers, self._truth = answers, dict(truth)
         self.reset()
         self._methods = {stamped: self._table(answers, stamped=stamped) for stamped in (False, True)}
 
@@ -147,7 +146,8 @@ def _content_length(head: bytes) -> int:
     return 0
 
 
-async def _serve(node: Node) -> None:
+async def serve(node: Node) -> None:
+    """Serve until the standard input ends, after printing the port."""
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(node), HOST, 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
@@ -160,7 +160,9 @@ def main() -> None:
     parser.add_argument("--launches", type=int, required=True)
     parser.add_argument("--blocks", type=int, required=True)
     options = parser.parse_args()
-    asyncio.run(_serve(Node(Chain(options.launches, options.blocks))))
+    chain = Chain(options.launches, options.blocks)
+    truth = {"digest": chain.digest(), "launches": chain.launches, "changes": chain.changes}
+    asyncio.run(serve(Node(Answers(chain), truth=truth)))
 
 
 if __name__ == "__main__":

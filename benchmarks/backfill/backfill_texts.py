@@ -72,13 +72,13 @@ def log_end(block: int, *, stamped: bool) -> bytes:
     return b',"blockTimestamp":"%#x"}' % block_time(block) if stamped else b"}"
 
 
-def render_block(number: int, transactions: Iterable[str], *, bloom: int) -> bytes:
-    """Return a block with texts of its transactions, or of their hashes."""
+def render_block(number: int, transactions: Iterable[str], *, time: int, bloom: int) -> bytes:
+    """Return a block with texts of its transactions, or of their hashes; `time` is in Unix seconds."""
     return _HEADER.format(
         hash=block_hash(number),
         parent=block_hash(number - 1) if number else _NO_HASH,
         number=number,
-        time=block_time(number),
+        time=time,
         bloom=bloom,
         transactions=",".join(transactions),
     ).encode()

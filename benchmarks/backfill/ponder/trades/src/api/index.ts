@@ -1,0 +1,4 @@
+import { Hono } from "hono";
+
+// Ponder asks for one.
+export default new Hono();

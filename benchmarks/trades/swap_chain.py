@@ -1,0 +1,150 @@
+"""The chain that trades are read from: swaps in the pools of `traded_tokens`, and a node's responses about them.
+
+The chain ends now, so that no candle is after its retention. Half of the swaps are in some 400 of 200,000 pools. One in
+a hundred is by the locker; one block in ten begins with a swap of a reference pool, by which all others have a price in
+USD. A log is rendered once, at the start.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from random import Random
+from typing import Any
+
+from benchmarks.backfill.backfill_answers import BLOCKS_BEHIND, Answers, TooManyLogsError, first_topics, one_or_many
+from benchmarks.backfill.backfill_chain import (
+    BLOCK_SECONDS,
+    Action,
+    LogShape,
+    block_hash,
+    transaction_hash,
+    wallet,
+    word,
+)
+from benchmarks.backfill.backfill_texts import render_block, render_transaction
+from benchmarks.trades.traded_tokens import LOWER_TICK, pool_id
+from tokens.chains.abi import codec
+
+# Of Base: the PoolManager, a reference pool of wrapped ether (currency 0) and USDC, and the locker of v4.
+_MANAGER, _REFERENCE = "0x498581ff718922c3f8e6a244956af099b2652b2b", "0xd0b53d9277642d899df5c87a3966a349a798f224"
+_LOCKER, _ROUTER = "63d2dfea64b3433f4071a98665bcd7ca14d93496", "6ff5693b99212da76ad316178a184ab56d299b43"
+_V4_SWAP = codec.load_abi("uniswap_v4").event("Swap").topic0
+_V3_SWAP = codec.load_abi("uniswap_v3").event("Swap").topic0
+_CONVERSION_EVERY, _REFERENCE_EVERY = 100, 10
+# Square roots of prices as pools have them: of the smallest unit of currency 1 for that of currency 0.
+_UNIT = 2**96
+_STARTING_PRICE = int(1.0001 ** (LOWER_TICK / 2) * _UNIT)
+_ETHER_PRICE = int((3_500 * 10**6 / 10**18) ** 0.5 * _UNIT)
+
+
+@dataclass(frozen=True)
+class SwapChain:
+    """So many swaps in the pools of the first tokens, as many in each block."""
+
+    swaps: int
+    pools: int
+    blocks: int
+    # Unix seconds.
+    first_time: int
+
+    @property
+    def per_block(self) -> int:
+        return self.swaps // self.blocks
+
+    def block_time(self, number: int) -> int:
+        return self.first_time + BLOCK_SECONDS * number
+
+    @cached_property
+    def totals(self) -> dict[str, int]:
+        """Return counts and sums of all swaps; known once all logs were rendered."""
+        return dict.fromkeys(("buys", "conversions", "amount_token", "amount_quote"), 0)
+
+    def render_logs(self) -> list[bytes]:
+        """Return the swaps of each block as JSON, without the reference pool's."""
+        random = Random("swaps")
+        weights = list(accumulate(1 / rank for rank in range(1, self.pools + 1)))
+        # Popular pools are those of any number.
+        ids = random.sample([pool_id(number) for number in range(1, self.pools + 1)], self.pools)
+        texts = []
+        for block in range(self.blocks):
+            pools = random.choices(ids, cum_weights=weights, k=self.per_block)
+            logs = [self._render(random, pool, block, index) for index, pool in enumerate(pools, start=1)]
+            texts.append(",".join(logs).encode())
+        return texts
+
+    def _render(self, random: Random, pool: str, block: int, index: int) -> str:
+        """Return a swap: as in v4, amounts are the swapper's, and what was paid is negative."""
+        is_buy, token, quote = (
+            random.random() < 0.55,
+            random.randrange(10**22, 10**26),
+            random.randrange(10**14, 10**18),
+        )
+        is_conversion = (block * self.per_block + index) % _CONVERSION_EVERY == 0
+        price = int(_STARTING_PRICE * random.uniform(1, 4))
+        for name, value in zip(self.totals, (is_buy, is_conversion, token, quote), strict=True):
+            self.totals[name] += value
+        amounts = (token, -quote) if is_buy else (-token, quote)
+        if int(pool[-1], 16) % 2:
+            amounts, price = (amounts[1], amounts[0]), _UNIT * _UNIT // price
+        words = (*amounts, price, 10**24, -200_000, 10_000)
+        data = "".join([word(value % 2**256) for value in words])
+        topics = f'"{_V4_SWAP}","{pool}","0x{_LOCKER if is_conversion else _ROUTER:0>64}"'
+        return self._log_text(_MANAGER, topics, data, block, index)
+
+    def reference_log(self, block: int) -> bytes:
+        """Return the swap in the reference pool with which a block begins."""
+        price = _ETHER_PRICE + block * _ETHER_PRICE // 10 // self.blocks
+        data = "".join([word(value % 2**256) for value in (-(10**18), 3_500 * 10**6, price, 10**18, -194_000)])
+        topics = f'"{_V3_SWAP}","0x{_ROUTER:0>64}","0x{_ROUTER:0>64}"'
+        return self._log_text(_REFERENCE, topics, data, block, 0).encode()
+
+    def _log_text(self, address: str, topics: str, data: str, block: int, index: int) -> str:
+        return (
+            f'{{"address":"{address}","topics":[{topics}],"data":"0x{data}","blockHash":"{block_hash(block)}",'
+            f'"blockNumber":"{block:#x}","transactionHash":"{transaction_hash(block, index)}",'
+            f'"transactionIndex":"{index:#x}","logIndex":"{index:#x}","removed":false,'
+            f'"blockTimestamp":"{self.block_time(block):#x}"}}'
+        )
+
+
+class SwapAnswers(Answers):
+    """The responses of a node with these swaps, and without launches or anything else."""
+
+    def __init__(self, chain: SwapChain) -> None:
+        self._chain = chain
+        self.head = chain.blocks - 1 + BLOCKS_BEHIND
+        self._logs_of_blocks = chain.render_logs()
+
+    def logs(self, wanted: Mapping[str, Any], *, stamped: bool, most: int) -> bytes:
+        first, last = self.block_range(wanted)
+        blocks = range(first, min(last + 1, self._chain.blocks))
+        addresses, topics = one_or_many(wanted.get("address")), first_topics(wanted) or frozenset()
+        has_pools = _V4_SWAP in topics and (addresses is None or _MANAGER in addresses)
+        has_reference = _V3_SWAP in topics and (addresses is None or _REFERENCE in addresses)
+        if has_pools and len(blocks) * (self._chain.per_block + 1) > most:
+            raise TooManyLogsError(f"query returned more than {most} results")
+        texts = []
+        for number in blocks:
+            if has_reference and number % _REFERENCE_EVERY == 0:
+                texts.append(self._chain.reference_log(number))
+            if has_pools:
+                texts.append(self._logs_of_blocks[number])
+        return b"[" + b",".join(texts) + b"]"
+
+    def block(self, wanted: str, *, full: bool) -> bytes:
+        number = self.number(wanted)
+        if not 0 <= number <= self.head:
+            return b"null"
+        indexes = range(self._chain.per_block + 1 if number < self._chain.blocks else 0)
+        texts = [
+            render_transaction(_swap(number, index)) if full else f'"{transaction_hash(number, index)}"'
+            for index in indexes
+        ]
+        return render_block(number, texts, time=self._chain.block_time(number), bloom=2**2048 - 1)
+
+
+def _swap(block: int, index: int) -> Action:
+    """Return what a transaction with a swap is rendered from."""
+    shape = LogShape(address=f"0x{_ROUTER}", topics=(_V4_SWAP,), data="")
+    return Action(block=block, index=index, first_log=index, shapes=(shape,), values={"admin": wallet(block % 5_000)})

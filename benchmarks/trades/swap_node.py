@@ -1,0 +1,44 @@
+"""A fast node of the chain of swaps, in a process of its own; it serves as `backfill_node` does.
+
+python -m benchmarks.trades.swap_node --swaps 2000000 --pools 200000 --blocks 200000
+"""
+
+import argparse
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from benchmarks.backfill.backfill_chain import BLOCK_SECONDS
+from benchmarks.backfill.backfill_node import HOST, Node, serve
+from benchmarks.trades.swap_chain import SwapAnswers, SwapChain
+from config.environment.variables import BASE_DIR
+
+
+@contextmanager
+def swap_node(*, swaps: int, pools: int, blocks: int) -> Iterator[str]:
+    """Yield the URL of a node with so many swaps, without the path that selects its responses."""
+    command = [sys.executable, "-m", "benchmarks.trades.swap_node", "--swaps", str(swaps)]
+    command += ["--pools", str(pools), "--blocks", str(blocks)]
+    with subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin and process.stdout
+        yield f"http://{HOST}:{int(process.stdout.readline())}"
+        process.stdin.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Serve a generated chain of swaps.")
+    for name in ("--swaps", "--pools", "--blocks"):
+        parser.add_argument(name, type=int, required=True)
+    options = parser.parse_args()
+    first_time = int(time.time()) - options.blocks * BLOCK_SECONDS
+    chain = SwapChain(options.swaps, options.pools, options.blocks, first_time)
+    answers = SwapAnswers(chain)
+    truth = {name: str(total) for name, total in chain.totals.items()}
+    asyncio.run(serve(Node(answers, truth=truth | {"swaps": options.swaps})))
+
+
+if __name__ == "__main__":
+    main()
