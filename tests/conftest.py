@@ -37,6 +37,7 @@ from tests.processes.own_environment import environment_on
 from tests.processes.own_valkey import OwnServer
 from tests.processes.template_database import own_database, restore_template_rows, template
 from tokens.installation import installed_chains, installed_signers
+from tokens.installation.installed_registry import registry
 
 # Full collections, which visit all modules and collected tests, would take a tenth of the time.
 gc.set_threshold(700, 10, 1_000)
@@ -219,11 +220,11 @@ def no_calls() -> None:
 
 @pytest.fixture
 def market(settings: Any) -> Iterator[MarketStandIn]:
-    """Run a stand-in for the free tier of the market-data provider, at a rate limit that never blocks."""
+    """Run a stand-in for the free tier of the market-data provider of all chains, at a limit that never blocks."""
     client = redis_connection.redis_client()
     _delete_keys(client, "market:", "shared:", "limit:trending:")
     with MarketStandIn() as running:
-        settings.MARKET_DATA, settings.MARKET_BASE_URL = True, running.url
+        settings.MARKET_PROVIDER_CHAINS, settings.MARKET_BASE_URL = tuple(registry().chains), running.url
         settings.MARKET_API_KEY, settings.MARKET_CATEGORY = "", ""
         settings.MARKET_CALLS_PER_MINUTE = 10_000
         yield running

@@ -25,6 +25,7 @@ from tests.rows.factories import (
     PartnerKeyFactory,
     PersonFactory,
     PretokenFactory,
+    ProviderRefreshFactory,
     SavedTokenFactory,
     SocialProfileFactory,
     TokenFactory,
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.django_db
 
 KEYS, TOKENS, REQUESTS = "/admin/accounts/partnerkey/", "/admin/tokens/token/", "/admin/tokens/indexrequest/"
 PROFILES = "/admin/accounts/socialprofile/"
-MARKETS = "/admin/tokens/market/"
+REFRESHES = "/admin/tokens/providerrefresh/"
 HUB = ("/admin/leaderboard/hubcursor/", "/admin/leaderboard/hubcast/")
 DEPLOYING = [
     f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota", "spendinglimit")
@@ -56,6 +57,7 @@ MIGRATIONS = [
         "tokens.migrations.0014_roles_of_solana",
         "tokens.migrations.0019_roles_of_markets",
         "tokens.migrations.0021_spending_limits",
+        "tokens.migrations.0028_provider_refreshes",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",
     )
@@ -151,7 +153,7 @@ def test_both_see_all_lists(group, pages):
     rows |= dict(zip(FOLLOWING, followed, strict=True))
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
     rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory(), SAVED: SavedTokenFactory()}
-    rows |= {MARKETS: TokenFactory().market} | dict(zip(HUB, (HubCursorFactory(), HubCastFactory()), strict=True))
+    rows |= {REFRESHES: ProviderRefreshFactory()} | dict(zip(HUB, (HubCursorFactory(), HubCastFactory()), strict=True))
     session = AdminSessionFactory()
     rows |= dict(zip(USERS, (PersonFactory(), session.administrator, session), strict=True))
     for address, row in rows.items():

@@ -28,16 +28,15 @@ from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
 from tests.rows.factories import (
     DeploymentFactory,
     IndexRequestFactory,
+    ProviderRefreshFactory,
     SocialProfileFactory,
     TokenDocumentFactory,
-    TokenFactory,
 )
 from tokens.chains.errors import NodeUnavailableError
 from tokens.indexing import index_requests
 from tokens.indexing.documents import fetching
 from tokens.market import price_refresh
-from tokens.market.price_refresh import RefreshBatch
-from tokens.models import IndexRequest, Market, TokenDocument
+from tokens.models import IndexRequest, ProviderRefresh, TokenDocument
 
 pytestmark = pytest.mark.django_db
 
@@ -45,15 +44,11 @@ LEASE = timedelta(seconds=60)
 SECOND = timedelta(seconds=1)
 
 
-def new_market():
-    return TokenFactory().market
-
-
 # Queue -> function that creates a row which is due.
 QUEUES = {
     IndexRequest: IndexRequestFactory,
     TokenDocument: TokenDocumentFactory,
-    Market: new_market,
+    ProviderRefresh: ProviderRefreshFactory,
     SocialProfile: partial(SocialProfileFactory, wanted=True),
     HubCursor: HubCursorFactory,
     HubCast: HubCastFactory,
@@ -79,11 +74,10 @@ def test_no_other_module_claims_rows_by_itself():
     }
     assert found == {
         "config/queue.py",
-        # Rows that are passed over and not claimed: overdue pretokens, viewed tokens, and deployments, which stay
-        # locked until their state is stored.
+        # Rows that are passed over and not claimed: overdue pretokens, and deployments, which stay locked until their
+        # state is stored.
         "pretokens/lifecycle.py",
         "tokens/deploying/sending/submit.py",
-        "tokens/market/price_refresh.py",
     }
 
 
@@ -186,8 +180,7 @@ def test_a_worker_whose_lease_expired_stores_nothing_over_the_next_one(outcome):
 
 
 def store_quote(row):
-    batch = RefreshBatch(network="base", by_address=False, tokens={row.pk: row.token}, lease_end=row.leased_until)
-    price_refresh._store(batch, {}, timezone.now())
+    price_refresh._store_quotes([row], {})
 
 
 def store_profile(row):
@@ -199,7 +192,7 @@ def store_profile(row):
 STORES = {
     IndexRequest: lambda row: index_requests._postpone(row, NodeUnavailableError("late"), scheduled=True),
     TokenDocument: lambda row: fetching.store_outcome(row, fetching.FetchOutcome(content={"description": "late"})),
-    Market: store_quote,
+    ProviderRefresh: store_quote,
     SocialProfile: store_profile,
     HubCursor: lambda row: pulling._record_failure(row, RetryableError("late")),
     HubCast: lambda row: pulling._record_failure(row, RetryableError("late")),
@@ -308,7 +301,7 @@ def measured():
 def test_each_queue_has_its_depth_and_its_age(settings):
     for queue in QUEUES:
         for name in queue.ENABLED_BY:
-            setattr(settings, name, True)
+            setattr(settings, name, [8453])
     names = [*(queue.QUEUE for queue in QUEUES), "deployments"]
     assert measured() == {(metric, name): 0 for metric in ("depth", "age_seconds") for name in names}
     now = timezone.now()
@@ -326,7 +319,7 @@ def test_each_queue_has_its_depth_and_its_age(settings):
 def test_a_queue_that_is_turned_off_has_no_age(queue, settings):
     QUEUES[queue]()
     for name in queue.ENABLED_BY:
-        setattr(settings, name, "")
+        setattr(settings, name, type(getattr(settings, name))())
     found = measured()
     assert found["depth", queue.QUEUE] == 1
     assert bool(found["age_seconds", queue.QUEUE]) == (not queue.ENABLED_BY)
@@ -342,16 +335,18 @@ def test_due_rows_are_read_from_an_index(queue):
         assert "Index Scan using" in plan and "_due on" in plan and "Sort" not in plan
 
 
-TABLES = [queue._meta.db_table for queue in QUEUES]
+# The queues of that time whose tables are still there.
+FORMER = {queue: new for queue, new in QUEUES.items() if queue is not ProviderRefresh}
+TABLES = [queue._meta.db_table for queue in FORMER]
 BEFORE = {"tokens": "0014_roles_of_solana", "accounts": "0010_identities_by_kind", "leaderboard": "0003_one_agent_each"}
 AFTER = {"tokens": "0017_leased_markets", "accounts": "0011_leased_profiles", "leaderboard": "0005_leased_hub_casts"}
 # The columns of `attempts` that keep an earlier name.
-COUNTS = {Market: "misses", SocialProfile: "misses", HubCursor: "failures", HubCast: "failures"}
+COUNTS = {SocialProfile: "misses", HubCursor: "failures", HubCast: "failures"}
 
 
 @pytest.mark.slow
 def test_the_migrations_keep_all_rows_and_rewrite_no_table(own_tables):
-    rows = {queue: new() for queue, new in QUEUES.items()}
+    rows = {queue: new() for queue, new in FORMER.items()}
     for queue, row in rows.items():
         queue.objects.all().fail("a reason", due_at=timezone.now() + timedelta(days=1))
         row.refresh_from_db()
@@ -359,7 +354,7 @@ def test_the_migrations_keep_all_rows_and_rewrite_no_table(own_tables):
     with connection.cursor() as cursor:
         files = read_files(cursor)
         MigrationExecutor(connection).migrate([*BEFORE.items()])
-        assert {read_column(cursor, queue, COUNTS.get(queue, "attempts")) for queue in QUEUES} == {1}
+        assert {read_column(cursor, queue, COUNTS.get(queue, "attempts")) for queue in FORMER} == {1}
         assert (
             read_column(cursor, IndexRequest, "last_error") == read_column(cursor, HubCursor, "trouble") == "a reason"
         )

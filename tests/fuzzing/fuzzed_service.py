@@ -1,6 +1,7 @@
 """Service for the calls of `tests.fuzzing.described_calls`: rows of all kinds, nodes, providers and credentials."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -41,6 +42,7 @@ from tests.rows.launch_requests import ADMIN, WALLET, order, pretoken
 from tests.rows.token_lists import price
 from tests.rows.user_tokens import as_user
 from tests.tokens.catalogue.test_estimate_rewards import LEGACY, TEAM
+from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_weeks
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs
 from tokens.indexing import index_requests
@@ -65,6 +67,7 @@ def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) ->
         if label in LEGACY:
             _set_uncollected_fees(node, token, label)
     _vary_records(list(Token.objects.order_by("pk")))
+    _add_trades(Token.objects.filter(launch__isnull=False))
     for chain_id in (CHAIN_ID, 8453):
         DeployWalletFactory(chain_id=chain_id, address=WALLET)
     User.objects.create_user("operator", password=PASSWORD, is_staff=True)
@@ -134,6 +137,17 @@ def _vary_records(tokens: Sequence[Token]) -> None:
                 token, price_usd=1.5 * place, market_cap=place // 4, volume_24h=3, liquidity_usd=4, tx_count_24h=place
             )
             price(token, price_change_1h=1, price_change_6h=-2.5, price_change_24h=place / 7, quote_price_usd=3000)
+
+
+def _add_trades(tokens: Iterable[Token]) -> None:
+    """Add trades and candles, with a price in USD and without one."""
+    make_weeks(1)
+    for token in tokens:
+        Token.objects.filter(pk=token.pk).update(deployed_at=WEEK)
+        for block, quote_usd in enumerate((None, 3000, 3000.5)):
+            make_trade(token, block=block, is_conversion=block == 2, quote_usd=quote_usd)
+        for seconds in (60, 3600, 86_400):
+            make_candle(token, WEEK, 1, 2, 0.5, 1.5, seconds=seconds)
 
 
 def _orders(partner: PartnerKey) -> list[str]:
@@ -209,10 +223,16 @@ def _known(
         "/api/get-uncollected-fees/{address} address": [
             token.contract_address for token in tokens if token.chain_id == CHAIN_ID or token.locker_address
         ],
+        # A chain has addresses of its own kind.
+        **{f"/api/tokens/{{chainId}}/{{address}}{more} address": evm for more in ("", "/trades", "/candles")},
         "admin": people,
         "chainId": ["8453", str(CHAIN_ID)],
         "claimerAddress": people,
         "cursor": pages,
+        "/api/tokens/{chainId}/{address}/trades cursor": [
+            cursors.encode_cursor(cursors.Cursor(WEEK + timedelta(seconds=2), 2**21), sort_by="at"),
+            *pages,
+        ],
         "/api/droid/leaderboard cursor": [
             standing_cursors.encode_cursor(StandingPosition(1, ranking.pk), interval=Interval.DAY),
             standing_cursors.encode_cursor(StandingPosition(2), interval=Interval.WEEK),
@@ -230,6 +250,8 @@ def _known(
         "requestKey": requests,
         "socialInterface": ["Bankr"],
         "startDate": ["0", str(int(timezone.now().timestamp()))],
+        "from": [str(int(WEEK.timestamp()))],
+        "to": [str(int(WEEK.timestamp()) + 3600)],
         "tokenAddress": evm,
     }
     orders: list[Any] = [

@@ -12,13 +12,28 @@ from development.servers.unprivileged import chown_tree
 _START_SECONDS = 60.0
 
 
+class _Standby(Postgres):
+    """Server with a copy of another one's data, which replays what that one writes."""
+
+    def __init__(self, place: Path, primary: str) -> None:
+        super().__init__(place, place, durable=True)
+        self._primary = primary
+
+    def prepare(self) -> None:
+        """Copy the data."""
+        target = ("--pgdata", str(self._data), "--write-recovery-conf")
+        self._run("pg_basebackup", f"--dbname={self._primary}", *target, "--checkpoint=fast")
+
+
 class OwnPostgres:
     """Server on a socket in the test's directory, with an empty database."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, *, primary: "OwnPostgres | None" = None) -> None:
+        """Start the server, as a streaming replica of `primary` if there is one."""
         chown_tree(place)
-        self._server = Postgres(place, place, durable=True)
-        self.url = f"postgres://launchboard@{quote(str(place), safe='')}/launchboard"
+        self.host = str(place)
+        self.url = f"postgres://launchboard@{quote(self.host, safe='')}/launchboard"
+        self._server = _Standby(place, primary.url) if primary else Postgres(place, place, durable=True)
         self._server.prepare()
         self.start()
 

@@ -33,7 +33,7 @@ os.environ["SEARCH_TIMEOUT_MS"] = "60000"
 os.environ["FOLLOW_VERIFY_SECONDS"] = "0.1"
 
 # Tests of market data and profiles set a stand-in; no test calls a provider on the Internet.
-os.environ["MARKET_DATA"] = "false"
+os.environ["MARKET_PROVIDER_CHAINS"] = ""
 os.environ["SOCIAL_API_KEY"] = os.environ["FARCASTER_HUB_URL"] = ""
 
 bundled.ensure_running(durable=False)

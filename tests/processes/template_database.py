@@ -92,7 +92,12 @@ def _migrate(database: str) -> None:
 
 
 def _tables(database: Any, schema: str) -> list[str]:
-    rows = database.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema])
+    """Return the tables of a schema without partitions, which come and go."""
+    rows = database.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind IN ('r', 'p')"
+        " AND NOT relispartition",
+        [schema],
+    )
     return [name for (name,) in rows]
 
 

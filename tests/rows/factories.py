@@ -28,6 +28,7 @@ from tokens.models import (
     FollowedAccount,
     FollowedBlock,
     IndexRequest,
+    ProviderRefresh,
     SavedToken,
     SignedTransaction,
     Token,
@@ -176,6 +177,12 @@ class IndexRequestFactory(RowFactory[IndexRequest]):
     chain_id = 8453
     tx_hash = factory.LazyFunction(_hash)
     due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
+
+
+class ProviderRefreshFactory(RowFactory[ProviderRefresh]):
+    """A refresh by the market-data provider that is due."""
+
+    token = factory.SubFactory(TokenFactory)
 
 
 class TokenEventFactory(RowFactory[TokenEvent]):

@@ -47,7 +47,7 @@ def make_tokens(values: Mapping[str, str], markets: Mapping[str, str], *, rows: 
 
 def multiply(row: Model, values: Mapping[str, str], *, rows: int = ROWS) -> None:
     """Insert a table's one row many times, with these values."""
-    columns = [field.column for field in row._meta.fields if not field.generated]
+    columns = [field.column for field in row._meta.concrete_fields if not field.generated]
     table = row._meta.db_table
     with connection.cursor() as cursor:
         # Earlier tests left plans for small tables, by which each row's foreign keys would be looked up in a scan.

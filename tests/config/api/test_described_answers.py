@@ -2,6 +2,7 @@
 
 import copy
 import json
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
@@ -21,9 +22,11 @@ from tests.rows.launch_requests import WALLET as ORDERING_WALLET
 from tests.rows.launch_requests import order, pretoken
 from tests.rows.token_lists import price
 from tests.rows.user_tokens import as_user
+from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_traded_token, make_weeks
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs
 from tokens.indexing.metadata import parse_metadata
+from tokens.models import PoolTrade
 
 pytestmark = pytest.mark.django_db
 
@@ -160,6 +163,31 @@ def test_facts_of_the_liquidity_are_as_described(client, read_key, description, 
     check(description, path.replace(WALLET, "{address}"), answer.json())
     path = reverse("claim-info")
     check(description, path, client.get(path, {"address": WALLET}, headers=read_key).json())
+
+
+@pytest.mark.parametrize("parameters", [{}, {"includeUser": 1, "includeMarket": 1}])
+def test_a_token_record_is_as_described(client, tokens, description, parameters):
+    path = "/api/tokens/{chainId}/{address}"
+    for address, status in ((WALLET, 200), (POOL[:42], 404), (POOL, 400)):
+        answer = client.get(path.format(chainId=8453, address=address), parameters)
+        assert answer.status_code == status
+        check(description, path, answer.json(), status=status)
+
+
+@pytest.mark.parametrize("kind", ["trades", "candles"])
+def test_trades_and_candles_are_as_described(client, description, kind):
+    make_weeks(1)
+    token = make_traded_token()
+    path = f"/api/tokens/{{chainId}}/{{address}}/{kind}"
+    for columns in ({}, {"quote_usd": 3000, "is_buy": False}, {"trader": None}, {"is_conversion": True}):
+        make_trade(token, log_index=PoolTrade.objects.count(), **columns)
+    make_candle(token, WEEK + timedelta(hours=1), 1, 2, 0.5, 1.5, seconds=3600)
+    unknown = dict.fromkeys(("open_usd", "high_usd", "low_usd", "close_usd"))
+    make_candle(token, WEEK, 1, 2, 0.5, 1.5, seconds=3600, **unknown)
+    for parameters in ({"limit": 1}, {}, {"currency": "quote", "fill": 1}):
+        answer = client.get(path.format(chainId=token.chain_id, address=token.contract_address), parameters)
+        assert answer.json()["data"]
+        check(description, path, answer.json())
 
 
 def test_tokens_by_pools_are_as_described(client, tokens, description):

@@ -32,7 +32,6 @@ def document(client):
 def refuses(client, read_key, settings):
     """Return a function that returns whether an operation refuses a value of a parameter by its name."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
-    settings.MARKET_DATA = False
 
     def refuse(path, parameters, name, value):
         values = {entry["name"]: good_values(entry["schema"])[0] for entry in parameters if entry.get("required")}

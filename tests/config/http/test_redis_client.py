@@ -16,7 +16,7 @@ from config.redis.connection import CircuitOpenError, redis_client
 from config.redis.rate_limits import CountersUnavailableError, hit
 from tests.processes.own_valkey import OwnServer
 from tests.processes.waiting import wait_for
-from tokens.catalogue import totals, viewed_tokens
+from tokens.catalogue import totals
 from tokens.catalogue.selections import Selection
 
 _THREADS = 4
@@ -49,8 +49,6 @@ def use_everything() -> None:
     """Use Redis in all ways in which requests use it."""
     with pytest.raises(CountersUnavailableError):
         hit("x", limit=1, seconds=60)
-    viewed_tokens._next_flush = 0.0
-    viewed_tokens.record_viewed([1])
     assert totals.stored_total(Selection()) is None
     assert not totals.claim_count()
     with pytest.raises(RedisError):

@@ -119,7 +119,7 @@ def test_an_unset_or_blank_variable_has_its_default() -> None:
         ("RPC_TIMEOUT_SECONDS", "2", 2.0),
         ("RPC_TIMEOUT_SECONDS", "5e-1", 0.5),
         ("DEPLOY_MAX_FEE_GWEI", "0.1", Decimal("0.1")),
-        ("MARKET_DATA", "Off", False),
+        ("MARKET_PROVIDER_CHAINS", "8453, 101", (8453, 101)),
         ("DEBUG", "yes", True),
         ("LOG_LEVEL", "error", "ERROR"),
         ("SITE_URL", "HTTPS://Host.example:8443/", "https://host.example:8443"),
