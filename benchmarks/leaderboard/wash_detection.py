@@ -1,4 +1,4 @@
-"""Benchmark of wash detection on invented populations whose truth is known.
+"""Benchmark of wash detection on generated populations with known wash traders.
 
     python -m benchmarks.leaderboard.wash_detection [--first 51] [--last 100] [--agents 1000] [--processes 2] [--quick]
 

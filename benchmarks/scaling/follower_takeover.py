@@ -24,7 +24,7 @@ _LEADERS = """SELECT application_name FROM pg_locks JOIN pg_stat_activity USING 
 
 
 def measure_followers() -> dict[str, Any]:
-    """Return who leads, the costs of each follower at the head, and the seconds of take-overs."""
+    """Return the chains that each follower leads, the costs of each at the head, and the seconds of take-overs."""
     with run_chains(_CHAINS, blocks=_BLOCKS, traffic=_TRAFFIC) as chains, _growing(chains) as stop:
         first, second = _start("first", chains[:2]), _start("second", chains[2:])
         try:

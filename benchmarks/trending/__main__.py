@@ -1,4 +1,4 @@
-"""Evaluation of the trending score on invented trades whose truth is known.
+"""Evaluation of the trending score on generated trades with known demand.
 
     python -m benchmarks.trending [--first 1] [--last 20]
 

@@ -114,7 +114,7 @@ def _summarize_kind(outcomes: Sequence[Outcome], kind: str) -> dict[str, Any]:
         "ladders": len(climbed),
         "entered": len(entered),
     }
-    # A median over those that never enter would be a cost that nobody has paid.
+    # Most ladders must enter: those that never do have no cost, and a median of the few others would be too low.
     if entered and 2 * len(entered) >= len(climbed):
         for name in ("fees", "gas", "held", "at_risk"):
             result[f"{name} USD"] = round(median(getattr(costs, name) for costs in entered), 2)

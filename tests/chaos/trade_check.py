@@ -60,8 +60,6 @@ class About:
             return False
         return isclose(float(str(other)), self.value, rel_tol=self.within, abs_tol=self.at_most)
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 @dataclass
 class TradeRows:

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection, connections
 from django.db.backends.base.base import NO_DB_ALIAS
 
-from config.postgresql.replica import REPLICA, monitor
+from config.postgresql.replica import REPLICA, ReplicaMonitor, monitor
 
 
 @contextmanager
@@ -18,7 +18,8 @@ def replica_at(**parameters: Any) -> Iterator[None]:
     connections.settings[REPLICA] = of_primary | parameters | {"OPTIONS": options}
     # Django's test cases reject connections to databases that were added after they began, except with this alias.
     connections[REPLICA].alias = NO_DB_ALIAS
-    monitor.__init__()  # type: ignore[misc]
+    # As in a new process.
+    vars(monitor).update(vars(ReplicaMonitor()))
     try:
         yield
     finally:
