@@ -43,21 +43,24 @@ def period_parameters(periods: Sequence[RollingPeriod]) -> dict[str, Any]:
     }
 
 
+# The price of the launch of a sum's token.
+_LAUNCHED_AT = f"""
+    SELECT {STARTING_PRICE} AS price
+    FROM tokens_token AS token LEFT JOIN tokens_launchfacts AS launch ON launch.token_id = token.id
+    WHERE token.id = sums.token_id
+"""
 # The newest trade before a period is one of the period's first day, or the last one of an earlier day, with the price
 # of that day's candle: trades may be dropped after some days. A pool without an earlier trade has its starting price,
 # in USD by the rate of its first trade. The bounds of `at` that are parameters leave out partitions when it is planned.
+# A subquery for each row looks up each token in the indexes; a join would read whole tables.
 _SET_OPENINGS = f"""
-    UPDATE tokens_rollingsum AS stored SET opening_price = opening.price, opening_usd = opening.usd
-    FROM (
-        SELECT token_id, seconds, coalesce(before.price, day.close, {STARTING_PRICE}) AS price,
+    UPDATE tokens_rollingsum AS sums SET (opening_price, opening_usd) = (
+        SELECT coalesce(before.price, day.close, launched.price),
             CASE WHEN before.price IS NOT NULL THEN (before.price * before.quote_usd)::float8
                 WHEN day.close IS NOT NULL THEN day.close_usd
-                ELSE ({STARTING_PRICE} * first.quote_usd)::float8 END AS usd
-        FROM tokens_rollingsum AS sums
-        JOIN unnest(%(seconds)s::integer[], %(begins_at)s::timestamptz[], %(days)s::timestamptz[])
-            AS period (seconds, begins_at, day) USING (seconds)
-        JOIN tokens_token AS token ON token.id = sums.token_id
-        LEFT JOIN tokens_launchfacts AS launch USING (token_id)
+                ELSE (launched.price * first.quote_usd)::float8 END
+        FROM unnest(%(seconds)s::integer[], %(begins_at)s::timestamptz[], %(days)s::timestamptz[])
+            AS period (seconds, begins_at, day)
         LEFT JOIN LATERAL (
             SELECT price, quote_usd FROM tokens_trade AS trade
             WHERE trade.token_id = sums.token_id AND at >= period.day AND at < period.begins_at
@@ -76,12 +79,12 @@ _SET_OPENINGS = f"""
                 AND at >= period.begins_at AND at >= %(earliest)s
             ORDER BY at, position LIMIT 1
         ) AS first ON true
-        WHERE sums.token_id = ANY(%(token_ids)s::bigint[]) AND (
-            sums.opening_price IS NULL OR sums.opening_price = {STARTING_PRICE}
-            OR sums.token_id = ANY(%(changed)s::bigint[])
-        )
-    ) AS opening
-    WHERE stored.token_id = opening.token_id AND stored.seconds = opening.seconds
+        LEFT JOIN LATERAL ({_LAUNCHED_AT}) AS launched ON before.price IS NULL AND day.close IS NULL
+        WHERE period.seconds = sums.seconds
+    )
+    WHERE token_id = ANY(%(token_ids)s::bigint[]) AND (
+        opening_price IS NULL OR token_id = ANY(%(changed)s::bigint[]) OR opening_price = ({_LAUNCHED_AT})
+    )
 """
 
 

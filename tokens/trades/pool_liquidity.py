@@ -1,51 +1,42 @@
-"""Liquidity in pools of Uniswap: what their ranges of ticks hold at a price."""
+"""Liquidity in pools of Uniswap: what their ranges of ticks hold at a price, in SQL."""
 
 import math
-from collections import defaultdict
-from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
-from django.db.models import Sum
-
-from tokens.models import PoolLiquidityChange
-from tokens.models.expressions import equals_any
+_HALF_LOG = math.log(1.0001) / 2
 
 
-class TickRange(NamedTuple):
-    """Liquidity between two ticks of a pool."""
+def range_reserves(root: str, tick_lower: str, tick_upper: str) -> tuple[str, str]:
+    """Return the smallest units of currency 0 and currency 1 for one unit of liquidity between two ticks, as SQL.
 
-    tick_lower: int
-    tick_upper: int
-    liquidity: int
-
-
-def find_tick_ranges(token_ids: Collection[int]) -> dict[int, list[TickRange]]:
-    """Return token -> the ranges of its pool that have liquidity; without tokens of which no change is known."""
-    changes = PoolLiquidityChange.objects.filter(equals_any("token_id", token_ids, array="bigint[]")).order_by()
-    sums = changes.values_list("token_id", "tick_lower", "tick_upper").annotate(Sum("liquidity"))
-    found = defaultdict(list)
-    for token_id, lower, upper, liquidity in sums:
-        found[token_id].append(TickRange(lower, upper, int(liquidity)))
-    return found
-
-
-def pool_reserves(ranges: Iterable[TickRange], price: float) -> tuple[float, float]:
-    """Return the smallest units of currency 0 and currency 1 in a pool, without uncollected fees.
-
-    `price` is in smallest units of currency 1 for one of currency 0. For a range from a to b (square roots of prices)
-    with liquidity L, the amounts at p, which is at least a and at most b, are L (1/p - 1/b) and L (p - a): equations
-    6.29 and 6.30 of the Uniswap v3 whitepaper, and SqrtPriceMath.getAmount0Delta and getAmount1Delta in v3 and v4.
+    `root` is the square root of the price, in smallest units of currency 1 for one of currency 0. For a range from a to
+    b (square roots of prices) with liquidity L, the amounts at p, which is at least a and at most b, are
+    L (1/p - 1/b) and L (p - a): equations 6.29 and 6.30 of the Uniswap v3 whitepaper, and SqrtPriceMath.getAmount0Delta
+    and getAmount1Delta in v3 and v4.
     """
-    root = math.sqrt(price)
-    amount0 = amount1 = 0.0
-    for lower, upper, liquidity in ranges:
-        a, b = _tick_root(lower), _tick_root(upper)
-        p = min(max(root, a), b)
-        amount0 += liquidity * (1 / p - 1 / b)
-        amount1 += liquidity * (p - a)
-    return amount0, amount1
+    a, b = _tick_root(tick_lower), _tick_root(tick_upper)
+    p = f"least(greatest({root}, {a}), {b})"
+    return f"(1 / {p} - 1 / {b})", f"({p} - {a})"
 
 
-def _tick_root(tick: int) -> float:
+def _tick_root(tick: str) -> str:
     """Return the square root of the price at a tick."""
-    return math.exp(tick * math.log(1.0001) / 2)
+    return f"exp({tick} * {_HALF_LOG!r}::float8)"
+
+
+_AMOUNT0, _AMOUNT1 = range_reserves("root", "tick_lower", "tick_upper")
+
+# The reserves of `pool` at its price, in whole units of the quote token and without uncollected fees, and the position
+# of the last change. NULL where no change is known. Liquidity that was removed leaves exactly nothing.
+POOL_RESERVES = f"""
+    SELECT max(last_position) AS last_position, sum(liquidity * CASE
+        WHEN is_currency0 THEN {_AMOUNT0} / token_unit * price + {_AMOUNT1} / quote_unit
+        ELSE {_AMOUNT1} / token_unit * price + {_AMOUNT0} / quote_unit
+    END) AS in_quote
+    FROM (
+        SELECT tick_lower, tick_upper, sum(liquidity)::float8 AS liquidity, max(position) AS last_position
+        FROM tokens_poolliquiditychange AS change WHERE change.token_id = pool.token_id GROUP BY tick_lower, tick_upper
+    ) AS tick_range
+    CROSS JOIN LATERAL (
+        SELECT sqrt((price * quote_unit / token_unit) ^ (CASE WHEN is_currency0 THEN 1 ELSE -1 END)) AS root
+    ) AS square_root
+"""

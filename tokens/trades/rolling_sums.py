@@ -32,8 +32,8 @@ _FROM_ROWS = """
     ) AS new (token_id, unix_time, trader, is_buy, amount_quote, value_usd)
 """
 
-# OFFSET 0 has each token looked up in the index: planned as a join,
-# every thousand tokens would read all trades of the week.
+# OFFSET 0, here and below, has each token looked up in an index: planned as a join, every thousand tokens would read
+# all trades of the week, or all traders of the day.
 _FROM_TRADES = f"""
     SELECT token_id, at, coalesce(trader, '') AS trader, is_buy, amount_quote,
         {STORED_VALUE} AS value_usd
@@ -56,7 +56,10 @@ _ADD = f"""
     trade AS (
         SELECT traded.*, old.last_at AS old_at, old.net_usd AS old_net,
             greatest(old.last_at, max(at) OVER (PARTITION BY token_id, trader)) AS last_at
-        FROM traded LEFT JOIN tokens_recenttrader AS old USING (token_id, trader)
+        FROM traded LEFT JOIN LATERAL (
+            SELECT last_at, net_usd FROM tokens_recenttrader AS known
+            WHERE known.token_id = traded.token_id AND known.trader = traded.trader OFFSET 0
+        ) AS old ON true
     ),
     net AS (
         SELECT token_id, trader, old_at, old_net, last_at,
@@ -153,11 +156,6 @@ def add_trades(chain_id: int, rows: Sequence[TradeRow]) -> None:
         # Conversions, which are in no sum, move the price as well.
         late = {row.token_id for row in rows if row.at < latest}
         set_openings(cursor, periods, {row.token_id for row in rows}, changed=late)
-
-
-def counts_from(chain_id: int) -> float:
-    """Return the Unix time from which on trades are in a sum."""
-    return rolling_periods(_read_clock(chain_id).rolled_to)[-1].begins_at.timestamp()
 
 
 def recount(chain_id: int, token_ids: Collection[int]) -> None:

@@ -21,7 +21,7 @@ from tokens.installation.installed_registry import registry
 from tokens.models import Market, PoolTrade, RecentTrader, ReferencePrice, RollingClock, RollingSum, Token
 from tokens.trades import rolling_sums
 from tokens.trades.market_rows import find_stale_markets, refresh_markets, reset_markets
-from tokens.trades.pool_liquidity import TickRange, pool_reserves
+from tokens.trades.pool_liquidity import range_reserves
 
 pytestmark = pytest.mark.django_db
 
@@ -233,7 +233,25 @@ def test_liquidity_that_was_removed_is_not_counted(chain):
 )
 def test_reserves_of_a_range(price, amount0, amount1):
     # 1.0001^13864 is 4.0001.
-    assert pool_reserves([TickRange(0, 13_864, 6000)], price) == pytest.approx((amount0, amount1), abs=0.3)
+    amounts = ", ".join(f"6000 * {amount}" for amount in range_reserves(f"sqrt({price}::float8)", "0", "13864"))
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {amounts}")
+        assert cursor.fetchone() == pytest.approx((amount0, amount1), abs=0.3)
+
+
+@pytest.mark.parametrize("tick", [-887_272, 887_272])
+@pytest.mark.parametrize("quote_decimals", [0, 255])
+@pytest.mark.parametrize("address", [LOW, HIGH])
+def test_no_price_of_a_hostile_quote_token_is_too_large_or_too_small(chain, tick, quote_decimals, address):
+    """A quote token may report any decimals; an overflow in PostgreSQL would stop the chain's follower."""
+    set_rate(chain, "3000")
+    token = make_pool_token(tick=tick, quote_decimals=quote_decimals, contract_address=address, supply=2**256 - 1)
+    add_liquidity(token.pk, -887_272, 887_272, 2**127)
+    refresh_markets(chain, [token.pk])
+    assert token.market.price_quote > 0
+    assert token.market.market_cap > 0
+    trade(chain, trade_row(token.pk, NOW, price=token.market.price_quote))
+    assert Market.objects.get(pk=token.pk).liquidity_usd > 0
 
 
 def test_decimals_of_both_tokens_count(chain):
