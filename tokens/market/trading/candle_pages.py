@@ -38,6 +38,11 @@ _SOURCES = {
     HOUR: f'"tokens_candle" WHERE seconds = {HOUR} AND',
     DAY: f'"tokens_candle" WHERE seconds = {DAY} AND',
 }
+# Stored candles of the interval itself.
+_READ = """SELECT at, open{usd}, high{usd}, low{usd}, close{usd}, volume_quote, volume_usd, buys, sells,
+    open_usd IS NOT NULL
+FROM {source} token_id = %(token_id)s AND at >= to_timestamp(%(first)s) AND at < to_timestamp(%(end)s)
+ORDER BY at DESC LIMIT %(candles)s"""
 # Bounded by `stored`, as many as `candles` intervals have at most: the newest stored ones make up these intervals
 # completely, and a request costs the same for any range.
 _FOLD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS start,
@@ -107,7 +112,8 @@ def fetch_candles(token_id: int, wanted: CandleRange, *, in_usd: bool, fill: boo
 
 def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_Candle]:
     interval = wanted.interval
-    statement = _FOLD.format(usd="_usd" if in_usd else "", source=_SOURCES[interval.stored])
+    statement = _READ if interval.seconds == interval.stored else _FOLD
+    statement = statement.format(usd="_usd" if in_usd else "", source=_SOURCES[interval.stored])
     values = {
         "token_id": token_id,
         "seconds": interval.seconds,
@@ -123,7 +129,7 @@ def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_
     return [
         _Candle(
             int(start.timestamp()),
-            # Aggregates ignore an unknown price between known ones.
+            # Aggregates leave out an unknown price between known ones.
             prices if has_usd or not in_usd else _UNKNOWN,
             int(volume_quote),
             volume_usd if has_usd else None,
