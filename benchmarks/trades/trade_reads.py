@@ -62,10 +62,10 @@ def measure_reads(*, trades: int, tokens: int, sampled: int, limits: Limits) -> 
 
 def _sum_up() -> dict[str, float]:
     """Compute the sums and markets of all tokens, as at the end of a historical sync."""
-    from tokens.trades.trade_writing import find_tokens_since, recount_tokens
+    from tokens.trades.trade_writing import find_traded_tokens, recount_tokens
 
     started = time.perf_counter()
-    token_ids = find_tokens_since(traded_tokens.CHAIN_ID, first=0)
+    token_ids = [token.token_id for token in find_traded_tokens(traded_tokens.CHAIN_ID, 0, 2**40)]
     for start in range(0, len(token_ids), _SUMMED):
         recount_tokens(traded_tokens.CHAIN_ID, token_ids[start : start + _SUMMED])
     return {"tokens": len(token_ids), "seconds": round(time.perf_counter() - started, 1)}

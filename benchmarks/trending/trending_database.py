@@ -25,7 +25,7 @@ from tokens.market.own_trending import select_tokens
 from tokens.models import LaunchFacts, RollingClock, Token
 from tokens.trades.market_rows import refresh_markets
 from tokens.trades.rolling_sums import roll
-from tokens.trades.trade_writing import find_tokens_since, recount_tokens, store_trades
+from tokens.trades.trade_writing import find_traded_tokens, store_trades, sum_up
 
 CHAIN_ID = 8453
 _USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -98,7 +98,7 @@ def count_anew() -> None:
     """Compute sums and scores from the trades of the last day, as after a historical sync."""
     with transaction.atomic():
         chain_lock.lock_exclusive(CHAIN_ID)
-        recount_tokens(CHAIN_ID, find_tokens_since(CHAIN_ID, first=0))
+        sum_up(CHAIN_ID, find_traded_tokens(CHAIN_ID, 0, 2**40))
 
 
 def block_time(trade: SampleTrade, *, ranked_at: int) -> int:

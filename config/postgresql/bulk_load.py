@@ -81,14 +81,15 @@ def reserve_ids(cursor: CursorWrapper, model: type[models.Model], count: int) ->
     return [number for (number,) in cursor.fetchall()]
 
 
-def commit_asynchronously() -> None:
-    """Make this transaction commit asynchronously: the last ones are lost if the database crashes.
+def tune_bulk_transaction() -> None:
+    """Make this transaction commit asynchronously, and sort up to 64 MB in memory.
 
-    Each is lost as a whole, with all later ones. So it is safe if the progress of the rows is stored in the same
-    transaction.
+    The last commits are lost if the database crashes, each as a whole, with all later ones. So it is safe if the
+    progress of the rows is stored in the same transaction, or in a later one.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit TO off")
+        cursor.execute("SET LOCAL work_mem TO '64MB'")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from config.postgresql.bulk_load import commit_asynchronously
+from config.postgresql.bulk_load import tune_bulk_transaction
 from leaderboard.events import json_lines, recording
 from leaderboard.events.errors import ForeignAgentError, InvalidEventsError
 from leaderboard.events.field_rules import latest_accepted_time
@@ -103,7 +103,7 @@ def _write_chunk(
 ) -> None:
     with transaction.atomic():
         # A commit lost in a crash of the database loses the row's progress as well.
-        commit_asynchronously()
+        tune_bulk_transaction()
         recorded, invalid = _record_chunk(chunk, reporter=reporter)
         invalid = sorted([*chunk.invalid, *invalid], key=lambda line: line.number)
         if invalid and not skip_invalid:

@@ -231,10 +231,10 @@ def _followers(planned: Plan, fork_server: ForkServer, nodes: Sequence[Node]) ->
 
 
 def _is_done(chain: SimulatedChain, nodes: Sequence[Node], last: int) -> bool:
-    """Return whether all blocks of the nodes are followed, and verified up to the last one with logs."""
+    """Return whether all blocks of the nodes are followed and summed up, and verified up to the last one with logs."""
     head = chain.head.number - max(node.faults.behind for node in nodes)
     rows = list(Coverage.objects.filter(chain_id=chain.chain_id))
-    return bool(rows) and all(row.followed_to >= head and row.verified_to >= last for row in rows)
+    return bool(rows) and all(min(row.followed_to, row.summed_to) >= head and row.verified_to >= last for row in rows)
 
 
 def _needless_alarms(planned: Plan) -> Iterator[str]:
@@ -249,6 +249,6 @@ def _needless_alarms(planned: Plan) -> Iterator[str]:
 
 def _progress(chain: SimulatedChain) -> str:
     head = ChainHead.objects.filter(pk=chain.chain_id).values().first()
-    rows = list(Coverage.objects.filter(chain_id=chain.chain_id).values("first_block", "followed_to", "verified_to"))
+    rows = list(Coverage.objects.filter(chain_id=chain.chain_id).values())
     alarms = CoverageAlarm.objects.filter(chain_id=chain.chain_id).count()
     return f"the chain's head is {chain.head.number}, {head}, {rows}, {alarms} alarms"

@@ -94,7 +94,7 @@ class Backfill:
             counts.update(launches=step.launches, transactions=step.transactions, trades=step.trades)
             progress.advance(step.to, counts)
         progress.finish()
-        sum_up(row, chain=self.chain.info)
+        sum_up(row, chain=self.chain.info, stop=self.control.stop)
 
     def _verify(self, row: Coverage) -> None:
         progress = block_progress(row, "check", done_to=row.verified_to, last=_last(row))

@@ -38,7 +38,8 @@ def split_between_blocks(reading: RangeFacts) -> Iterator[RangeFacts]:
 
 def count_contents(reading: RangeFacts) -> int:
     """Return the size of a range in transactions."""
-    return len(reading.transactions) + len(pool_logs(reading)) // POOL_LOGS_PER_TRANSACTION
+    logs = len(reading.swaps) + len(reading.liquidity_changes)
+    return len(reading.transactions) + logs // POOL_LOGS_PER_TRANSACTION
 
 
 def pool_logs(reading: RangeFacts) -> list[Swap | LiquidityChange]:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Collection
 
 from django.conf import settings
-from django.db.models import BigIntegerField, Case, F, Max, Min, QuerySet, Value, When
+from django.db.models import BigIntegerField, Case, F, Max, Min, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from config.http.errors import PermanentError
@@ -70,9 +70,10 @@ def open_trade_coverage(
     if first is None or last is None:
         bounds = {"first_block": first, "last_block": last}
         begun = Coverage.objects.filter(
+            Q(**{"verified_to__lt" if verified else "followed_to__lt": F("last_block")})
+            | Q(summed_to__lt=F("last_block")),
             chain_id=chain.chain_id,
             address_set=_digest(makers),
-            **{"verified_to__lt" if verified else "followed_to__lt": F("last_block")},
             **{name: block for name, block in bounds.items() if block is not None},
         )
         if row := begun.order_by("-pk").first():

@@ -1,14 +1,16 @@
 """Historical sync of a chain: ranges of final blocks, prefetched and written in order with their progress."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from threading import Event
+from typing import NamedTuple
 
 from django.db import transaction
 
 from config.http.errors import RetryableError
-from config.postgresql.bulk_load import commit_asynchronously
+from config.postgresql.bulk_load import tune_bulk_transaction
 from config.progress import Progress
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.pool_types import PoolSelection
@@ -32,20 +34,26 @@ from tokens.following.coverage import (
 )
 from tokens.following.followed_pools import FollowedPools, select_followed_pools
 from tokens.following.leader_loops import LeaderSession
-from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
+from tokens.following.prefetch import Prefetcher, PrefetchJob, RetryControl, prefetching
 from tokens.indexing import chain_lock, writing
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, make_launch_lines
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, FollowedBlock
 from tokens.trades import trade_writing
+from tokens.trades.pool_tokens import PoolTokenCache
+from tokens.trades.trade_writing import PreparedTrades, UnsummedToken
 
 # The most blocks of the reorg window that are read at once.
 MAX_JOINED_BLOCKS = 100
 # The name of this loop among the failures.
 HISTORY = "history"
 
-# The most tokens that are summed up in a transaction: meanwhile no block is written.
-_SUMMED = 1_000
+# The most tokens that are summed up in a transaction, and about the most trades: meanwhile no block is written.
+_SUMMED_TOKENS = 1_000
+_SUMMED_TRADES = 50_000
+# Trades after which a long historical sync is summed up before its end. All may be of one token, which is summed up in
+# one transaction.
+_SUM_UP_AFTER = 2_000_000
 # Seconds between two checks for blocks to read.
 _CHECK_SECONDS = 1.0
 
@@ -72,12 +80,18 @@ class _PreparedReading:
 
 
 def read_history(
-    coverage: Coverage, *, chain: Chain, target: Callable[[], int], control: RetryControl
+    coverage: Coverage,
+    *,
+    chain: Chain,
+    target: Callable[[], int],
+    control: RetryControl,
+    sum_up_after: int = _SUM_UP_AFTER,
 ) -> Iterator[HistoryStep]:
     """Read and write all blocks that the coverage lacks up to `target()`, which must be final. Yield a step per write.
 
     Ends at the target, or soon after it is stopped. A range that no node returns is retried without limit, and nothing
-    above it is written before it. Raises ProgressConflictError, and what `Chain.read_range` raises except
+    above it is written before it. After each `sum_up_after` new trades they are summed up; the caller sums up the rest.
+    Raises ProgressConflictError, and what `Chain.read_range` raises except
     NodeUnavailableError.
     """
     coverage.refresh_from_db()
@@ -97,11 +111,23 @@ def read_history(
         control=control,
         accepts=accepts,
     )
-    with prefetching(job, first=coverage.followed_to + 1) as prefetcher:
-        while batch := prefetcher.next_batch(limit=MAX_WRITTEN_TRANSACTIONS):
-            lines = {key: line for read in batch for key, line in read.lines.items()}
-            for part in split_between_blocks(join_ranges([read.reading for read in batch])):
-                yield _write(coverage, part, chain=chain, lines=lines, target=target)
+    with (
+        prefetching(job, first=coverage.followed_to + 1) as prefetcher,
+        ThreadPoolExecutor(1, thread_name_prefix="convert") as converter,
+    ):
+        writer = _Writer(coverage=coverage, target=target, prefetcher=prefetcher, converter=converter, chain=chain.info)
+        unsummed, parts = 0, deque[_HistoryPart]()
+        while parts := parts or deque(_next_parts(prefetcher)):
+            part = parts.popleft()
+            if part.reading.swaps and not parts:
+                # Only what is read already: a slow node must not delay the write.
+                parts.extend(_next_parts(prefetcher, blocking=False))
+            step = writer.write(part, following=parts[0] if parts else None)
+            yield step
+            unsummed += step.trades
+            if unsummed >= sum_up_after:
+                sum_up(coverage, chain=chain.info, stop=control.stop)
+                unsummed = 0
 
 
 def block_progress(row: Coverage, part: str, *, done_to: int, last: int) -> Progress:
@@ -141,26 +167,44 @@ def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
     return False
 
 
-def sum_up(coverage: Coverage, *, chain: ChainInfo) -> int:
-    """Count the trades that were written as history in rolling sums and markets. Return the number of tokens.
+def sum_up(coverage: Coverage, *, chain: ChainInfo, stop: Event) -> int:
+    """Count the trades that were written as history in candles, rolling sums and markets. Return the number of tokens.
 
-    The coverage stores how far this was done: after a kill, the next call does the rest.
+    The coverage stores how far this was done: after a stop or kill, the next call does the rest. Raises
+    ProgressConflictError if the blocks were unwound meanwhile.
     """
-    if not covers_trades(coverage, chain) or coverage.summed_to >= coverage.followed_to:
+    first, last = coverage.summed_to + 1, coverage.followed_to
+    if not covers_trades(coverage, chain) or last < first:
         return 0
-    token_ids = trade_writing.find_tokens_since(coverage.chain_id, first=coverage.summed_to + 1)
+    tokens = trade_writing.find_traded_tokens(coverage.chain_id, first, last)
     # Short transactions, between which blocks are written.
-    for place in range(0, len(token_ids), _SUMMED):
+    for part in _split_tokens(tokens):
+        if stop.is_set():
+            return 0
         with transaction.atomic():
+            tune_bulk_transaction()
             chain_lock.lock_exclusive(coverage.chain_id)
-            trade_writing.recount_tokens(coverage.chain_id, token_ids[place : place + _SUMMED])
-    with transaction.atomic():
-        chain_lock.lock_exclusive(coverage.chain_id)
-        # Trades that the head has written meanwhile count at once.
-        coverage.refresh_from_db()
-        coverage.summed_to = coverage.followed_to
-        coverage.save(update_fields=["summed_to"])
-    return len(token_ids)
+            trade_writing.sum_up(coverage.chain_id, part)
+    # The row in memory is not refreshed: the next write compares it with the stored one. Blocks that the head has added
+    # meanwhile are summed up in the next round, and later ones count at once (`coverage.advance_joined`).
+    if not Coverage.objects.filter(pk=coverage.pk, followed_to__gte=last).update(summed_to=last):
+        raise ProgressConflictError(f"{coverage}: its blocks were unwound while they were summed up")
+    coverage.summed_to = last
+    return len(tokens)
+
+
+def _split_tokens(tokens: Sequence[UnsummedToken]) -> Iterator[list[UnsummedToken]]:
+    """Yield parts of at most _SUMMED_TOKENS tokens and _SUMMED_TRADES trades; a token with more is a part by itself."""
+    part: list[UnsummedToken] = []
+    trades = 0
+    for token in tokens:
+        if part and (len(part) == _SUMMED_TOKENS or trades + token.trades > _SUMMED_TRADES):
+            yield part
+            part, trades = [], 0
+        part.append(token)
+        trades += token.trades
+    if part:
+        yield part
 
 
 def _reader(coverage: Coverage, chain: Chain, pools: FollowedPools) -> Callable[[int, int], _PreparedReading]:
@@ -189,35 +233,87 @@ def _covered(
     return tuple(replace(facts, launches=()) for facts in transactions if facts.event_logs)
 
 
-def _write(
-    coverage: Coverage,
-    reading: RangeFacts,
-    *,
-    chain: Chain,
-    lines: Mapping[LaunchKey, LaunchLine],
-    target: Callable[[], int],
-) -> HistoryStep:
-    before = coverage.followed_to
-    with transaction.atomic():
-        commit_asynchronously()
-        # Progress first: of two concurrent writers, one blocks here until the other commits, and has wasted no work.
-        chain_lock.lock_exclusive(chain.info.chain_id)
-        if reading.last > target():
-            raise ProgressConflictError(
-                f"{coverage}: block {reading.last} was read before the chain was halted or unwound"
+class _HistoryPart(NamedTuple):
+    """What one database transaction writes."""
+
+    reading: RangeFacts
+    lines: Mapping[LaunchKey, LaunchLine]
+
+
+def _next_parts(prefetcher: Prefetcher[_PreparedReading], *, blocking: bool = True) -> list[_HistoryPart]:
+    """Return the parts of the next ranges; none as `next_batch`."""
+    batch = prefetcher.next_batch(limit=MAX_WRITTEN_TRANSACTIONS, blocking=blocking)
+    if not batch:
+        return []
+    lines = {key: line for read in batch for key, line in read.lines.items()}
+    return [_HistoryPart(part, lines) for part in split_between_blocks(join_ranges([read.reading for read in batch]))]
+
+
+@dataclass(kw_only=True, slots=True)
+class _Writer:
+    """Writer of the blocks that are read for a coverage, in the calling thread.
+
+    Swaps of the next part are converted by another thread while PostgreSQL works.
+    """
+
+    coverage: Coverage
+    chain: ChainInfo
+    # As for `read_history`.
+    target: Callable[[], int]
+    prefetcher: Prefetcher[_PreparedReading]
+    converter: ThreadPoolExecutor
+    _tokens: PoolTokenCache = field(init=False)
+    _prepared: "Future[PreparedTrades] | None" = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self._tokens = PoolTokenCache(self.chain)
+
+    def write(self, part: _HistoryPart, *, following: _HistoryPart | None) -> HistoryStep:
+        """Write the next part in one database transaction. Raises ProgressConflictError.
+
+        `following` is the part of the next call, if it is known.
+        """
+        before, chain, reading = self.coverage.followed_to, self.chain, part.reading
+        with transaction.atomic():
+            tune_bulk_transaction()
+            # Progress first: of two concurrent writers, one blocks here until the other commits, and has wasted no
+            # work.
+            chain_lock.lock_exclusive(chain.chain_id)
+            if reading.last > self.target():
+                raise ProgressConflictError(
+                    f"{self.coverage}: block {reading.last} was read before the chain was halted or unwound"
+                )
+            advance_followed(self.coverage, to=reading.last)
+            writing.write_transactions(reading.transactions, chain=chain, lines=part.lines)
+            prepared, self._prepared = self._prepared, self._prepare(following, before=reading) if following else None
+            stored = trade_writing.store_trades(
+                reading.swaps,
+                reading.liquidity_changes,
+                chain=chain,
+                live=False,
+                cache=self._tokens,
+                prepared=prepared.result() if prepared else None,
             )
-        advance_followed(coverage, to=reading.last)
-        writing.write_transactions(reading.transactions, chain=chain.info, lines=lines)
-        # What leaves a period is subtracted from its sums, so that it has to be in them.
-        live = trade_writing.is_counted(reading.swaps, chain.info.chain_id)
-        stored = trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=live)
-    return HistoryStep(
-        to=reading.last,
-        blocks=reading.last - before,
-        launches=sum(len(facts.launches) for facts in reading.transactions),
-        transactions=len(reading.transactions),
-        trades=stored.trades,
-    )
+        return HistoryStep(
+            to=reading.last,
+            blocks=reading.last - before,
+            launches=sum(len(facts.launches) for facts in reading.transactions),
+            transactions=len(reading.transactions),
+            trades=stored.trades,
+        )
+
+    def _prepare(self, part: _HistoryPart, *, before: RangeFacts) -> "Future[PreparedTrades]":
+        """Begin the conversion of a part's swaps."""
+        launched = {launch.token for facts in part.reading.transactions for launch in facts.launches}
+        convert = trade_writing.prepare_trades(
+            part.reading.swaps, before=before.swaps, launched=launched, cache=self._tokens
+        )
+
+        def compute() -> PreparedTrades:
+            with self.prefetcher.computing():
+                return convert()
+
+        return self.converter.submit(compute)
 
 
 def _window(coverage: Coverage) -> list[FollowedBlock]:
@@ -271,4 +367,4 @@ def _read(row: Coverage, control: RetryControl) -> None:
     if progress:
         progress.finish()
     if join_head(row, chain=chain, stop=control.stop):
-        sum_up(row, chain=chain.info)
+        sum_up(row, chain=chain.info, stop=control.stop)

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -87,22 +87,22 @@ class Prefetcher(Generic[Result]):
     job: PrefetchJob[Result]
     pool: ThreadPoolExecutor = field(kw_only=True)
     planned_to: int = field(kw_only=True)
-    # Of the threads that read, one computes while the others wait for nodes.
+    # Of the threads that read, and the one that converts swaps, one computes while the others wait.
     _computing: threading.Lock = field(default_factory=threading.Lock, init=False)
     _pending: "deque[_PendingRange[Result]]" = field(default_factory=deque, init=False)
     _density_known: bool = field(default=False, init=False)
     _length: int = field(default_factory=lambda: settings.FOLLOW_RANGE_BLOCKS, init=False)
 
-    def next_batch(self, *, limit: int) -> list[Result]:
+    def next_batch(self, *, limit: int, blocking: bool = True) -> list[Result]:
         """Return the next results: at least one, and further ones that are complete, up to `limit` transactions.
 
-        Return an empty list at the target, if the target fell behind the pending ranges, and after a stop. Raises what
-        `read` raises, except RetryableError.
+        Return an empty list at the target, if the target fell behind the pending ranges, and after a stop; without
+        `blocking` also where none is complete. Raises what `read` raises, except RetryableError, if `blocking`.
         """
         self._request()
         results: list[Result] = []
         held = 0
-        while self._pending and not self.job.control.stop.is_set() and self._is_done(blocking=not results):
+        while self._pending and not self.job.control.stop.is_set() and self._is_done(blocking=blocking and not results):
             pending = self._pending[0]
             result = pending.future.result()
             count = self.job.count(result)
@@ -123,15 +123,19 @@ class Prefetcher(Generic[Result]):
 
         The first range is read without others: only its result shows how much the next ones may hold.
         """
-        target, limit = self.job.target(), settings.FOLLOW_CONCURRENCY + 1 if self._density_known else 1
+        target, limit = self.job.target(), 2 * settings.FOLLOW_CONCURRENCY + 1 if self._density_known else 1
         while len(self._pending) < limit and self.planned_to < target:
             length = min(self._length, self.job.longest())
             first, last = self.planned_to + 1, min(self.planned_to + length, target)
             self._pending.append(_PendingRange(first, last, self.pool.submit(self._read, first, last)))
             self.planned_to = last
 
+    def computing(self) -> AbstractContextManager[None]:
+        """Return a context in which no reading thread computes."""
+        return computing(self._computing)
+
     def _read(self, first: int, last: int) -> Result:
-        with computing(self._computing):
+        with self.computing():
             return self.job.read(first, last)
 
     def _is_done(self, *, blocking: bool) -> bool:
@@ -147,10 +151,10 @@ class Prefetcher(Generic[Result]):
             if error is None:
                 self.job.control.clear()
                 return True
-            if not isinstance(error, RetryableError):
-                raise error
             if not blocking:
                 return False
+            if not isinstance(error, RetryableError):
+                raise error
             self._retry(error)
         return False
 

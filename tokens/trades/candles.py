@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db.backends.utils import CursorWrapper
 
 from config.postgresql.bulk_load import column_list
+from tokens.models.candle import DAY, HOUR
 from tokens.trades.trade_rows import STORED_VALUE
 
 # Token and beginning identify a candle of one size.
@@ -32,7 +33,7 @@ SELECT token_id,
 FROM (
     SELECT *, at - at %% 60 AS minute, at - at %% 3600 AS hour, at - at %% 86400 AS day,
         price * quote_usd AS usd, ARRAY[position, price, price * quote_usd] AS mark
-    FROM {trades} AS trade
+    FROM {trades} AS trade OFFSET 0
 ) AS marked
 GROUP BY GROUPING SETS ((token_id, day), (token_id, day, hour), (token_id, day, hour, minute))
 """
@@ -64,33 +65,33 @@ def _merged() -> str:
     return ", ".join(f"{column} = {value}" for column, value in columns.items())
 
 
-_MERGE = """
+_INSERT = """
 WITH folded AS MATERIALIZED ({folded}), minutes AS (
     INSERT INTO tokens_minutecandle AS stored ({columns})
     SELECT {columns} FROM folded WHERE seconds = 60 AND at >= %(minutes_from)s
-    ON CONFLICT (token_id, at) DO UPDATE SET {merged}
+    {minute_conflict}
 )
 INSERT INTO tokens_candle AS stored (seconds, {columns})
 SELECT seconds, {columns} FROM folded WHERE seconds > 60
-ON CONFLICT (token_id, seconds, at) DO UPDATE SET {merged}
+{conflict}
 """
+_ON_CONFLICT = "ON CONFLICT ({key}) DO UPDATE SET {merged}"
 
-# Trades as they were staged, by day. OFFSET 0 has each day looked up in the index of its week; a join would read all
-# trades of the token.
+# Trades as they were staged, by period. OFFSET 0 has each period looked up in the index of its weeks; a join would read
+# all trades of the token.
 _STORED_TRADES = f"""(
     SELECT stored.token_id, EXTRACT(EPOCH FROM stored.at)::bigint AS at, position, price, quote_usd, amount_quote,
         is_buy, is_conversion, {STORED_VALUE} AS value_usd
-    FROM touched_day JOIN tokens_launchfacts AS launch USING (token_id) CROSS JOIN LATERAL (
+    FROM touched JOIN tokens_launchfacts AS launch USING (token_id) CROSS JOIN LATERAL (
         SELECT * FROM tokens_trade AS trade
-        WHERE trade.token_id = touched_day.token_id
-            AND trade.at >= touched_day.day AND trade.at < touched_day.day + interval '1 day' OFFSET 0
+        WHERE trade.token_id = touched.token_id
+            AND trade.at >= touched.first_at AND trade.at < touched.end_at OFFSET 0
     ) AS stored
 )"""
 
 _DELETE = """
-DELETE FROM {table} AS candle USING touched_day
-WHERE candle.token_id = touched_day.token_id
-    AND candle.at >= touched_day.day AND candle.at < touched_day.day + interval '1 day'
+DELETE FROM {table} AS candle USING touched
+WHERE candle.token_id = touched.token_id AND candle.at >= touched.first_at AND candle.at < touched.end_at {of_sizes}
 """
 
 
@@ -100,12 +101,37 @@ def merge_candles(cursor: CursorWrapper, trades: str, *, minutes_from: datetime)
     The table has `token_id`, `at` in Unix seconds, `position`, `price`, `quote_usd`, `value_usd`, `amount_quote`,
     `is_buy` and `is_conversion`. Minutes before `minutes_from` are not stored.
     """
-    statement = _MERGE.format(folded=_FOLDED.format(trades=trades), columns=column_list(_COLUMNS), merged=_merged())
+    merged = _merged()
+    _insert(
+        cursor,
+        trades,
+        minutes_from,
+        minute_conflict=_ON_CONFLICT.format(key="token_id, at", merged=merged),
+        conflict=_ON_CONFLICT.format(key="token_id, seconds, at", merged=merged),
+    )
+
+
+def rebuild_touched(cursor: CursorWrapper, *, minutes_from: datetime) -> None:
+    """Compute all candles of the temporary table `touched` anew, from stored trades.
+
+    It has `token_id`, `first_at` and `end_at`, of which periods begin and end with a day (UTC).
+    """
+    # For some hundred tokens, the planner would read all candles.
+    cursor.execute("SET LOCAL enable_seqscan TO off")
+    cursor.execute(_DELETE.format(table="tokens_minutecandle", of_sizes=""))
+    # Sizes are before times in the index.
+    cursor.execute(_DELETE.format(table="tokens_candle", of_sizes=f"AND seconds IN ({HOUR}, {DAY})"))
+    cursor.execute("SET LOCAL enable_seqscan TO DEFAULT")
+    _insert(cursor, _STORED_TRADES, minutes_from)
+
+
+def _insert(
+    cursor: CursorWrapper, trades: str, minutes_from: datetime, *, minute_conflict: str = "", conflict: str = ""
+) -> None:
+    statement = _INSERT.format(
+        folded=_FOLDED.format(trades=trades),
+        columns=column_list(_COLUMNS),
+        minute_conflict=minute_conflict,
+        conflict=conflict,
+    )
     cursor.execute(statement, {"minutes_from": minutes_from})
-
-
-def rebuild_days(cursor: CursorWrapper, *, minutes_from: datetime) -> None:
-    """Compute all candles of tokens and days (UTC) in the temporary table `touched_day` anew, from stored trades."""
-    for table in ("tokens_minutecandle", "tokens_candle"):
-        cursor.execute(_DELETE.format(table=table))
-    merge_candles(cursor, _STORED_TRADES, minutes_from=minutes_from)

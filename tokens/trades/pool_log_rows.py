@@ -3,20 +3,21 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from config.postgresql.bulk_load import CopyText, staging_table
+from config.postgresql.bulk_load import CopyText, array_literal, staging_table
 from tokens.chains.pool_types import LiquidityChange, chain_position
 from tokens.models.candle import DAY
-from tokens.trades.candles import merge_candles, rebuild_days
+from tokens.trades.candles import merge_candles, rebuild_touched
 from tokens.trades.partitions import ensure_partitions, minutes_from, trades_from
 from tokens.trades.pool_tokens import PoolToken
 from tokens.trades.trade_rows import TradeRow
 
+_WEEK = timedelta(weeks=1)
 _STAGED_TRADE = {
     "token_id": "bigint",
     # Unix seconds.
@@ -69,7 +70,8 @@ WITH altered AS (
         AND trade.at BETWEEN %(first_at)s AND %(last_at)s
     RETURNING trade.token_id, date_trunc('day', trade.at, 'UTC') AS day
 )
-INSERT INTO touched_day SELECT token_id, day, count(*) FROM altered GROUP BY token_id, day RETURNING token_id
+INSERT INTO touched SELECT token_id, day, day + interval '1 day', count(*) FROM altered GROUP BY token_id, day
+RETURNING token_id
 """
 
 _STAGED_LIQUIDITY = {
@@ -86,20 +88,40 @@ SELECT token_id, position, to_timestamp(at), tick_lower, tick_upper, liquidity F
 ON CONFLICT DO NOTHING RETURNING token_id
 """
 
-_TOUCHED_DAY = "CREATE TEMPORARY TABLE touched_day (token_id bigint, day timestamptz, trades bigint) ON COMMIT DROP"
+_TOUCHED = """
+CREATE TEMPORARY TABLE touched (token_id bigint, first_at timestamptz, end_at timestamptz, trades bigint) ON COMMIT DROP
+"""
+_TOUCH = """
+INSERT INTO touched
+SELECT token_id, date_trunc('day', first_at, 'UTC'), date_trunc('day', last_at, 'UTC') + interval '1 day', 0
+FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[]) AS traded (token_id, first_at, last_at)
+"""
 _DELETE_TRADES = """
 WITH deleted AS (
     DELETE FROM tokens_trade AS log USING tokens_token AS token
     WHERE token.id = log.token_id AND token.chain_id = %(chain_id)s AND {selected}
     RETURNING log.token_id, date_trunc('day', log.at, 'UTC') AS day
 )
-INSERT INTO touched_day SELECT token_id, day, count(*) FROM deleted GROUP BY token_id, day
+INSERT INTO touched SELECT token_id, day, day + interval '1 day', count(*) FROM deleted GROUP BY token_id, day
 """
 _DELETE_LIQUIDITY = """
 DELETE FROM tokens_poolliquiditychange AS log USING tokens_token AS token
 WHERE token.id = log.token_id AND token.chain_id = %(chain_id)s AND {selected}
 RETURNING log.token_id
 """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StagedTrades:
+    """Trades within their retention at a time, by token and position, and the same as COPY text."""
+
+    now: datetime
+    rows: dict[tuple[int, int], TradeRow]
+    text: bytes
+
+    def joined(self, other: "StagedTrades") -> "StagedTrades":
+        """Return the trades of both; no trade is in both."""
+        return StagedTrades(now=self.now, rows=self.rows | other.rows, text=self.text + other.text)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,25 +141,29 @@ class DeletedLogs:
     token_ids: frozenset[int]
 
 
-def add_trades(rows: Iterable[TradeRow], *, now: datetime) -> AddedTrades:
-    """Insert trades in chain order and merge them into candles, without those that are stored or after their retention.
-
-    A stored trade without a trader gets that of the row. A rate of the row replaces the stored one, or none. Call it as
-    the only writer of the chain.
-    """
+def stage_trades(rows: Iterable[TradeRow], *, now: datetime) -> StagedTrades:
+    """Return the trades as `add_trades` takes them, without those after their retention."""
     oldest = trades_from(now)
-    unique = {(row.token_id, row.position): row for row in rows if oldest is None or row.at >= oldest.timestamp()}
+    since = oldest.timestamp() if oldest else 0
+    unique = {(row.token_id, row.position): row for row in rows if row.at >= since}
+    return StagedTrades(now=now, rows=unique, text="".join([_trade_line(row) for row in unique.values()]).encode())
+
+
+def add_trades(staged: StagedTrades, *, merged: bool = True) -> AddedTrades:
+    """Insert trades without those that are stored.
+
+    A stored trade without a trader gets that of the row. A rate of the row replaces the stored one, or none. Candles
+    follow with `merged`, else by `rebuild_candles`. Call it as the only writer of the chain.
+    """
+    now, unique = staged.now, dict(staged.rows)
     if not unique:
         return AddedTrades(rows=(), altered=frozenset())
-    bounds = {
-        "first_at": _utc(min(row.at for row in unique.values())),
-        "last_at": _utc(max(row.at for row in unique.values())),
-    }
-    ensure_partitions({_utc(row.at - row.at % DAY) for row in unique.values()}, now=now)
-    text = "".join([_trade_line(row) for row in unique.values()]).encode()
+    times = {row.at for row in unique.values()}
+    ensure_partitions({_utc(day * DAY) for day in {at // DAY for at in times}}, now=now)
+    bounds = {"first_at": _utc(min(times)), "last_at": _utc(max(times))}
     altered: list[TradeRow] = []
     with connection.cursor() as cursor:
-        with staging_table(cursor, "staged_trade", _STAGED_TRADE, CopyText(tuple(_STAGED_TRADE), text)):
+        with staging_table(cursor, "staged_trade", _STAGED_TRADE, CopyText(tuple(_STAGED_TRADE), staged.text)):
             cursor.execute(_DROP_STORED, bounds)
             for token_id, position, is_altered in cursor.fetchall():
                 row = unique.pop((token_id, position))
@@ -145,9 +171,25 @@ def add_trades(rows: Iterable[TradeRow], *, now: datetime) -> AddedTrades:
                     altered.append(row)
             if unique:
                 cursor.execute(_INSERT_TRADES)
-                merge_candles(cursor, "staged_trade", minutes_from=minutes_from(now))
-        altered_ids = _alter_trades(cursor, altered, bounds, now)
+                if merged:
+                    merge_candles(cursor, "staged_trade", minutes_from=minutes_from(now))
+        altered_ids = _alter_trades(cursor, altered, bounds, now, merged=merged)
     return AddedTrades(rows=tuple(unique.values()), altered=altered_ids)
+
+
+def rebuild_candles(traded: Sequence[tuple[int, datetime, datetime]], *, now: datetime) -> None:
+    """Compute candles anew, of tokens from the day of their first trade to that of the last one."""
+    oldest = trades_from(now)
+    # Those of trades that were dropped since stay.
+    kept = [(token_id, max(first, oldest) if oldest else first, last) for token_id, first, last in traded]
+    if not kept:
+        return
+    begin = max(min(first for _, first, _ in kept), minutes_from(now))
+    # Of minute candles, if their retention was prolonged.
+    ensure_partitions([begin + week * _WEEK for week in range((now - begin) // _WEEK + 1)], now=now)
+    with connection.cursor() as cursor, _touched(cursor):
+        cursor.execute(_TOUCH, [array_literal(column) for column in zip(*kept, strict=True)])
+        rebuild_touched(cursor, minutes_from=minutes_from(now))
 
 
 def add_liquidity_changes(changes: Iterable[tuple[PoolToken, LiquidityChange]]) -> list[int]:
@@ -179,15 +221,15 @@ def delete_positions(chain_id: int, positions: Collection[int], *, now: datetime
 def _delete(chain_id: int, selected: str, parameters: dict[str, Any], now: datetime) -> DeletedLogs:
     parameters = {"chain_id": chain_id, **parameters}
     with connection.cursor() as cursor:
-        with _touched_days(cursor):
+        with _touched(cursor):
             cursor.execute(_DELETE_TRADES.format(selected=selected), parameters)
-            cursor.execute("SELECT token_id, sum(trades)::bigint FROM touched_day GROUP BY token_id")
+            cursor.execute("SELECT token_id, sum(trades)::bigint FROM touched GROUP BY token_id")
             trades: dict[int, int] = dict(cursor.fetchall())
             if trades:
-                cursor.execute("SELECT DISTINCT day FROM touched_day")
+                cursor.execute("SELECT DISTINCT first_at FROM touched")
                 # Of minute candles, if their retention was prolonged.
                 ensure_partitions({day for (day,) in cursor.fetchall()}, now=now)
-                rebuild_days(cursor, minutes_from=minutes_from(now))
+                rebuild_touched(cursor, minutes_from=minutes_from(now))
         cursor.execute(_DELETE_LIQUIDITY.format(selected=selected), parameters)
         changed = [token_id for (token_id,) in cursor.fetchall()]
     return DeletedLogs(
@@ -196,7 +238,7 @@ def _delete(chain_id: int, selected: str, parameters: dict[str, Any], now: datet
 
 
 def _alter_trades(
-    cursor: CursorWrapper, rows: Sequence[TradeRow], bounds: dict[str, datetime], now: datetime
+    cursor: CursorWrapper, rows: Sequence[TradeRow], bounds: dict[str, datetime], now: datetime, *, merged: bool
 ) -> frozenset[int]:
     """Set the traders and rates of stored trades that lack them or have others; return the ids of their tokens."""
     if not rows:
@@ -208,19 +250,20 @@ def _alter_trades(
         "traders": [row.trader for row in rows],
         "rates": [row.quote_usd for row in rows],
     }
-    with _touched_days(cursor):
+    with _touched(cursor):
         cursor.execute(_ALTER_TRADES, parameters)
         token_ids = frozenset(token_id for (token_id,) in cursor.fetchall())
-        rebuild_days(cursor, minutes_from=minutes_from(now))
+        if merged:
+            rebuild_touched(cursor, minutes_from=minutes_from(now))
     return token_ids
 
 
 @contextmanager
-def _touched_days(cursor: CursorWrapper) -> Iterator[None]:
-    """Create the temporary table of tokens and days whose candles are computed anew."""
-    cursor.execute(_TOUCHED_DAY)
+def _touched(cursor: CursorWrapper) -> Iterator[None]:
+    """Create the temporary table of tokens and periods whose candles are computed anew."""
+    cursor.execute(_TOUCHED)
     yield
-    cursor.execute("DROP TABLE touched_day")
+    cursor.execute("DROP TABLE touched")
 
 
 def _utc(seconds: int) -> datetime:
@@ -230,7 +273,8 @@ def _utc(seconds: int) -> datetime:
 def _trade_line(row: TradeRow) -> str:
     """Return the row in COPY's text format; a function of its own, because a backfill writes millions."""
     trader = r"\N" if row.trader is None else rf"\\x{row.trader.hex()}"
-    usd, value = (r"\N", r"\N") if row.quote_usd is None else (row.quote_usd, row.value_usd)
+    usd = r"\N" if row.quote_usd is None else row.quote_usd
+    value = r"\N" if row.value_usd is None else row.value_usd
     return (
         f"{row.token_id}\t{row.at}\t{row.position}\t\\\\x{row.tx_hash.hex()}\t{trader}\t{row.is_buy}\t"
         f"{row.is_conversion}\t{row.amount_token}\t{row.amount_quote}\t{row.price!s}\t{usd!s}\t{value!s}\n"

@@ -1,14 +1,20 @@
 """Tokens by their pools, with the facts that turn a swap into a trade."""
 
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from sys import intern
 from typing import NamedTuple
 
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from tokens.chains.addresses import address_key
+from tokens.chains.registry.chains import ChainInfo
 from tokens.models import Token
 from tokens.models.expressions import equals_any
+
+# Tokens in a cache: some 50 MB.
+_MOST_CACHED = 100_000
 
 
 class PoolToken(NamedTuple):
@@ -17,8 +23,6 @@ class PoolToken(NamedTuple):
     token_id: int
     address: str
     decimals: int
-    # Smallest units.
-    supply: Decimal | None
     pool: str
     quote: str
     # None where the quote token reports none: such a pool has no trades.
@@ -26,8 +30,29 @@ class PoolToken(NamedTuple):
     locker: str
     # Whether the token is currency 0 of its pool; on Solana always.
     is_currency0: bool
-    # The starting tick as if the token were currency 0.
-    tick: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTokenCache:
+    """Tokens by pool, for one reading of final blocks: a token that is launched in them stays as it is.
+
+    A token that the verification corrects meanwhile is an exception, whose trades it corrects later as well.
+    Tokens are looked up until they are found with their quote token's decimals: both may be stored meanwhile.
+    """
+
+    chain: ChainInfo
+    _found: dict[str, PoolToken] = field(default_factory=dict, init=False)
+
+    def find(self, pools: AbstractSet[str]) -> dict[str, PoolToken]:
+        """Implement `find_pool_tokens`; at most one query."""
+        if len(self._found) > _MOST_CACHED:
+            self._found.clear()
+        found = {pool: token for pool in pools if (token := self._found.get(pool))}
+        if missing := pools - found.keys():
+            read = find_pool_tokens(self.chain.chain_id, missing, is_solana=self.chain.is_solana)
+            self._found.update((pool, token) for pool, token in read.items() if token.quote_decimals is not None)
+            found |= read
+        return found
 
 
 def find_pool_tokens(chain_id: int, pools: Iterable[str], *, is_solana: bool) -> dict[str, PoolToken]:
@@ -50,25 +75,22 @@ def _read(column: str, texts: Iterable[str], *, chain_id: int, is_solana: bool) 
         "pk",
         "contract_address",
         "decimals",
-        "supply",
         "pool_address",
         "paired_token",
         "locker_address",
         _pool_fact("pair_decimals"),
-        _pool_fact("tick"),
     )
-    for pk, address, decimals, supply, pool, quote, locker, quote_decimals, tick in launched.values_list(*columns):
+    for pk, address, decimals, pool, quote, locker, quote_decimals in launched.values_list(*columns):
         yield PoolToken(
             token_id=pk,
             address=address,
             decimals=decimals,
-            supply=supply,
             pool=pool,
-            quote=quote,
+            # Few texts, which a cache would have as often as tokens.
+            quote=intern(quote),
             quote_decimals=None if quote_decimals is None else int(quote_decimals),
-            locker=locker,
+            locker=intern(locker),
             is_currency0=is_solana or address_key(address) < address_key(quote),
-            tick=None if tick is None else int(tick),
         )
 
 

@@ -10,7 +10,7 @@ from django.db.models import F, Min, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from tokens.chains.addresses import address_key
+from tokens.chains.addresses import address_key, parse_pool_address
 from tokens.chains.pool_types import Swap, chain_position, split_position
 from tokens.chains.registry.chains import ChainInfo, ReferencePool
 from tokens.installation.installed_registry import registry
@@ -180,11 +180,11 @@ def newest_reference_prices(
     return {(chain_id, pool): (usd, at) for chain_id, pool, usd, at in found if usd is not None}
 
 
-def _of_pools(swaps: Sequence[Swap], pools: Collection[str]) -> Iterator[tuple[Swap, str]]:
+def _of_pools(swaps: Iterable[Swap], pools: Iterable[str]) -> Iterator[tuple[Swap, str]]:
     """Yield the swaps in these pools with the key of the pool."""
-    # Most swaps are in others: a set of the texts that were found costs less than the key of each.
-    keys = {pool: key for pool in {swap.pool for swap in swaps} if (key := address_key(pool)) in pools}
-    return ((swap, keys[swap.pool]) for swap in swaps if swap.pool in keys) if keys else iter(())
+    # Most swaps are in others: comparing their texts as they are costs less than the key of each.
+    keys = {parse_pool_address(key): key for key in pools}
+    return ((swap, keys[swap.pool]) for swap in swaps if swap.pool in keys)
 
 
 def _price_references(chain: ChainInfo) -> dict[str, ReferencePool]:

@@ -36,49 +36,54 @@ class TradeRow(NamedTuple):
     amount_quote: int
     price: Decimal
     quote_usd: Decimal | None
-    # USD, rounded half up to 6 decimals; None where `quote_usd` is.
+    # USD, rounded half up to 6 decimals; None where `quote_usd` is, and in a history.
     value_usd: Decimal | None
 
 
-def make_trade_rows(swaps: Iterable[Swap], tokens: Mapping[str, PoolToken], rates: QuoteRates) -> list[TradeRow]:
+def make_trade_rows(
+    swaps: Iterable[Swap], tokens: Mapping[str, PoolToken], rates: QuoteRates, *, valued: bool = True
+) -> list[TradeRow]:
     """Return the trades among swaps; `tokens` are by pool.
 
     Swaps in other pools are left out, those for a quote token of unknown decimals, and those that exchange nothing: an
     amount that was rounded to zero has no execution price and is no demand, and the next trade has the pool's price.
+    Without `valued`, no row has a `value_usd`: a history is summed up from its stored trades.
     """
     rows = []
     for swap in swaps:
-        token = tokens.get(swap.pool)
-        if token is None or token.quote_decimals is None:
-            continue
-        in_token, in_quote = (swap.amount0, swap.amount1) if token.is_currency0 else (swap.amount1, swap.amount0)
-        if not is_exchange(swap):
+        # Unpacked once, because a backfill converts millions.
+        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, sender, trader = swap
+        token = tokens.get(pool)
+        if token is None or token.quote_decimals is None or not is_exchange(swap):
             continue
         price = pool_price(
-            swap.sqrt_price,
+            sqrt_price,
             decimals=token.decimals,
             quote_decimals=token.quote_decimals,
             is_currency0=token.is_currency0,
         )
         if price is None:
             continue
-        position = chain_position(swap.block_number, swap.log_index)
+        in_token, in_quote = (amount0, amount1) if token.is_currency0 else (amount1, amount0)
+        position = chain_position(block, log_index)
         quote_usd = rates.usd_at(token.quote, position)
         amount_quote = abs(in_quote)
         rows.append(
             TradeRow(
                 token.token_id,
-                swap.block_time,
+                at,
                 position,
-                _transaction_bytes(swap.tx_hash),
-                None if swap.trader is None else _address_bytes(swap.trader),
+                _transaction_bytes(tx_hash),
+                None if trader is None else _address_bytes(trader),
                 in_token < 0,
-                swap.sender == token.locker,
+                sender == token.locker,
                 abs(in_token),
                 amount_quote,
                 price,
                 quote_usd,
-                None if quote_usd is None else trade_value(amount_quote, token.quote_decimals, quote_usd),
+                trade_value(amount_quote, token.quote_decimals, quote_usd)
+                if valued and quote_usd is not None
+                else None,
             )
         )
     return rows

@@ -1,10 +1,11 @@
 """Writing and unwinding of trades: with their blocks, in the same transaction."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
@@ -13,7 +14,8 @@ from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead, PoolLiquidityChange, PoolTrade
 from tokens.trades import market_rows, pool_log_rows, quote_rates, rolling_sums
-from tokens.trades.pool_tokens import PoolToken, find_pool_tokens
+from tokens.trades.pool_log_rows import StagedTrades
+from tokens.trades.pool_tokens import PoolToken, PoolTokenCache
 from tokens.trades.trade_rows import make_trade_rows
 
 # No chain has this many blocks above the newest one that a node reported.
@@ -31,19 +33,42 @@ class StoredTrades:
     token_ids: frozenset[int]
 
 
+class UnsummedToken(NamedTuple):
+    """A token with new trades or liquidity changes: times of the first and last trade, and the number of trades."""
+
+    token_id: int
+    first_at: datetime | None
+    last_at: datetime | None
+    trades: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PreparedTrades:
+    """Trades of these pools, converted from swaps before their blocks are written."""
+
+    pools: frozenset[str]
+    trades: StagedTrades
+
+
 def store_trades(
-    swaps: Sequence[Swap], liquidity_changes: Sequence[LiquidityChange], *, chain: ChainInfo, live: bool
+    swaps: Sequence[Swap],
+    liquidity_changes: Sequence[LiquidityChange],
+    *,
+    chain: ChainInfo,
+    live: bool,
+    cache: PoolTokenCache | None = None,
+    prepared: PreparedTrades | None = None,
 ) -> StoredTrades:
-    """Store trades and liquidity changes of pools of indexed tokens, their candles and reference prices. Idempotent.
+    """Store trades and liquidity changes of pools of indexed tokens, and reference prices. Idempotent.
 
     Others are dropped. In chain order; call it in a database transaction that holds the chain's lock, after the
-    launches of the same blocks. `live` updates rolling sums and markets as well, which history leaves to
-    `recount_tokens`.
+    launches of the same blocks. `live` updates candles, rolling sums and markets as well, which history leaves to
+    `sum_up`. History also gives its `cache`, and what it has `prepared` of these swaps.
     """
-    tokens = _find_tokens(chain, swaps, liquidity_changes)
+    tokens = (cache or PoolTokenCache(chain)).find({log.pool for logs in (swaps, liquidity_changes) for log in logs})
     quote_rates.store_reference_prices(chain, swaps)
-    rates = quote_rates.load_rates(chain, {token.quote for token in tokens.values()}, swaps)
-    trades = pool_log_rows.add_trades(make_trade_rows(swaps, tokens, rates), now=timezone.now())
+    staged = _convert(chain, swaps, tokens, prepared, valued=live)
+    trades = pool_log_rows.add_trades(staged, merged=live)
     changed = pool_log_rows.add_liquidity_changes(
         (tokens[change.pool], change) for change in liquidity_changes if change.pool in tokens
     )
@@ -56,6 +81,30 @@ def store_trades(
         rolling_sums.add_trades(chain.chain_id, counted)
         market_rows.refresh_markets(chain, token_ids)
     return StoredTrades(trades=len(trades.rows), liquidity_changes=len(changed), token_ids=token_ids)
+
+
+def prepare_trades(
+    swaps: Sequence[Swap], *, before: Sequence[Swap], launched: Collection[str], cache: PoolTokenCache
+) -> Callable[[], PreparedTrades]:
+    """Look up tokens and rates; return the conversion of the swaps, which any thread can call, without the database.
+
+    `before` are the swaps between the stored ones and these, whose prices are rates of these. `launched` are the tokens
+    that are launched in the same blocks. In chain order; call it as `store_trades`, which later converts the swaps in
+    pools of these tokens, and in pools that have them as quote token.
+    """
+    found = cache.find({swap.pool for swap in swaps})
+    # Decimals that are unknown may be stored before these swaps are.
+    tokens = {
+        pool: token for pool, token in found.items() if token.quote_decimals is not None and token.quote not in launched
+    }
+    rates = quote_rates.load_rates(cache.chain, _quotes(tokens), [*before, *swaps])
+    now = timezone.now()
+
+    def convert() -> PreparedTrades:
+        rows = make_trade_rows(swaps, tokens, rates, valued=False)
+        return PreparedTrades(pools=frozenset(tokens), trades=pool_log_rows.stage_trades(rows, now=now))
+
+    return convert
 
 
 def unwind_trades(chain_id: int, *, above: int) -> int:
@@ -102,22 +151,21 @@ def find_altered_positions(
     return {position for position in stored.keys() & read.keys() if not _are_equal(stored[position], read[position])}
 
 
-def is_counted(swaps: Sequence[Swap], chain_id: int) -> bool:
-    """Return whether rolling sums have the times of some of these swaps."""
-    return bool(swaps) and max(swap.block_time for swap in swaps) >= rolling_sums.counts_from(chain_id)
+def find_traded_tokens(chain_id: int, first: int, last: int) -> list[UnsummedToken]:
+    """Return the tokens with trades or liquidity changes in these blocks, by their ids."""
+    changes = _of_blocks(PoolLiquidityChange, chain_id, first, last).values_list("token_id").distinct()
+    found = {token_id: UnsummedToken(token_id, None, None, 0) for (token_id,) in changes}
+    trades = _of_blocks(PoolTrade, chain_id, first, last).values_list("token_id")
+    rows = trades.annotate(first_at=Min("at"), last_at=Max("at"), trades=Count("*"))
+    found |= {row[0]: UnsummedToken(*row) for row in rows}
+    return [found[token_id] for token_id in sorted(found)]
 
 
-def find_tokens_since(chain_id: int, *, first: int) -> list[int]:
-    """Return the ids of the tokens with trades or liquidity changes from block `first` on."""
-    return sorted(
-        {
-            token_id
-            for model in (PoolTrade, PoolLiquidityChange)
-            for token_id in _of_blocks(model, chain_id, first, _newest_block(chain_id))
-            .values_list("token_id", flat=True)
-            .distinct()
-        }
-    )
+def sum_up(chain_id: int, tokens: Sequence[UnsummedToken]) -> None:
+    """Compute candles anew for the days of tokens' trades, and rolling sums and markets. Call it as `store_trades`."""
+    traded = [(token.token_id, token.first_at, token.last_at) for token in tokens if token.first_at and token.last_at]
+    pool_log_rows.rebuild_candles(traded, now=timezone.now())
+    recount_tokens(chain_id, [token.token_id for token in tokens])
 
 
 def recount_tokens(chain_id: int, token_ids: Collection[int]) -> None:
@@ -127,11 +175,25 @@ def recount_tokens(chain_id: int, token_ids: Collection[int]) -> None:
         market_rows.refresh_markets(registry().chains[chain_id], token_ids)
 
 
-def _find_tokens(
-    chain: ChainInfo, swaps: Sequence[Swap], liquidity_changes: Sequence[LiquidityChange]
-) -> dict[str, PoolToken]:
-    pools = {log.pool for logs in (swaps, liquidity_changes) for log in logs}
-    return find_pool_tokens(chain.chain_id, pools, is_solana=chain.is_solana) if pools else {}
+def _convert(
+    chain: ChainInfo,
+    swaps: Sequence[Swap],
+    tokens: Mapping[str, PoolToken],
+    prepared: PreparedTrades | None,
+    *,
+    valued: bool,
+) -> StagedTrades:
+    """Return the trades among swaps, with those that are prepared."""
+    left = tokens if prepared is None else {pool: tokens[pool] for pool in tokens.keys() - prepared.pools}
+    if prepared is not None and not left:
+        return prepared.trades
+    rates = quote_rates.load_rates(chain, _quotes(left), swaps)
+    converted = pool_log_rows.stage_trades(make_trade_rows(swaps, left, rates, valued=valued), now=timezone.now())
+    return converted if prepared is None else prepared.trades.joined(converted)
+
+
+def _quotes(tokens: Mapping[str, PoolToken]) -> set[str]:
+    return {token.quote for token in tokens.values()}
 
 
 def _newest_block(chain_id: int) -> int:
@@ -176,8 +238,8 @@ def _read_logs(
     swaps: Sequence[Swap], liquidity_changes: Sequence[LiquidityChange], chain: ChainInfo
 ) -> dict[int, _PoolLog | None]:
     """Return position -> row of each log; None for one that makes no row."""
-    tokens = _find_tokens(chain, swaps, liquidity_changes)
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
+    tokens = PoolTokenCache(chain).find({log.pool for log in logs})
     found: dict[int, _PoolLog | None] = {chain_position(log.block_number, log.log_index): None for log in logs}
     # No rates: a price in USD is no fact of these logs.
     for row in make_trade_rows(swaps, tokens, quote_rates.QuoteRates({})):

@@ -230,6 +230,9 @@ def test_a_run_of_trades_that_is_not_complete_is_continued_whatever_is_newest_by
     row = trade_run(first=60)
     assert trade_run(first=60, final=500).pk == trade_run(final=500).pk == row.pk
     coverage.advance_followed(row, to=400)
+    # Killed before its trades were summed up.
+    assert trade_run(final=500).pk == row.pk
+    Coverage.objects.update(summed_to=400)
     assert trade_run(final=500, verified=True).pk == row.pk
     assert trade_run(first=60, final=500).last_block == 500
     assert trade_run(first=10, last=20).last_block == 20

@@ -18,7 +18,7 @@ from tests.simulator.transactions import TransactionMaker
 from tokens.chains.evm.logs.blooms import BITS
 from tokens.following import coverage
 from tokens.following.followed_pools import MAX_NAMED_POOLS
-from tokens.following.history import read_history
+from tokens.following.history import read_history, sum_up
 from tokens.following.verifying.verification import VerifiedRun, verify_coverage
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import Coverage, CoverageAlarm, LaunchFacts, PoolTrade, RollingSum, Token, TokenEvent
@@ -61,6 +61,7 @@ def read(chain: SimulatedChain, *, first: int = 0) -> Coverage:
     run = coverage.open_run_coverage(installed.info, first=first, last=final(chain))
     for _ in read_history(run, chain=installed, target=lambda: final(chain), control=control()):
         pass
+    sum_up(run, chain=installed.info, stop=control().stop)
     return run
 
 
@@ -348,6 +349,7 @@ def test_trades_of_a_token_that_became_known_later_are_written_without_an_alarm(
     early = coverage.open_run_coverage(installed_chain(CHAIN).info, first=0, last=half - 1)
     for _ in read_history(early, chain=installed_chain(CHAIN), target=lambda: half - 1, control=control()):
         pass
+    sum_up(early, chain=installed_chain(CHAIN).info, stop=control().stop)
     before = PoolTrade.objects.count()
     assert sum(step.missing for step in check(late)) == 0
     assert PoolTrade.objects.count() > before
@@ -404,6 +406,7 @@ def test_an_event_of_a_token_that_became_known_later_is_written_without_an_alarm
     early = coverage.open_run_coverage(installed_chain(CHAIN).info, first=0, last=half - 1)
     for _ in read_history(early, chain=installed_chain(CHAIN), target=lambda: half - 1, control=control()):
         pass
+    sum_up(early, chain=installed_chain(CHAIN).info, stop=control().stop)
     assert any("event" in line and "is missing" in line for line in wrong_rows(chain, to=final(chain)))
     assert sum(step.missing for step in check(late)) == 0
     assert wrong_rows(chain, to=final(chain)) == []

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import SocialProfile
-from config.postgresql.bulk_load import commit_asynchronously
+from config.postgresql.bulk_load import tune_bulk_transaction
 from tests.nodes.launch_builder import STRANGER, event
 from tests.nodes.recordings import base, decoded, mined
 from tests.rows.factories import TokenFactory
@@ -77,7 +77,7 @@ def test_only_the_transaction_that_sets_it_is_committed_lazily(transactional_db)
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit TO on")
     with transaction.atomic():
-        commit_asynchronously()
+        tune_bulk_transaction()
         assert waits() == "off"
     assert waits() == "on"
 

@@ -1,5 +1,6 @@
 """Tests of tokens/trades/candles.py and pool_log_rows.py: candles equal a recomputation from the trades in Python."""
 
+from collections.abc import Iterable
 from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
@@ -22,12 +23,17 @@ from tests.tokens.trades.trade_worlds import (
 from tokens.chains.pool_types import split_position
 from tokens.models import Candle, MinuteCandle, PoolTrade
 from tokens.trades.partitions import ensure_partitions, week_of
-from tokens.trades.pool_log_rows import add_trades, delete_blocks, delete_positions
+from tokens.trades.pool_log_rows import AddedTrades, add_trades, delete_blocks, delete_positions, stage_trades
+from tokens.trades.trade_rows import TradeRow
 
 pytestmark = pytest.mark.django_db
 
 CHAIN_ID = 8453
 WEEK = timedelta(days=7)
+
+
+def add(rows: Iterable[TradeRow]) -> AddedTrades:
+    return add_trades(stage_trades(rows, now=NOW))
 
 
 @pytest.fixture
@@ -64,7 +70,7 @@ def test_they_equal_a_recomputation_after_any_additions_and_deletions(tokens, wo
         for _ in range(data.draw(st.integers(1, 5))):
             # In any sequence, some of them stored before, some twice.
             batch = data.draw(st.lists(st.sampled_from(rows), max_size=10)) if rows else []
-            added = add_trades(sorted(batch, key=lambda row: row.position), now=NOW).rows
+            added = add(sorted(batch, key=lambda row: row.position)).rows
             assert {row.position for row in added} == {row.position for row in batch} - set(stored)
             stored |= {row.position: row for row in batch}
             gone = set()
@@ -91,8 +97,8 @@ def test_batches_may_be_cut_anywhere(tokens, world, data):
     rows = of_tokens(world, tokens)
     cut = data.draw(st.integers(1, len(rows) - 1))
     with example():
-        add_trades(rows[cut:], now=NOW)
-        add_trades(rows[:cut], now=NOW)
+        add(rows[cut:])
+        add(rows[:cut])
         assert_stored(rows)
 
 
@@ -104,7 +110,7 @@ def test_rows_after_their_retention_are_not_written(tokens, settings, world):
     settings.TRADE_DAYS, settings.CANDLE_MINUTE_DAYS = 3, 2
     monday = week_of(NOW).timestamp()
     with example():
-        add_trades(rows, now=NOW)
+        add(rows)
         assert_stored([row for row in rows if row.at >= monday])
 
 
@@ -115,7 +121,7 @@ def test_minutes_after_their_retention_are_not_written(tokens, settings, world):
     settings.CANDLE_MINUTE_DAYS = 2
     monday = week_of(NOW).timestamp()
     with example():
-        add_trades(rows, now=NOW)
+        add(rows)
         expected = {key: columns for key, columns in expected_candles(rows).items() if key[1] > 60 or key[2] >= monday}
         assert stored_candles() == expected
         delete_positions(CHAIN_ID, [row.position for row in rows[:1]], now=NOW)
@@ -129,7 +135,7 @@ def test_the_rows_of_other_chains_stay(tokens):
     elsewhere = launched_token(chain_id=1).pk
     at, position = int(NOW.timestamp()), FIRST_BLOCK << 20
     rows = [trade_row(token_id=token, at=at, position=position) for token in (tokens[0], elsewhere)]
-    add_trades(rows, now=NOW)
+    add(rows)
     assert delete_blocks(1, FIRST_BLOCK, FIRST_BLOCK, now=NOW).token_ids == {elsewhere}
     assert_stored(rows[:1])
 
@@ -139,8 +145,8 @@ def test_a_trader_is_added_later_and_never_removed(tokens):
     unknown = trade_row(token_id=tokens[0], at=at, position=position)
     known = unknown._replace(trader=b"\x01" * 20)
     for row, learned in ((unknown, set()), (known, {tokens[0]}), (unknown, set()), (known, set())):
-        assert add_trades([row], now=NOW).altered == learned
-    assert add_trades([known._replace(trader=b"\x02" * 20)], now=NOW).altered == set()
+        assert add([row]).altered == learned
+    assert add([known._replace(trader=b"\x02" * 20)]).altered == set()
     assert_stored([known])
 
 
@@ -151,9 +157,9 @@ def test_a_rate_is_replaced_by_that_of_a_later_reading_and_never_removed(tokens)
         trade_row(token_id=tokens[0], at=at, position=position, quote_usd=usd)
         for usd in (None, Decimal(2000), Decimal(3000))
     )
-    add_trades([unknown, other], now=NOW)
+    add([unknown, other])
     for row, altered in ((stale, {tokens[0]}), (right, {tokens[0]}), (unknown, set()), (right, set())):
-        assert add_trades([row], now=NOW).altered == altered
+        assert add([row]).altered == altered
         assert_stored([row if row.quote_usd else right, other])
 
 
@@ -161,7 +167,7 @@ def test_a_batch_that_fails_leaves_nothing(tokens):
     at = int(NOW.timestamp())
     rows = [trade_row(token_id=tokens[0], at=at, position=FIRST_BLOCK << 20)]
     with pytest.raises(ZeroDivisionError), transaction.atomic():
-        add_trades(rows, now=NOW)
+        add(rows)
         raise ZeroDivisionError
     assert not PoolTrade.objects.exists() and not Candle.objects.exists() and not MinuteCandle.objects.exists()
-    assert len(add_trades(rows, now=NOW).rows) == 1
+    assert len(add(rows).rows) == 1

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.rows.factories import CoverageFactory, TokenFactory
+from tokens.chains.addresses import parse_pool_address
 from tokens.chains.pool_types import Swap, chain_position
 from tokens.chains.registry.chains import load_registry
 from tokens.models import LaunchFacts, PoolTrade, ReferencePrice
@@ -181,7 +182,7 @@ def test_the_other_sequence_of_currencies_and_18_decimals_give_a_rate():
     (pool, _) = bsc.reference_pools
     assert (pool.is_currency0, pool.stable_decimals) == (False, 18)
     square_root = root(Fraction("612.34"), 18, 18, is_currency0=False)
-    found = usd(5, swap(pool.pool, 5, square_root), quote=pool.currency, chain=bsc)
+    found = usd(5, swap(parse_pool_address(pool.pool), 5, square_root), quote=pool.currency, chain=bsc)
     assert found == digits(exact(square_root, 18, 18, is_currency0=False), 15)
     assert abs(found - Decimal("612.34")) < Decimal("1e-9")
 
@@ -330,7 +331,9 @@ def test_a_reorg_deletes_prices_above_its_block():
     for block in (10, 11, 12):
         store_reference_prices(BASE, [swap(POOL, block, root(3000 + block)), swap(SECOND, block, root(1))])
     ethereum = load_registry().chain(1)
-    store_reference_prices(ethereum, [swap(ethereum.reference_pools[0].pool, 99, root(2, is_currency0=False))])
+    store_reference_prices(
+        ethereum, [swap(parse_pool_address(ethereum.reference_pools[0].pool), 99, root(2, is_currency0=False))]
+    )
     delete_reference_prices(8453, above=10)
     assert [(row[0], row[2]) for row in stored()] == [(8453, 10), (1, 99), (8453, 10)]
     assert round(usd(99)) == 3010

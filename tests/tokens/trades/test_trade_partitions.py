@@ -16,7 +16,7 @@ from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from tests.tokens.trades.trade_worlds import launched_token, trade_row
 from tokens.models import MinuteCandle, PoolTrade
 from tokens.trades import partitions, tasks
-from tokens.trades.pool_log_rows import add_trades
+from tokens.trades.pool_log_rows import add_trades, stage_trades
 
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
@@ -52,7 +52,7 @@ def names():
 def store(at, *, now=NOW):
     row = trade_row(token_id=launched_token().pk, at=int(at.timestamp()), position=1 << 20)
     with transaction.atomic():
-        return add_trades([row], now=now)
+        return add_trades(stage_trades([row], now=now))
 
 
 @pytest.mark.parametrize(

@@ -29,13 +29,11 @@ def pool_token(**facts):
         "token_id": 5,
         "address": "0x" + "11" * 20,
         "decimals": 18,
-        "supply": None,
         "pool": POOL,
         "quote": WETH,
         "quote_decimals": 18,
         "locker": LOCKER,
         "is_currency0": True,
-        "tick": None,
     }
     return PoolToken(**plain | facts)
 

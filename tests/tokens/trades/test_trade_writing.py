@@ -13,6 +13,7 @@ from django.utils import timezone
 from tests.nodes.recordings import base
 from tests.rows.factories import ChainHeadFactory
 from tests.tokens.trades.trade_worlds import expected_candles, launched_token, stored_candles
+from tokens.chains.addresses import parse_pool_address
 from tokens.chains.pool_types import LiquidityChange, Swap, chain_position
 from tokens.indexing import chain_lock
 from tokens.models import (
@@ -26,7 +27,7 @@ from tokens.models import (
     Token,
 )
 from tokens.trades import partitions, trade_writing
-from tokens.trades.pool_tokens import find_pool_tokens
+from tokens.trades.pool_tokens import PoolTokenCache, find_pool_tokens
 from tokens.trades.quote_rates import QuoteRates
 from tokens.trades.trade_rows import make_trade_rows
 
@@ -113,7 +114,7 @@ def derived_rows():
 
 
 def test_logs_of_indexed_pools_are_stored_and_others_dropped(world):
-    stored = store(world)
+    stored = store(world, live=True)
     assert (stored.trades, stored.liquidity_changes) == (5, 1)
     assert stored.token_ids == {token.pk for token in world.tokens}
     assert trade_writing.find_pool_logs(CHAIN_ID, 100, 105) == world.positions
@@ -169,20 +170,15 @@ def test_a_trade_that_is_stored_at_two_times_is_altered(world):
     assert trade_writing.find_altered_positions(world.swaps, world.changes, chain=base()) == {position}
 
 
-def test_history_is_counted_once_it_is_within_a_day(world):
-    assert trade_writing.is_counted(world.swaps, CHAIN_ID)
-    old = [log._replace(block_time=log.block_time - 25 * 3600) for log in world.swaps]
-    assert not trade_writing.is_counted(old, CHAIN_ID)
-    assert not trade_writing.is_counted([], CHAIN_ID)
-
-
 def test_sums_and_markets_follow_at_the_head_and_at_the_end_of_history(world):
     store(world)
     assert not RollingSum.objects.exists()
-    assert trade_writing.find_tokens_since(CHAIN_ID, first=106) == []
-    token_ids = trade_writing.find_tokens_since(CHAIN_ID, first=100)
-    assert len(token_ids) == 2
-    trade_writing.recount_tokens(CHAIN_ID, token_ids)
+    assert not stored_candles()
+    assert trade_writing.find_traded_tokens(CHAIN_ID, 106, 200) == []
+    tokens = trade_writing.find_traded_tokens(CHAIN_ID, 100, 105)
+    assert [token.trades for token in tokens] == [3, 2]
+    trade_writing.sum_up(CHAIN_ID, tokens)
+    assert_candles(world)
     history = derived_rows()
     trade_writing.unwind_trades(CHAIN_ID, above=99)
     store(world, live=True)
@@ -204,7 +200,8 @@ def test_trades_that_are_read_again_after_the_history_have_the_rates_of_their_pl
     Token.objects.update(paired_token=reference.currency)
     store(world, live=True)
     assert set(PoolTrade.objects.values_list("quote_usd", flat=True)) == {None}
-    earlier = [swap(reference.pool, block, 0, sqrt_price=isqrt(usd * 2**192 // 10**12)) for block, usd in RATES.items()]
+    pool = parse_pool_address(reference.pool)
+    earlier = [swap(pool, block, 0, sqrt_price=isqrt(usd * 2**192 // 10**12)) for block, usd in RATES.items()]
     world.swaps = sorted([*earlier, *world.swaps], key=lambda log: (log.block_number, log.log_index))
     again = store(world, live=True)
     assert again.trades == 0
@@ -214,6 +211,37 @@ def test_trades_that_are_read_again_after_the_history_have_the_rates_of_their_pl
     assert round(day.volume_usd) == 3000 + 3000 + 4000
     assert set(Candle.objects.values_list("close_usd", flat=True)).isdisjoint({None})
     assert round(Market.objects.get(token=world.tokens[0]).quote_price_usd) == 4000
+
+
+def test_swaps_that_are_prepared_before_the_blocks_below_are_written_make_the_same_trades(world):
+    """Check a price among the blocks below, and a token that is launched after the preparation."""
+    reference = base().reference_pools[0]
+    Token.objects.update(paired_token=reference.currency)
+    pool = parse_pool_address(reference.pool)
+    prices = [swap(pool, block, 0, sqrt_price=isqrt(usd * 2**192 // 10**12)) for block, usd in RATES.items()]
+    swaps = sorted([*prices, *world.swaps], key=lambda log: (log.block_number, log.log_index))
+    first = [log for log in swaps if log.block_number < 103]
+    second = [log for log in swaps if log.block_number >= 103]
+    late = world.tokens[1]
+    Token.objects.filter(pk=late.pk).update(pool_address="")
+    cache = PoolTokenCache(base())
+    with transaction.atomic():
+        chain_lock.lock_exclusive(CHAIN_ID)
+        convert = trade_writing.prepare_trades(second, before=first, launched=(), cache=cache)
+        late.save(update_fields=["pool_address"])
+        trade_writing.store_trades(first, (), chain=base(), live=False, cache=cache)
+        prepared = convert()
+        quote = {reference.currency}
+        unpriced = trade_writing.prepare_trades(second, before=first, launched=quote, cache=cache)()
+        assert not unpriced.pools and not unpriced.trades.rows
+        assert late.pool_address not in prepared.pools
+        trade_writing.store_trades(second, (), chain=base(), live=False, cache=cache, prepared=prepared)
+    rows = list(PoolTrade.objects.order_by("position").values())
+    PoolTrade.objects.all().delete()
+    world.swaps = swaps
+    store(world)
+    assert rows == list(PoolTrade.objects.order_by("position").values())
+    assert len({row["quote_usd"] for row in rows}) == 2
 
 
 @pytest.mark.parametrize("is_reported", [True, False])
@@ -236,8 +264,9 @@ def test_unwinding_leaves_what_the_blocks_below_have(world, above, is_reported):
     left = {block for block in (100, 104) if block <= above}
     assert set(ReferencePrice.objects.values_list("block_number", flat=True)) == left
     unwound = derived_rows()
-    trade_writing.recount_tokens(CHAIN_ID, trade_writing.find_tokens_since(CHAIN_ID, first=0))
+    trade_writing.sum_up(CHAIN_ID, trade_writing.find_traded_tokens(CHAIN_ID, 0, 200))
     assert derived_rows() == unwound
+    assert_candles(world)
 
 
 def test_the_rows_of_other_chains_stay(world):

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.http.errors import RetryableError
-from config.postgresql.bulk_load import commit_asynchronously
+from config.postgresql.bulk_load import tune_bulk_transaction
 from tokens.chains.errors import LogDecodingError, TransactionNotFoundError
 from tokens.chains.pool_types import Swap, chain_position
 from tokens.chains.solana.solana_chain import SolanaChain
@@ -62,7 +62,7 @@ def read_listed(account: FollowedAccount, *, chain: SolanaChain) -> ReadCounts:
     done = [row for part in parts for row in part.rows]
     trades = 0
     with transaction.atomic():
-        commit_asynchronously()
+        tune_bulk_transaction()
         if facts or swaps:
             chain_lock.lock_exclusive(account.chain_id)
         followed_accounts.advance_account(account)

@@ -45,7 +45,7 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
         [swap for swap in contents.swaps if _position(swap) not in right],
         [change for change in contents.liquidity_changes if _position(change) not in right],
         chain=chain,
-        live=False,
+        live=True,
     )
     added = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last) - before
     _require_proof(reading, added | altered | invented | {chain_position(block, 0) for block in unpriced})

@@ -1,5 +1,7 @@
 """Trades of a followed chain: of its head, its history and its reorganisations, with candles, sums and markets."""
 
+from unittest.mock import patch
+
 import pytest
 
 from tests.nodes.followed import Followed
@@ -9,12 +11,14 @@ from tests.rows.factories import TokenFactory
 from tests.simulator import SimulatedChain, Traffic, serve
 from tests.simulator.trade_comparing import trade_differences
 from tests.simulator.truth import SwapTruth
-from tokens.chains.pool_types import EVERY_POOL
+from tokens.chains.pool_types import EVERY_POOL, chain_position
 from tokens.following import coverage
 from tokens.following.followed_pools import MAX_NAMED_POOLS, select_followed_pools
 from tokens.following.history import join_head, read_history, sum_up
+from tokens.following.prefetch import Prefetcher
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import Coverage, FollowedBlock, Market, PoolTrade, Token
+from tokens.models import Coverage, FollowedBlock, Market, MinuteCandle, PoolTrade, Token
+from tokens.trades import trade_writing
 
 pytestmark = pytest.mark.django_db
 
@@ -42,8 +46,8 @@ def live(chain: SimulatedChain) -> Coverage:
     return coverage.open_live_coverage(installed_chain(CHAIN).info, final=final(chain))[-1]
 
 
-def read(row: Coverage, *, to: int) -> None:
-    for _ in read_history(row, chain=installed_chain(CHAIN), target=lambda: to, control=control()):
+def read(row: Coverage, *, to: int, **options: int) -> None:
+    for _ in read_history(row, chain=installed_chain(CHAIN), target=lambda: to, control=control(), **options):
         pass
 
 
@@ -94,6 +98,7 @@ def test_the_history_has_all_trades_whatever_was_launched_while_ranges_were_requ
     settings.FOLLOW_LONGEST_RANGE_BLOCKS = settings.FOLLOW_RANGE_BLOCKS = 4
     row = live(chain)
     read(row, to=final(chain))
+    sum_up(row, chain=installed_chain(CHAIN).info, stop=control().stop)
     assert wrong_rows(chain, to=final(chain)) == []
 
 
@@ -101,7 +106,9 @@ def test_of_many_pools_foreign_ones_are_dropped(chain, node):
     for number in range(MAX_NAMED_POOLS + 1):
         TokenFactory(chain_id=CHAIN, pool_address=f"0x{number:064x}")
     assert select_followed_pools(installed_chain(CHAIN).info) == EVERY_POOL
-    read(live(chain), to=final(chain))
+    row = live(chain)
+    read(row, to=final(chain))
+    sum_up(row, chain=installed_chain(CHAIN).info, stop=control().stop)
     truth = chain.truth(blocks=chain.blocks[: final(chain) + 1])
     assert trade_differences(truth, chain_id=CHAIN) == []
 
@@ -112,6 +119,7 @@ def test_the_window_is_read_again_with_the_pools_known(chain, node):
     row = live(chain)
     read(row, to=final(chain))
     assert join_head(row, chain=installed_chain(CHAIN), stop=control().stop)
+    sum_up(row, chain=installed_chain(CHAIN).info, stop=control().stop)
     assert wrong_rows(chain, to=chain.head.number) == []
     chain.reorg(3, length=5)
     followed.catch_up()
@@ -125,11 +133,55 @@ def test_what_a_killed_process_did_not_sum_is_summed_by_the_next(chain, node):
     row = Coverage.objects.get()
     assert (row.followed_to, row.summed_to) == (final(chain), -1)
     info = installed_chain(CHAIN).info
-    traded = Token.objects.filter(trades__isnull=False).distinct().count()
-    assert sum_up(row, chain=info) >= traded > 5
+    of_history = {"trades__position__lt": chain_position(final(chain) + 1, 0)}
+    traded = Token.objects.filter(**of_history).distinct().count()
+    assert sum_up(row, chain=info, stop=control().stop) >= traded > 5
     assert Market.objects.filter(last_position__isnull=False).count() >= traded
     assert Coverage.objects.get().summed_to == final(chain)
-    assert sum_up(row, chain=info) == 0
+    assert sum_up(row, chain=info, stop=control().stop) == 0
+
+
+def test_a_sum_that_is_stopped_or_of_blocks_that_are_unwound_stores_no_progress(chain, node):
+    row, stopped = live(chain), control().stop
+    read(row, to=final(chain))
+    stopped.set()
+    info = installed_chain(CHAIN).info
+    assert sum_up(row, chain=info, stop=stopped) == 0
+    Coverage.objects.update(followed_to=row.followed_to - 5)
+    with pytest.raises(coverage.ProgressConflictError):
+        sum_up(row, chain=info, stop=control().stop)
+    assert (row.summed_to, Coverage.objects.get().summed_to) == (-1, -1)
+    # The row is as it was read, so that its next write conflicts.
+    assert row.followed_to == final(chain)
+
+
+def test_a_long_history_is_summed_up_before_its_end(chain, node, settings):
+    settings.FOLLOW_LONGEST_RANGE_BLOCKS = settings.FOLLOW_RANGE_BLOCKS = 4
+    row = live(chain)
+    steps = read_history(
+        row, chain=installed_chain(CHAIN), target=lambda: final(chain), control=control(), sum_up_after=5
+    )
+    while not row.summed_to >= 0:
+        next(steps)
+    assert 0 <= row.summed_to < final(chain)
+    assert MinuteCandle.objects.exists()
+    steps.close()
+    read(row, to=final(chain), sum_up_after=5)
+    sum_up(row, chain=installed_chain(CHAIN).info, stop=control().stop)
+    assert wrong_rows(chain, to=final(chain)) == []
+
+
+def test_swaps_of_a_part_are_converted_with_the_launches_and_prices_of_the_part_before(chain, node, settings):
+    """Check one block in each part, and a next part that is always known before the write."""
+    settings.FOLLOW_LONGEST_RANGE_BLOCKS = settings.FOLLOW_RANGE_BLOCKS = 1
+    row, next_batch = live(chain), Prefetcher.next_batch
+    one_range = patch.object(Prefetcher, "next_batch", lambda self, **_: next_batch(self, limit=1))
+    prepared = patch.object(trade_writing, "prepare_trades", wraps=trade_writing.prepare_trades)
+    with one_range, prepared as calls:
+        read(row, to=final(chain))
+    assert calls.call_count > 5
+    sum_up(row, chain=installed_chain(CHAIN).info, stop=control().stop)
+    assert wrong_rows(chain, to=final(chain)) == []
 
 
 def test_a_chain_with_the_providers_data_reads_no_logs_of_pools(chain, node, settings, forget_chains):
@@ -164,6 +216,7 @@ def test_trades_that_are_switched_on_later_are_read_from_the_first_block_beside_
     assert again.pk != row.pk
     read(again, to=final(chain))
     assert join_head(again, chain=installed_chain(CHAIN), stop=control().stop)
+    sum_up(again, chain=installed_chain(CHAIN).info, stop=control().stop)
     assert wrong_rows(chain, to=chain.head.number) == []
 
 
