@@ -19,7 +19,7 @@ POOL_LOGS_PER_TRANSACTION = 10
 BlockContent = TypeVar("BlockContent", TransactionFacts, Swap, LiquidityChange)
 
 
-def split_between_blocks(reading: RangeFacts) -> Iterator[RangeFacts]:
+def split_between_blocks(reading: RangeFacts, *, most: int = MAX_WRITTEN_TRANSACTIONS) -> Iterator[RangeFacts]:
     """Split a range between blocks into parts that each fit into one database transaction, if a block does."""
     of_blocks = Counter[int]()
     for facts in reading.transactions:
@@ -28,7 +28,7 @@ def split_between_blocks(reading: RangeFacts) -> Iterator[RangeFacts]:
         of_blocks[log.block_number] += 1
     first, held = reading.first, 0
     for number in sorted(of_blocks):
-        if held and held + of_blocks[number] > MAX_WRITTEN_TRANSACTIONS * POOL_LOGS_PER_TRANSACTION:
+        if held and held + of_blocks[number] > most * POOL_LOGS_PER_TRANSACTION:
             # All earlier blocks are complete.
             yield cut_range(reading, first, number - 1)
             first, held = number, 0

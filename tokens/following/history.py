@@ -86,6 +86,7 @@ def read_history(
     target: Callable[[], int],
     control: RetryControl,
     sum_up_after: int = _SUM_UP_AFTER,
+    written_at_once: int = MAX_WRITTEN_TRANSACTIONS,
 ) -> Iterator[HistoryStep]:
     """Read and write all blocks that the coverage lacks up to `target()`, which must be final. Yield a step per write.
 
@@ -117,11 +118,11 @@ def read_history(
     ):
         writer = _Writer(coverage=coverage, target=target, prefetcher=prefetcher, converter=converter, chain=chain.info)
         unsummed, parts = 0, deque[_HistoryPart]()
-        while parts := parts or deque(_next_parts(prefetcher)):
+        while parts := parts or deque(_next_parts(prefetcher, most=written_at_once)):
             part = parts.popleft()
             if part.reading.swaps and not parts:
                 # Only what is read already: a slow node must not delay the write.
-                parts.extend(_next_parts(prefetcher, blocking=False))
+                parts.extend(_next_parts(prefetcher, most=written_at_once, blocking=False))
             step = writer.write(part, following=parts[0] if parts else None)
             yield step
             unsummed += step.trades
@@ -240,13 +241,14 @@ class _HistoryPart(NamedTuple):
     lines: Mapping[LaunchKey, LaunchLine]
 
 
-def _next_parts(prefetcher: Prefetcher[_PreparedReading], *, blocking: bool = True) -> list[_HistoryPart]:
-    """Return the parts of the next ranges; none as `next_batch`."""
-    batch = prefetcher.next_batch(limit=MAX_WRITTEN_TRANSACTIONS, blocking=blocking)
+def _next_parts(prefetcher: Prefetcher[_PreparedReading], *, most: int, blocking: bool = True) -> list[_HistoryPart]:
+    """Return the next ranges in parts of at most so many transactions, if a block has no more; none as `next_batch`."""
+    batch = prefetcher.next_batch(limit=most, blocking=blocking)
     if not batch:
         return []
     lines = {key: line for read in batch for key, line in read.lines.items()}
-    return [_HistoryPart(part, lines) for part in split_between_blocks(join_ranges([read.reading for read in batch]))]
+    joined = join_ranges([read.reading for read in batch])
+    return [_HistoryPart(part, lines) for part in split_between_blocks(joined, most=most)]
 
 
 @dataclass(kw_only=True, slots=True)

@@ -260,7 +260,7 @@ def _alter_trades(
 
 @contextmanager
 def _touched(cursor: CursorWrapper) -> Iterator[None]:
-    """Create the temporary table of tokens and periods whose candles are computed anew."""
+    """Create the temporary table of tokens and periods for which candles are computed anew."""
     cursor.execute(_TOUCHED)
     yield
     cursor.execute("DROP TABLE touched")

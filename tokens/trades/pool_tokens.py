@@ -36,7 +36,7 @@ class PoolToken(NamedTuple):
 class PoolTokenCache:
     """Tokens by pool, for one reading of final blocks: a token that is launched in them stays as it is.
 
-    A token that the verification corrects meanwhile is an exception, whose trades it corrects later as well.
+    A token that verification corrects meanwhile is an exception: verification of later blocks corrects its trades, too.
     Tokens are looked up until they are found with their quote token's decimals: both may be stored meanwhile.
     """
 

@@ -88,7 +88,7 @@ def prepare_trades(
 ) -> Callable[[], PreparedTrades]:
     """Look up tokens and rates; return the conversion of the swaps, which any thread can call, without the database.
 
-    `before` are the swaps between the stored ones and these, whose prices are rates of these. `launched` are the tokens
+    `before` are the swaps between the stored ones and these: their prices are rates of these. `launched` are the tokens
     that are launched in the same blocks. In chain order; call it as `store_trades`, which later converts the swaps in
     pools of these tokens, and in pools that have them as quote token.
     """

@@ -1,7 +1,5 @@
 """Trades of a followed chain: of its head, its history and its reorganisations, with candles, sums and markets."""
 
-from unittest.mock import patch
-
 import pytest
 
 from tests.nodes.followed import Followed
@@ -15,10 +13,8 @@ from tokens.chains.pool_types import EVERY_POOL, chain_position
 from tokens.following import coverage
 from tokens.following.followed_pools import MAX_NAMED_POOLS, select_followed_pools
 from tokens.following.history import join_head, read_history, sum_up
-from tokens.following.prefetch import Prefetcher
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, FollowedBlock, Market, MinuteCandle, PoolTrade, Token
-from tokens.trades import trade_writing
 
 pytestmark = pytest.mark.django_db
 
@@ -172,14 +168,15 @@ def test_a_long_history_is_summed_up_before_its_end(chain, node, settings):
 
 
 def test_swaps_of_a_part_are_converted_with_the_launches_and_prices_of_the_part_before(chain, node, settings):
-    """Check one block in each part, and a next part that is always known before the write."""
-    settings.FOLLOW_LONGEST_RANGE_BLOCKS = settings.FOLLOW_RANGE_BLOCKS = 1
-    row, next_batch = live(chain), Prefetcher.next_batch
-    one_range = patch.object(Prefetcher, "next_batch", lambda self, **_: next_batch(self, limit=1))
-    prepared = patch.object(trade_writing, "prepare_trades", wraps=trade_writing.prepare_trades)
-    with one_range, prepared as calls:
-        read(row, to=final(chain))
-    assert calls.call_count > 5
+    """Check one range in many parts, so that the next part is always known before a write."""
+    settings.FOLLOW_LONGEST_RANGE_BLOCKS = settings.FOLLOW_RANGE_BLOCKS = final(chain) + 1
+    row = live(chain)
+    steps = list(
+        read_history(
+            row, chain=installed_chain(CHAIN), target=lambda: final(chain), control=control(), written_at_once=1
+        )
+    )
+    assert sum(step.trades > 0 for step in steps) > 5
     sum_up(row, chain=installed_chain(CHAIN).info, stop=control().stop)
     assert wrong_rows(chain, to=final(chain)) == []
 
