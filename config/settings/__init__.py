@@ -110,6 +110,12 @@ METRICS_COLLECTORS = (
 # Optional parts of `GET /readyz`, by query parameter.
 READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
 
+# Tables with weekly partitions (`config.postgresql.partitions`).
+PARTITIONED_TABLES = (
+    "tokens.trades.retention.TRADES",
+    "tokens.trades.retention.MINUTE_CANDLES",
+)
+
 # Settings of the apps, in the order of the model.
 
 RPC_URLS = env.RPC_URLS

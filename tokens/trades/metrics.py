@@ -8,19 +8,19 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from config.api.metrics import labelled_gauge
+from config.postgresql.partitions import read_partition_state
 from tokens.installation.installed_registry import registry
-from tokens.trades.partitions import read_partition_state
 from tokens.trades.recent_trades import count_recent_trades
 from tokens.trades.reference_check import read_reference_states
 
 
 def stored_trades(now: datetime) -> Iterator[Metric]:
-    """Yield the size and rows of trades and minute candles, and the partitions that maintenance left out."""
+    """Yield the size and rows of partitioned tables, and the partitions that maintenance left out."""
     state = read_partition_state(now)
     sizes: Counter[str] = Counter()
     rows: Counter[str] = Counter()
     for partition in state.partitions:
-        table = partition.table.removeprefix("tokens_")
+        table = partition.table.partition("_")[2]
         sizes[table] += partition.size_bytes
         rows[table] += partition.rows or 0
     yield labelled_gauge(
@@ -31,7 +31,7 @@ def stored_trades(now: datetime) -> Iterator[Metric]:
     )
     yield GaugeMetricFamily(
         "launchboard_partitions_missing",
-        "Partitions of this week and the next one that do not exist; 0 before the first trade.",
+        "Partitions of this week and the next one that do not exist; 0 before the first row of a table.",
         value=len(state.missing),
     )
     yield GaugeMetricFamily(

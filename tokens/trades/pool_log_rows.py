@@ -10,11 +10,12 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from config.postgresql.bulk_load import CopyText, array_literal, staging_table
+from config.postgresql.partitions import ensure_partitions
 from tokens.chains.pool_types import LiquidityChange, chain_position
 from tokens.models.candle import DAY
 from tokens.trades.candles import merge_candles, rebuild_touched
-from tokens.trades.partitions import ensure_partitions, minutes_from, trades_from
 from tokens.trades.pool_tokens import PoolToken
+from tokens.trades.retention import TRADE_TABLES, minutes_from, trades_from
 from tokens.trades.trade_rows import TradeRow
 
 _WEEK = timedelta(weeks=1)
@@ -159,7 +160,7 @@ def add_trades(staged: StagedTrades, *, merged: bool = True) -> AddedTrades:
     if not unique:
         return AddedTrades(rows=(), altered=frozenset())
     times = {row.at for row in unique.values()}
-    ensure_partitions({_utc(day * DAY) for day in {at // DAY for at in times}}, now=now)
+    ensure_partitions(TRADE_TABLES, {_utc(day * DAY) for day in {at // DAY for at in times}}, now=now)
     bounds = {"first_at": _utc(min(times)), "last_at": _utc(max(times))}
     altered: list[TradeRow] = []
     with connection.cursor() as cursor:
@@ -186,7 +187,7 @@ def rebuild_candles(traded: Sequence[tuple[int, datetime, datetime]], *, now: da
         return
     begin = max(min(first for _, first, _ in kept), minutes_from(now))
     # Of minute candles, if their retention was prolonged.
-    ensure_partitions([begin + week * _WEEK for week in range((now - begin) // _WEEK + 1)], now=now)
+    ensure_partitions(TRADE_TABLES, [begin + week * _WEEK for week in range((now - begin) // _WEEK + 1)], now=now)
     with connection.cursor() as cursor, _touched(cursor):
         cursor.execute(_TOUCH, [array_literal(column) for column in zip(*kept, strict=True)])
         rebuild_touched(cursor, minutes_from=minutes_from(now))
@@ -228,7 +229,7 @@ def _delete(chain_id: int, selected: str, parameters: dict[str, Any], now: datet
             if trades:
                 cursor.execute("SELECT DISTINCT first_at FROM touched")
                 # Of minute candles, if their retention was prolonged.
-                ensure_partitions({day for (day,) in cursor.fetchall()}, now=now)
+                ensure_partitions(TRADE_TABLES, {day for (day,) in cursor.fetchall()}, now=now)
                 rebuild_touched(cursor, minutes_from=minutes_from(now))
         cursor.execute(_DELETE_LIQUIDITY.format(selected=selected), parameters)
         changed = [token_id for (token_id,) in cursor.fetchall()]

@@ -5,8 +5,9 @@ import logging
 from django.utils import timezone
 
 from config.celery import app
+from config.postgresql import partitions
 from config.postgresql.advisory_locks import LockHeldError
-from tokens.trades import partitions, quote_rates
+from tokens.trades import quote_rates
 
 logger = logging.getLogger(__name__)
 

@@ -18,6 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts.keys import credentials
 from accounts.models import KeyUsage, Scope
+from config.postgresql.partitions import week_of
 from development.sample_data.agent_events import CHARACTERS, DAY, AgentSimulation, introduction_events, token_event
 from leaderboard.events import payloads, recording
 from leaderboard.events.recording import Reporter
@@ -45,7 +46,6 @@ from tests.rows.factories import (
 from tests.rows.launch_requests import pretoken
 from tests.tokens.market.stored_trades import drop_partitions, make_candle, make_trade, make_weeks
 from tokens.models import DeployAttempt, LaunchFacts, Market, RollingClock, RollingSum, Token
-from tokens.trades.partitions import week_of
 
 pytestmark = pytest.mark.django_db
 

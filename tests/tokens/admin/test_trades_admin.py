@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.operators import roles
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
+from config.postgresql.partitions import week_of
 from tests.config.operators.admin_pages import figures, messages, page_of
 from tests.rows.factories import ChainHeadFactory, FollowedBlockFactory, TokenFactory
 from tests.tokens.market.stored_trades import (
@@ -30,7 +31,6 @@ from tests.tokens.market.stored_trades import (
 from tokens.admin.trades.chain_costs import read_chain_costs
 from tokens.admin.trades.price_chart import PriceChart
 from tokens.models import Market, RollingClock, RollingSum
-from tokens.trades.partitions import week_of
 
 pytestmark = pytest.mark.django_db
 
@@ -324,12 +324,13 @@ def test_others_see_no_partitions(client, db):
 
 
 def test_before_the_first_trade_there_are_no_partitions(operator, db):
-    assert "There are none before the first trade." in operator.get(PARTITIONS).text
+    assert "There are none before the first row." in operator.get(PARTITIONS).text
 
 
 @pytest.fixture
 def partitions_dropped(transactional_db):
-    """Drop the partitions that a test commits."""
+    """Drop the partitions that a test commits, and those of other tests."""
+    drop_partitions()
     yield
     drop_partitions()
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db import connection
 
+from config.postgresql.partitions import list_partitions
 from tests.rows.factories import TokenFactory
 from tokens.chains.pool_types import chain_position
 from tokens.models import Candle, LaunchFacts, MinuteCandle, PoolTrade, Token
 from tokens.models.candle import CandleColumns
-from tokens.trades.partitions import list_partitions
 
 # A Monday.
 WEEK = datetime(2026, 1, 5, tzinfo=UTC)

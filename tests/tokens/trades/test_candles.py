@@ -10,6 +10,7 @@ from django.db import transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from config.postgresql.partitions import ensure_partitions, week_of
 from tests.tokens.trades.trade_worlds import (
     FIRST_BLOCK,
     NOW,
@@ -22,8 +23,8 @@ from tests.tokens.trades.trade_worlds import (
 )
 from tokens.chains.pool_types import split_position
 from tokens.models import Candle, MinuteCandle, PoolTrade
-from tokens.trades.partitions import ensure_partitions, week_of
 from tokens.trades.pool_log_rows import AddedTrades, add_trades, delete_blocks, delete_positions, stage_trades
+from tokens.trades.retention import TRADE_TABLES
 from tokens.trades.trade_rows import TradeRow
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +40,7 @@ def add(rows: Iterable[TradeRow]) -> AddedTrades:
 @pytest.fixture
 def tokens():
     """Return the ids of two tokens; the partitions of their trades exist."""
-    ensure_partitions([NOW - WEEK, NOW], now=NOW)
+    ensure_partitions(TRADE_TABLES, [NOW - WEEK, NOW], now=NOW)
     return [launched_token().pk, launched_token().pk]
 
 

@@ -1,4 +1,4 @@
-"""Tests of tokens/trades/partitions.py: weeks exist before their rows, and are dropped after their retention."""
+"""Tests of config/postgresql/partitions.py: weeks exist before their rows, and are dropped after their retention."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -12,11 +12,13 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
+from config.postgresql import partitions
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from tests.tokens.trades.trade_worlds import launched_token, trade_row
 from tokens.models import MinuteCandle, PoolTrade
-from tokens.trades import partitions, tasks
+from tokens.trades import tasks
 from tokens.trades.pool_log_rows import add_trades, stage_trades
+from tokens.trades.retention import TRADE_TABLES
 
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
@@ -78,7 +80,7 @@ def test_a_missing_week_is_created_with_its_first_row():
 @pytest.mark.django_db
 def test_all_weeks_between_two_times_are_created_once():
     def ensure():
-        return partitions.ensure_partitions([NOW - WEEK, NOW, NOW + WEEK], now=NOW)
+        return partitions.ensure_partitions(TRADE_TABLES, [NOW - WEEK, NOW, NOW + WEEK], now=NOW)
 
     weeks = ("20261109", "20261116", "20261123")
     assert sorted(ensure()) == sorted(f"tokens_{table}_{week}" for table in ("trade", "minutecandle") for week in weeks)
@@ -88,7 +90,7 @@ def test_all_weeks_between_two_times_are_created_once():
 @pytest.mark.django_db
 def test_no_expired_week_is_created(settings):
     settings.TRADE_DAYS, settings.CANDLE_MINUTE_DAYS = 4, 3
-    partitions.ensure_partitions([NOW - week * WEEK for week in range(4)], now=NOW)
+    partitions.ensure_partitions(TRADE_TABLES, [NOW - week * WEEK for week in range(4)], now=NOW)
     # The fourth day before is in the week before.
     assert names() == ["tokens_minutecandle_20261116", "tokens_trade_20261109", "tokens_trade_20261116"]
 
@@ -120,7 +122,7 @@ def test_readers_are_not_blocked_while_a_partition_is_created(committed, service
     with psycopg.connect(service_environment["DATABASE_URL"]) as reader, transaction.atomic():
         # The reader's transaction began before, and it reads on before this one commits.
         assert reader.execute("SELECT count(*) FROM tokens_trade").fetchone() == (1,)
-        partitions.ensure_partitions([NOW + WEEK], now=NOW)
+        partitions.ensure_partitions(TRADE_TABLES, [NOW + WEEK], now=NOW)
         reader.execute("SET lock_timeout TO '1s'")
         assert reader.execute("SELECT count(*) FROM tokens_trade").fetchone() == (1,)
     assert "tokens_trade_20261123" in names()
@@ -131,7 +133,7 @@ def test_a_table_that_is_locked_blocks_a_writer_for_a_limited_time(committed, se
     with psycopg.connect(service_environment["DATABASE_URL"]) as other:
         other.execute("LOCK TABLE tokens_trade IN SHARE UPDATE EXCLUSIVE MODE")
         with pytest.raises(OperationalError), transaction.atomic():
-            partitions.ensure_partitions([NOW + WEEK], now=NOW)
+            partitions.ensure_partitions(TRADE_TABLES, [NOW + WEEK], now=NOW)
 
 
 def test_maintenance_creates_the_next_weeks_and_drops_expired_ones(committed, settings):
@@ -172,7 +174,7 @@ def test_only_one_process_maintains_them(committed):
     with session_lock(advisory_lock_key("maintenance of partitions")):
         tasks.maintain_partitions()
         with pytest.raises(CommandError, match="A worker is maintaining"):
-            call_command("trade_partitions", "--maintain")
+            call_command("partitions", "--maintain")
     assert names() == []
     tasks.maintain_partitions()
     assert len(names()) == 6
@@ -187,7 +189,7 @@ def test_an_operator_can_see_and_maintain_them(committed, settings):
 
     def run(*options):
         written = StringIO()
-        call_command("trade_partitions", *options, stdout=written)
+        call_command("partitions", *options, stdout=written)
         return written.getvalue().splitlines()
 
     lines = run()
@@ -213,7 +215,7 @@ def test_metrics_and_dashboard_name_what_was_not_maintained(operator, settings):
 
     now = timezone.now()
     store(now, now=now)
-    partitions.ensure_partitions([now - 3 * WEEK], now=now - 3 * WEEK)
+    partitions.ensure_partitions(TRADE_TABLES, [now - 3 * WEEK], now=now - 3 * WEEK)
     assert (count("missing"), count("expired")) == (2, 1)
     assert {sample.labels["table"] for sample in gauges()["partitioned_bytes"]} == {"trade", "minutecandle"}
     with connection.cursor() as cursor:

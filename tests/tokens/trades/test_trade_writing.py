@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from config.postgresql import partitions
 from tests.nodes.recordings import base
 from tests.rows.factories import ChainHeadFactory
 from tests.tokens.trades.trade_worlds import expected_candles, launched_token, stored_candles
@@ -26,7 +27,7 @@ from tokens.models import (
     RollingSum,
     Token,
 )
-from tokens.trades import partitions, trade_writing
+from tokens.trades import trade_writing
 from tokens.trades.pool_tokens import PoolTokenCache, find_pool_tokens
 from tokens.trades.quote_rates import QuoteRates
 from tokens.trades.trade_rows import make_trade_rows

@@ -5,12 +5,13 @@ from datetime import timedelta
 
 from django.db.models import Count, Max, Min
 
+from config.postgresql.partitions import list_partitions
 from tokens.admin.trades.partition_page import format_bytes
 from tokens.installation.installed_registry import registry
 from tokens.installation.market_sources import has_own_trades
 from tokens.models import FollowedBlock
-from tokens.trades.partitions import TRADES, list_partitions
 from tokens.trades.recent_trades import RecentTrades, count_recent_trades
+from tokens.trades.retention import TRADES
 
 _HOUR = timedelta(hours=1)
 _PROVIDER = "none: market data comes from the outside provider"
@@ -53,7 +54,7 @@ def _calls(chain_id: int) -> str:
 
 def _disk(recent: RecentTrades | None) -> str:
     """Return the growth by the chain's trades: partitions have the trades of all chains."""
-    stored = [partition for partition in list_partitions() if partition.table == TRADES]
+    stored = [partition for partition in list_partitions() if partition.table == TRADES.name]
     total = f"those of all chains take {format_bytes(sum(partition.size_bytes for partition in stored))}"
     counted = [partition for partition in stored if partition.rows]
     if recent is None or not counted:

@@ -1,11 +1,10 @@
-"""Page of the weekly partitions of trades and minute candles, and their maintenance by an operator."""
+"""Page of the weekly partitions of tables, and their maintenance by an operator."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
@@ -19,8 +18,8 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
 from config.postgresql.advisory_locks import LockHeldError
+from config.postgresql.partitions import Partition, maintain_partitions, partitioned_tables, read_partition_state
 from tokens.models import PoolTrade
-from tokens.trades.partitions import Partition, maintain_partitions, read_partition_state
 
 # Operators have it, support has not.
 MAINTAINER = "tokens.change_token"
@@ -33,7 +32,7 @@ class PartitionPage(ModelAdmin):
 
     actions_list = ("partitions",)
 
-    @action(description="Partitions of trades", permissions=["view"], url_path="partitions", icon="database")
+    @action(description="Partitions", permissions=["view"], url_path="partitions", icon="database")
     def partitions(self, request: HttpRequest) -> HttpResponse:
         """Show the partitions; maintain them on POST."""
         may_maintain = request.user.has_perm(MAINTAINER)
@@ -46,7 +45,7 @@ class PartitionPage(ModelAdmin):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": "Partitions of trades",
+            "title": "Partitions",
             "may_maintain": may_maintain,
             **_describe(timezone.now()),
         }
@@ -61,7 +60,7 @@ def format_bytes(size: float) -> str:
 def _describe(now: datetime) -> dict[str, Any]:
     """Return the context of the page. One query."""
     state = read_partition_state(now)
-    keeps = {"trades": settings.TRADE_DAYS, "minute candles": settings.CANDLE_MINUTE_DAYS}
+    keeps = {table.title: table.days() for table in partitioned_tables()}
     return {
         "rows": [_row(partition, state.expired) for partition in reversed(state.partitions)],
         "missing": state.missing,

@@ -1,20 +1,22 @@
-"""Weekly partitions of trades and minute candles: made before rows are written, dropped after their retention."""
+"""Weekly partitions of tables: made before rows are written, dropped after their retention.
+
+PARTITIONED_TABLES names the tables.
+"""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
+from django.utils.module_loading import import_string
 
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock, take_transaction_lock
-from tokens.models import MinuteCandle, PoolTrade
 
 logger = logging.getLogger(__name__)
 
-TRADES, MINUTE_CANDLES = PoolTrade._meta.db_table, MinuteCandle._meta.db_table
 _WEEK = timedelta(days=7)
 # Readers are never blocked, but a long maintenance command on the table would block a writer.
 _LOCK_TIMEOUT = "2s"
@@ -26,6 +28,22 @@ FROM pg_class AS child LEFT JOIN pg_inherits AS inherits ON inherits.inhrelid = 
 WHERE child.relkind = 'r' AND child.relnamespace = 'public'::regnamespace AND child.relname ~ %s
 ORDER BY child.relname
 """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartitionedTable:
+    """A table with weekly partitions by time."""
+
+    name: str
+    # Name for operators, in the plural.
+    title: str
+    # Retention in days, rounded up to weeks; 0 keeps rows for good.
+    days: Callable[[], int]
+
+    def oldest_week(self, now: datetime) -> datetime | None:
+        """Return the beginning of the first week with rows; None where all weeks have them."""
+        days = self.days()
+        return week_of(now - timedelta(days=days)) if days else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,14 +74,9 @@ class PartitionState:
     expired: tuple[str, ...]
 
 
-def trades_from(now: datetime) -> datetime | None:
-    """Return the beginning of the first week with trades, by TRADE_DAYS; None where all weeks have them."""
-    return week_of(now - timedelta(days=settings.TRADE_DAYS)) if settings.TRADE_DAYS else None
-
-
-def minutes_from(now: datetime) -> datetime:
-    """Return the beginning of the first week with minute candles, by CANDLE_MINUTE_DAYS."""
-    return week_of(now - timedelta(days=settings.CANDLE_MINUTE_DAYS))
+def partitioned_tables() -> tuple[PartitionedTable, ...]:
+    """Return all partitioned tables."""
+    return tuple(import_string(path) for path in settings.PARTITIONED_TABLES)
 
 
 def week_of(at: datetime) -> datetime:
@@ -72,18 +85,18 @@ def week_of(at: datetime) -> datetime:
     return midnight - timedelta(days=midnight.weekday())
 
 
-def ensure_partitions(times: Iterable[datetime], *, now: datetime) -> list[str]:
+def ensure_partitions(tables: Iterable[PartitionedTable], times: Iterable[datetime], *, now: datetime) -> list[str]:
     """Create the missing partitions for rows of these times; return their names.
 
     Readers and writers of the tables are not blocked: a partition is created as a table of its own and attached. They
     are looked up at each call, because a transaction that created some may be rolled back. Call it in a transaction.
     """
-    wanted = dict(_wanted(times, now))
+    wanted = dict(_wanted(tables, times, now))
     with connection.cursor() as cursor:
         missing = _missing(cursor, wanted)
         if missing:
             # Writers of other chains may create the same ones.
-            take_transaction_lock(advisory_lock_key("partitions of trades"))
+            take_transaction_lock(advisory_lock_key("partitions"))
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_LOCK_TIMEOUT])
             missing = _missing(cursor, wanted)
             for name in missing:
@@ -99,7 +112,7 @@ def maintain_partitions(now: datetime) -> tuple[list[str], list[str]]:
     """
     with session_lock(advisory_lock_key("maintenance of partitions")):
         with transaction.atomic():
-            made = ensure_partitions([now, now + _WEEK, now + 2 * _WEEK], now=now)
+            made = ensure_partitions(partitioned_tables(), [now, now + _WEEK, now + 2 * _WEEK], now=now)
         dropped = [partition for partition in list_partitions() if _is_expired(partition, now)]
         for partition in dropped:
             _drop(partition)
@@ -109,7 +122,7 @@ def maintain_partitions(now: datetime) -> tuple[list[str], list[str]]:
 def list_partitions() -> list[Partition]:
     """Return all partitions by table and time, with those of an interrupted removal."""
     with connection.cursor() as cursor:
-        cursor.execute(_LIST, [f"^({TRADES}|{MINUTE_CANDLES})_[0-9]{{8}}$"])
+        cursor.execute(_LIST, [f"^({'|'.join(table.name for table in partitioned_tables())})_[0-9]{{8}}$"])
         rows = cursor.fetchall()
     found = []
     for name, is_attached, is_detaching, size, estimate in rows:
@@ -131,8 +144,10 @@ def read_partition_state(now: datetime) -> PartitionState:
     """Return the partitions, and which of them maintenance should have created or dropped."""
     partitions = tuple(list_partitions())
     attached = {partition.name for partition in partitions if partition.is_attached}
-    # Before the first trade nothing needs them.
-    wanted = _wanted([now, now + _WEEK], now) if partitions else ()
+    written = {partition.table for partition in partitions}
+    # Before its first row a table needs none.
+    tables = [table for table in partitioned_tables() if table.name in written]
+    wanted = _wanted(tables, [now, now + _WEEK], now)
     return PartitionState(
         partitions=partitions,
         missing=tuple(name for name, _ in wanted if name not in attached),
@@ -141,13 +156,16 @@ def read_partition_state(now: datetime) -> PartitionState:
     )
 
 
-def _wanted(times: Iterable[datetime], now: datetime) -> Iterator[tuple[str, tuple[str, datetime]]]:
+def _wanted(
+    tables: Iterable[PartitionedTable], times: Iterable[datetime], now: datetime
+) -> Iterator[tuple[str, tuple[str, datetime]]]:
     """Yield the names of the partitions for these times that are not expired, with table and beginning."""
     weeks = sorted({week_of(at) for at in times})
-    for table, oldest in ((TRADES, trades_from(now)), (MINUTE_CANDLES, minutes_from(now))):
+    for table in tables:
+        oldest = table.oldest_week(now)
         for week in weeks:
             if oldest is None or week >= oldest:
-                yield _name(table, week), (table, week)
+                yield _name(table.name, week), (table.name, week)
 
 
 def _missing(cursor: CursorWrapper, names: Iterable[str]) -> list[str]:
@@ -162,7 +180,7 @@ def _attach(cursor: CursorWrapper, name: str, table: str, first_at: datetime) ->
 
 
 def _is_expired(partition: Partition, now: datetime) -> bool:
-    oldest = trades_from(now) if partition.table == TRADES else minutes_from(now)
+    (oldest,) = [table.oldest_week(now) for table in partitioned_tables() if table.name == partition.table]
     return oldest is not None and partition.first_at < oldest
 
 

@@ -1,17 +1,19 @@
-"""`manage.py trade_partitions`: list the weekly partitions of trades and minute candles, or maintain them now."""
+"""`manage.py partitions`: list the weekly partitions of tables, or maintain them now."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from config.postgresql import partitions
 from config.postgresql.advisory_locks import LockHeldError
 from tokens.checks import CHAINS
-from tokens.trades import partitions
 
 
 class Command(BaseCommand):
-    help = "List the weekly partitions of trades and minute candles with their size, and what is left to maintain."
+    help = (
+        "List the weekly partitions of trades, minute candles and events with their size, and what is left to maintain."
+    )
     requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
