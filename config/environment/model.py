@@ -258,6 +258,13 @@ class Environment(ServerVariables, IssuerVariables):
     CANDLE_MINUTE_DAYS: int = variable(kinds.whole_number(2, _DECADE), "30")
     """Retention of one-minute candles in days, rounded up to weeks; those of hours and days are kept for good."""
 
+    # Events.
+
+    EVENT_DAYS: int = variable(kinds.whole_number(7, _DECADE), "14")
+    """Retention of events and webhook deliveries in days, rounded up to weeks."""
+    EVENT_HISTORY_HOURS: int = variable(kinds.whole_number(0, 24 * _DECADE), "24")
+    """Age in hours of blocks from which a historical sync stores no events."""
+
     # The leaderboard.
 
     LEADERBOARD_24H_SECONDS: int = variable(kinds.whole_number(15, _DAY), "300")

@@ -131,3 +131,12 @@ def take_transaction_lock(number: int) -> None:
         raise RuntimeError("a transaction lock requires a transaction")
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
+
+
+def try_transaction_lock(number: int) -> bool:
+    """Hold the lock exclusively until the end of this transaction, or return False if another one holds it."""
+    if not connection.in_atomic_block:
+        raise RuntimeError("a transaction lock requires a transaction")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
+        return bool(cursor.fetchone()[0])

@@ -114,6 +114,13 @@ READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
 PARTITIONED_TABLES = (
     "tokens.trades.retention.TRADES",
     "tokens.trades.retention.MINUTE_CANDLES",
+    "config.events.outbox.EVENTS",
+)
+
+# Types of events (`config.events.event_types`).
+EVENT_TYPES = (
+    "tokens.indexing.launch_events.TOKEN_EVENTS",
+    "tokens.deploying.deployment_events.DEPLOYMENT_EVENTS",
 )
 
 # Settings of the apps, in the order of the model.
@@ -178,6 +185,8 @@ MARKET_TIMEOUT_SECONDS = env.MARKET_TIMEOUT_SECONDS
 MARKET_CATEGORY = env.MARKET_CATEGORY
 TRADE_DAYS = env.TRADE_DAYS
 CANDLE_MINUTE_DAYS = env.CANDLE_MINUTE_DAYS
+EVENT_DAYS = env.EVENT_DAYS
+EVENT_HISTORY_HOURS = env.EVENT_HISTORY_HOURS
 LEADERBOARD_FACT_DAYS = env.LEADERBOARD_FACT_DAYS
 LEADERBOARD_SNAPSHOT_MINUTES = env.LEADERBOARD_SNAPSHOT_MINUTES
 LEADERBOARD_AGENTS_PER_KEY = env.LEADERBOARD_AGENTS_PER_KEY

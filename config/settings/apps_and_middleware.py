@@ -23,6 +23,7 @@ APPS = [
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "config.events.apps.EventsConfig",
     "accounts",
     "tokens",
     "pretokens",

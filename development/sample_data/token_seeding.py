@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
+from config.events.outbox import leave_out_events
 from config.postgresql.bulk_load import copy_into, reserve_ids
 from development.sample_data.token_rows import BATCH, make_batches
 from tokens.models import Market, SearchEntry, Token
@@ -56,6 +57,7 @@ def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -
     SeedingError, for a database with other tokens unless `add` is set.
     """
     with transaction.atomic(), connection.cursor() as cursor:
+        leave_out_events()
         # In the same transaction, so that any failure restores the indexes.
         cursor.execute("SELECT set_config('statement_timeout', '0', true)")
         cursor.execute(f"LOCK TABLE {', '.join(_TABLES)} IN SHARE ROW EXCLUSIVE MODE")

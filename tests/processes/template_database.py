@@ -22,7 +22,13 @@ from tests.processes.own_environment import database_url, environment_on, proces
 
 _PREFIX = "test_template_"
 # What determines the content of a migrated database; third-party migrations depend on the pinned versions.
-_SOURCES = ("requirements.txt", "*/migrations/*.py", "*/models/*.py", "accounts/operators/roles.py")
+_SOURCES = (
+    "requirements.txt",
+    "*/migrations/*.py",
+    "config/*/migrations/*.py",
+    "*/models/*.py",
+    "accounts/operators/roles.py",
+)
 # An advisory lock with no other use.
 _LOCK = 20_261_123
 # The schema with copies of the tables that migrations fill.

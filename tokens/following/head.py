@@ -22,7 +22,7 @@ from tokens.following.leader_loops import LeaderSession
 from tokens.following.new_heads import head_watcher
 from tokens.following.reorgs import PIECE_BLOCKS, Branch, ReorgTooDeepError
 from tokens.indexing import chain_lock, unwinding, writing
-from tokens.indexing.writing import WriteCounts
+from tokens.indexing.writing import WriteCounts, confirm_launches
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import FollowedBlock
 from tokens.trades import trade_writing
@@ -156,6 +156,7 @@ class Head:
             chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
             self._begin_at(headers[to], newest=newest)
+            confirm_launches(self.chain_id, up_to_block=last.number)
         self.last = reorg_window.block_row(self.chain_id, headers[to])
         logger.info("chain=%s head=%s followed=%s after a gap from %s", self.chain_id, newest.number, to, last.number)
 
@@ -247,6 +248,7 @@ class Head:
         # After the launches, of which the trades may be.
         trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=self.chain.info, live=True)
         reorg_window.append_blocks(self.chain_id, headers, depth=self.chain.info.finality_depth)
+        confirm_launches(self.chain_id, up_to_block=last - self.chain.info.finality_depth)
         coverage.advance_joined(self.chain_id, first=first, last=last)
         chain_heads.store_head(self.chain.info, newest=max(newest, headers[-1], key=_number), followed=last)
         return written

@@ -286,7 +286,8 @@ class _Writer:
                     f"{self.coverage}: block {reading.last} was read before the chain was halted or unwound"
                 )
             advance_followed(self.coverage, to=reading.last)
-            writing.write_transactions(reading.transactions, chain=chain, lines=part.lines)
+            writing.leave_out_old_events(reading.transactions)
+            writing.write_transactions(reading.transactions, chain=chain, lines=part.lines, final=True)
             prepared, self._prepared = self._prepared, self._prepare(following, before=reading) if following else None
             stored = trade_writing.store_trades(
                 reading.swaps,

@@ -135,10 +135,19 @@ def confirm_indexed(chain_id: int) -> int:
         elif _are_canonical(states, canonical) is False:
             _drop_states(request, [block_hash for _, block_hash in states])
         elif _are_canonical([own, *states], canonical):
-            # A concurrent index call may have stored a newer state.
-            same = _unchanged(request).filter(updated_at=request.updated_at)
-            confirmed += same.update(status=IndexRequestStatus.CONFIRMED)
+            confirmed += _confirm(request)
     return confirmed
+
+
+def _confirm(request: IndexRequest) -> bool:
+    """Confirm a request and its launches. Return False if a concurrent index call may have stored a newer state."""
+    with transaction.atomic():
+        same = _unchanged(request).filter(updated_at=request.updated_at)
+        if not same.update(status=IndexRequestStatus.CONFIRMED):
+            return False
+        launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
+        launched.filter(block_hash=request.block_hash).confirm()
+        return True
 
 
 def _state_blocks(requests: Sequence[IndexRequest], chain_id: int) -> defaultdict[str, set[_Block]]:

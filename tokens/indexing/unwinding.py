@@ -87,7 +87,7 @@ def hide_and_delete(held: Q) -> tuple[int, int]:
     tokens = Token.objects.on_chain().filter(held).order_by("pk")
     token_ids = list(tokens.select_for_update(no_key=True).values_list("pk", flat=True))
     if token_ids:
-        Token.objects.filter(pk__in=token_ids).update(unindexed=True)
+        Token.objects.filter(pk__in=token_ids).hide()
     event_ids = list(TokenEvent.objects.filter(held).order_by("pk").values_list("pk", flat=True))
     event_rows.refresh_token_state(event_rows.delete_events(event_ids))
     return len(token_ids), len(event_ids)

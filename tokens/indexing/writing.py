@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
 from accounts.models import SocialProfile
+from config.events.outbox import leave_out_events
 from config.postgresql.bulk_load import (
     CopyText,
     column_types,
@@ -33,7 +35,9 @@ _TIMES = ("created_at", "last_indexed")
 
 _UPDATE = """
 WITH written AS (
-    UPDATE tokens_token AS token SET {updates}, last_indexed = %(now)s FROM staged_launch AS excluded
+    UPDATE tokens_token AS token SET {updates}, last_indexed = %(now)s,
+        confirmed = %(final)s OR (token.confirmed AND token.block_hash = excluded.block_hash)
+    FROM staged_launch AS excluded
     WHERE token.chain_id = excluded.chain_id AND token.contract_address = excluded.contract_address
     RETURNING token.id, excluded.facts
 )
@@ -60,6 +64,7 @@ def write_transactions(
     *,
     chain: ChainInfo,
     lines: Mapping[LaunchKey, LaunchLine] = MappingProxyType({}),
+    final: bool = False,
 ) -> WriteCounts:
     """Upsert the tokens, events and states of mined transactions of a chain, and fold what changed.
 
@@ -67,13 +72,15 @@ def write_transactions(
     launched again keeps its id, its time of creation and the operators' tags. Idempotent.
 
     Call it in a database transaction that holds the chain's lock (`chain_lock`) and the row of the transaction's index
-    request, if any. `lines` are COPY lines of launches that were made before; the others are made here.
+    request, if any. `lines` are COPY lines of launches that were made before; the others are made here. `final` means
+    that no reorg can drop the transactions; that of a transaction itself counts, too.
     """
     in_order = sorted(transactions, key=lambda facts: facts.block_number)
     # No chain launches the same token twice. If a node reports so, the later launch counts.
     launches = {launch.token: launch for facts in in_order for launch in facts.launches}
     _hide_relocated(in_order, chain_id=chain.chain_id, but=launches)
-    rewritten = _write_launches(launches, chain, lines)
+    final = final or all(facts.final for facts in transactions)
+    rewritten = _write_launches(launches, chain, lines, final=final)
     event_rows.link_orphan_claims(launches, chain_id=chain.chain_id)
     # After all launches, so that the tokens of the events are stored.
     recorded = event_rows.store_events(in_order, chain=chain)
@@ -85,6 +92,24 @@ def write_transactions(
         if facts.launches:
             addresses[facts.tx_hash] = tuple(launch.token for launch in facts.launches)
     return WriteCounts(launches=len(launches), events=recorded.count, addresses=addresses)
+
+
+def leave_out_old_events(transactions: Sequence[TransactionFacts]) -> None:
+    """Store no events in this database transaction if all of these are older than EVENT_HISTORY_HOURS.
+
+    For historical syncs: what happened long before the service read it is no news.
+    """
+    newest = max((facts.block_time for facts in transactions), default=0)
+    if newest < timezone.now().timestamp() - 3600 * settings.EVENT_HISTORY_HOURS:
+        leave_out_events()
+
+
+def confirm_launches(chain_id: int, *, up_to_block: int) -> int:
+    """Mark the launches of a chain in blocks up to this one as final; return how many were not.
+
+    Call it in a database transaction that holds the chain's lock.
+    """
+    return Token.objects.filter(chain_id=chain_id, block_number__lte=up_to_block).confirm()
 
 
 def _hide_relocated(transactions: Sequence[TransactionFacts], *, chain_id: int, but: Mapping[str, Launch]) -> None:
@@ -100,11 +125,11 @@ def _hide_relocated(transactions: Sequence[TransactionFacts], *, chain_id: int, 
         if block_hash != blocks[tx_hash] and address not in but
     ]
     if moved:
-        Token.objects.filter(pk__in=moved).update(unindexed=True)
+        Token.objects.filter(pk__in=moved).hide()
 
 
 def _write_launches(
-    launches: Mapping[str, Launch], chain: ChainInfo, lines: Mapping[LaunchKey, LaunchLine]
+    launches: Mapping[str, Launch], chain: ChainInfo, lines: Mapping[LaunchKey, LaunchLine], *, final: bool
 ) -> list[int]:
     """Upsert tokens and the facts from which their columns are folded. Return the ids of those that existed."""
     if not launches:
@@ -119,8 +144,8 @@ def _write_launches(
     }
     existing = {token.contract_address for token in before}
     with connection.cursor() as cursor:
-        _insert(cursor, [line for address, line in made.items() if address not in existing])
-        _update(cursor, [line for address, line in made.items() if address in existing])
+        _insert(cursor, [line for address, line in made.items() if address not in existing], final=final)
+        _update(cursor, [line for address, line in made.items() if address in existing], final=final)
     reset_relaunched_markets(before, launches=launches)
     state_rows.drop_relaunched_states(before, launches=launches)
     request_documents(launches, chain_id=chain.chain_id)
@@ -128,25 +153,26 @@ def _write_launches(
     return [token.pk for token in before]
 
 
-def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine]) -> None:
+def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> None:
     """Insert tokens and their facts by COPY, with ids in this order."""
     if not made:
         return
     now = timezone.now()
-    no_tags_and_times = "\t".join(["", *("false" for _ in _TAGS), *(str(now) for _ in _TIMES)]).encode() + b"\n"
+    added = ["", str(final).lower(), *("false" for _ in _TAGS), *(str(now) for _ in _TIMES)]
+    added_text = "\t".join(added).encode() + b"\n"
     tokens: list[bytes] = []
     facts: list[bytes] = []
     for token_id, each in zip(reserve_ids(cursor, Token, len(made)), made, strict=True):
         # The facts are the last column, and JSON has no tab.
         of_token, _, of_launch = each.line.rpartition(b"\t")
-        tokens += [b"%d\t" % token_id, of_token, no_tags_and_times]
+        tokens += [b"%d\t" % token_id, of_token, added_text]
         facts += [b"%d\t" % token_id, of_launch]
-    columns = ("id", *made[0].columns[:-1], *_TAGS, *_TIMES)
+    columns = ("id", *made[0].columns[:-1], "confirmed", *_TAGS, *_TIMES)
     copy_into(cursor, "tokens_token", CopyText(columns, b"".join(tokens)))
     copy_into(cursor, "tokens_launchfacts", CopyText(("token_id", "facts"), b"".join(facts)))
 
 
-def _update(cursor: CursorWrapper, made: Sequence[LaunchLine]) -> None:
+def _update(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> None:
     """Update existing tokens and upsert their facts."""
     if not made:
         return
@@ -155,4 +181,4 @@ def _update(cursor: CursorWrapper, made: Sequence[LaunchLine]) -> None:
     types = column_types(Token, columns) | column_types(LaunchFacts, ["facts"])
     updates = upsert_assignments(name for name in columns if name not in _IDENTITY)
     with staging_table(cursor, "staged_launch", types, rows):
-        cursor.execute(_UPDATE.format(updates=updates), {"now": timezone.now()})
+        cursor.execute(_UPDATE.format(updates=updates), {"now": timezone.now(), "final": final})

@@ -32,6 +32,14 @@ class TokenQuerySet(models.QuerySet["Token"]):
         """Return the tokens with a launch in a canonical block."""
         return self.filter(unindexed=False)
 
+    def hide(self) -> int:
+        """Mark tokens as dropped from their chain; return how many. A later launch has to be confirmed anew."""
+        return self.update(unindexed=True, confirmed=False)
+
+    def confirm(self) -> int:
+        """Mark the launches of these tokens as final; return how many were not."""
+        return self.on_chain().filter(confirmed=False).update(confirmed=True)
+
     def listed(self) -> Self:
         """Return the tokens of public lists."""
         return self.on_chain().filter(blocked=False)
@@ -113,6 +121,8 @@ class Token(models.Model):
     generation = models.CharField(max_length=LONGEST_GENERATION_NAME)
     # True if no canonical block contains the launch: a reorg dropped it.
     unindexed = models.BooleanField(default=False)
+    # Whether the launch's block is final; written with the events of it.
+    confirmed = models.BooleanField(default=False, db_default=False)
 
     tx_hash = models.CharField(max_length=100)
     log_index = models.IntegerField()
@@ -230,6 +240,12 @@ class Token(models.Model):
             models.Index(fields=["tx_hash"], name="token_by_transaction"),
             # A block's launches: for unwinding and verification.
             models.Index(fields=["chain_id", "block_number"], name="token_by_block"),
+            # The launches in blocks that become final.
+            models.Index(
+                fields=["chain_id", "block_number"],
+                name="token_unconfirmed",
+                condition=Q(confirmed=False, unindexed=False),
+            ),
             # The warning POSSIBLE_COPY: older tokens that are worth copying.
             models.Index(
                 fields=["copy_key", "deployed_at"],

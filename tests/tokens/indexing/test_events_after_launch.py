@@ -56,9 +56,9 @@ def record_of(token):
 
 
 def everything():
-    """Return all that indexing writes, but for the time of it."""
+    """Return all that indexing writes, but for the time of it, and whether it is final."""
     tokens = [
-        {name: value for name, value in row.items() if name != "last_indexed"}
+        {name: value for name, value in row.items() if name not in ("last_indexed", "confirmed")}
         for row in Token.objects.order_by("id").values()
     ]
     return tokens, list(TokenEvent.objects.order_by("id").values()), list(FeeClaim.objects.order_by("id").values())

@@ -68,6 +68,7 @@ def read_listed(account: FollowedAccount, *, chain: SolanaChain) -> ReadCounts:
         followed_accounts.advance_account(account)
         _mark(done, account)
         if facts:
+            writing.leave_out_old_events(facts)
             writing.write_transactions(facts, chain=chain.info)
         if swaps:
             # Live in a first reading, too: it waits for nodes, not for sums, and so needs no step at its end.

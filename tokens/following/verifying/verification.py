@@ -191,7 +191,7 @@ def _repair_events(coverage: Coverage, reading: SecondReading) -> tuple[set[LogI
     ]
     after = before
     if rewritten or foreign:
-        writing.write_transactions(rewritten, chain=reading.chain.info)
+        writing.write_transactions(rewritten, chain=reading.chain.info, final=True)
         after = find_log_rows(coverage, reading.first, reading.last)
     missing = {log for log in after if log not in before and not is_of_later_token(coverage, log)}
     return missing, {log for log in before if log not in after}

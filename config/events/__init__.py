@@ -1,0 +1,1 @@
+"""Outbox of events, their publication, and the types with their schemas."""

@@ -1,0 +1,72 @@
+"""Types of events with the JSON Schemas of their data. EVENT_TYPES lists them.
+
+A change that subscribers could stumble on, such as a removed field, gets a new version; a new field does not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from config.events.models import EventFields
+from config.timestamps import format_timestamp
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EventType:
+    """A type of event."""
+
+    name: str
+    version: int = 1
+    # A sentence for subscribers.
+    summary: str
+    # Meaning of the event's `subject`.
+    subject: str
+    # JSON Schema of `data`.
+    data: Json
+    # Whether all subscribers get it, or only the partner that it is about.
+    is_public: bool = True
+
+
+@cache
+def event_types() -> Mapping[str, EventType]:
+    """Return all types by name."""
+    return {each.name: each for path in settings.EVENT_TYPES for each in import_string(path)}
+
+
+def object_schema(properties: Mapping[str, Json]) -> Json:
+    """Return the schema of an object that always has these properties, and may get more."""
+    return {"type": "object", "required": [*properties], "properties": dict(properties)}
+
+
+def event_schema(event_type: EventType) -> Json:
+    """Return the JSON Schema of an event."""
+    return object_schema(
+        {
+            "id": {"type": "integer", "minimum": 0, "description": "Rises in the sequence of publication, with gaps."},
+            "type": {"const": event_type.name},
+            "version": {"const": event_type.version, "description": "Version of the schema of `data`."},
+            "createdAt": {"type": "string", "format": "date-time", "description": "Time of the change."},
+            "chainId": {"type": ["integer", "null"]},
+            "subject": {"type": "string", "description": event_type.subject},
+            "data": event_type.data,
+        }
+    )
+
+
+def event_body(event: EventFields, *, event_id: int) -> Json:
+    """Return an event as subscribers get it."""
+    return {
+        "id": event_id,
+        "type": event.type,
+        "version": event.version,
+        "createdAt": format_timestamp(event.created_at),
+        "chainId": event.chain_id,
+        "subject": event.subject,
+        "data": event.data,
+    }

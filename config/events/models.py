@@ -1,0 +1,67 @@
+"""Models of events: as the writing transaction stores them, and as subscribers read them."""
+
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+# Owner of the events that only operators may read.
+OPERATORS = 0
+
+
+class EventFields(models.Model):
+    """Columns of an event."""
+
+    type = models.CharField(max_length=32)
+    version = models.SmallIntegerField()
+    chain_id = models.BigIntegerField(null=True)
+    # What the event is about, such as a contract address or a request key.
+    subject = models.TextField()
+    # Id of the only partner key that may read it, or OPERATORS; None for a public event.
+    owner_id = models.BigIntegerField(null=True)
+    # Described by the schema of the type.
+    data = models.JSONField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        abstract = True
+
+
+class OutboxEvent(EventFields):
+    """An event that is not numbered yet, as the transaction of its change stored it.
+
+    Triggers of the changed tables insert the rows, so that no writer can forget them.
+    """
+
+    # Transactions end in another sequence than they reserve ids: these ids only sort the events of one subject.
+    id = models.BigAutoField(primary_key=True)
+
+    def __str__(self) -> str:
+        return f"{self.type} of {self.subject}"
+
+
+class EventQuerySet(models.QuerySet["Event"]):
+    def readable_by(self, partner_key_id: int) -> Self:
+        """Return the public events and those of a partner."""
+        return self.filter(Q(owner_id__isnull=True) | Q(owner_id=partner_key_id))
+
+
+class Event(EventFields):
+    """A numbered event. The table is partitioned by week of `published_at`, and rows never change."""
+
+    # In the sequence of publication, with gaps: no event with a smaller id appears later.
+    id = models.BigIntegerField(primary_key=True)
+    published_at = models.DateTimeField()
+
+    objects: ClassVar[EventQuerySet] = EventQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        indexes = [
+            # GET /api/events with `type` or `chainId`.
+            models.Index(fields=["type", "id"], name="event_by_type"),
+            models.Index(fields=["chain_id", "id"], name="event_by_chain"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.type} of {self.subject}"

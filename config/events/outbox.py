@@ -1,0 +1,75 @@
+"""Publication of events: committed rows of the outbox get numbers in one sequence, which subscribers read on from.
+
+Ids of a sequence become visible out of order, because transactions end out of order: a reader that goes on from the
+largest visible id skips those that are committed later. So events get their number after their commit, by one publisher
+at a time. A number is visible only with all smaller ones.
+"""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import Max, Min
+from django.utils import timezone
+
+from config.events.models import Event, OutboxEvent
+from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
+from config.postgresql.partitions import PartitionedTable, ensure_partitions
+from config.queue import MAX_DEPTH, QueueSize
+
+EVENTS = PartitionedTable(name=Event._meta.db_table, title="events", days=lambda: settings.EVENT_DAYS)
+# Events of one transaction of the publisher.
+BATCH_SIZE = 5_000
+
+_COLUMNS = "type, version, chain_id, subject, owner_id, data, created_at"
+# The outer sort is that of the numbers: the values of a sequence are computed after it.
+_PUBLISH = f"""
+WITH taken AS (
+    DELETE FROM events_outboxevent
+    WHERE id IN (SELECT id FROM events_outboxevent ORDER BY id LIMIT %(most)s)
+    RETURNING id, {_COLUMNS}
+)
+INSERT INTO events_event (id, {_COLUMNS}, published_at)
+SELECT nextval('events_event_numbers'), {_COLUMNS}, %(now)s FROM (SELECT * FROM taken ORDER BY id) AS taken
+"""  # noqa: S608
+
+
+def publish_events() -> int:
+    """Assign numbers to committed events, at most BATCH_SIZE. Return how many; 0 while another process publishes."""
+    if not OutboxEvent.objects.exists():
+        return 0
+    with transaction.atomic():
+        # The statement below begins after the lock was granted, so it sees all that its last holder has committed.
+        if not try_transaction_lock(advisory_lock_key("publication of events")):
+            return 0
+        now = timezone.now()
+        ensure_partitions([EVENTS], [now], now=now)
+        with connection.cursor() as cursor:
+            cursor.execute(_PUBLISH, {"most": BATCH_SIZE, "now": now})
+            published: int = cursor.rowcount
+            return published
+
+
+def leave_out_events() -> None:
+    """Store no events of this database transaction's changes."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL launchboard.events = 'off'")
+
+
+def newest_event_id(*, using: str | None = None) -> int:
+    """Return the id of the newest event, by default on the connection of reads; 0 if there is none."""
+    newest: int | None = Event.objects.using(using).aggregate(newest=Max("id"))["newest"]
+    return newest or 0
+
+
+def oldest_event_id() -> int:
+    """Return the id of the oldest event that is stored; 0 if there is none."""
+    oldest: int | None = Event.objects.aggregate(oldest=Min("id"))["oldest"]
+    return oldest or 0
+
+
+def measure_outbox(now: datetime) -> QueueSize:
+    """Return how many events are not published yet, up to MAX_DEPTH, and the time of the oldest."""
+    times = OutboxEvent.objects.order_by("id").values_list("created_at", flat=True)[:MAX_DEPTH]
+    found = list(times)
+    return QueueSize(depth=len(found), since=min(found, default=None))

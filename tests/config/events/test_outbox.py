@@ -1,0 +1,160 @@
+"""Tests of config/events/outbox.py: numbers rise with publication, and no reader skips an event."""
+
+import threading
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from config.events import outbox
+from config.events.models import Event, OutboxEvent
+from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
+from config.postgresql.partitions import ensure_partitions, list_partitions, maintain_partitions, week_of
+
+INSERT = "INSERT INTO events_outboxevent (type, version, subject, data) VALUES ('token.indexed', 1, %s, '{}')"
+
+# Seconds between the reservation of an id and the commit.
+DELAYS = (0, 0.001, 0, 0.03, 0.002, 0, 0.01)
+
+
+@pytest.fixture
+def no_events(transactional_db):
+    yield
+    for partition in list_partitions():
+        if partition.table == "events_event":
+            with connection.cursor() as cursor:
+                cursor.execute(f"DROP TABLE {partition.name}")
+
+
+def store(subject):
+    return OutboxEvent.objects.create(type="token.indexed", version=1, subject=subject, data={})
+
+
+def subjects():
+    return list(Event.objects.order_by("id").values_list("subject", flat=True))
+
+
+@pytest.mark.django_db
+def test_events_are_published_in_the_sequence_of_their_storage():
+    for subject in ("a", "b", "c"):
+        store(subject)
+    assert outbox.publish_events() == 3
+    assert subjects() == ["a", "b", "c"]
+    assert not OutboxEvent.objects.exists()
+    assert outbox.oldest_event_id() == Event.objects.get(subject="a").pk
+    assert outbox.newest_event_id() == Event.objects.get(subject="c").pk
+    assert outbox.publish_events() == 0
+
+
+@pytest.mark.django_db
+def test_an_event_keeps_its_fields():
+    stored = OutboxEvent.objects.create(
+        type="token.updated", version=2, chain_id=1, subject="a", owner_id=7, data={"a": [1, None, "é"]}
+    )
+    stored.refresh_from_db()
+    outbox.publish_events()
+    event = Event.objects.get()
+    names = ("type", "version", "chain_id", "subject", "owner_id", "data", "created_at")
+    assert [getattr(event, name) for name in names] == [getattr(stored, name) for name in names]
+
+
+@pytest.mark.django_db
+def test_a_large_backlog_is_published_in_batches():
+    OutboxEvent.objects.bulk_create(
+        OutboxEvent(type="token.indexed", version=1, subject=str(number), data={}) for number in range(5_003)
+    )
+    assert [outbox.publish_events() for _ in range(3)] == [5_000, 3, 0]
+    assert subjects() == [str(number) for number in range(5_003)]
+
+
+def test_one_process_publishes_at_a_time(no_events, service_environment):
+    store("a")
+    with psycopg.connect(service_environment["DATABASE_URL"]) as other:
+        other.execute("SELECT pg_advisory_xact_lock(%s)", [advisory_lock_key("publication of events")])
+        assert outbox.publish_events() == 0
+    assert outbox.publish_events() == 1
+
+
+def test_a_lock_is_held_until_the_end_of_its_transaction(no_events):
+    with pytest.raises(RuntimeError):
+        try_transaction_lock(1)
+    with transaction.atomic():
+        assert try_transaction_lock(1) is True
+
+
+def test_readers_skip_no_event_of_writers_that_commit_late(no_events, service_environment):
+    """Writers commit in another sequence than they reserve ids, while publishers compete and a reader goes on."""
+    url, per_writer, writers = service_environment["DATABASE_URL"], 60, 8
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def write(number):
+        with psycopg.connect(url) as own:
+            for place in range(per_writer):
+                own.execute(INSERT, [f"{number}-{place}"])
+                # Late on purpose: others that began later commit before.
+                own.execute("SELECT pg_sleep(%s)", [DELAYS[(3 * number + place) % len(DELAYS)]])
+                if (number + place) % 5 == 0:
+                    own.execute(INSERT, ["rolled back"])
+                    own.rollback()
+                    own.execute(INSERT, [f"{number}-{place}"])
+                own.commit()
+
+    def publish():
+        try:
+            while not done.is_set():
+                outbox.publish_events()
+        finally:
+            connection.close()
+
+    def guarded(work, *arguments):
+        try:
+            work(*arguments)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=guarded, args=(write, number)) for number in range(writers)]
+    publishers = [threading.Thread(target=guarded, args=(publish,)) for _ in range(2)]
+    for thread in [*threads, *publishers]:
+        thread.start()
+    seen, last = [], 0
+    while len(seen) < writers * per_writer and not failures:
+        for event in Event.objects.filter(pk__gt=last).order_by("pk")[:7]:
+            last = event.pk
+            seen.append(event.subject)
+    for thread in threads:
+        thread.join()
+    done.set()
+    for thread in publishers:
+        thread.join()
+    assert failures == []
+    assert sorted(seen) == sorted(f"{number}-{place}" for number in range(writers) for place in range(per_writer))
+    for number in range(writers):
+        own = [subject for subject in seen if subject.startswith(f"{number}-")]
+        assert own == [f"{number}-{place}" for place in range(per_writer)]
+
+
+@pytest.mark.django_db
+def test_the_lag_is_that_of_the_oldest_event():
+    assert outbox.measure_outbox(timezone.now()).depth == 0
+    stored = store("a")
+    stored.refresh_from_db()
+    size = outbox.measure_outbox(timezone.now())
+    assert (size.depth, size.since) == (1, stored.created_at)
+
+
+def test_old_events_are_dropped_by_week(no_events, settings):
+    settings.EVENT_DAYS = 14
+    now, old = timezone.now(), timezone.now() - timedelta(days=30)
+    with transaction.atomic():
+        ensure_partitions([outbox.EVENTS], [old], now=old)
+    fields = {"type": "token.indexed", "version": 1, "data": {}, "created_at": old, "published_at": old}
+    Event.objects.create(id=1, subject="old", **fields)
+    store("new")
+    outbox.publish_events()
+    dropped = maintain_partitions(now)[1]
+    assert f"events_event_{week_of(old):%Y%m%d}" in dropped
+    assert subjects() == ["new"]

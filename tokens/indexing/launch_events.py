@@ -1,0 +1,98 @@
+"""Types of events of tokens and of fee claims, which triggers of their tables store (tokens/migrations/0030)."""
+
+from config.events.event_types import EventType, Json, object_schema
+
+_TEXT: Json = {"type": "string"}
+_MAYBE_TEXT: Json = {"type": ["string", "null"]}
+_INTEGER: Json = {"type": "integer"}
+_WEI: Json = {"type": "string", "pattern": "^[0-9]+$"}
+_FLAG: Json = {"type": "boolean"}
+_TIME: Json = {"type": "string", "format": "date-time"}
+_SUBJECT = "Contract address of the token; on Solana the mint."
+
+# Names and values of the token record, except `generation`.
+_TOKEN: dict[str, Json] = {
+    "contract_address": _TEXT,
+    "chain_id": _INTEGER,
+    "generation": {"type": "string", "description": "Generation of the launchpad's contracts, such as v4."},
+    "name": {"type": "string", "maxLength": 256, "description": "Cut to 256 characters."},
+    "symbol": {"type": "string", "maxLength": 256, "description": "Cut to 256 characters."},
+    "img_url": {"type": ["string", "null"], "maxLength": 2048, "description": "An http, https or ipfs URL."},
+    "decimals": _INTEGER,
+    "supply": {**_WEI, "type": ["string", "null"], "description": "Total supply at launch, in the smallest unit."},
+    "admin": _MAYBE_TEXT,
+    "msg_sender": _MAYBE_TEXT,
+    "requestor_fid": {"type": ["integer", "null"]},
+    "requestor_address": _MAYBE_TEXT,
+    "pool_address": _MAYBE_TEXT,
+    "paired_token": _MAYBE_TEXT,
+    "pair": {"type": ["string", "null"], "description": "Symbol of the paired token."},
+    "factory_address": _TEXT,
+    "tx_hash": _TEXT,
+    "log_index": _INTEGER,
+    "block_number": _INTEGER,
+    "block_hash": _TEXT,
+    "deployed_at": {**_TIME, "description": "Block time of the launch."},
+    "tags": object_schema(
+        {"champagne": _FLAG, "verified": _FLAG, "knownInterfaceDeployer": _FLAG, "blocked": _FLAG},
+    ),
+}
+_CHANGED: Json = {
+    "type": "array",
+    "items": _TEXT,
+    "minItems": 1,
+    "description": "Names of the stored fields that changed, such as admin, metadata or blocked. `GET"
+    " /api/tokens/{chainId}/{address}` has their values.",
+}
+_CLAIM = object_schema(
+    {
+        "recipient": _TEXT,
+        "currency": {"type": "string", "description": "Address of the ERC-20 that was paid."},
+        "amount": {**_WEI, "description": "In the smallest unit of the currency."},
+        "token": {"type": ["string", "null"], "description": "The token of the claim; null if it is of no single one."},
+        "txHash": _TEXT,
+        "logIndex": _INTEGER,
+        "blockNumber": _INTEGER,
+        "blockHash": _TEXT,
+        "at": {**_TIME, "description": "Block time."},
+    }
+)
+
+TOKEN_EVENTS = (
+    EventType(
+        name="token.indexed",
+        summary="A launch is listed. Its block may still be dropped.",
+        subject=_SUBJECT,
+        data=object_schema(_TOKEN),
+    ),
+    EventType(
+        name="token.updated",
+        summary="A listed token changed, on its chain or by a tag of an operator.",
+        subject=_SUBJECT,
+        data=object_schema({**_TOKEN, "changed": _CHANGED}),
+    ),
+    EventType(
+        name="token.reorged",
+        summary="A listed token is gone: its block was dropped, or the token is in another block now.",
+        subject=_SUBJECT,
+        data=object_schema(_TOKEN),
+    ),
+    EventType(
+        name="token.confirmed",
+        summary="The block of a token's launch is final.",
+        subject=_SUBJECT,
+        data=object_schema(_TOKEN),
+    ),
+    EventType(
+        name="fees.claimed",
+        summary="Fees were paid to a recipient. The block may still be dropped.",
+        subject="Address of the recipient.",
+        data=_CLAIM,
+    ),
+    EventType(
+        name="fees.reorged",
+        summary="The block of a payment of fees was dropped.",
+        subject="Address of the recipient.",
+        data=_CLAIM,
+    ),
+)
