@@ -5,10 +5,12 @@ import logging
 import time
 
 from django.contrib.sessions.backends.db import SessionStore
+from django.utils import timezone
 
 from accounts.administrators import sessions
 from accounts.keys import usage
 from accounts.profiles import social_provider, social_refresh
+from accounts.subscriptions import deliveries
 from config.celery import app
 from config.redis.call_counts import CountsUnavailableError
 
@@ -53,6 +55,14 @@ def prune_key_usage() -> None:
     pruned = usage.prune_usage()
     if pruned:
         logger.info("pruned %s rows of key usage", pruned)
+
+
+@app.task
+def prune_webhook_deliveries() -> None:
+    """Delete webhook deliveries past their retention time."""
+    pruned = deliveries.prune_deliveries(timezone.now())
+    if pruned:
+        logger.info("pruned %s webhook deliveries", pruned)
 
 
 @app.task

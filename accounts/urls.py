@@ -1,6 +1,24 @@
-"""URLs of the administrators' endpoint."""
+"""URLs of the administrators' endpoint, and of events and webhooks."""
 
 from accounts.administrators.views import AdminVerifyView
+from accounts.subscriptions.views import (
+    EventsView,
+    WebhookDeliveriesView,
+    WebhookReplayView,
+    WebhookRotationView,
+    WebhooksView,
+    WebhookTestView,
+    WebhookView,
+)
 from config.api.routing import endpoint
 
-urlpatterns = [endpoint("admin/verify", AdminVerifyView.as_view(), name="admin-verify")]
+urlpatterns = [
+    endpoint("admin/verify", AdminVerifyView.as_view(), name="admin-verify"),
+    endpoint("events", EventsView.as_view(), name="events"),
+    endpoint("webhooks", WebhooksView.as_view(), name="webhooks"),
+    endpoint("webhooks/<str:id>", WebhookView.as_view(), name="webhook"),
+    endpoint("webhooks/<str:id>/test", WebhookTestView.as_view(), name="webhook-test"),
+    endpoint("webhooks/<str:id>/rotate", WebhookRotationView.as_view(), name="webhook-rotate"),
+    endpoint("webhooks/<str:id>/deliveries", WebhookDeliveriesView.as_view(), name="webhook-deliveries"),
+    endpoint("webhooks/<str:id>/replay", WebhookReplayView.as_view(), name="webhook-replay"),
+]

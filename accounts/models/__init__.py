@@ -12,6 +12,7 @@ from accounts.models.partner_keys import (
 )
 from accounts.models.profiles import SocialProfile
 from accounts.models.users import MAX_ISSUER, MAX_SUBJECT, Administrator, AdminSession, Identity, Person, SubjectKind
+from accounts.models.webhooks import DeliveryReason, DeliveryStatus, WebhookDelivery, WebhookEndpoint
 
 __all__ = [
     "MAX_CALLS_PER_MINUTE",
@@ -19,6 +20,8 @@ __all__ = [
     "MAX_SUBJECT",
     "AdminSession",
     "Administrator",
+    "DeliveryReason",
+    "DeliveryStatus",
     "Identity",
     "KeyState",
     "KeyUsage",
@@ -30,4 +33,6 @@ __all__ = [
     "SocialProfile",
     "SubjectKind",
     "UsageBatch",
+    "WebhookDelivery",
+    "WebhookEndpoint",
 ]

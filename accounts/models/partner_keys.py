@@ -19,6 +19,8 @@ class Scope(models.TextChoices):
     AGENTS = "agents"
     # To report scores of any account of the social protocol.
     SCORES = "scores"
+    # To manage webhook endpoints.
+    WEBHOOKS = "webhooks"
 
 
 class KeyState(models.TextChoices):
@@ -64,7 +66,7 @@ class PartnerKey(models.Model):
             models.CheckConstraint(
                 name="partner_key_scopes_known",
                 condition=Q(scopes__contained_by=Scope.values, scopes__len__gte=1),
-                violation_error_message="Scopes must be one or more of read, index, deploy, agents and scores.",
+                violation_error_message=f"Scopes must be one or more of {', '.join(Scope.values)}.",
             ),
             models.CheckConstraint(
                 name="partner_key_name_not_blank",

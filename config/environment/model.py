@@ -264,6 +264,36 @@ class Environment(ServerVariables, IssuerVariables):
     """Retention of events and webhook deliveries in days, rounded up to weeks."""
     EVENT_HISTORY_HOURS: int = variable(kinds.whole_number(0, 24 * _DECADE), "24")
     """Age in hours of blocks from which a historical sync stores no events."""
+    WEBHOOK_SCHEDULE_SECONDS: tuple[int, ...] = variable(
+        kinds.several(kinds.whole_number(0, 7 * _DAY), "delays in seconds, separated by commas", at_least=1),
+        "0,5,300,1800,7200,18000,36000,50400,72000,86400",
+    )
+    """Delays in seconds before each attempt of a webhook delivery, the first one after the event."""
+    WEBHOOK_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 30.0), "15.0")
+    """Timeout of an attempt from the DNS lookup to the end of the response."""
+    WEBHOOK_DISABLE_DAYS: int = variable(kinds.whole_number(1, 365), "5")
+    """Days of nothing but failures after which an endpoint is disabled; its owner gets a notice after half of them."""
+    WEBHOOK_THREADS: int = variable(kinds.whole_number(2, 256), "16")
+    """Concurrent attempts of an `events` process; each needs a connection to PostgreSQL."""
+    WEBHOOK_ALLOWED_NETWORKS: tuple[Network, ...] = variable(kinds.networks, empty=())
+    """Non-public networks that webhooks may be sent to, on any port and by http://. Every partner with the scope
+    `webhooks` may then send POST requests to them."""
+    EMAIL_HOST: str = variable(kinds.matching("[A-Za-z0-9.:-]{1,253}", "a host name or an address"))
+    """Mail server for notices about webhook endpoints; without one no mail is sent."""
+    EMAIL_PORT: int = variable(kinds.whole_number(1, 65_535), "587")
+    """Port of the mail server."""
+    EMAIL_USE_TLS: bool = variable(kinds.switch, "true")
+    """Whether the connection to the mail server is encrypted by STARTTLS."""
+    EMAIL_HOST_USER: str = variable(str)
+    """User name at the mail server; empty for none."""
+    EMAIL_HOST_PASSWORD: str = variable(str, accepts_file=True)
+    """Password at the mail server."""
+    EMAIL_FROM: str = variable(kinds.matching("[^@\\s]+@[^@\\s]+", "a mail address"))
+    """Sender of mails, by default launchboard@<host of SITE_URL>."""
+    OPERATOR_EMAILS: tuple[str, ...] = variable(
+        kinds.several(kinds.matching("[^@\\s,]+@[^@\\s,]+"), "mail addresses, separated by commas"), empty=()
+    )
+    """Operators who get the notices about all endpoints."""
 
     # The leaderboard.
 

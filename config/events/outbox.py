@@ -19,7 +19,7 @@ from config.queue import MAX_DEPTH, QueueSize
 
 EVENTS = PartitionedTable(name=Event._meta.db_table, title="events", days=lambda: settings.EVENT_DAYS)
 # Events of one transaction of the publisher.
-BATCH_SIZE = 5_000
+BATCH_SIZE = 1_000
 
 _COLUMNS = "type, version, chain_id, subject, owner_id, data, created_at"
 # The outer sort is that of the numbers: the values of a sequence are computed after it.
@@ -31,23 +31,25 @@ WITH taken AS (
 )
 INSERT INTO events_event (id, {_COLUMNS}, published_at)
 SELECT nextval('events_event_numbers'), {_COLUMNS}, %(now)s FROM (SELECT * FROM taken ORDER BY id) AS taken
+RETURNING id
 """  # noqa: S608
 
 
-def publish_events() -> int:
-    """Assign numbers to committed events, at most BATCH_SIZE. Return how many; 0 while another process publishes."""
+def publish_events() -> range:
+    """Assign numbers to committed events, at most BATCH_SIZE. Return them; none while another process publishes."""
     if not OutboxEvent.objects.exists():
-        return 0
+        return range(0)
     with transaction.atomic():
         # The statement below begins after the lock was granted, so it sees all that its last holder has committed.
         if not try_transaction_lock(advisory_lock_key("publication of events")):
-            return 0
+            return range(0)
         now = timezone.now()
         ensure_partitions([EVENTS], [now], now=now)
         with connection.cursor() as cursor:
             cursor.execute(_PUBLISH, {"most": BATCH_SIZE, "now": now})
-            published: int = cursor.rowcount
-            return published
+            numbers = [number for (number,) in cursor.fetchall()]
+        # The lock's holder alone takes numbers from the sequence.
+        return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
 
 
 def leave_out_events() -> None:

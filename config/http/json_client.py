@@ -120,7 +120,7 @@ def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: floa
 def raise_for_status(status: int, *, retry_after: str, content: bytes) -> None:
     """Raise the error of any other HTTP status than 200; `retry_after` is its Retry-After, `content` its body."""
     if status in (429, 503):
-        raise RateLimitedError(status, retry_after=_parse_retry_after(retry_after))
+        raise RateLimitedError(status, retry_after=parse_retry_after(retry_after))
     if status in _GATEWAY_TIMED_OUT:
         raise ResponseTimeoutError(f"HTTP status {status}")
     if status >= 500:
@@ -146,7 +146,7 @@ def read_response_body(raw: urllib3.BaseHTTPResponse, *, deadline: float, max_by
     return bytes(content)
 
 
-def _parse_retry_after(text: str) -> float | None:
+def parse_retry_after(text: str) -> float | None:
     """Parse a Retry-After header, a number of seconds or a date; None if it is neither."""
     if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
         seconds = float(text)

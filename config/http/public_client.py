@@ -1,14 +1,15 @@
 """HTTP client for URLs from untrusted sources (SSRF-safe): it reaches only the public internet.
 
 A host name is resolved once, and the connection uses a checked address of that result, so that no later DNS response
-leads elsewhere. Redirects are followed here, each checked like the first URL. No cookies, proxies or credentials.
+leads elsewhere. Redirects of a GET are followed here, each checked like the first URL; those of a POST are not. No
+cookies, proxies or credentials.
 """
 
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ from urllib.parse import urljoin
 import urllib3.exceptions
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3.connection import HTTPConnection
+from urllib3.response import HTTPResponse
 from urllib3.util import Url, parse_url
 
 from config.http.errors import NoResponseError, PermanentError, ResponseTimeoutError
@@ -44,13 +46,15 @@ class AddressForbiddenError(PermanentError):
     """The URL, or a redirect target, is not allowed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Response:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PublicResponse:
+    """A response of any status."""
+
     status: int
     # Headers Location and Retry-After; empty if absent.
     location: str
     retry_after: str
-    # Only for status 200.
+    # The beginning of the body.
     content: bytes
 
 
@@ -79,12 +83,39 @@ def fetch_public_url(
     for _ in range(MAX_REDIRECTS + 1):
         checked = _allowed_addresses(place, allowed=allowed, resolve=resolve, deadline=deadline)
         with _connection(place, checked, authorities=authorities, deadline=deadline) as connection:
-            answer = _request(connection, place, deadline=deadline, max_bytes=max_bytes)
+            answer = _get(connection, place, deadline=deadline, max_bytes=max_bytes)
         if answer.status not in _REDIRECTS or not answer.location:
             raise_for_status(answer.status, retry_after=answer.retry_after, content=b"")
             return answer.content
         place = _follow(place, answer.location)
     raise AddressForbiddenError(f"more than {MAX_REDIRECTS} redirects")
+
+
+def post_public_url(
+    url: str,
+    body: bytes,
+    *,
+    headers: Mapping[str, str],
+    timeout: float,
+    max_bytes: int,
+    allowed: Sequence[Network] = (),
+    resolve: HostResolver = resolve_host,
+    authorities: str = DEFAULT_CA_BUNDLE_PATH,
+) -> PublicResponse:
+    """POST a body to an http:// or https:// URL once, and return the response, whatever its status.
+
+    `timeout` and the allowed addresses are those of `fetch_public_url`. Of the response's body only the first
+    `max_bytes` are read. Raises RetryableError for no complete response, and AddressForbiddenError. No error text
+    contains the URL or an address.
+    """
+    deadline, place = time.monotonic() + timeout, parse_public_url(url)
+    checked = _allowed_addresses(place, allowed=allowed, resolve=resolve, deadline=deadline)
+    with _connection(place, checked, authorities=authorities, deadline=deadline) as connection:
+        sent = _headers(place) | dict(headers)
+        connection.request("POST", place.request_uri, body=body, headers=sent, preload_content=False)
+        response = connection.getresponse()
+        with closing(response):
+            return _response(response, content=response.read(max_bytes, decode_content=False))
 
 
 def parse_public_url(url: str) -> Url:
@@ -224,19 +255,26 @@ def _closed_at(deadline: float, plain: socket.socket) -> Iterator[None]:
         raise NoResponseError(f"no response ({type(broken).__name__})") from None
 
 
-def _request(connection: HTTPConnection, place: Url, *, deadline: float, max_bytes: int) -> _Response:
-    """Send the GET and read the response.
+def _headers(place: Url) -> dict[str, str]:
+    return {"Host": place.netloc or "", "User-Agent": USER_AGENT, "Connection": "close"}
+
+
+def _response(response: HTTPResponse, *, content: bytes) -> PublicResponse:
+    return PublicResponse(
+        status=response.status,
+        location=response.headers.get("location", ""),
+        retry_after=response.headers.get("retry-after", ""),
+        content=content,
+    )
+
+
+def _get(connection: HTTPConnection, place: Url, *, deadline: float, max_bytes: int) -> PublicResponse:
+    """Send the GET and read the response; its body only for status 200.
 
     Raises ResponseTooLargeError, ResponseTimeoutError, PermanentError for an unsupported content coding, and the
     errors of connections.
     """
-    headers = {
-        "Host": place.netloc or "",
-        "User-Agent": USER_AGENT,
-        "Accept": "application/json, */*;q=0.5",
-        "Accept-Encoding": "gzip",
-        "Connection": "close",
-    }
+    headers = _headers(place) | {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "gzip"}
     connection.request("GET", place.request_uri, headers=headers, preload_content=False)
     response = connection.getresponse()
     content = b""
@@ -245,12 +283,7 @@ def _request(connection: HTTPConnection, place: Url, *, deadline: float, max_byt
             if response.headers.get("content-encoding", "").strip().lower() not in _CODINGS:
                 raise PermanentError("a response in an unsupported content coding")
             content = read_response_body(response, deadline=deadline, max_bytes=max_bytes)
-    return _Response(
-        status=response.status,
-        location=response.headers.get("location", ""),
-        retry_after=response.headers.get("retry-after", ""),
-        content=content,
-    )
+    return _response(response, content=content)
 
 
 def _seconds_left(deadline: float) -> float:

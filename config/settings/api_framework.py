@@ -32,7 +32,8 @@ OPERATION_TAGS = {
     "tokens.deploying": "deploy",
     "pretokens": "users",
     "leaderboard": "leaderboard",
-    "accounts": "operations",
+    "accounts.subscriptions": "events",
+    "accounts.administrators": "operations",
 }
 
 DESCRIPTION = {
@@ -46,6 +47,7 @@ DESCRIPTION = {
         {"name": "deploy", "description": "Deployment of tokens, and claims of their airdrops."},
         {"name": "users", "description": "Pending token configurations of users."},
         {"name": "leaderboard", "description": "Rankings of agents, and the events behind them."},
+        {"name": "events", "description": "Catch-up list of events, and webhooks."},
         {"name": "operations", "description": "Sessions of administrators."},
     ],
     # Keep the order of the URL files, which is that of the contract.
@@ -67,6 +69,7 @@ DESCRIPTION = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.openapi_schema.describe_errors",
+        "config.api.openapi_webhooks.describe_webhooks",
     ],
     # Enumerations are named after their field; these belong to several fields.
     "ENUM_NAME_OVERRIDES": {"PoolKind": ["standard", "project"], "FeesKind": ["static", "dynamic"]},

@@ -20,6 +20,7 @@ SCHEDULE = {
     "refresh-social-profiles": _every(10.0, "accounts.tasks.refresh_social_profiles"),
     "store-key-usage": _every(60.0, "accounts.tasks.store_key_usage"),
     "prune-key-usage": _every(3600.0, "accounts.tasks.prune_key_usage"),
+    "prune-webhook-deliveries": _every(60.0, "accounts.tasks.prune_webhook_deliveries"),
     "prune-sessions": _every(3600.0, "accounts.tasks.prune_sessions"),
     "prune-saved-tokens": _every(3600.0, "tokens.tasks.prune_saved_tokens"),
     "refresh-markets": _every(2.0, "tokens.tasks.refresh_markets"),

@@ -40,12 +40,12 @@ def subjects():
 def test_events_are_published_in_the_sequence_of_their_storage():
     for subject in ("a", "b", "c"):
         store(subject)
-    assert outbox.publish_events() == 3
+    assert len(outbox.publish_events()) == 3
     assert subjects() == ["a", "b", "c"]
     assert not OutboxEvent.objects.exists()
     assert outbox.oldest_event_id() == Event.objects.get(subject="a").pk
     assert outbox.newest_event_id() == Event.objects.get(subject="c").pk
-    assert outbox.publish_events() == 0
+    assert not outbox.publish_events()
 
 
 @pytest.mark.django_db
@@ -63,18 +63,18 @@ def test_an_event_keeps_its_fields():
 @pytest.mark.django_db
 def test_a_large_backlog_is_published_in_batches():
     OutboxEvent.objects.bulk_create(
-        OutboxEvent(type="token.indexed", version=1, subject=str(number), data={}) for number in range(5_003)
+        OutboxEvent(type="token.indexed", version=1, subject=str(number), data={}) for number in range(2_003)
     )
-    assert [outbox.publish_events() for _ in range(3)] == [5_000, 3, 0]
-    assert subjects() == [str(number) for number in range(5_003)]
+    assert [len(outbox.publish_events()) for _ in range(4)] == [1_000, 1_000, 3, 0]
+    assert subjects() == [str(number) for number in range(2_003)]
 
 
 def test_one_process_publishes_at_a_time(no_events, service_environment):
     store("a")
     with psycopg.connect(service_environment["DATABASE_URL"]) as other:
         other.execute("SELECT pg_advisory_xact_lock(%s)", [advisory_lock_key("publication of events")])
-        assert outbox.publish_events() == 0
-    assert outbox.publish_events() == 1
+        assert not outbox.publish_events()
+    assert len(outbox.publish_events()) == 1
 
 
 def test_a_lock_is_held_until_the_end_of_its_transaction(no_events):

@@ -1,0 +1,21 @@
+"""`manage.py deliver_events`: publish events and deliver them to webhook endpoints until the process is stopped."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from accounts.subscriptions.delivery_process import deliver_events
+from config.stop_signals import stopped_by_signals
+
+
+class Command(BaseCommand):
+    help = (
+        "Publish events, and deliver them to webhook endpoints, until SIGTERM or SIGINT. Several processes share the"
+        " deliveries, and one of them publishes."
+    )
+    # Those of the chains need nodes.
+    requires_system_checks = ()
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        with stopped_by_signals(status=0) as stop:
+            deliver_events(stop)

@@ -1,0 +1,41 @@
+"""The process that publishes events and delivers them: two loops, which go on after an error of the database."""
+
+import logging
+from collections.abc import Callable
+from threading import Event as StopEvent
+from threading import Thread
+
+from django.conf import settings
+from django.db import Error, connection
+
+from accounts.subscriptions.deliveries import publish_and_queue
+from accounts.subscriptions.dispatcher import Dispatcher
+
+logger = logging.getLogger(__name__)
+
+# Seconds between two looks for committed events, and for due deliveries; each takes two short queries.
+_PUBLISH_SECONDS, _DELIVER_SECONDS = 0.05, 0.1
+# Seconds after an error of the database.
+_ERROR_SECONDS = 1.0
+
+
+def deliver_events(stop: StopEvent) -> None:
+    """Publish and deliver events until the stop. Several processes share the deliveries, and one publishes."""
+    publisher = Thread(target=_repeat, args=(publish_and_queue, stop, _PUBLISH_SECONDS), name="publisher", daemon=True)
+    publisher.start()
+    with Dispatcher(stop, threads=settings.WEBHOOK_THREADS) as dispatcher:
+        _repeat(dispatcher.dispatch, stop, _DELIVER_SECONDS)
+    publisher.join()
+
+
+def _repeat(step: Callable[[], int], stop: StopEvent, seconds: float) -> None:
+    """Repeat a step until the stop: at once after one that did something, else after these seconds."""
+    while not stop.is_set():
+        try:
+            pause = 0.0 if step() else seconds
+        except Error as error:
+            logger.warning("events: the database failed: %s", " ".join(str(error).split()))
+            connection.close()
+            pause = _ERROR_SECONDS
+        stop.wait(pause)
+    connection.close()

@@ -1,0 +1,116 @@
+"""Webhook endpoints: creation, changes, rotation of secrets, and their end after failures."""
+
+import logging
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.models import PartnerKey, WebhookDelivery, WebhookEndpoint
+from accounts.models.webhooks import new_salt
+from accounts.subscriptions.notices import Notice, store_notice
+from config.http.errors import PermanentError
+from config.http.public_client import AddressForbiddenError, parse_public_url
+
+logger = logging.getLogger(__name__)
+
+MAX_ENDPOINTS = 20
+# For which the previous secret signs, too.
+ROTATION_OVERLAP = timedelta(hours=24)
+_URL_RULE = "must be an https:// URL with a host, and without credentials"
+
+
+class TooManyEndpointsError(PermanentError):
+    """The partner has MAX_ENDPOINTS endpoints."""
+
+
+def check_endpoint_url(url: str) -> None:
+    """Raise ValueError with the rule unless deliveries can be sent to this URL.
+
+    http:// is accepted only where WEBHOOK_ALLOWED_NETWORKS is set, for receivers in a private network.
+    """
+    try:
+        place = parse_public_url(url)
+    except AddressForbiddenError as error:
+        raise ValueError(_URL_RULE) from error
+    if place.scheme != "https" and not settings.WEBHOOK_ALLOWED_NETWORKS:
+        raise ValueError(_URL_RULE)
+
+
+def create_endpoint(partner: PartnerKey | None, **fields: Any) -> WebhookEndpoint:
+    """Create an endpoint, which gets events from now on. Raises TooManyEndpointsError."""
+    with transaction.atomic():
+        if partner is not None:
+            # Concurrent creations for the same key are serialized.
+            PartnerKey.objects.select_for_update().get(pk=partner.pk)
+            if WebhookEndpoint.objects.filter(partner_key=partner).count() >= MAX_ENDPOINTS:
+                raise TooManyEndpointsError(f"A key has at most {MAX_ENDPOINTS} endpoints")
+        return WebhookEndpoint.objects.create(partner_key=partner, **fields)
+
+
+def rotate_secret(endpoint: WebhookEndpoint) -> datetime:
+    """Give an endpoint a new secret, and return until when the one before signs, too."""
+    expires_at = timezone.now() + ROTATION_OVERLAP
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(
+        previous_salt=F("salt"), previous_expires_at=expires_at, salt=new_salt()
+    )
+    endpoint.refresh_from_db()
+    return expires_at
+
+
+def enable_endpoint(endpoint: WebhookEndpoint) -> None:
+    """Enable an endpoint; it gets events from now on. A replay sends those that it missed."""
+    state = {"disabled_at": None, "disabled_reason": "", "failing_since": None, "warned_at": None, "paused_until": None}
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**state)
+    endpoint.refresh_from_db()
+
+
+def disable_endpoint(endpoint: WebhookEndpoint, reason: str, *, notice: bool) -> bool:
+    """Disable an endpoint and cancel what is queued for it; return False if it is disabled.
+
+    `notice` notifies its owner; not for changes by the owner.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        enabled = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=True)
+        if not enabled.update(disabled_at=now, disabled_reason=reason):
+            return False
+        WebhookDelivery.objects.filter(endpoint=endpoint).cancel_queued()
+        endpoint.refresh_from_db()
+        if notice:
+            store_notice(Notice.DISABLED, endpoint)
+    logger.warning("webhook endpoint %s is disabled: %s", endpoint.pk, reason)
+    return True
+
+
+def record_success(endpoint: WebhookEndpoint) -> None:
+    """End the failures of an endpoint."""
+    if endpoint.failing_since or endpoint.paused_until:
+        state = {"failing_since": None, "warned_at": None, "paused_until": None}
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**state)
+
+
+def record_failure(endpoint: WebhookEndpoint, *, pause: timedelta | None) -> None:
+    """Record a failed attempt; after days of nothing but failures notify the owner, and then disable the endpoint."""
+    now, found = timezone.now(), WebhookEndpoint.objects.filter(pk=endpoint.pk)
+    found.filter(failing_since__isnull=True).update(failing_since=now)
+    if pause is not None:
+        found.update(paused_until=now + pause)
+    limit = timedelta(days=settings.WEBHOOK_DISABLE_DAYS)
+    if found.filter(failing_since__lte=now - limit).exists():
+        disable_endpoint(endpoint, f"nothing but failures for {settings.WEBHOOK_DISABLE_DAYS} days", notice=True)
+        return
+    with transaction.atomic():
+        due = found.filter(failing_since__lte=now - limit / 2, warned_at__isnull=True, disabled_at__isnull=True)
+        if due.update(warned_at=now):
+            endpoint.refresh_from_db()
+            store_notice(Notice.FAILING, endpoint)
+
+
+def filter_names(types: Iterable[str], chain_ids: Iterable[int]) -> str:
+    """Return an endpoint's filters in words."""
+    return f"{', '.join(types) or 'all types'}; {', '.join(map(str, chain_ids)) or 'all chains'}"

@@ -1,0 +1,49 @@
+"""Pages of the catch-up list, in the sequence of publication."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from config.events.event_types import event_body
+from config.events.models import Event
+from config.events.outbox import newest_event_id, oldest_event_id
+
+
+class HistoryLostError(Exception):
+    """Events after the requested id are past their retention, or the id is larger than that of any event."""
+
+    def __init__(self, *, oldest: int, newest: int) -> None:
+        super().__init__(f"events from {oldest} to {newest} are stored")
+        self.oldest, self.newest = oldest, newest
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Bodies of events, and the id after which the next page begins."""
+
+    events: list[dict[str, Any]]
+    cursor: int
+
+
+def read_event_page(
+    *, partner_key_id: int, after: int | None, limit: int, event_type: str | None = None, chain_id: int | None = None
+) -> EventPage:
+    """Return the events that a partner may read, after an id, or from the oldest one. Raises HistoryLostError.
+
+    The cursor goes on to the newest event, even if no event on the way matches the filters.
+    """
+    # Before the page: events that are published meanwhile are left to the next one.
+    oldest, newest = oldest_event_id(), newest_event_id()
+    begin = oldest - 1 if after is None else after
+    # While no event is stored, nothing is known about an id.
+    if oldest and not oldest - 1 <= begin <= newest:
+        raise HistoryLostError(oldest=oldest, newest=newest)
+    found = Event.objects.readable_by(partner_key_id).filter(pk__gt=begin, pk__lte=newest)
+    if event_type is not None:
+        found = found.filter(type=event_type)
+    if chain_id is not None:
+        found = found.filter(chain_id=chain_id)
+    events = list(found.order_by("pk")[:limit])
+    is_full = len(events) == limit
+    return EventPage(
+        [event_body(event, event_id=event.pk) for event in events], events[-1].pk if is_full else max(begin, newest)
+    )

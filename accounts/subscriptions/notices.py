@@ -1,0 +1,99 @@
+"""Notices to the owner of a webhook endpoint: an event, and a mail where mail is configured."""
+
+import logging
+from enum import StrEnum
+from smtplib import SMTPException
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+
+from accounts.models import WebhookEndpoint
+from config.events.event_types import EventType, object_schema
+from config.events.models import OPERATORS, OutboxEvent
+from config.timestamps import format_timestamp
+
+logger = logging.getLogger(__name__)
+
+_DATA = object_schema(
+    {
+        "endpointId": {"type": "integer"},
+        "url": {"type": "string"},
+        "failingSince": {"type": ["string", "null"], "format": "date-time"},
+        "reason": {"type": "string", "description": "Empty while the endpoint is enabled."},
+    }
+)
+_SUBJECT = "Id of the endpoint."
+
+
+class Notice(StrEnum):
+    """Types of the notices' events."""
+
+    FAILING = "endpoint.failing"
+    DISABLED = "endpoint.disabled"
+
+
+ENDPOINT_EVENTS = (
+    EventType(
+        name=Notice.FAILING,
+        summary="All deliveries to a webhook endpoint of yours have failed for days; it will be disabled.",
+        subject=_SUBJECT,
+        data=_DATA,
+        is_public=False,
+    ),
+    EventType(
+        name=Notice.DISABLED,
+        summary="A webhook endpoint of yours is disabled: it answered 410, or with nothing but failures for days.",
+        subject=_SUBJECT,
+        data=_DATA,
+        is_public=False,
+    ),
+    EventType(
+        name="webhook.test",
+        summary="You have requested a test of a webhook endpoint. Its id is 0: it is in no list.",
+        subject=_SUBJECT,
+        data=object_schema({"message": {"type": "string"}}),
+        is_public=False,
+    ),
+)
+_TEXTS = {
+    Notice.FAILING: (
+        "Webhook endpoint is failing",
+        "All deliveries to {url} have failed since {since}. It is disabled after {days} days of failures.",
+    ),
+    Notice.DISABLED: (
+        "Webhook endpoint is disabled",
+        "{url} gets no events any more: {reason}. Repair it, enable it, and replay the events that it missed.",
+    ),
+}
+
+
+def store_notice(notice: Notice, endpoint: WebhookEndpoint) -> None:
+    """Store the event of a notice in this database transaction, and send its mail after the commit."""
+    since = format_timestamp(endpoint.failing_since) if endpoint.failing_since else None
+    data = {
+        "endpointId": endpoint.pk,
+        "url": endpoint.url,
+        "failingSince": since,
+        "reason": endpoint.disabled_reason,
+    }
+    owner_id = endpoint.partner_key_id or OPERATORS
+    OutboxEvent.objects.create(type=notice, version=1, subject=str(endpoint.pk), owner_id=owner_id, data=data)
+    transaction.on_commit(lambda: _send_mail(notice, data, to=endpoint.email))
+
+
+def _send_mail(notice: Notice, data: dict[str, Any], *, to: str) -> None:
+    receivers = [address for address in (to, *settings.OPERATOR_EMAILS) if address]
+    if not settings.EMAIL_HOST or not receivers:
+        return
+    subject, text = _TEXTS[notice]
+    words = {"url": data["url"], "since": data["failingSince"], "reason": data["reason"]}
+    body = text.format(**words, days=settings.WEBHOOK_DISABLE_DAYS)
+    # One mail each: no receiver sees the address of another.
+    for receiver in receivers:
+        try:
+            send_mail(subject, body, None, [receiver])
+        except (OSError, SMTPException) as error:
+            # The event is stored, and the dashboard shows the endpoint.
+            logger.warning("can't send a mail about webhook endpoint %s: %s", data["endpointId"], error)

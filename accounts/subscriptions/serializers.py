@@ -1,0 +1,182 @@
+"""Parameters, bodies and responses of events and webhooks, for validation of queries and the OpenAPI description."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, inline_serializer
+from rest_framework import serializers
+
+from accounts.models import DeliveryReason, DeliveryStatus
+from accounts.subscriptions.endpoints import MAX_ENDPOINTS
+from config.api.fields import WholeNumberField
+from config.events.event_types import event_types
+
+_LARGEST_ID = 2**53 - 1
+
+
+@extend_schema_field({"type": "object", "description": "Described by the schema of the type, under `webhooks`."})
+class EventDataField(serializers.JSONField):
+    """Data of an event."""
+
+
+class EventsQuery(serializers.Serializer[Any]):
+    """Page of the catch-up list."""
+
+    after = WholeNumberField(
+        min_value=0, max_value=_LARGEST_ID, required=False, help_text="The cursor of an earlier page; by default all."
+    )
+    limit = WholeNumberField(min_value=1, max_value=500, default=100)
+    type = serializers.ChoiceField(
+        sorted(event_types()),
+        required=False,
+        error_messages={"invalid_choice": f"must be one of {', '.join(sorted(event_types()))}"},
+    )
+    chainId = WholeNumberField(min_value=1, max_value=_LARGEST_ID, required=False)
+
+
+EVENT = inline_serializer(
+    "Event",
+    {
+        "id": serializers.IntegerField(help_text="Rises in the sequence of publication, with gaps."),
+        "type": serializers.ChoiceField(sorted(event_types())),
+        "version": serializers.IntegerField(help_text="Version of the schema of `data`."),
+        "createdAt": serializers.DateTimeField(help_text="Time of the change."),
+        "chainId": serializers.IntegerField(allow_null=True),
+        "subject": serializers.CharField(help_text="What it is about, such as an address or a request key."),
+        "data": EventDataField(),
+    },
+    many=True,
+)
+EVENTS_ANSWER = inline_serializer(
+    "Events",
+    {
+        "data": EVENT,
+        "cursor": serializers.IntegerField(
+            help_text="The id after which the next page begins; also if this page is empty."
+        ),
+    },
+)
+HISTORY_LOST_ANSWER = inline_serializer(
+    "HistoryLost",
+    {
+        "error": serializers.CharField(),
+        "oldestId": serializers.IntegerField(help_text="Id of the oldest event that is stored."),
+        "newestId": serializers.IntegerField(),
+    },
+)
+
+
+class EndpointBody(serializers.Serializer[Any]):
+    """A webhook endpoint."""
+
+    url = serializers.URLField(max_length=2_048, help_text="https:// and a host, on port 443.")
+    description = serializers.CharField(max_length=200, required=False)
+    types = serializers.ListField(
+        child=serializers.ChoiceField(sorted(event_types())), required=False, help_text="Empty for all types."
+    )
+    chainIds = serializers.ListField(
+        child=serializers.IntegerField(min_value=1), required=False, help_text="Empty for all chains."
+    )
+    email = serializers.EmailField(
+        required=False, help_text="Gets a mail before and after the endpoint is disabled for failures."
+    )
+
+
+class EndpointChanges(EndpointBody):
+    """Changes of a webhook endpoint: all keys are optional."""
+
+    url = serializers.URLField(max_length=2_048, required=False)
+    enabled = serializers.BooleanField(
+        required=False, help_text="An endpoint that is enabled gets events from then on."
+    )
+
+
+class EndpointSerializer(EndpointBody):
+    """A webhook endpoint and its state."""
+
+    id = serializers.IntegerField()
+    enabled = serializers.BooleanField()
+    disabledReason = serializers.CharField(allow_null=True)
+    failingSince = serializers.DateTimeField(allow_null=True, help_text="First failure since the last success.")
+    previousSecretUntil = serializers.DateTimeField(
+        allow_null=True, help_text="Until when the secret before the last rotation signs, too."
+    )
+    createdAt = serializers.DateTimeField()
+
+
+class EndpointWithSecret(EndpointSerializer):
+    """A webhook endpoint with its secret, which no other response contains."""
+
+    secret = serializers.CharField(help_text="`whsec_` and base64: the key of the signatures, by Standard Webhooks.")
+
+
+ENDPOINTS_ANSWER = inline_serializer(
+    "WebhookEndpoints", {"data": EndpointSerializer(many=True, help_text=f"At most {MAX_ENDPOINTS}.")}
+)
+
+
+class DeliveriesQuery(serializers.Serializer[Any]):
+    """Page of the delivery log."""
+
+    status = serializers.ChoiceField(
+        DeliveryStatus.choices,
+        required=False,
+        error_messages={"invalid_choice": f"must be one of {', '.join(DeliveryStatus.values)}"},
+    )
+    limit = WholeNumberField(min_value=1, max_value=100, default=20)
+    before = WholeNumberField(
+        min_value=1, max_value=_LARGEST_ID, required=False, help_text="The cursor of an earlier page."
+    )
+
+
+class DeliveryAttemptSerializer(serializers.Serializer[Any]):
+    """An attempt. No part of a response's content is stored."""
+
+    at = serializers.DateTimeField()
+    status = serializers.IntegerField(allow_null=True, help_text="HTTP status; null without a response.")
+    ms = serializers.IntegerField(help_text="Duration in milliseconds.")
+    bytes = serializers.IntegerField(help_text="Bytes of the response's body that were read, at most 16384.")
+    error = serializers.CharField()
+
+
+class DeliverySerializer(serializers.Serializer[Any]):
+    """A delivery of an event to an endpoint."""
+
+    id = serializers.IntegerField()
+    eventId = serializers.IntegerField(allow_null=True, help_text="Null for a test.")
+    type = serializers.CharField()
+    reason = serializers.ChoiceField(DeliveryReason.choices)
+    status = serializers.ChoiceField(DeliveryStatus.choices)
+    createdAt = serializers.DateTimeField()
+    nextAttemptAt = serializers.DateTimeField(allow_null=True)
+    attempts = DeliveryAttemptSerializer(many=True)
+
+
+DELIVERIES_ANSWER = inline_serializer(
+    "WebhookDeliveries",
+    {
+        "data": DeliverySerializer(many=True),
+        "cursor": serializers.IntegerField(allow_null=True, help_text="Null on the last page."),
+    },
+)
+
+
+class ReplayBody(serializers.Serializer[Any]):
+    """Events to send again: one, or those of a range of ids."""
+
+    eventId = serializers.IntegerField(required=False, min_value=0)
+    afterEventId = serializers.IntegerField(required=False, min_value=0)
+    untilEventId = serializers.IntegerField(required=False, min_value=0, help_text="By default the newest event.")
+
+
+REPLAY_ANSWER = inline_serializer(
+    "Replay",
+    {
+        "queued": serializers.IntegerField(help_text="At most 10000."),
+        "cursor": serializers.IntegerField(
+            allow_null=True, help_text="If there are more: the `afterEventId` of the next call."
+        ),
+    },
+)
+TEST_ANSWER = inline_serializer(
+    "WebhookTest", {"deliveryId": serializers.IntegerField(help_text="In the delivery log within seconds.")}
+)

@@ -1,0 +1,275 @@
+"""Endpoints of events and webhooks, for partners."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.models import Scope, WebhookDelivery, WebhookEndpoint
+from accounts.permissions import PartnerAccess
+from accounts.subscriptions import deliveries, endpoints, request_bodies, serializers
+from accounts.subscriptions.event_pages import HistoryLostError, read_event_page
+from accounts.subscriptions.signing import endpoint_secret
+from config.api.errors import ConflictError
+from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE
+from config.api.views import LimitedView, QueryView
+from config.json_rules import InvalidFieldsError, truncate_problems
+
+_ID = OpenApiParameter("id", {"type": "string", "pattern": "^[0-9]{1,18}$"}, OpenApiParameter.PATH)
+_DISABLED = "disabled by its owner"
+
+
+class EventsView(PartnerAccess, QueryView):
+    """Catch-up list of events."""
+
+    query_serializer = serializers.EventsQuery
+    cache_control = PRIVATE_NO_STORE
+
+    @extend_schema(
+        operation_id="listEvents",
+        responses={200: serializers.EVENTS_ANSWER, 410: serializers.HISTORY_LOST_ANSWER},
+    )
+    def get(self, request: Request) -> Response:
+        """List events in the sequence of their publication: public ones, and those of your own deployments.
+
+        Repeat the call with `after` set to the `cursor` of the page before: no event is left out, in whatever
+        sequence transactions end. 410 if events after `after` are past their retention, or if `after` is larger than
+        any id: read the token list again, and go on from its `X-Last-Event-Id`.
+        """
+        partner: Any = request.auth
+        try:
+            page = read_event_page(
+                partner_key_id=partner.pk,
+                after=self.query.get("after"),
+                limit=self.query["limit"],
+                event_type=self.query.get("type"),
+                chain_id=self.query.get("chainId"),
+            )
+        except HistoryLostError as lost:
+            text = f"after: {lost}; read the list again and go on from its X-Last-Event-Id"
+            return Response({"error": text, "oldestId": lost.oldest, "newestId": lost.newest}, status=410)
+        return Response({"data": page.events, "cursor": page.cursor})
+
+
+class WebhooksAccess(PartnerAccess):
+    """First base class of the webhook views; each endpoint is one of the partner's own."""
+
+    required_scope = Scope.WEBHOOKS
+
+    def own_endpoints(self) -> QuerySet[WebhookEndpoint]:
+        """Return the partner's endpoints."""
+        partner: Any = self.request.auth
+        return WebhookEndpoint.objects.filter(partner_key=partner)
+
+    def endpoint_or_404(self, id: str, *, lock: bool = False) -> WebhookEndpoint:
+        """Return one of them. Raises NotFound."""
+        own = self.own_endpoints().select_for_update() if lock else self.own_endpoints()
+        found = own.filter(pk=int(id)).first() if id.isascii() and id.isdigit() and len(id) <= 18 else None
+        if found is None:
+            raise NotFound("Webhook endpoint not found")
+        return found
+
+
+class WebhooksView(WebhooksAccess, QueryView):
+    """Webhook endpoints of a partner."""
+
+    cache_control = PRIVATE_NO_STORE
+
+    @extend_schema(operation_id="listWebhooks", responses={200: serializers.ENDPOINTS_ANSWER})
+    def get(self, request: Request) -> Response:
+        """List your webhook endpoints."""
+        return Response({"data": [_endpoint(each) for each in self.own_endpoints()]})
+
+    @extend_schema(
+        operation_id="createWebhook",
+        request=serializers.EndpointBody,
+        responses={201: serializers.EndpointWithSecret, 409: None},
+    )
+    def post(self, request: Request) -> Response:
+        """Create a webhook endpoint, which gets events from now on, by POST.
+
+        The response contains the secret of its signatures, once. 409 if your key has 20 endpoints.
+        """
+        partner: Any = request.auth
+        with _as_400():
+            fields = request_bodies.parse_new_endpoint(request.data)
+        try:
+            created = endpoints.create_endpoint(partner, **fields)
+        except endpoints.TooManyEndpointsError as error:
+            raise ConflictError(str(error)) from error
+        return Response(_with_secret(created), status=201, headers={"Cache-Control": NO_STORE})
+
+
+class WebhookView(WebhooksAccess, QueryView):
+    """One webhook endpoint of a partner."""
+
+    cache_control = PRIVATE_NO_STORE
+
+    @extend_schema(operation_id="getWebhook", parameters=[_ID], responses={200: serializers.EndpointSerializer})
+    def get(self, request: Request, id: str) -> Response:
+        """Return one of your webhook endpoints."""
+        return Response(_endpoint(self.endpoint_or_404(id)))
+
+    @extend_schema(
+        operation_id="updateWebhook",
+        parameters=[_ID],
+        request=serializers.EndpointChanges,
+        responses={200: serializers.EndpointSerializer},
+    )
+    def patch(self, request: Request, id: str) -> Response:
+        """Change a webhook endpoint: the keys that are given.
+
+        Disabling it cancels what is queued. After enabling it, a replay sends what it missed.
+        """
+        with _as_400():
+            changes = request_bodies.parse_changes(request.data)
+        enabled = changes.pop("enabled", None)
+        with transaction.atomic():
+            found = self.endpoint_or_404(id, lock=True)
+            if changes:
+                WebhookEndpoint.objects.filter(pk=found.pk).update(**changes)
+            if enabled is True and found.disabled_at is not None:
+                endpoints.enable_endpoint(found)
+            elif enabled is False:
+                endpoints.disable_endpoint(found, _DISABLED, notice=False)
+            found.refresh_from_db()
+        return Response(_endpoint(found))
+
+    @extend_schema(operation_id="deleteWebhook", parameters=[_ID], request=None, responses={204: None})
+    def delete(self, request: Request, id: str) -> Response:
+        """Delete a webhook endpoint with its delivery log."""
+        self.endpoint_or_404(id).delete()
+        return Response(status=204)
+
+
+class WebhookTestView(WebhooksAccess, LimitedView):
+    """Test of a webhook endpoint."""
+
+    @extend_schema(
+        operation_id="testWebhook",
+        parameters=[_ID],
+        request=None,
+        responses={202: serializers.TEST_ANSWER, 409: None},
+    )
+    def post(self, request: Request, id: str) -> Response:
+        """Send an event of type `webhook.test` once. The delivery log has the result. 409 if it is disabled."""
+        found = _enabled(self.endpoint_or_404(id))
+        return Response({"deliveryId": deliveries.queue_test(found).pk}, status=202)
+
+
+class WebhookRotationView(WebhooksAccess, LimitedView):
+    """Rotation of the secret of a webhook endpoint."""
+
+    @extend_schema(
+        operation_id="rotateWebhookSecret",
+        parameters=[_ID],
+        request=None,
+        responses={200: serializers.EndpointWithSecret},
+    )
+    def post(self, request: Request, id: str) -> Response:
+        """Create a new secret and return it. For 24 hours each event is signed by the previous one as well."""
+        found = self.endpoint_or_404(id)
+        endpoints.rotate_secret(found)
+        return Response(_with_secret(found), headers={"Cache-Control": NO_STORE})
+
+
+class WebhookDeliveriesView(WebhooksAccess, QueryView):
+    """Delivery log of a webhook endpoint."""
+
+    query_serializer = serializers.DeliveriesQuery
+    cache_control = PRIVATE_NO_STORE
+
+    @extend_schema(
+        operation_id="listWebhookDeliveries", parameters=[_ID], responses={200: serializers.DELIVERIES_ANSWER}
+    )
+    def get(self, request: Request, id: str) -> Response:
+        """List the deliveries of an endpoint, newest first, with all of their attempts."""
+        found = WebhookDelivery.objects.filter(endpoint=self.endpoint_or_404(id)).order_by("-pk")
+        if "status" in self.query:
+            found = found.filter(status=self.query["status"])
+        if "before" in self.query:
+            found = found.filter(pk__lt=self.query["before"])
+        limit = self.query["limit"]
+        page = list(found[: limit + 1])
+        cursor = page[limit - 1].pk if len(page) > limit else None
+        return Response({"data": [_delivery(each) for each in page[:limit]], "cursor": cursor})
+
+
+class WebhookReplayView(WebhooksAccess, LimitedView):
+    """Replay of events to a webhook endpoint."""
+
+    @extend_schema(
+        operation_id="replayWebhook",
+        parameters=[_ID],
+        request=serializers.ReplayBody,
+        responses={202: serializers.REPLAY_ANSWER, 409: None},
+    )
+    def post(self, request: Request, id: str) -> Response:
+        """Send events again: one by `eventId`, or those after `afterEventId` up to `untilEventId`.
+
+        The endpoint's filters apply. The ids of the messages are those of the first deliveries. 409 if the endpoint is
+        disabled.
+        """
+        with _as_400():
+            events = request_bodies.parse_replay(request.data)
+        found = _enabled(self.endpoint_or_404(id))
+        replay = deliveries.replay_events(found, first=events.first, last=events.last)
+        return Response({"queued": replay.queued, "cursor": replay.cursor}, status=202)
+
+
+@contextmanager
+def _as_400() -> Iterator[None]:
+    """Raise the problems of a body as ValidationError by field."""
+    try:
+        yield
+    except InvalidFieldsError as error:
+        details: dict[str, list[str]] = {}
+        for path, rule in truncate_problems(error.problems):
+            details.setdefault(path or "body", []).append(rule)
+        raise ValidationError(details) from error
+
+
+def _enabled(endpoint: WebhookEndpoint) -> WebhookEndpoint:
+    if endpoint.disabled_at is not None:
+        raise ConflictError("The endpoint is disabled")
+    return endpoint
+
+
+def _endpoint(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return {
+        "id": endpoint.pk,
+        "url": endpoint.url,
+        "description": endpoint.description,
+        "types": endpoint.types,
+        "chainIds": endpoint.chain_ids,
+        "email": endpoint.email,
+        "enabled": endpoint.disabled_at is None,
+        "disabledReason": endpoint.disabled_reason or None,
+        "failingSince": endpoint.failing_since,
+        "previousSecretUntil": endpoint.previous_expires_at,
+        "createdAt": endpoint.created_at,
+    }
+
+
+def _with_secret(endpoint: WebhookEndpoint) -> dict[str, Any]:
+    return _endpoint(endpoint) | {"secret": endpoint_secret(endpoint)}
+
+
+def _delivery(delivery: WebhookDelivery) -> dict[str, Any]:
+    is_pending = delivery.status == "pending"
+    return {
+        "id": delivery.pk,
+        "eventId": delivery.event_id,
+        "type": delivery.event_type,
+        "reason": delivery.reason,
+        "status": delivery.status,
+        "createdAt": delivery.created_at,
+        "nextAttemptAt": delivery.due_at if is_pending else None,
+        "attempts": delivery.log,
+    }

@@ -1,0 +1,323 @@
+"""Delivery of events: what is sent, what counts as accepted, the schedule, and the end of an endpoint."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from ipaddress import ip_network
+from threading import Event as StopEvent
+
+import pytest
+from django.core import mail
+from django.utils import timezone
+
+from accounts.models import WebhookDelivery, WebhookEndpoint
+from accounts.subscriptions import deliveries, endpoints, outcomes, sending
+from accounts.subscriptions.dispatcher import Dispatcher
+from accounts.subscriptions.signing import endpoint_secret
+from config.environment.variables import BASE_DIR
+from config.events.models import Event, OutboxEvent
+from tests.accounts.subscriptions.subscribers import add_endpoint, queue_events
+from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, webhook_receiver
+from tests.processes.waiting import wait_for
+from tests.rows.factories import PartnerKeyFactory
+
+pytestmark = pytest.mark.django_db
+
+LEASE = timedelta(seconds=60)
+VERIFY_IN_NODE = """
+import {Webhook} from "./node_modules/standardwebhooks/dist/index.js";
+const {secret, body, headers} = JSON.parse(process.argv[1]);
+console.log(JSON.stringify(new Webhook(secret).verify(body, headers)));
+"""
+
+
+@pytest.fixture(autouse=True)
+def loopback_allowed(settings) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.1"),)
+    settings.WEBHOOK_TIMEOUT_SECONDS = 0.5
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with webhook_receiver() as running:
+        yield running
+
+
+def attempt(delivery: WebhookDelivery) -> WebhookDelivery:
+    """Make the next attempt of a delivery as a thread of the dispatcher does, and return the row."""
+    WebhookDelivery.objects.filter(pk=delivery.pk).update(due_at=timezone.now())
+    (claimed,) = WebhookDelivery.objects.filter(pk=delivery.pk).claim(timezone.now(), lease=LEASE, count=1)
+    event = Event.objects.filter(pk=claimed.event_id).first()
+    outcomes.store_attempt(claimed, claimed.endpoint, sending.send_delivery(claimed.endpoint, claimed, event))
+    claimed.refresh_from_db()
+    return claimed
+
+
+def delay_of(delivery: WebhookDelivery) -> float:
+    return (delivery.due_at - timezone.now()).total_seconds()
+
+
+def test_the_message_is_the_event_signed_as_the_standard_says(receiver):
+    endpoint = add_endpoint(receiver)
+    done = attempt(queue_events()[0])
+    (message,) = receiver.received
+    event = Event.objects.get()
+    assert message.is_genuine and message.message_id == f"evt_{event.pk}"
+    assert message.event["id"] == event.pk and message.event["data"] == {"name": "é"}
+    assert message.headers["content-type"] == "application/json"
+    assert (done.status, done.attempts, done.last_error) == ("delivered", 1, "")
+    (entry,) = done.log
+    assert entry.items() >= {"status": 204, "bytes": 0, "error": ""}.items() and entry["ms"] >= 0
+    assert endpoint.salt not in message.body
+
+
+def test_the_library_for_javascript_verifies_it_too(receiver):
+    endpoint = add_endpoint(receiver)
+    endpoints.rotate_secret(endpoint)
+    attempt(queue_events()[0])
+    (message,) = receiver.received
+    # The receiver still has the secret from before the rotation.
+    given = json.dumps({"secret": receiver.secret, "body": message.body.decode(), "headers": message.headers})
+    run = subprocess.run(
+        [shutil.which("node"), "--input-type=module", "--eval", VERIFY_IN_NODE, given],
+        cwd=BASE_DIR / "development" / "devchain",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["type"] == "token.indexed"
+
+
+def test_a_rotation_signs_by_both_secrets_for_a_day(receiver):
+    endpoint = add_endpoint(receiver)
+    former = receiver.secret
+    endpoints.rotate_secret(endpoint)
+    attempt(queue_events()[0])
+    receiver.secret = endpoint_secret(endpoint)
+    attempt(queue_events()[0])
+    assert [message.is_genuine for message in receiver.received] == [True, True]
+    assert receiver.secret != former
+    WebhookEndpoint.objects.update(previous_expires_at=timezone.now())
+    receiver.secret = former
+    attempt(queue_events()[0])
+    assert receiver.received[-1].is_genuine is False
+
+
+@pytest.mark.parametrize("status", [200, 201, 204, 299])
+def test_any_2xx_is_accepted(receiver, status):
+    add_endpoint(receiver)
+    receiver.behave = always(status)
+    assert attempt(queue_events()[0]).status == "delivered"
+
+
+@pytest.mark.parametrize(
+    ("behave", "error"),
+    [
+        (always(301, location="http://169.254.169.254/"), "HTTP status 301"),
+        (always(302, location="/elsewhere"), "HTTP status 302"),
+        (always(400), "HTTP status 400"),
+        (always(500, body=b"secret of a private service"), "HTTP status 500"),
+        (hang, "a response that takes too long"),
+        (drip, "a response that takes too long"),
+    ],
+)
+def test_everything_else_is_a_failure_without_the_content(receiver, behave, error):
+    add_endpoint(receiver)
+    receiver.behave = behave
+    failed = attempt(queue_events()[0])
+    assert (failed.status, failed.attempts, failed.last_error) == ("pending", 1, error)
+    assert "secret" not in json.dumps(failed.log) and len(receiver.received) == 1
+
+
+def test_a_huge_response_is_read_to_a_bound(receiver):
+    add_endpoint(receiver)
+    receiver.behave = huge
+    done = attempt(queue_events()[0])
+    assert (done.status, done.log[0]["bytes"]) == ("delivered", 16_384)
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/hook", "https://10.0.0.1/hook", "https://169.254.169.254/"])
+def test_private_addresses_are_refused_at_the_connection(settings, receiver, url):
+    settings.WEBHOOK_ALLOWED_NETWORKS = ()
+    add_endpoint(receiver)
+    WebhookEndpoint.objects.update(url=url)
+    failed = attempt(queue_events()[0])
+    assert failed.last_error.startswith("a host without a public address") and failed.log[0]["status"] is None
+
+
+def test_the_schedule_ends_after_its_last_attempt(receiver, settings):
+    settings.WEBHOOK_SCHEDULE_SECONDS = (0, 5, 300)
+    add_endpoint(receiver)
+    receiver.behave = always(500)
+    delivery = queue_events()[0]
+    assert delay_of(delivery) <= 0
+    assert 0 < delay_of(attempt(delivery)) <= 5
+    assert 200 < delay_of(attempt(delivery)) <= 300
+    ended = attempt(delivery)
+    assert (ended.status, ended.attempts, len(ended.log)) == ("failed", 3, 3)
+
+
+def test_the_default_schedule_takes_three_days(settings):
+    assert sum(settings.WEBHOOK_SCHEDULE_SECONDS) / 3600 == pytest.approx(75.6, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("status", "retry_after", "delay", "pause"),
+    [
+        (429, "3600", 3600, 3600),
+        (503, "7200", 7200, 3600),
+        (429, "", 5, 10),
+        (502, "", 5, 10),
+        (504, "nonsense", 5, 10),
+    ],
+)
+def test_an_overloaded_endpoint_is_given_time(receiver, status, retry_after, delay, pause):
+    endpoint = add_endpoint(receiver)
+    receiver.behave = always(status, retry_after=retry_after)
+    failed = attempt(queue_events()[0])
+    assert delay - 4 < delay_of(failed) <= delay
+    endpoint.refresh_from_db()
+    assert pause - 4 < (endpoint.paused_until - timezone.now()).total_seconds() <= pause
+
+
+def test_a_paused_endpoint_gets_nothing_until_then(receiver):
+    endpoint = add_endpoint(receiver, paused_until=timezone.now() + timedelta(hours=1))
+    queue_events()
+    with Dispatcher(StopEvent(), threads=2) as dispatcher:
+        assert dispatcher.dispatch() == 0
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(paused_until=timezone.now())
+        assert dispatcher.dispatch() == 1
+
+
+def test_410_disables_and_cancels_what_is_queued(receiver):
+    endpoint = add_endpoint(receiver)
+    first, second = queue_events(2)
+    receiver.behave = always(410)
+    assert attempt(first).status == "failed"
+    endpoint.refresh_from_db()
+    second.refresh_from_db()
+    assert endpoint.disabled_at is not None and "410" in endpoint.disabled_reason
+    assert (second.status, second.last_error) == ("cancelled", "the endpoint was disabled")
+    assert queue_events() == []
+
+
+def test_days_of_failures_are_notified_and_then_disable(receiver, settings, django_capture_on_commit_callbacks):
+    settings.EMAIL_HOST, settings.OPERATOR_EMAILS, settings.WEBHOOK_DISABLE_DAYS = "mail.example", ("a@b.example",), 5
+    partner = PartnerKeyFactory(scopes=["webhooks"])
+    endpoint = add_endpoint(receiver, partner_key=partner, email="owner@partner.example", types=["token.indexed"])
+    receiver.behave = always(500)
+    delivery = queue_events()[0]
+
+    def fail_since(**ago):
+        WebhookEndpoint.objects.update(failing_since=timezone.now() - timedelta(**ago))
+        with django_capture_on_commit_callbacks(execute=True):
+            attempt(delivery)
+        endpoint.refresh_from_db()
+        return list(OutboxEvent.objects.values_list("type", "owner_id"))
+
+    assert fail_since(days=2) == [] and endpoint.warned_at is None
+    assert fail_since(days=2, hours=13) == [("endpoint.failing", partner.pk)]
+    assert fail_since(days=3) == [("endpoint.failing", partner.pk)]
+    assert endpoint.disabled_at is None
+    assert fail_since(days=5) == [("endpoint.failing", partner.pk), ("endpoint.disabled", partner.pk)]
+    assert endpoint.disabled_reason == "nothing but failures for 5 days"
+    subjects = [(message.subject, message.to) for message in mail.outbox]
+    assert subjects == [
+        (f"Webhook endpoint is {state}", [to])
+        for state in ("failing", "disabled")
+        for to in ("owner@partner.example", "a@b.example")
+    ]
+
+
+def test_a_success_ends_the_failures(receiver):
+    endpoint = add_endpoint(receiver, failing_since=timezone.now(), warned_at=timezone.now())
+    attempt(queue_events()[0])
+    endpoint.refresh_from_db()
+    assert (endpoint.failing_since, endpoint.warned_at) == (None, None)
+
+
+def test_a_test_has_one_attempt_and_proves_no_failure(receiver):
+    endpoint = add_endpoint(receiver)
+    receiver.behave = always(500)
+    ended = attempt(deliveries.queue_test(endpoint))
+    endpoint.refresh_from_db()
+    assert (ended.status, endpoint.failing_since) == ("failed", None)
+    receiver.behave = always(200)
+    assert attempt(deliveries.queue_test(endpoint)).status == "delivered"
+    assert receiver.received[-1].event["type"] == "webhook.test" and receiver.received[-1].message_id.startswith(
+        "test_"
+    )
+
+
+def test_an_outcome_after_the_lease_is_dropped(receiver):
+    endpoint = add_endpoint(receiver)
+    queue_events()
+    (late,) = WebhookDelivery.objects.claim(timezone.now(), lease=LEASE, count=1)
+    WebhookDelivery.objects.update(due_at=timezone.now())
+    (other,) = WebhookDelivery.objects.claim(timezone.now(), lease=2 * LEASE, count=1)
+    outcomes.store_attempt(late, endpoint, sending.Attempt(status=500, milliseconds=1, error="late"))
+    other.refresh_from_db()
+    assert (other.attempts, other.log) == (0, [])
+
+
+def run_dispatcher(dispatcher, done):
+    """Dispatch until the condition holds."""
+
+    def step():
+        dispatcher.dispatch()
+        return done()
+
+    wait_for(step)
+
+
+def test_a_hanging_endpoint_costs_others_nothing(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 30
+    with webhook_receiver(hang) as bad, webhook_receiver(hang) as worse, webhook_receiver() as good:
+        for each in (bad, worse, good):
+            add_endpoint(each)
+        queue_events(30)
+        with Dispatcher(StopEvent(), threads=4) as dispatcher:
+            run_dispatcher(dispatcher, lambda: len(good.received) == 30)
+            # Each of them has one thread of its own, and their requests hang until they are closed.
+            assert (len(bad.received), len(worse.received)) == (1, 1)
+            bad.closed.set()
+            worse.closed.set()
+        assert sorted(good.ids()) == sorted(set(good.ids()))
+
+
+def test_a_failing_endpoint_gets_one_at_a_time(transactional_db):
+    with webhook_receiver(always(500)) as bad:
+        endpoint = add_endpoint(bad)
+        queue_events(30)
+        with Dispatcher(StopEvent(), threads=8) as dispatcher:
+            assert dispatcher.dispatch() == 1
+        left = WebhookDelivery.objects.filter(endpoint=endpoint, attempts=0, leased_until=None)
+        assert left.count() == 29
+
+
+def test_an_event_past_its_retention_ends_its_delivery(transactional_db, receiver):
+    add_endpoint(receiver)
+    (delivery,) = queue_events()
+    Event.objects.all().delete()
+    with Dispatcher(StopEvent(), threads=2) as dispatcher:
+        dispatcher.dispatch()
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.last_error, receiver.received) == (
+        "failed",
+        "the event is past its retention",
+        [],
+    )
+
+
+def test_a_stopped_dispatcher_returns_what_it_claimed(transactional_db, receiver):
+    add_endpoint(receiver)
+    queue_events(3)
+    stop = StopEvent()
+    stop.set()
+    with Dispatcher(stop, threads=2) as dispatcher:
+        assert dispatcher.dispatch() == 1
+    assert receiver.received == []
+    assert WebhookDelivery.objects.due(timezone.now()).count() == 3
