@@ -52,10 +52,10 @@ def publish_and_queue() -> int:
     return len(published)
 
 
-def replay_events(endpoint: WebhookEndpoint, *, first: int, last: int) -> Replay:
-    """Queue the events of a range of ids again that the endpoint may get, at most MAX_REPLAYED."""
-    event_ids = _queue(first, last, [endpoint.pk], DeliveryReason.REPLAY, most=MAX_REPLAYED)
-    has_more = len(event_ids) == MAX_REPLAYED
+def replay_events(endpoint: WebhookEndpoint, *, first: int, last: int, most: int = MAX_REPLAYED) -> Replay:
+    """Queue the events of a range of ids again that the endpoint may get, at most `most`."""
+    event_ids = _queue(first, last, [endpoint.pk], DeliveryReason.REPLAY, most=most)
+    has_more = len(event_ids) == most
     return Replay(queued=len(event_ids), cursor=max(event_ids) if has_more else None)
 
 

@@ -20,7 +20,7 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
-from accounts.subscriptions import outcomes, sending
+from accounts.subscriptions import delivery_outcomes, sending
 from config.events.models import Event
 
 logger = logging.getLogger(__name__)
@@ -134,10 +134,10 @@ class Dispatcher:
                 return deliveries[number:]
             event = None if delivery.event_id is None else events.get(delivery.event_id)
             if event is None and delivery.event_id is not None:
-                outcomes.store_missing_event(delivery)
+                delivery_outcomes.store_missing_event(delivery)
                 continue
             attempt = sending.send_delivery(endpoint, delivery, event)
-            outcomes.store_attempt(delivery, endpoint, attempt)
+            delivery_outcomes.store_attempt(delivery, endpoint, attempt)
             if not attempt.succeeded or attempt.milliseconds > 1000 * SLOW_SECONDS:
                 self._healthy.discard(endpoint_id)
                 self._slow.add(endpoint_id)

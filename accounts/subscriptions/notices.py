@@ -36,14 +36,14 @@ class Notice(StrEnum):
 
 ENDPOINT_EVENTS = (
     EventType(
-        name=Notice.FAILING,
+        name=Notice.FAILING.value,
         summary="All deliveries to a webhook endpoint of yours have failed for days; it will be disabled.",
         subject=_SUBJECT,
         data=_DATA,
         is_public=False,
     ),
     EventType(
-        name=Notice.DISABLED,
+        name=Notice.DISABLED.value,
         summary="A webhook endpoint of yours is disabled: it answered 410, or with nothing but failures for days.",
         subject=_SUBJECT,
         data=_DATA,

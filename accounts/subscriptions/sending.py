@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
-from accounts.subscriptions.signing import signed_headers
+from accounts.subscriptions.webhook_secrets import signed_headers
 from config.events.event_types import Json, event_body
 from config.events.models import Event
 from config.http.errors import PermanentError, RetryableError

@@ -10,6 +10,7 @@ from accounts.subscriptions.endpoints import MAX_ENDPOINTS
 from config.api.fields import WholeNumberField
 from config.events.event_types import event_types
 
+EVENT_NAMES = sorted(event_types())
 _LARGEST_ID = 2**53 - 1
 
 
@@ -26,18 +27,18 @@ class EventsQuery(serializers.Serializer[Any]):
     )
     limit = WholeNumberField(min_value=1, max_value=500, default=100)
     type = serializers.ChoiceField(
-        sorted(event_types()),
+        EVENT_NAMES,
         required=False,
-        error_messages={"invalid_choice": f"must be one of {', '.join(sorted(event_types()))}"},
+        error_messages={"invalid_choice": f"must be one of {', '.join(EVENT_NAMES)}"},
     )
     chainId = WholeNumberField(min_value=1, max_value=_LARGEST_ID, required=False)
 
 
 EVENT = inline_serializer(
-    "Event",
+    "PublishedEvent",
     {
         "id": serializers.IntegerField(help_text="Rises in the sequence of publication, with gaps."),
-        "type": serializers.ChoiceField(sorted(event_types())),
+        "type": serializers.ChoiceField(EVENT_NAMES),
         "version": serializers.IntegerField(help_text="Version of the schema of `data`."),
         "createdAt": serializers.DateTimeField(help_text="Time of the change."),
         "chainId": serializers.IntegerField(allow_null=True),
@@ -55,14 +56,6 @@ EVENTS_ANSWER = inline_serializer(
         ),
     },
 )
-HISTORY_LOST_ANSWER = inline_serializer(
-    "HistoryLost",
-    {
-        "error": serializers.CharField(),
-        "oldestId": serializers.IntegerField(help_text="Id of the oldest event that is stored."),
-        "newestId": serializers.IntegerField(),
-    },
-)
 
 
 class EndpointBody(serializers.Serializer[Any]):
@@ -71,7 +64,7 @@ class EndpointBody(serializers.Serializer[Any]):
     url = serializers.URLField(max_length=2_048, help_text="https:// and a host, on port 443.")
     description = serializers.CharField(max_length=200, required=False)
     types = serializers.ListField(
-        child=serializers.ChoiceField(sorted(event_types())), required=False, help_text="Empty for all types."
+        child=serializers.ChoiceField(EVENT_NAMES), required=False, help_text="Empty for all types."
     )
     chainIds = serializers.ListField(
         child=serializers.IntegerField(min_value=1), required=False, help_text="Empty for all chains."

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
@@ -13,15 +14,15 @@ from rest_framework.response import Response
 
 from accounts.models import Scope, WebhookDelivery, WebhookEndpoint
 from accounts.permissions import PartnerAccess
-from accounts.subscriptions import deliveries, endpoints, request_bodies, serializers
+from accounts.subscriptions import deliveries, endpoint_bodies, endpoints, serializers
 from accounts.subscriptions.event_pages import HistoryLostError, read_event_page
-from accounts.subscriptions.signing import endpoint_secret
+from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.api.errors import ConflictError
 from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE
 from config.api.views import LimitedView, QueryView
 from config.json_rules import InvalidFieldsError, truncate_problems
 
-_ID = OpenApiParameter("id", {"type": "string", "pattern": "^[0-9]{1,18}$"}, OpenApiParameter.PATH)
+_ID = OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, description="The id of the endpoint.")
 _DISABLED = "disabled by its owner"
 
 
@@ -33,7 +34,7 @@ class EventsView(PartnerAccess, QueryView):
 
     @extend_schema(
         operation_id="listEvents",
-        responses={200: serializers.EVENTS_ANSWER, 410: serializers.HISTORY_LOST_ANSWER},
+        responses={200: serializers.EVENTS_ANSWER, 410: None},
     )
     def get(self, request: Request) -> Response:
         """List events in the sequence of their publication: public ones, and those of your own deployments.
@@ -98,7 +99,7 @@ class WebhooksView(WebhooksAccess, QueryView):
         """
         partner: Any = request.auth
         with _as_400():
-            fields = request_bodies.parse_new_endpoint(request.data)
+            fields = endpoint_bodies.parse_new_endpoint(request.data)
         try:
             created = endpoints.create_endpoint(partner, **fields)
         except endpoints.TooManyEndpointsError as error:
@@ -128,7 +129,7 @@ class WebhookView(WebhooksAccess, QueryView):
         Disabling it cancels what is queued. After enabling it, a replay sends what it missed.
         """
         with _as_400():
-            changes = request_bodies.parse_changes(request.data)
+            changes = endpoint_bodies.parse_changes(request.data)
         enabled = changes.pop("enabled", None)
         with transaction.atomic():
             found = self.endpoint_or_404(id, lock=True)
@@ -217,7 +218,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
         disabled.
         """
         with _as_400():
-            events = request_bodies.parse_replay(request.data)
+            events = endpoint_bodies.parse_replay(request.data)
         found = _enabled(self.endpoint_or_404(id))
         replay = deliveries.replay_events(found, first=events.first, last=events.last)
         return Response({"queued": replay.queued, "cursor": replay.cursor}, status=202)

@@ -9,6 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
+from config.events.event_types import EventType, event_schema, event_types
 from config.json_rules import MAX_REPORTED
 
 _ERROR = {
@@ -19,6 +20,8 @@ _ERROR = {
         "error": {"type": "string", "description": "A sentence for people."},
         "success": {"const": False, "description": "Only on deployments; true in their successful responses."},
         "message": {"type": "string", "description": "Only on deployments: the same sentence."},
+        "oldestId": {"type": "integer", "description": "Only on 410: id of the oldest event that is stored."},
+        "newestId": {"type": "integer", "description": "Only on 410: id of the newest one."},
         "details": {
             "type": "array",
             "description": "On 400 the invalid fields; on 403 the fields that the caller is not allowed to set. At most"
@@ -44,6 +47,7 @@ _TEXTS = {
     "404": "There is no such record.",
     "409": "A record with the same key exists, with other content.",
     "408": "The body did not arrive in time.",
+    "410": "Events after this id are past their retention, or it is larger than any id.",
     "413": "The body is too large.",
     "415": "The body is not JSON.",
     "429": "A rate limit is exceeded. Retry after the number of seconds in `Retry-After`.",
@@ -78,6 +82,12 @@ _CONDITION = {
     "name": "If-None-Match",
     "schema": {"type": "string"},
     "description": "ETags of cached responses; 304 if one of them is current.",
+}
+_WEBHOOK_HEADERS = {
+    "webhook-id": "Identifies the event: a repeated delivery has the same id.",
+    "webhook-timestamp": "Time of the attempt in Unix seconds. Reject it if it is more than five minutes off.",
+    "webhook-signature": "Signatures separated by blanks, each `v1,` and base64 of HMAC-SHA256 over"
+    " `id.timestamp.body` with the endpoint's secret. During a rotation there are two.",
 }
 # Returned before the query is validated.
 _BEFORE_QUERY = ("401", "403", "429")
@@ -213,4 +223,28 @@ def _error_response(status: str) -> dict[str, Any]:
     return {
         "description": _TEXTS.get(status, "An error."),
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
+
+
+def describe_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Add `webhooks`, by the name of the event's type."""
+    result["webhooks"] = {each.name: {"post": _webhook(each)} for each in event_types().values()}
+    return result
+
+
+def _webhook(event_type: EventType) -> dict[str, Any]:
+    return {
+        "operationId": f"on{''.join(part.title() for part in event_type.name.split('.'))}",
+        "tags": ["events"],
+        "summary": event_type.summary.partition(". ")[0].removesuffix("."),
+        "description": event_type.summary,
+        "parameters": [
+            {"in": "header", "name": name, "required": True, "schema": {"type": "string"}, "description": text}
+            for name, text in _WEBHOOK_HEADERS.items()
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": event_schema(event_type)}}},
+        "responses": {
+            "2XX": {"description": "The event is accepted. Any other status, a redirect too, is a failure."},
+            "410": {"description": "The endpoint is disabled."},
+        },
     }

@@ -48,7 +48,7 @@ def publish_events() -> range:
         with connection.cursor() as cursor:
             cursor.execute(_PUBLISH, {"most": BATCH_SIZE, "now": now})
             numbers = [number for (number,) in cursor.fetchall()]
-        # The lock's holder alone takes numbers from the sequence.
+        # No other process takes numbers from the sequence meanwhile.
         return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
 
 

@@ -69,10 +69,14 @@ DESCRIPTION = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.openapi_schema.describe_errors",
-        "config.api.openapi_webhooks.describe_webhooks",
+        "config.api.openapi_schema.describe_webhooks",
     ],
     # Enumerations are named after their field; these belong to several fields.
-    "ENUM_NAME_OVERRIDES": {"PoolKind": ["standard", "project"], "FeesKind": ["static", "dynamic"]},
+    "ENUM_NAME_OVERRIDES": {
+        "PoolKind": ["standard", "project"],
+        "FeesKind": ["static", "dynamic"],
+        "EventTypeName": "accounts.subscriptions.serializers.EVENT_NAMES",
+    },
     # By default the page sends the description to a validator on the Internet.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
     "SWAGGER_UI_DIST": "SIDECAR",

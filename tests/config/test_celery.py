@@ -10,6 +10,7 @@ from config.celery import app
 WIRE_NAMES = {
     "accounts.tasks.prune_key_usage",
     "accounts.tasks.prune_sessions",
+    "accounts.tasks.prune_webhook_deliveries",
     "accounts.tasks.refresh_social_profiles",
     "accounts.tasks.store_key_usage",
     "leaderboard.tasks.make_ranking",

@@ -4,7 +4,7 @@ from typing import Any
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions.deliveries import publish_and_queue
-from accounts.subscriptions.signing import endpoint_secret
+from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.events.models import OutboxEvent
 from tests.nodes.webhook_receiver import Receiver
 

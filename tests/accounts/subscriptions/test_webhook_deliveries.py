@@ -13,9 +13,9 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
-from accounts.subscriptions import deliveries, endpoints, outcomes, sending
+from accounts.subscriptions import deliveries, delivery_outcomes, endpoints, sending
 from accounts.subscriptions.dispatcher import Dispatcher
-from accounts.subscriptions.signing import endpoint_secret
+from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.environment.variables import BASE_DIR
 from config.events.models import Event, OutboxEvent
 from tests.accounts.subscriptions.subscribers import add_endpoint, queue_events
@@ -50,7 +50,7 @@ def attempt(delivery: WebhookDelivery) -> WebhookDelivery:
     WebhookDelivery.objects.filter(pk=delivery.pk).update(due_at=timezone.now())
     (claimed,) = WebhookDelivery.objects.filter(pk=delivery.pk).claim(timezone.now(), lease=LEASE, count=1)
     event = Event.objects.filter(pk=claimed.event_id).first()
-    outcomes.store_attempt(claimed, claimed.endpoint, sending.send_delivery(claimed.endpoint, claimed, event))
+    delivery_outcomes.store_attempt(claimed, claimed.endpoint, sending.send_delivery(claimed.endpoint, claimed, event))
     claimed.refresh_from_db()
     return claimed
 
@@ -258,7 +258,7 @@ def test_an_outcome_after_the_lease_is_dropped(receiver):
     (late,) = WebhookDelivery.objects.claim(timezone.now(), lease=LEASE, count=1)
     WebhookDelivery.objects.update(due_at=timezone.now())
     (other,) = WebhookDelivery.objects.claim(timezone.now(), lease=2 * LEASE, count=1)
-    outcomes.store_attempt(late, endpoint, sending.Attempt(status=500, milliseconds=1, error="late"))
+    delivery_outcomes.store_attempt(late, endpoint, sending.Attempt(status=500, milliseconds=1, error="late"))
     other.refresh_from_db()
     assert (other.attempts, other.log) == (0, [])
 

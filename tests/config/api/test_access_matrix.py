@@ -5,7 +5,7 @@ A new endpoint needs an entry in ENDPOINTS, and its level defines the response t
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -88,7 +88,9 @@ BEGINS_SESSION = Level(
 ENDS_SESSION = Level(
     [{"adminSession": []}], lambda caller: None if caller == "an administrator's cookie" else UNAUTHORIZED
 )
-READ, INDEX, DEPLOY, AGENTS = map(key_with, (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS))
+READ, INDEX, DEPLOY, AGENTS, WEBHOOKS = map(
+    key_with, (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS, Scope.WEBHOOKS)
+)
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,14 @@ class Endpoint:
     body: Any = None
     # Status for admitted callers: mostly a refusal of the nonsense.
     status: int = 400
+    # Text of a 404 for admitted callers.
+    missing: str = ""
     # Caller -> another status.
     otherwise: dict[str, Any] = field(default_factory=dict)
 
 
 NOT_FOUND = (404, "Pretoken not found")
+NO_WEBHOOK = Endpoint(WEBHOOKS, status=404, missing="Webhook endpoint not found")
 ENDPOINTS = {
     "GET /api/tokens": Endpoint(PUBLIC, "?limit=0", status=200),
     "GET /api/tokens/trending": Endpoint(PUBLIC, "?order=nonsense"),
@@ -125,7 +130,7 @@ ENDPOINTS = {
     "POST /api/tokens/index": Endpoint(INDEX, body={}),
     "POST /api/tokens/deploy": Endpoint(DEPLOY, body={}),
     "POST /api/tokens/deploy/v4": Endpoint(DEPLOY, body={}),
-    "GET /api/tokens/deploy/status/{requestKey}": Endpoint(DEPLOY, status=404),
+    "GET /api/tokens/deploy/status/{requestKey}": Endpoint(DEPLOY, status=404, missing="Deployment not found"),
     "GET /api/get-uncollected-fees/{address}": Endpoint(READ),
     "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
     "GET /api/tokens/{chainId}/{address}": Endpoint(PUBLIC),
@@ -133,6 +138,16 @@ ENDPOINTS = {
     "GET /api/tokens/{chainId}/{address}/candles": Endpoint(PUBLIC),
     "GET /api/droid/leaderboard": Endpoint(MORE_FOR_ADMINISTRATORS, status=200),
     "POST /api/droid/events": Endpoint(AGENTS, body={}),
+    "GET /api/events": Endpoint(READ, "?limit=0"),
+    "GET /api/webhooks": Endpoint(WEBHOOKS, status=200),
+    "POST /api/webhooks": Endpoint(WEBHOOKS, body={}),
+    "GET /api/webhooks/{id}": NO_WEBHOOK,
+    "PATCH /api/webhooks/{id}": replace(NO_WEBHOOK, body={"enabled": False}),
+    "DELETE /api/webhooks/{id}": NO_WEBHOOK,
+    "POST /api/webhooks/{id}/test": NO_WEBHOOK,
+    "POST /api/webhooks/{id}/rotate": NO_WEBHOOK,
+    "GET /api/webhooks/{id}/deliveries": NO_WEBHOOK,
+    "POST /api/webhooks/{id}/replay": replace(NO_WEBHOOK, body={"eventId": 1}),
     "POST /api/pretoken/v4": Endpoint(USER, body={}),
     "GET /api/pretoken/pending": Endpoint(USER, status=200),
     "DELETE /api/pretoken/{id}": Endpoint(
@@ -304,7 +319,7 @@ def test_it_admits_the_callers_of_its_level_and_refuses_the_others(name, callers
         caller: call(name, headers, pretoken=pretoken) for caller, headers in callers(endpoint.level.scope).items()
     }
     assert set(answers) == set(CALLERS)
-    passed = (endpoint.status, "Deployment not found" if endpoint.status == 404 else None)
+    passed = (endpoint.status, endpoint.missing or None)
     assert {caller: outcome(answer) for caller, answer in answers.items()} == {
         caller: endpoint.level.refusal(caller) or endpoint.otherwise.get(caller, passed) for caller in CALLERS
     }

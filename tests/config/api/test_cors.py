@@ -54,7 +54,7 @@ def test_a_page_of_a_listed_origin_may(address):
     answer = preflight(address, "POST", origin=LISTED, headers="content-type,x-api-key")
     assert answer == {
         "origin": LISTED,
-        "methods": "DELETE, GET, HEAD, POST",
+        "methods": "DELETE, GET, HEAD, PATCH, POST",
         "headers": "authorization, content-type, x-api-key",
     }
 

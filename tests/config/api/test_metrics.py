@@ -281,5 +281,5 @@ def test_it_takes_few_queries_whatever_there_is(django_assert_max_num_queries):
         DeployWalletFactory(chain_id=chain_id)
     IndexRequestFactory.create_batch(20)
     # Two of them are a savepoint's.
-    with django_assert_max_num_queries(31):
+    with django_assert_max_num_queries(32):
         scrape()

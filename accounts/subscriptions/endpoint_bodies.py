@@ -1,7 +1,7 @@
 """Rules of the bodies of the webhook endpoints' API."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -47,12 +47,15 @@ def parse_new_endpoint(body: Any) -> dict[str, Any]:
 
 def parse_changes(body: Any) -> dict[str, Any]:
     """Return the columns that a PATCH changes, and `enabled` if it is given. Raises InvalidFieldsError."""
-    fields = _fields() | {"enabled": FieldRule(rule=flag)}
-    given = set(body) if isinstance(body, dict) else set()
-    parsed, problems = parse_object(body, {name: rule for name, rule in fields.items() if name in given} or fields)
+    rules = _fields() | {"enabled": FieldRule(rule=flag)}
+    keys = {name: replace(rule, default=None) for name, rule in rules.items()}
+    parsed, problems = parse_object(body, keys)
+    changes = {name: value for name, value in parsed.items() if value is not None}
+    if not problems and not changes:
+        problems.append(("", f"must have one of {', '.join(keys)}"))
     if problems:
         raise InvalidFieldsError(problems)
-    return parsed
+    return changes
 
 
 def parse_replay(body: Any) -> EventRange:

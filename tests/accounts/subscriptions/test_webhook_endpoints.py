@@ -1,0 +1,290 @@
+"""The webhook API: endpoints of a partner, their secrets, tests, delivery log and replays."""
+
+from datetime import timedelta
+from ipaddress import ip_network
+
+import pytest
+from django.utils import timezone
+
+from accounts.keys import credentials
+from accounts.models import PartnerKey, WebhookDelivery, WebhookEndpoint
+from accounts.subscriptions import deliveries
+from accounts.subscriptions.webhook_secrets import endpoint_secret
+from config.events.models import OPERATORS
+from config.events.outbox import publish_events
+from tests.accounts.subscriptions.subscribers import queue_events, store_event
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/api/webhooks"
+URL = "https://receiver.example/hook"
+
+
+@pytest.fixture
+def call(client):
+    """Return a function that calls the API as a partner with the scope."""
+    key = {"x-api-key": credentials.issue_key("Subscriber", scopes=["webhooks"])}
+
+    def call(method, path="", body=None):
+        send = getattr(client, method.lower())
+        return (
+            send(f"{PATH}{path}", body, content_type="application/json", headers=key)
+            if body is not None
+            else send(f"{PATH}{path}", headers=key)
+        )
+
+    return call
+
+
+@pytest.fixture
+def partner(call):
+    return PartnerKey.objects.get(name="Subscriber")
+
+
+def create(call, **fields):
+    return call("POST", "", {"url": URL, **fields}).json()
+
+
+def test_an_endpoint_is_created_with_its_secret(call, partner):
+    created = call(
+        "POST", "", {"url": URL, "types": ["token.indexed"], "chainIds": [8453, 1, 8453], "email": "a@b.example"}
+    )
+    assert created.status_code == 201 and created.headers["cache-control"] == "no-store"
+    endpoint = WebhookEndpoint.objects.get()
+    assert endpoint.partner_key == partner
+    assert created.json() == {
+        "id": endpoint.pk,
+        "url": URL,
+        "description": "",
+        "types": ["token.indexed"],
+        "chainIds": [8453, 1],
+        "email": "a@b.example",
+        "enabled": True,
+        "disabledReason": None,
+        "failingSince": None,
+        "previousSecretUntil": None,
+        "createdAt": created.json()["createdAt"],
+        "secret": endpoint_secret(endpoint),
+    }
+    assert created.json()["secret"].startswith("whsec_") and len(created.json()["secret"]) == 50
+    listed = call("GET").json()["data"]
+    assert listed == [{name: value for name, value in created.json().items() if name != "secret"}]
+    assert call("GET", f"/{endpoint.pk}").json() == listed[0]
+
+
+def test_no_row_contains_a_secret(call):
+    created = create(call)
+    row = WebhookEndpoint.objects.values().get()
+    assert created["secret"] not in str(row) and bytes(row["salt"]) not in created["secret"].encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "rule"),
+    [
+        ({}, "url", "is required"),
+        ({"url": "http://receiver.example/"}, "url", "must be an https:// URL"),
+        ({"url": "https://user:pw@receiver.example/"}, "url", "must be an https:// URL"),
+        ({"url": "file:///etc/passwd"}, "url", "must be an https:// URL"),
+        ({"url": "https://"}, "url", "must be an https:// URL"),
+        ({"url": "https://a.example/" + "x" * 2_048}, "url", "must have at most 2048 characters"),
+        ({"url": 5}, "url", "must be text"),
+        ({"url": URL, "types": ["token.indexed", "nonsense"]}, "types[1]", "must be "),
+        ({"url": URL, "types": "token.indexed"}, "types", "must be a list"),
+        ({"url": URL, "chainIds": [0]}, "chainIds[0]", "must be a whole number from 1"),
+        ({"url": URL, "chainIds": list(range(1, 100))}, "chainIds", "must be a list of at most 50 entries"),
+        ({"url": URL, "email": "nobody"}, "email", "must be a mail address"),
+        ({"url": URL, "description": "d" * 201}, "description", "must have at most 200 characters"),
+        ({"url": URL, "secret": "mine"}, "secret", "is not known"),
+        ([], "body", "must be a JSON object"),
+    ],
+)
+def test_a_bad_body_is_named_with_its_rule(call, body, field, rule):
+    refused = call("POST", "", body)
+    assert refused.status_code == 400
+    (detail,) = refused.json()["details"]
+    assert detail["field"] == field and detail["message"].startswith(rule)
+    assert not WebhookEndpoint.objects.exists()
+
+
+def test_plain_http_is_accepted_for_private_receivers_only(call, settings):
+    settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("10.0.0.0/8"),)
+    assert call("POST", "", {"url": "http://10.1.2.3:8080/hook"}).status_code == 201
+
+
+def test_a_key_has_at_most_twenty(call):
+    for _ in range(20):
+        assert call("POST", "", {"url": URL}).status_code == 201
+    refused = call("POST", "", {"url": URL})
+    assert (refused.status_code, refused.json()["error"]) == (409, "A key has at most 20 endpoints")
+
+
+def test_given_keys_are_changed(call):
+    path = f"/{create(call, types=['token.indexed'])['id']}"
+    changed = call("PATCH", path, {"url": "https://other.example/", "chainIds": [1]}).json()
+    assert (changed["url"], changed["types"], changed["chainIds"]) == ("https://other.example/", ["token.indexed"], [1])
+    for body, field in (({}, "body"), ({"enabled": 5}, "enabled"), ({"url": None}, "body"), ({"id": 7}, "id")):
+        refused = call("PATCH", path, body)
+        assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, field)
+
+
+def test_a_disabled_endpoint_gets_nothing_until_it_is_enabled(call):
+    path = f"/{create(call)['id']}"
+    (queued,) = queue_events()
+    disabled = call("PATCH", path, {"enabled": False}).json()
+    queued.refresh_from_db()
+    assert (disabled["enabled"], disabled["disabledReason"], queued.status) == (
+        False,
+        "disabled by its owner",
+        "cancelled",
+    )
+    assert queue_events() == []
+    for action, body in (("test", None), ("replay", {"eventId": 1})):
+        assert call("POST", f"{path}/{action}", body).status_code == 409
+    assert call("PATCH", path, {"enabled": True}).json()["enabled"] is True
+    assert len(queue_events()) == 1
+
+
+def test_endpoints_of_others_are_not_found(call):
+    other = WebhookEndpoint.objects.create(url=URL)
+    for method, action in (
+        ("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/test"), ("POST", "/rotate"), ("GET", "/deliveries"),
+        ("POST", "/replay"),
+    ):  # fmt: skip
+        body = {"enabled": False} if method == "PATCH" else {"eventId": 1}
+        response = call(method, f"/{other.pk}{action}", body if method in ("PATCH", "POST") else None)
+        assert (response.status_code, response.json()["error"]) == (404, "Webhook endpoint not found")
+    for nonsense in ("0", "x", "9" * 30, "-1", "１"):
+        assert call("GET", f"/{nonsense}").status_code == 404
+
+
+def test_a_deleted_endpoint_goes_with_its_log(call):
+    path = f"/{create(call)['id']}"
+    queue_events()
+    assert call("DELETE", path).status_code == 204
+    assert not WebhookEndpoint.objects.exists() and not WebhookDelivery.objects.exists()
+
+
+def test_a_rotation_returns_the_new_secret(call):
+    created = create(call)
+    rotated = call("POST", f"/{created['id']}/rotate").json()
+    assert rotated["secret"] == endpoint_secret(WebhookEndpoint.objects.get()) != created["secret"]
+    assert rotated["previousSecretUntil"] is not None
+
+
+def test_a_test_is_queued(call):
+    path = f"/{create(call)['id']}"
+    queued = call("POST", f"{path}/test")
+    assert queued.status_code == 202
+    (entry,) = call("GET", f"{path}/deliveries").json()["data"]
+    assert entry["id"] == queued.json()["deliveryId"]
+    assert (entry["type"], entry["reason"], entry["eventId"]) == ("webhook.test", "test", None)
+
+
+def test_the_log_has_pages_and_attempts(call):
+    endpoint_id = create(call)["id"]
+    rows = queue_events(3)
+    log = [{"at": "2026-11-26T00:00:00.000+00:00", "status": 500, "ms": 7, "bytes": 3, "error": "HTTP status 500"}]
+    WebhookDelivery.objects.filter(pk=rows[2].pk).update(status="failed", log=log)
+    page = call("GET", f"/{endpoint_id}/deliveries?limit=2").json()
+    assert [entry["id"] for entry in page["data"]] == [rows[2].pk, rows[1].pk]
+    assert page["data"][0]["attempts"] == log and page["data"][0]["nextAttemptAt"] is None
+    last = call("GET", f"/{endpoint_id}/deliveries?limit=2&before={page['cursor']}").json()
+    assert ([entry["id"] for entry in last["data"]], last["cursor"]) == ([rows[0].pk], None)
+    (failed,) = call("GET", f"/{endpoint_id}/deliveries?status=failed").json()["data"]
+    assert failed["id"] == rows[2].pk
+    assert call("GET", f"/{endpoint_id}/deliveries?status=x").status_code == 400
+
+
+def test_one_event_and_a_range_are_replayed_by_the_filters(call):
+    for event_type in ("token.indexed", "token.updated", "token.indexed", "token.indexed"):
+        store_event(event_type)
+    ids = list(publish_events())
+    path = f"/{create(call, types=['token.indexed'])['id']}"
+
+    def replayed(**body):
+        before = set(WebhookDelivery.objects.values_list("pk", flat=True))
+        response = call("POST", f"{path}/replay", body)
+        assert response.status_code == 202
+        new = WebhookDelivery.objects.exclude(pk__in=before)
+        assert response.json() == {"queued": len(new), "cursor": None}
+        assert {each.reason for each in new} <= {"replay"}
+        return sorted(each.event_id for each in new)
+
+    assert replayed(eventId=ids[0]) == [ids[0]]
+    assert replayed(eventId=ids[1]) == []
+    assert replayed(afterEventId=ids[0]) == [ids[2], ids[3]]
+    assert replayed(afterEventId=ids[0] - 1, untilEventId=ids[2]) == [ids[0], ids[2]]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "eventId"),
+        ({"eventId": 1, "afterEventId": 1}, "eventId"),
+        ({"eventId": 1, "untilEventId": 2}, "untilEventId"),
+        ({"untilEventId": 2}, "eventId"),
+        ({"afterEventId": -1}, "afterEventId"),
+        ({"eventId": "1"}, "eventId"),
+        ({"since": 1}, "since"),
+    ],
+)
+def test_a_bad_replay_is_refused(call, body, field):
+    refused = call("POST", f"/{create(call)['id']}/replay", body)
+    assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, field)
+
+
+def test_a_long_replay_goes_on_from_its_cursor():
+    store_event(), store_event(), store_event()
+    ids = list(publish_events())
+    endpoint = WebhookEndpoint.objects.create(url=URL)
+    limited = deliveries.replay_events(endpoint, first=ids[0], last=ids[-1], most=2)
+    assert (limited.queued, limited.cursor) == (2, ids[1])
+    rest = deliveries.replay_events(endpoint, first=limited.cursor + 1, last=ids[-1], most=2)
+    assert (rest.queued, rest.cursor) == (1, None)
+
+
+def endpoints_of(*partners, **fields):
+    return [WebhookEndpoint.objects.create(url=URL, partner_key=partner, **fields) for partner in partners]
+
+
+def receivers(**fields):
+    return sorted(each.endpoint_id for each in queue_events(**fields))
+
+
+def test_each_endpoint_gets_what_it_may_read(partner):
+    other = PartnerKey.objects.create(name="Other", scopes=["webhooks"])
+    mine, others, operators = endpoints_of(partner, other, None)
+    assert receivers() == sorted([mine.pk, others.pk, operators.pk])
+    assert receivers(owner_id=partner.pk) == sorted([mine.pk, operators.pk])
+    assert receivers(owner_id=OPERATORS) == [operators.pk]
+
+
+def test_filters_select_types_and_chains():
+    every, indexed, base = (
+        WebhookEndpoint.objects.create(url=URL, **fields)
+        for fields in ({}, {"types": ["token.indexed"]}, {"chain_ids": [1]})
+    )
+    assert receivers() == [every.pk, indexed.pk]
+    assert receivers(event_type="token.updated", chain_id=1) == [every.pk, base.pk]
+    # An event of no chain, about an endpoint, passes all filters by chain.
+    assert receivers(event_type="endpoint.failing", chain_id=None) == [every.pk, base.pk]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"revoked_at": timezone.now()}, {"expires_at": timezone.now()}, {"scopes": ["read"]}]
+)
+def test_a_key_that_is_no_longer_valid_gets_nothing(partner, changes):
+    endpoints_of(partner)
+    PartnerKey.objects.filter(pk=partner.pk).update(**changes)
+    assert receivers() == []
+
+
+def test_deliveries_are_pruned_after_their_retention(partner, settings):
+    settings.EVENT_DAYS = 14
+    endpoints_of(partner)
+    old, queued, new = queue_events(3)
+    past = timezone.now() - timedelta(days=15)
+    WebhookDelivery.objects.filter(pk__in=[old.pk, queued.pk]).update(created_at=past)
+    WebhookDelivery.objects.filter(pk__in=[old.pk, new.pk]).update(status="delivered")
+    assert deliveries.prune_deliveries(timezone.now()) == 1
+    assert sorted(WebhookDelivery.objects.values_list("pk", flat=True)) == [queued.pk, new.pk]
