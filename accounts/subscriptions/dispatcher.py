@@ -15,6 +15,7 @@ from threading import Event as StopEvent
 from threading import Lock
 from typing import Self
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
@@ -30,10 +31,8 @@ HEALTHY_THREADS = 4
 SLOW_SECONDS = 1.0
 # Deliveries that a thread claims at once, of a healthy endpoint.
 CLAIMED = 10
-# Seconds after which a thread begins no further attempt of its claim.
-_CLAIM_SECONDS = 20.0
-# Longer than those, the longest timeout and the wait for the database.
-LEASE = timedelta(seconds=120)
+# Seconds after which a thread begins no further attempt of its claim, and those that the database may take.
+_CLAIM_SECONDS, _DATABASE_SECONDS = 5.0, 10.0
 
 
 class Dispatcher:
@@ -78,7 +77,7 @@ class Dispatcher:
             deliveries: list[WebhookDelivery] = []
             try:
                 queue = WebhookDelivery.objects.filter(endpoint=endpoint_id)
-                deliveries = queue.claim(now, lease=LEASE, count=CLAIMED if endpoint_id in self._healthy else 1)
+                deliveries = queue.claim(now, lease=_lease(), count=CLAIMED if endpoint_id in self._healthy else 1)
             finally:
                 if not deliveries:
                     self._release_thread(endpoint_id, is_slow=is_slow)
@@ -145,3 +144,8 @@ class Dispatcher:
             self._slow.discard(endpoint_id)
             self._healthy.add(endpoint_id)
         return ()
+
+
+def _lease() -> timedelta:
+    """Return a lease longer than a claim is worked on. After a kill, its deliveries are due again at its end."""
+    return timedelta(seconds=_CLAIM_SECONDS + settings.WEBHOOK_TIMEOUT_SECONDS + _DATABASE_SECONDS)
