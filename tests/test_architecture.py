@@ -58,6 +58,7 @@ ROOMS = {
     "accounts.keys": set[str](),
     "accounts.profiles": set[str](),
     "accounts.operators": set[str](),
+    "accounts.subscriptions": set[str](),
     "accounts.users": set[str](),
     "accounts.administrators": {"accounts.users", "accounts.operators"},
     "leaderboard.facts": set[str](),

@@ -21,9 +21,10 @@ import hashlib
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import requests
@@ -104,26 +105,39 @@ def main() -> int:
     envio_peer.install()
     if options.ponder:
         ponder_peer.install()
-    with _node(options.launches, options.blocks) as node:
+    with served_chain(options.launches, options.blocks) as node:
         runs: list[Run] = []
         for _ in range(options.pairs):
-            runs += [_run_ours(node, options, OURS_NAME, "stamped/0", ()), _run_envio(node, options)]
+            runs += [run_ours(node, options, OURS_NAME, "stamped/0", ()), _run_envio(node, options)]
         copied = time_copy(OURS, empty=EMPTY, tables=WRITTEN)
         if not options.only_pairs:
-            runs += [_run_ours(node, options, *run) for run in RUNS]
+            runs += [run_ours(node, options, *run) for run in RUNS]
         if options.ponder:
             runs += [_run_ponder(node, options, name, urls) for name, urls in PONDER_RUNS]
     return _report(runs, copied, options)
 
 
-def _run_ours(node: str, options: argparse.Namespace, name: str, path: str, words: tuple[str, ...]) -> Run:
+def run_ours(
+    node: str,
+    options: argparse.Namespace,
+    name: str,
+    path: str,
+    words: tuple[str, ...],
+    *,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    statement: str = "",
+) -> Run:
+    """Run ours once, with these variables, after a statement on the empty database."""
     dataset.make_empty(OURS, template=EMPTY)
+    if statement:
+        with dataset.connect(OURS) as connection:
+            connection.execute(statement.encode())
     _reset(node)
     command = [sys.executable, "manage.py", "backfill", "--chain", str(CHAIN_ID), "--from", "0"]
     costs = run_measured(
         [*command, "--to", str(options.blocks - 1), *words],
         directory=BASE_DIR,
-        environment=dataset.environment(OURS) | {f"RPC_URLS_{CHAIN_ID}": f"{node}/{path}"},
+        environment=dataset.environment(OURS) | {f"RPC_URLS_{CHAIN_ID}": f"{node}/{path}", **environment},
         log=bundled.local_directory() / "log" / "backfill.log",
     )
     with dataset.connect(OURS) as connection:
@@ -228,7 +242,7 @@ def _is_ours(run: Run) -> bool:
 
 
 @contextmanager
-def _node(launches: int, blocks: int) -> Iterator[str]:
+def served_chain(launches: int, blocks: int) -> Iterator[str]:
     """Yield the URL of a node with so many launches, without the path that selects its responses."""
     command = [
         sys.executable,
