@@ -14,6 +14,7 @@ from config.events.models import Event
 from config.http.errors import PermanentError, RetryableError
 from config.http.json_client import parse_retry_after
 from config.http.public_client import post_public_url
+from config.timestamps import format_timestamp
 
 # The body of a response is of no interest: it is read to let its sender finish.
 _MAX_RESPONSE_BYTES = 16 * 1024
@@ -41,7 +42,7 @@ class Attempt:
     def log_entry(self) -> Json:
         """Return the attempt for the delivery log, without anything of the response's content."""
         return {
-            "at": timezone.now().isoformat(timespec="milliseconds"),
+            "at": format_timestamp(timezone.now()),
             "status": self.status,
             "ms": self.milliseconds,
             "bytes": self.size,
@@ -77,12 +78,11 @@ def send_delivery(endpoint: WebhookEndpoint, delivery: WebhookDelivery, event: E
 
 
 def _test_body(delivery: WebhookDelivery) -> Json:
-    delivery_time = delivery.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {
         "id": 0,
         "type": delivery.event_type,
         "version": 1,
-        "createdAt": delivery_time,
+        "createdAt": format_timestamp(delivery.created_at),
         "chainId": None,
         "subject": str(delivery.endpoint_id),
         "data": {"message": "This is a test of your webhook endpoint."},

@@ -87,6 +87,7 @@ class EndpointSerializer(EndpointBody):
     """A webhook endpoint and its state."""
 
     id = serializers.IntegerField()
+    email = serializers.EmailField(allow_null=True)
     enabled = serializers.BooleanField()
     disabledReason = serializers.CharField(allow_null=True)
     failingSince = serializers.DateTimeField(allow_null=True, help_text="First failure since the last success.")

@@ -249,7 +249,7 @@ def _endpoint(endpoint: WebhookEndpoint) -> dict[str, Any]:
         "description": endpoint.description,
         "types": endpoint.types,
         "chainIds": endpoint.chain_ids,
-        "email": endpoint.email,
+        "email": endpoint.email or None,
         "enabled": endpoint.disabled_at is None,
         "disabledReason": endpoint.disabled_reason or None,
         "failingSince": endpoint.failing_since,

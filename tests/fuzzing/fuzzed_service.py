@@ -10,9 +10,12 @@ from django.utils import timezone
 
 from accounts.administrators import sessions
 from accounts.keys import credentials
-from accounts.models import PartnerKey, Person, Scope
+from accounts.models import PartnerKey, Person, Scope, WebhookDelivery, WebhookEndpoint
+from accounts.subscriptions import endpoints
+from accounts.subscriptions.deliveries import publish_and_queue
 from config import cursors
 from config.edge.cache import cache_public_responses
+from config.events.models import Event
 from development.devchain.anvil import CHAIN_ID
 from development.standins.issuer_server import IssuerStandIn
 from leaderboard.models import Interval, Snapshot
@@ -74,11 +77,13 @@ def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) ->
     session = sessions.begin_session(AdministratorFactory(issuer=issuer.url, subject=str(ADMINISTRATOR_FID)))
     partner = credentials.issue_key("All", scopes=list(Scope))
     ranking = make_snapshot()
+    webhooks = _webhooks(PartnerKey.objects.get(name="All"))
     known = _known(
         list(Token.objects.order_by("pk")),
         launches=launches,
         requests=_orders(PartnerKey.objects.get(name="All")),
         pretokens=_pretokens(PersonFactory(fid=FID)),
+        webhooks=webhooks,
         ranking=ranking,
     )
     return FuzzedService(
@@ -177,6 +182,20 @@ def _pretokens(owner: Person) -> list[str]:
     return [str(row.pk) for row in rows]
 
 
+def _webhooks(partner: PartnerKey) -> list[str]:
+    """Store endpoints with deliveries, one of which is disabled, and one of another partner; return their ids."""
+    rows = [
+        WebhookEndpoint.objects.create(partner_key=partner, url="https://a.example/"),
+        WebhookEndpoint.objects.create(partner_key=partner, url="https://b.example/", types=["token.indexed"]),
+        WebhookEndpoint.objects.create(url="https://c.example/"),
+    ]
+    publish_and_queue()
+    endpoints.disable_endpoint(rows[1], "HTTP status 410", notice=True)
+    log = [{"at": "2026-02-07T12:00:00.000Z", "status": 500, "ms": 3, "bytes": 0, "error": "HTTP status 500"}]
+    WebhookDelivery.objects.filter(endpoint=rows[0]).update(status="failed", log=log)
+    return [str(row.pk) for row in rows]
+
+
 def _events() -> list[dict[str, Any]]:
     """Return a partner's events of an agent, of what it did, and of an account."""
     shared = {"at": "2026-02-07T12:00:00Z", "agentId": "one"}
@@ -194,6 +213,7 @@ def _known(
     launches: Sequence[str],
     requests: Sequence[str],
     pretokens: Sequence[str],
+    webhooks: Sequence[str],
     ranking: Snapshot,
 ) -> Known:
     addresses = [token.contract_address for token in tokens]
@@ -241,6 +261,11 @@ def _known(
         "fid": fids,
         "fids": [*fids, ",".join(fids)],
         "id": pretokens,
+        **{
+            f"/api/webhooks/{{id}}{action} id": webhooks
+            for action in ("", "/test", "/rotate", "/deliveries", "/replay")
+        },
+        "/api/events after": [str(Event.objects.earliest("pk").pk)],
         "msgSender": people,
         "pair": ["WETH", "all"],
         "pairAddress": [*pools, newest.paired_token],
@@ -269,6 +294,9 @@ def _known(
             {"address": evm[0], "tx_hash": tx_hash, "chain_id": CHAIN_ID} for tx_hash in (*launches, UNKNOWN_HASH)
         ],
         "/api/droid/events": [{"events": _events()}, {"events": _events()[:1]}],
+        "/api/webhooks": [{"url": "https://d.example/hook", "types": ["token.indexed"], "chainIds": [8453]}],
+        "/api/webhooks/{id}": [{"enabled": False}, {"enabled": True}, {"description": "mine"}],
+        "/api/webhooks/{id}/replay": [{"afterEventId": 0}, {"eventId": 1}],
         "/api/admin/verify": [{"username": "operator", "password": PASSWORD}],
     }
     return Known(values=values, bodies=bodies)
