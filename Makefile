@@ -1,5 +1,5 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
-.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos chromium screenshots lint lock contracts clean
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium screenshots lint lock contracts clean
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -46,6 +46,10 @@ chaos: .venv/installed-dev development/devchain/node_modules/installed
 # Requests deployments on the development chain, and repeatedly kills the service's processes and servers.
 deploy-chaos: .venv/installed-dev development/devchain/node_modules/installed
 	$(BIN)/python -m benchmarks.chaos.deploy_chaos
+
+# Changes tokens, and repeatedly kills the processes and servers that deliver the events to webhook receivers.
+event-chaos: .venv/installed-dev
+	$(BIN)/python -m benchmarks.chaos.event_chaos
 
 # Finds the browser for tests of the admin site: the one that CHROMIUM names, one on the PATH, or Debian's package.
 chromium:

@@ -36,7 +36,7 @@ def main() -> None:
         timeout=options.patience,
     )
     with (
-        _redirect_output(BASE_DIR / ".local" / "deploy-chaos.log"),
+        redirect_output(BASE_DIR / ".local" / "deploy-chaos.log"),
         tempfile.TemporaryDirectory() as place,
         ground(Path(place), block_time=options.block_time) as prepared,
     ):
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 @contextmanager
-def _redirect_output(log: Path) -> Iterator[None]:
+def redirect_output(log: Path) -> Iterator[None]:
     """Redirect the output of this process and its children to a file: processes that lose their servers log a lot."""
     log.parent.mkdir(exist_ok=True)
     sys.stdout.flush()

@@ -10,12 +10,12 @@ Found = TypeVar("Found")
 _DEADLINE_SECONDS = 120.0
 
 
-def wait_for(condition: Callable[[], Found]) -> Found:
-    """Return the condition's first true result; fail the test without one."""
-    deadline = time.monotonic() + _DEADLINE_SECONDS
+def wait_for(condition: Callable[[], Found], *, seconds: float = _DEADLINE_SECONDS) -> Found:
+    """Return the condition's first true result; fail the test without one within the seconds."""
+    deadline = time.monotonic() + seconds
     while True:
         found = condition()
         if found:
             return found
-        assert time.monotonic() < deadline, f"waited {_DEADLINE_SECONDS} s in vain for {condition}"
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain for {condition}"
         time.sleep(0.02)
