@@ -45,16 +45,16 @@ def address_key(environ: Mapping[str, Any]) -> str:
     return str(address)
 
 
-def is_on_loopback(request: HttpRequest) -> bool:
-    """Return whether the request comes from a program on this machine.
+def is_on_loopback(environ: Mapping[str, Any]) -> bool:
+    """Return whether a WSGI request comes from a program on this machine.
 
     A local proxy forwards requests of others: then the forwarded address counts. A request that was forwarded
     without a trusted address counts as remote.
     """
-    if any(header in request.META for header in (_trusted_key(), *_FORWARDED)):
-        address = _forwarded_address(request.META)
+    if any(header in environ for header in (_trusted_key(), *_FORWARDED)):
+        address = _forwarded_address(environ)
     else:
-        address = _parse_address(request.META.get("REMOTE_ADDR", ""))
+        address = _parse_address(environ.get("REMOTE_ADDR", ""))
     return address is not None and address.is_loopback
 
 

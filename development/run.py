@@ -27,7 +27,7 @@ from django.db import connection
 
 from config.environment.kinds import join_list
 from config.environment.model import ServerVariables
-from config.environment.server_urls import check_database, is_web_server_up
+from config.environment.server_urls import check_database, is_web_server_up, reachable_url
 from config.environment.variables import BASE_DIR, load_env_file, read_variables
 from config.redis.connection import check_redis
 from development import run_chains, run_standins, running_chain
@@ -75,7 +75,8 @@ def _run() -> None:
     environment = _read_settings()
     host, port = settings.WEB_HOST, settings.PORT
     _check_single_run()
-    _check_address(host, port)
+    _check_address(host, port, names="WEB_HOST PORT")
+    _check_address(settings.STREAM_HOST, settings.STREAM_PORT, names="STREAM_HOST STREAM_PORT")
     _check_servers()
     django.setup()
     _check_system()
@@ -124,6 +125,8 @@ def _read_settings() -> dict[str, str]:
         "WEB_HEADER_TIMEOUT_SECONDS": str(settings.WEB_HEADER_TIMEOUT_SECONDS),
         "WEB_MAX_MEMORY_MB": str(settings.WEB_MAX_MEMORY_MB),
         "WORKER_PROCESSES": str(settings.WORKER_PROCESSES),
+        "STREAM_HOST": settings.STREAM_HOST,
+        "STREAM_PORT": str(settings.STREAM_PORT),
         "LAUNCH_EVERY_SECONDS": str(settings.LAUNCH_EVERY_SECONDS),
         "TRADE_EVERY_SECONDS": str(settings.TRADE_EVERY_SECONDS),
         "PYTHONUNBUFFERED": "1",
@@ -148,8 +151,9 @@ def _check_single_run() -> None:
         raise StartFailedError(f"it already runs with the data in {path.parent}") from None
 
 
-def _check_address(host: str, port: int) -> None:
-    """Raise StartFailedError if the web server can't bind the address."""
+def _check_address(host: str, port: int, *, names: str) -> None:
+    """Raise StartFailedError if a server can't bind the address; `names` are the variables of its host and port."""
+    of_host, of_port = names.split()
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -157,9 +161,9 @@ def _check_address(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            advice = "set PORT to a free one"
+            advice = f"set {of_port} to a free one"
         else:
-            advice = "set WEB_HOST to an address of this machine"
+            advice = f"set {of_host} to an address of this machine"
         raise StartFailedError(f"can't listen on {host} port {port} ({error.strerror}): {advice}") from error
 
 
@@ -289,14 +293,13 @@ def _greeting(
 {agent_reporter.leaderboard_greeting(address, are_samples=is_development)}
   Data, keys, logs  {local}{databases}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
+  Stream            curl -N {shlex.quote(f"{settings.STREAM_URL}/api/tokens/stream")}
 {market}{deploying}{user}  Ctrl-C stops everything.
 """
 
 
 def _address(environment: Mapping[str, str]) -> str:
-    host = environment["WEB_HOST"]
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    return f"http://{reachable}:{settings.PORT}"
+    return reachable_url(environment["WEB_HOST"], settings.PORT)
 
 
 def _listens(port: int) -> bool:

@@ -14,6 +14,7 @@ from tokens.catalogue.views import (
     TokensByAdminView,
     TokensByPoolsView,
     TokenSearchView,
+    TokenStreamView,
 )
 from tokens.deploying.views import AirdropClaimView, DeployStatusView, DeployV4View, DeployView
 from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
@@ -24,6 +25,7 @@ from tokens.market.views import TrendingView
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),
     endpoint("tokens/trending", TrendingView.as_view(), name="token-trending"),
+    endpoint("tokens/stream", TokenStreamView.as_view(), name="token-stream"),
     endpoint("tokens/fetch-deployed-by-fid", DeployedByFidView.as_view(), name="deployed-by-fid"),
     endpoint("tokens/fetch-deployed-by-address", DeployedByAddressView.as_view(), name="deployed-by-address"),
     endpoint("tokens/fetch-by-pool-address", TokenByPoolView.as_view(), name="token-by-pool"),

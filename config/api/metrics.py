@@ -4,7 +4,6 @@ No number is kept in a process, so that all processes of the web server return t
 collectors: functions that take the time and yield metrics, within milliseconds for any number of rows.
 """
 
-import hmac
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -22,8 +21,8 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from config.api.error_handling import json_error
+from config.api.metrics_access import metrics_refusal
 from config.api.response_headers import NO_STORE
-from config.client_ip import is_on_loopback
 from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.timeouts import statement_timeout
 from config.queue import MAX_DEPTH, QueueSize
@@ -115,13 +114,10 @@ def read_replica(now: datetime) -> Iterator[Metric]:
 
 
 def _reject(request: HttpRequest) -> HttpResponse | None:
-    token: str = settings.METRICS_TOKEN
-    if not token:
-        # The endpoint stays hidden from others.
-        return None if is_on_loopback(request) else json_error("Not found", status_code=404)
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode()):
+    status_code = metrics_refusal(request.META)
+    if status_code is None:
         return None
-    refusal = json_error("Unauthorized", status_code=401)
-    refusal.headers["WWW-Authenticate"] = "Bearer"
+    refusal = json_error("Unauthorized" if status_code == 401 else "Not found", status_code=status_code)
+    if status_code == 401:
+        refusal.headers["WWW-Authenticate"] = "Bearer"
     return refusal

@@ -8,7 +8,6 @@ import asyncio
 import ctypes
 import gc
 import io
-import resource
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +20,7 @@ from config.edge.cache import EdgeCache
 from config.edge.cached_responses import Headers, refuse_to_write
 from config.edge.request_bodies import BodyMemory
 from config.edge.wsgi_environ import RefusedRequestError, RSGIScope, find_refusal, make_environ
+from config.open_files import raise_open_files
 
 # Open files of a process: the connections of `--backpressure` in the Procfile, and its own files.
 _OPEN_FILES = 4096 + 1024
@@ -80,11 +80,8 @@ class WSGIBridge:
         self._body_timeout, self._memory = body_timeout, BodyMemory(body_memory)
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Raise this process's limit of open files, which is commonly 1,024, as far as it may."""
-        current, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = _OPEN_FILES if highest == resource.RLIM_INFINITY else min(_OPEN_FILES, highest)
-        if current != resource.RLIM_INFINITY and current < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
+        """Raise this process's limit of open files."""
+        raise_open_files(_OPEN_FILES)
 
     async def __rsgi__(self, scope: RSGIScope, exchange: RSGIExchange) -> None:
         """Respond to one request."""

@@ -81,6 +81,19 @@ class Environment(ServerVariables, IssuerVariables):
     WEB_BODY_MEMORY_MB: int = variable(kinds.whole_number(33, 65_536), "64")
     """Memory for request bodies that arrive, wait or are processed, per web process in MiB. A client address may use
     a quarter of it."""
+    STREAM_HOST: str = variable(kinds.listening_address, "127.0.0.1")
+    """IP address that the stream of events listens on."""
+    STREAM_PORT: int = variable(kinds.whole_number(1, 65_535), "8001")
+    """Port of the stream."""
+    STREAM_URL: str = variable(kinds.base_url)
+    """Public URL of the stream's process, to which the web server redirects `GET /api/tokens/stream`, by default
+    http://STREAM_HOST:STREAM_PORT. A proxy that routes that path to STREAM_PORT needs none."""
+    STREAM_CLIENTS: int = variable(kinds.whole_number(1, 100_000), "5000")
+    """Maximum open streams of a process; more get 503."""
+    STREAM_CLIENTS_PER_ADDRESS: int = variable(kinds.whole_number(1, 100_000), "20")
+    """Maximum open streams of a client address in a process; more get 429."""
+    STREAM_HEARTBEAT_SECONDS: float = variable(kinds.number(0.1, 300.0), "15.0")
+    """Seconds between heartbeats. A client whose full buffer does not drain in two of them is disconnected."""
     SITE_URL: str = variable(kinds.origin)
     """Public URL of this installation: links start with it, and https enables the secure flags."""
     HSTS_SECONDS: int = variable(kinds.whole_number(1, 63_072_000), "3600")

@@ -88,6 +88,12 @@ def is_web_server_up(host: str, port: int) -> bool:
         connection.close()
 
 
+def reachable_url(host: str, port: int) -> str:
+    """Return the URL at which a program of this machine reaches a server that listens on this IP address."""
+    reachable = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    return f"http://{reachable}:{port}"
+
+
 def unreachable_server(name: str, error: Exception) -> ImproperlyConfigured:
     """Return the error of a setting with a URL of a server that does not respond."""
     # Errors of clients have several lines.

@@ -5,13 +5,13 @@ A change that subscribers could stumble on, such as a removed field, gets a new 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.events.models import EventFields
 from config.timestamps import format_timestamp
 
 Json = dict[str, Any]
@@ -31,6 +31,23 @@ class EventType:
     data: Json
     # Whether all subscribers get it, or only the partner that it is about.
     is_public: bool = True
+
+
+class EventColumns(Protocol):
+    """Columns of an event that subscribers get: of a model, or of a row that the stream reads without models."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def created_at(self) -> datetime: ...
+    @property
+    def chain_id(self) -> int | None: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def data(self) -> Any: ...
 
 
 @cache
@@ -59,7 +76,7 @@ def event_schema(event_type: EventType) -> Json:
     )
 
 
-def event_body(event: EventFields, *, event_id: int) -> Json:
+def event_body(event: EventColumns, *, event_id: int) -> Json:
     """Return an event as subscribers get it."""
     return {
         "id": event_id,

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
-from config.environment.server_urls import parse_database_url, parse_redis_url, parse_replica_url
+from config.environment.server_urls import parse_database_url, parse_redis_url, parse_replica_url, reachable_url
 from config.environment.variables import load_env_file, read_variables
 from config.operators import site
 from config.settings import api_framework, apps_and_middleware
@@ -26,6 +26,12 @@ WEB_MAX_MEMORY_MB = env.WEB_MAX_MEMORY_MB
 WEB_BODY_TIMEOUT_SECONDS = env.WEB_BODY_TIMEOUT_SECONDS
 WEB_BODY_MEMORY_MB = env.WEB_BODY_MEMORY_MB
 WORKER_PROCESSES = env.WORKER_PROCESSES
+STREAM_HOST = env.STREAM_HOST
+STREAM_PORT = env.STREAM_PORT
+STREAM_URL = env.STREAM_URL or reachable_url(STREAM_HOST, STREAM_PORT)
+STREAM_CLIENTS = env.STREAM_CLIENTS
+STREAM_CLIENTS_PER_ADDRESS = env.STREAM_CLIENTS_PER_ADDRESS
+STREAM_HEARTBEAT_SECONDS = env.STREAM_HEARTBEAT_SECONDS
 
 SITE_URL = env.SITE_URL or f"http://127.0.0.1:{PORT}"
 _SITE_HOST = urlsplit(SITE_URL).hostname or ""
@@ -248,6 +254,7 @@ CORS_EXPOSE_HEADERS = (
     "Retry-After",
     "Warning",
     "X-Ignored-Params",
+    "X-Last-Event-Id",
     "X-Total-Approximate",
 )
 

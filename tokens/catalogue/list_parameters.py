@@ -9,6 +9,7 @@ from typing import Any
 from rest_framework import serializers
 
 from config.api.fields import FlagField, ShapedField, WholeNumberField
+from config.events.stream import stream_query
 from tokens.catalogue import text_search
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 from tokens.models.expressions import MAX_INTERFACE_LENGTH
@@ -201,3 +202,47 @@ class AdminListQuery(PageQuery, RelatedDataQuery):
     admin = WalletField(help_text="Current admin of the tokens.")
     chainId = IdField(source="chain_id", required=False, help_text="Chain id.")
     limit = WholeNumberField(min_value=1, max_value=200, default=10)
+
+
+class StreamField(ShapedField):
+    """Parameter of the stream, parsed as the stream's process does; `shape` describes it."""
+
+    def __init__(self, name: str, shape: dict[str, Any], **options: Any) -> None:
+        super().__init__(required=False, trim_whitespace=False, **options)
+        self._parse = stream_query.PARSERS[name]
+        self.shape = shape
+
+    def parse(self, text: str) -> Any:
+        """Return the value. Raises ValueError."""
+        return self._parse(text)
+
+
+class StreamParameters(serializers.Serializer[Any]):
+    """Filters of the stream of events, and the event to go on from."""
+
+    chainId = StreamField(
+        "chainId",
+        {"type": "integer", "format": "int64", "minimum": 1, "maximum": stream_query.MAX_BIGINT},
+        help_text="Chain id.",
+    )
+    type = StreamField(
+        "type",
+        {
+            "type": "array",
+            "items": {"type": "string", "enum": stream_query.streamed_types()},
+            "minItems": 1,
+            "maxItems": len(stream_query.streamed_types()),
+        },
+        help_text="Types of events, by comma.",
+    )
+    creator = StreamField(
+        "creator",
+        {"type": "string", "pattern": f"^(?:{stream_query.CREATOR_PATTERN})$"},
+        help_text="Address or FID of the token's sender, requestor or admin. Base58 is case-sensitive.",
+    )
+    lastEventId = StreamField(
+        "lastEventId",
+        {"type": "integer", "format": "int64", "minimum": 0, "maximum": stream_query.MAX_BIGINT},
+        help_text="Id of the last event that the client has, such as X-Last-Event-Id of a list: all later ones follow."
+        " The header Last-Event-ID, which browsers send when they reconnect, replaces it.",
+    )

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
+from django.utils.encoding import iri_to_uri
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +17,7 @@ from config.api.replica_reads import from_replica
 from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from config.api.views import LimitedView, QueryView
 from config.cursors import CursorError
+from config.events.outbox import newest_event_id
 from config.postgresql.replica import require_primary
 from tokens.catalogue import listing, search_pages, tasks
 from tokens.catalogue.list_parameters import (
@@ -26,6 +29,7 @@ from tokens.catalogue.list_parameters import (
     PartnerListQuery,
     RelatedDataQuery,
     SearchQuery,
+    StreamParameters,
 )
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, add_details, read_records
@@ -51,6 +55,12 @@ from tokens.models import Token
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 
 _APPROXIMATE = "X-Total-Approximate"
+_LAST_EVENT = "X-Last-Event-Id"
+_STREAM = OpenApiResponse(
+    str, "Server-sent events: `id`, `event` with the type, and `data` with the event in JSON. The event `history-lost`"
+    " has `oldest` and `newest`: events after the client's id are no longer stored, or it is of another database. Read"
+    " the list again, and listen from its X-Last-Event-Id."
+)  # fmt: skip
 
 
 class TokenPageView(QueryView):
@@ -110,25 +120,37 @@ class TokenListView(TokenPageView):
     """Public token list, newest first by default, without blocked tokens."""
 
     query_serializer = ListQuery
+    extra_headers = TokenPageView.extra_headers | {
+        _LAST_EVENT: "Id from which to listen to `GET /api/tokens/stream`: later changes of the list have larger ids.",
+    }
 
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens."""
+        # Before the list, and from the same database: a change is in the list, or its event has a larger id.
+        newest = newest_event_id()
         page, total = self.fetch_page()
+        deployed = self._fetch_deployed(total)
+        response = self.respond(page, total, tokensDeployed=deployed.number)
+        response.headers[_LAST_EVENT] = str(newest)
+        return response
+
+    def _fetch_deployed(self, total: Total) -> Total:
         identities = self.selection.identity_filters_only()
         if identities == self.selection:
-            return self.respond(page, total, tokensDeployed=total.number)
+            return total
         deployed = fetch_total(identities)
         if deployed.needs_count:
             tasks.enqueue_count(identities)
-        return self.respond(page, total, tokensDeployed=deployed.number)
+        return deployed
 
 
 class PartnerTokenListView(PartnerAccess, TokenListView):
     """Token list for partners, with longer pages."""
 
     query_serializer = PartnerListQuery
+    extra_headers = TokenPageView.extra_headers
     cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="listTokensAuthenticated", responses={200: TOKEN_PAGE_ANSWER, 503: None})
@@ -209,6 +231,28 @@ class TokensByAdminView(PartnerAccess, TokenPageView):
     def get(self, request: Request) -> HttpResponse:
         """List the tokens of a token admin, up to 200 per page."""
         return self.respond(*self.fetch_page())
+
+
+class TokenStreamView(QueryView):
+    """Stream of public token events, which a process of its own serves."""
+
+    query_serializer = StreamParameters
+
+    @extend_schema(
+        operation_id="streamTokens",
+        parameters=[
+            OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER, description="Replaces lastEventId.")
+        ],
+        responses={
+            (200, "text/event-stream"): _STREAM,
+            307: OpenApiResponse(description="URL of the stream's process."),
+        },
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Listen to public token events, by a redirect unless a proxy routes this path to the stream."""
+        query = request.META.get("QUERY_STRING", "")
+        location = f"{settings.STREAM_URL}/api/tokens/stream{'?' if query else ''}{query}"
+        return HttpResponse(status=307, headers={"Location": iri_to_uri(location)})
 
 
 class TokenByPoolView(QueryView):

@@ -113,6 +113,7 @@ NO_WEBHOOK = Endpoint(WEBHOOKS, status=404, missing="Webhook endpoint not found"
 ENDPOINTS = {
     "GET /api/tokens": Endpoint(PUBLIC, "?limit=0", status=200),
     "GET /api/tokens/trending": Endpoint(PUBLIC, "?order=nonsense"),
+    "GET /api/tokens/stream": Endpoint(PUBLIC, "?creator=nonsense"),
     "GET /api/tokens/fetch-deployed-by-fid": Endpoint(PUBLIC, "?fid=5", status=200),
     "GET /api/tokens/fetch-deployed-by-address": Endpoint(PUBLIC, "?address=nonsense"),
     "GET /api/tokens/fetch-by-pool-address": Endpoint(PUBLIC, "?poolAddress=nonsense"),

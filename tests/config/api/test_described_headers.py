@@ -28,6 +28,7 @@ API_HEADERS = LIMITS | {
     "Warning",
     "WWW-Authenticate",
     "X-Ignored-Params",
+    "X-Last-Event-Id",
     "X-Total-Approximate",
 }
 LIST, TRENDING, SEARCH = "/api/tokens", "/api/tokens/trending", "/api/tokens/search"
@@ -85,6 +86,7 @@ def test_an_answer_and_what_it_ignored(client, api_headers, read_key, path):
     expected = LIMITS | {"X-Ignored-Params"}
     expected |= {"ETag"} if path != PARTNERS else set()
     expected |= {"Deprecation", "Link"} if path == SEARCH else set()
+    expected |= {"X-Last-Event-Id"} if path == LIST else set()
     assert (answer.status_code, api_headers(path, answer)) == (200, expected)
 
 

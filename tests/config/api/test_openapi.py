@@ -70,7 +70,7 @@ def test_every_operation_of_the_service_has_a_summary_and_one_tag(document):
 def test_an_operation_has_the_statuses_of_its_kind_and_their_headers(document, address, method, statuses):
     responses = document["paths"][address][method]["responses"]
     assert list(responses) == statuses
-    own = {"X-Total-Approximate", "Warning"}
+    own = {"X-Total-Approximate", "X-Last-Event-Id", "Warning"}
     for status, answer in responses.items():
         headers = set(RATE_LIMIT)
         headers |= {"Retry-After"} if status in ("429", "502", "503") else set()

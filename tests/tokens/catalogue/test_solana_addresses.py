@@ -176,7 +176,8 @@ def test_every_get_with_an_address_is_among_those():
         for parameter in methods.get("get", {}).get("parameters", [])
         if "[0-9a-fA-F]{40}" in parameter["schema"].get("pattern", "")
     }
-    assert described == {place_id(place) for place in (*TAKEN, *OF_EVM_ONLY)}
+    # The stream has no list of chains: its filter compares texts (tests/config/events/test_stream_query.py).
+    assert described == {place_id(place) for place in (*TAKEN, *OF_EVM_ONLY)} | {"/api/tokens/stream creator"}
 
 
 # Results.

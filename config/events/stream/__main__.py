@@ -1,0 +1,126 @@
+"""`python -m config.events.stream`: the process that serves the stream, until SIGINT or SIGTERM."""
+
+import asyncio
+import gc
+import logging.config
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+
+from aiohttp import web
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from prometheus_client import CollectorRegistry
+
+from config.events.stream.event_hub import EventHub
+from config.events.stream.event_reading import EventReader, connection_options
+from config.events.stream.log_poller import LogPoller, send_heartbeats
+from config.events.stream.stream_app import ClientLimits, StreamApp
+from config.events.stream.stream_client import StreamCounts
+from config.events.stream.stream_metrics import StreamMetrics
+from config.events.stream.stream_query import STREAMED
+from config.open_files import raise_open_files
+
+# Connections besides those of clients: refused ones, scrapes and the database.
+_OTHER_FILES = 1024
+_BACKLOG = 4096
+# Bytes that the system buffers for a client; Linux doubles it.
+_SEND_BUFFER_BYTES = 64 * 1024
+# Milliseconds without an acknowledgement after which a connection counts as lost.
+_ACKNOWLEDGE_MS = 45_000
+# Deadline of a request's headers, and of open requests at the end of the process, in seconds.
+_HEADER_SECONDS = 5.0
+_STOP_SECONDS = 2.0
+
+
+class StreamServer:
+    """Server of one request per connection, with a deadline for its headers, which aiohttp lacks."""
+
+    def __init__(self, app: StreamApp) -> None:
+        self._app = app
+        self._server = web.Server(self._respond, handler_cancellation=True, access_log=None)
+        self._deadlines: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
+
+    def accept(self) -> asyncio.BaseProtocol:
+        """Return the protocol of a new connection."""
+        protocol = self._server()
+        close = asyncio.get_running_loop().call_later(_HEADER_SECONDS, self._close_unused, protocol)
+        self._deadlines[protocol] = close
+        return protocol
+
+    async def stop(self) -> None:
+        """Close all connections."""
+        await self._server.shutdown(_STOP_SECONDS)
+
+    async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
+        deadline = self._deadlines.pop(request.protocol, None)
+        if deadline is not None:
+            deadline.cancel()
+        return await self._app.respond(request)
+
+    def _close_unused(self, protocol: web.RequestHandler) -> None:
+        self._deadlines.pop(protocol, None)
+        if protocol.transport is not None:
+            protocol.transport.abort()
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        logging.config.dictConfig(settings.LOGGING)
+        asyncio.run(_serve())
+    except (ImproperlyConfigured, OSError) as error:
+        sys.exit(f"stream: {error}")
+
+
+async def _serve() -> None:
+    raise_open_files(settings.STREAM_CLIENTS + _OTHER_FILES)
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    options = connection_options(settings.DATABASES["default"])
+    hub, counts = EventHub(), StreamCounts()
+    limits = ClientLimits(clients=settings.STREAM_CLIENTS, clients_per_address=settings.STREAM_CLIENTS_PER_ADDRESS)
+    # Clients that read on from the database, one statement after another, never delay a poll.
+    async with EventReader(options, streamed=STREAMED) as polled, EventReader(options, streamed=STREAMED) as read:
+        poller = LogPoller(hub, polled)
+        registry = CollectorRegistry()
+        registry.register(StreamMetrics(hub, poller=poller, limits=limits, counts=counts))
+        server = StreamServer(StreamApp(hub, read, counts=counts, limits=limits, metrics=registry))
+        listener = await loop.create_server(server.accept, sock=_listening_socket(), backlog=_BACKLOG)
+        # Loaded objects stay for good.
+        gc.freeze()
+        work = [poller.run(), send_heartbeats(hub, seconds=settings.STREAM_HEARTBEAT_SECONDS), stop.wait()]
+        tasks = [asyncio.create_task(each) for each in work]
+        try:
+            # Either is the first to end at the signal, or a fault, which its task raises.
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            listener.close()
+            hub.close()
+            await server.stop()
+            for task in tasks:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+
+def _listening_socket() -> socket.socket:
+    """Return the bound socket, whose options its connections inherit. Raises OSError."""
+    host = settings.STREAM_HOST
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Otherwise the system buffers megabytes for a client that reads nothing.
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
+    if sys.platform == "linux":
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _ACKNOWLEDGE_MS)
+    listening.bind((host, settings.STREAM_PORT))
+    return listening
+
+
+if __name__ == "__main__":
+    main()

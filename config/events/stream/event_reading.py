@@ -1,0 +1,114 @@
+"""Reader of the published events by a connection of its own, without Django's models."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, LiteralString, Self
+
+import orjson
+import psycopg
+from psycopg.rows import TupleRow, class_row
+from psycopg.types.json import set_json_loads
+
+# libpq rounds 1 up to 2.
+_CONNECT_SECONDS = 5
+_STATEMENT_MS = 10_000
+
+# Data of other events never leaves the database. Their ids are read, so that the next page starts after them.
+_PAGE: LiteralString = """
+SELECT id, type, version, created_at, chain_id, subject,
+    CASE WHEN owner_id IS NULL AND starts_with(type, %(streamed)s) THEN data END AS data
+FROM events_event WHERE id > %(after)s AND id <= %(upto)s ORDER BY id LIMIT %(limit)s
+"""
+_NEWEST: LiteralString = "SELECT coalesce(max(id), 0) FROM events_event"
+_OLDEST: LiteralString = "SELECT coalesce(min(id), 0) FROM events_event"
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """Row of a published event; `data` is None for one that the stream doesn't send."""
+
+    id: int
+    type: str
+    version: int
+    created_at: datetime
+    chain_id: int | None
+    subject: str
+    data: dict[str, Any] | None
+
+
+def connection_options(database: Mapping[str, Any]) -> dict[str, Any]:
+    """Return psycopg's parameters for a database of DATABASES."""
+    names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    place = {name: database[key] for name, key in names.items() if database.get(key)}
+    given: dict[str, Any] = database.get("OPTIONS", {})
+    options = f"{given.get('options', '')} -c statement_timeout={_STATEMENT_MS}".strip()
+    return {"connect_timeout": _CONNECT_SECONDS} | given | place | {"options": options}
+
+
+class EventReader:
+    """Published events in PostgreSQL, read one statement at a time. It connects on use, and again after a failure.
+
+    Its methods raise psycopg.Error, after which the next call connects.
+    """
+
+    def __init__(self, options: Mapping[str, Any], *, streamed: str) -> None:
+        """Connect with psycopg's `options`; `streamed` is the beginning of the types whose data is read."""
+        self._options, self._streamed = dict(options), streamed
+        self._connection: psycopg.AsyncConnection[TupleRow] | None = None
+        # The connection runs one statement at a time, so that any number of readers use one session.
+        self._turn = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, value: Any, trace: TracebackType | None) -> None:
+        await self._close()
+
+    @property
+    def is_connected(self) -> bool:
+        """Return whether the last statement succeeded."""
+        return self._connection is not None
+
+    async def fetch_page(self, *, after: int, upto: int, limit: int) -> list[EventRow]:
+        """Return the first `limit` events with ids above `after`, up to and including `upto`."""
+        parameters = {"after": after, "upto": upto, "limit": limit, "streamed": self._streamed}
+        async with self._turn:
+            connection = await self._connect()
+            try:
+                async with connection.cursor(row_factory=class_row(EventRow)) as cursor:
+                    return await (await cursor.execute(_PAGE, parameters)).fetchall()
+            except psycopg.Error:
+                await self._close()
+                raise
+
+    async def newest_id(self) -> int:
+        """Return the id of the newest event, 0 without any."""
+        return await self._fetch_number(_NEWEST)
+
+    async def oldest_id(self) -> int:
+        """Return the id of the oldest event that is stored, 0 without any."""
+        return await self._fetch_number(_OLDEST)
+
+    async def _fetch_number(self, statement: LiteralString) -> int:
+        async with self._turn:
+            connection = await self._connect()
+            try:
+                row = await (await connection.execute(statement)).fetchone()
+            except psycopg.Error:
+                await self._close()
+                raise
+        return int(row[0]) if row else 0
+
+    async def _connect(self) -> psycopg.AsyncConnection[TupleRow]:
+        if self._connection is None:
+            self._connection = await psycopg.AsyncConnection.connect(**self._options, autocommit=True)
+            set_json_loads(orjson.loads, self._connection)
+        return self._connection
+
+    async def _close(self) -> None:
+        if self._connection is not None:
+            broken, self._connection = self._connection, None
+            await broken.close()

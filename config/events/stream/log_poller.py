@@ -1,0 +1,71 @@
+"""Poller of new events, which connects again after failures of the database, and heartbeats of the live clients."""
+
+import asyncio
+import logging
+import time
+
+import psycopg
+
+from config.events.stream.event_hub import KEPT_EVENTS, EventHub
+from config.events.stream.event_reading import EventReader
+from config.events.stream.sse_format import heartbeat_text, make_frame
+from config.http.backoff import Backoff
+
+logger = logging.getLogger(__name__)
+
+# Seconds between polls without a full page: on average half of it is added to an event's latency.
+_POLL_SECONDS = 0.05
+_POLL_EVENTS = 500
+_MAX_ID = 2**63 - 1
+_BACKOFF = Backoff(first=0.1, longest=3)
+
+
+class LogPoller:
+    """Loop that publishes new events to the hub."""
+
+    def __init__(self, hub: EventHub, log: EventReader) -> None:
+        self._hub, self._log = hub, log
+        # Monotonic time of the last poll that succeeded.
+        self.polled_at = time.monotonic()
+
+    async def run(self) -> None:
+        """Poll until the task is cancelled."""
+        failures = 0
+        while True:
+            try:
+                if not self._log.is_connected:
+                    await self._begin()
+                is_complete = await self._poll()
+            except psycopg.Error as error:
+                failures += 1
+                if failures == 1:
+                    logger.error("The database failed, and is polled again every %g s: %s", _BACKOFF.longest, error)
+                await asyncio.sleep(_BACKOFF.delay(failures))
+                continue
+            if failures:
+                logger.info("The database responds again")
+                failures = 0
+            self.polled_at = time.monotonic()
+            await asyncio.sleep(_POLL_SECONDS if is_complete else 0)
+
+    async def _begin(self) -> None:
+        """Read the newest events again at the start, and if the database was replaced by an older one."""
+        newest = await self._log.newest_id()
+        if not self._hub.is_ready or newest < self._hub.newest:
+            self._hub.start_after(max(0, newest - KEPT_EVENTS))
+
+    async def _poll(self) -> bool:
+        """Publish a page, and return whether it had all new events."""
+        rows = await self._log.fetch_page(after=self._hub.newest, upto=_MAX_ID, limit=_POLL_EVENTS)
+        if rows:
+            self._hub.publish(rows)
+        is_complete = len(rows) < _POLL_EVENTS
+        self._hub.is_ready |= is_complete
+        return is_complete
+
+
+async def send_heartbeats(hub: EventHub, *, seconds: float) -> None:
+    """Send a heartbeat to the live clients every so many seconds, until the task is cancelled."""
+    while True:
+        await asyncio.sleep(seconds)
+        hub.broadcast(make_frame(heartbeat_text(hub.newest)))

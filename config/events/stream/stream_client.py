@@ -1,0 +1,123 @@
+"""Connection of a client of the stream: reads on until it is live, with a bounded buffer."""
+
+import asyncio
+from dataclasses import dataclass
+
+import psycopg
+from aiohttp import web
+
+from config.events.stream.event_hub import READ_EVENTS, EventHub, encode_events, make_frames
+from config.events.stream.event_reading import EventReader
+from config.events.stream.sse_format import Frame, history_lost_text, make_frame, opening_text
+from config.events.stream.stream_query import StreamQuery
+
+# Bytes that wait for a client in this process, besides one frame; the system buffers SEND_BUFFER_BYTES more.
+BUFFER_BYTES = 32 * 1024
+# Seconds between checks whether the newest event in memory has reached a client's.
+_REACH_SECONDS = 0.05
+
+
+@dataclass
+class StreamCounts:
+    """Counts of this process since its start."""
+
+    events_sent: int = 0
+    slow_closed: int = 0
+
+
+class StreamClient:
+    """Client of the stream, served by the task of its request."""
+
+    def __init__(
+        self, query: StreamQuery, *, hub: EventHub, log: EventReader, counts: StreamCounts, drain_seconds: float
+    ) -> None:
+        """Close the connection if its full buffer does not drain within `drain_seconds`."""
+        self.wanted = query.filter
+        self.position = hub.newest if query.last_event_id is None else query.last_event_id
+        self._opening = opening_text(self.position if query.last_event_id is None else None)
+        self._hub, self._log, self._counts, self._drain_seconds = hub, log, counts, drain_seconds
+        self._woken = asyncio.Event()
+
+    async def serve(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
+        """Send events until the client disconnects, which cancels the task, is too slow, or the hub closes."""
+        await response.prepare(request)
+        # Sends the headers as well.
+        await response.write(self._opening)
+        transport = request.transport
+        if transport is None:
+            return
+        # Frames of all clients are made once, so that they are written to the transport, below the response.
+        self._transport, self._writer = transport, request.writer
+        self._is_chunked = request.version >= (1, 1)
+        transport.set_write_buffer_limits(high=BUFFER_BYTES)
+        try:
+            await self._follow()
+        except TimeoutError:
+            self._counts.slow_closed += 1
+            # Not `close`, which first sends what is buffered.
+            transport.abort()
+        except (ConnectionError, psycopg.Error):
+            # The client resumes in a new connection. The poller reports failures of the database.
+            transport.abort()
+        finally:
+            self._hub.leave(self)
+
+    def has_room(self) -> bool:
+        """Return whether another frame fits into the buffer."""
+        return self._transport.get_write_buffer_size() <= BUFFER_BYTES
+
+    def send_frame(self, frame: Frame) -> None:
+        """Write the frame to the buffer."""
+        self._transport.write(frame.chunk if self._is_chunked else frame.text)
+        self._counts.events_sent += frame.events
+
+    def wake(self) -> None:
+        """Read on in pages."""
+        self._woken.set()
+
+    async def _follow(self) -> None:
+        hub = self._hub
+        while not hub.is_closed:
+            if self.position == hub.newest:
+                self._woken.clear()
+                hub.join(self)
+                await self._woken.wait()
+                await self._drain()
+                continue
+            if self.position > hub.newest:
+                frames, upto = await self._check_position()
+            elif self.position >= hub.floor:
+                frames, upto = hub.read_on(self.position, self.wanted)
+            else:
+                frames, upto = await self._read_log()
+            for frame in frames:
+                self.send_frame(frame)
+                await self._drain()
+            self.position = upto
+
+    async def _check_position(self) -> tuple[list[Frame], int]:
+        """Wait until the hub has the client's event; without such an event in the database, its history is lost."""
+        newest = await self._log.newest_id()
+        if self.position > newest:
+            return self._lose_history(oldest=await self._log.oldest_id(), newest=newest)
+        while self._hub.newest < self.position and not self._hub.is_closed:
+            await asyncio.sleep(_REACH_SECONDS)
+        return [], self.position
+
+    async def _read_log(self) -> tuple[list[Frame], int]:
+        upto = self._hub.newest
+        rows = await self._log.fetch_page(after=self.position, upto=upto, limit=READ_EVENTS)
+        # After the page: what is stored now was stored then. Id 0 is the position before the first stored event.
+        oldest = await self._log.oldest_id()
+        if self.position and self.position + 1 < oldest:
+            return self._lose_history(oldest=oldest, newest=upto)
+        if len(rows) == READ_EVENTS:
+            upto = rows[-1].id
+        return list(make_frames(encode_events(rows), self.wanted, upto=upto)), upto
+
+    def _lose_history(self, *, oldest: int, newest: int) -> tuple[list[Frame], int]:
+        return [make_frame(history_lost_text(oldest=oldest, newest=newest))], newest
+
+    async def _drain(self) -> None:
+        async with asyncio.timeout(self._drain_seconds):
+            await self._writer.drain()

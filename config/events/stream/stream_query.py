@@ -1,0 +1,137 @@
+"""Query of the stream: the event to go on from, and filters of events. OpenAPI describes it by the same parsers.
+
+A parameter without a value counts as absent, and an unknown one is ignored, as everywhere in the API.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from config.events.event_types import EventColumns, event_types
+
+# Types of events in the stream start with it. Fees are claimed far more often than tokens are launched.
+STREAMED = "token."
+MAX_BIGINT = 2**63 - 1
+
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
+# EVM address in any case, base58 address, or FID.
+CREATOR_PATTERN = "0[xX][0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[1-9][0-9]{0,17}"
+_CREATOR = re.compile(CREATOR_PATTERN)
+# Fields of an event's data that name a creator of the token.
+_CREATORS = ("msg_sender", "requestor_address", "requestor_fid", "admin")
+
+
+class StreamQueryError(ValueError):
+    """Raised for invalid parameters; `details` maps each to its rule."""
+
+    def __init__(self, details: Mapping[str, str]) -> None:
+        super().__init__(", ".join(details))
+        self.details = details
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFilter:
+    """Conditions of a client, each None or empty for any value. Clients with equal ones share their encoded events."""
+
+    chain_id: int | None = None
+    types: frozenset[str] = frozenset()
+    # FID as digits, or an address in the form of `creator_keys`.
+    creator: str = ""
+
+    def matches(self, event: EventColumns, creators: frozenset[str]) -> bool:
+        """Return whether a client gets the event, whose `creator_keys` are these."""
+        return (
+            (self.chain_id is None or self.chain_id == event.chain_id)
+            and (not self.types or event.type in self.types)
+            and (not self.creator or self.creator in creators)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuery:
+    """Request of a client: its filter, and the id of its last event, None to start with new events."""
+
+    filter: StreamFilter
+    last_event_id: int | None
+
+
+def creator_keys(data: Mapping[str, Any]) -> frozenset[str]:
+    """Return the addresses and FIDs of a token's creators, EVM addresses in lower case."""
+    return frozenset(_creator_key(str(data[name])) for name in _CREATORS if data.get(name) is not None)
+
+
+def streamed_types() -> list[str]:
+    """Return the types of events that the stream sends."""
+    return sorted(name for name, each in event_types().items() if name.startswith(STREAMED) and each.is_public)
+
+
+def parse_chain_id(text: str) -> int:
+    """Return the chain id. Raises ValueError."""
+    return _parse_number(text, minimum=1)
+
+
+def parse_types(text: str) -> frozenset[str]:
+    """Return the types, which commas separate. Raises ValueError."""
+    types, known = text.split(","), streamed_types()
+    if not set(types) <= set(known) or len(types) > len(known):
+        raise ValueError(f"must be 1 to {len(known)} of {', '.join(known)}, separated by commas")
+    return frozenset(types)
+
+
+def parse_creator(text: str) -> str:
+    """Return the creator, of the form of `creator_keys`. Raises ValueError."""
+    if not _CREATOR.fullmatch(text):
+        raise ValueError("must be an address or a FID")
+    return _creator_key(text)
+
+
+def parse_event_id(text: str) -> int:
+    """Return the id of an event, or 0 for the beginning of the stored events. Raises ValueError."""
+    return _parse_number(text, minimum=0)
+
+
+PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "chainId": parse_chain_id,
+    "type": parse_types,
+    "creator": parse_creator,
+    "lastEventId": parse_event_id,
+}
+
+
+def parse_stream_query(parameters: Iterable[tuple[str, str]], *, last_event_id: str) -> StreamQuery:
+    """Parse the query, and the header Last-Event-ID, empty if there is none. Raises StreamQueryError.
+
+    The header wins: an EventSource that reconnects repeats the first request's query, and adds the header.
+    """
+    values: dict[str, Any] = {}
+    seen: set[str] = set()
+    details: dict[str, str] = {}
+    given = [*parameters, *([("Last-Event-ID", last_event_id)] if last_event_id else [])]
+    for name, text in given:
+        parse = parse_event_id if name == "Last-Event-ID" else PARSERS.get(name)
+        if parse is None or not text:
+            continue
+        if name in seen:
+            details[name] = "must be given once"
+            continue
+        seen.add(name)
+        try:
+            values[name] = parse(text)
+        except ValueError as error:
+            details[name] = str(error)
+    if details:
+        raise StreamQueryError(details)
+    wanted = StreamFilter(values.get("chainId"), values.get("type", frozenset()), values.get("creator", ""))
+    return StreamQuery(wanted, values.get("Last-Event-ID", values.get("lastEventId")))
+
+
+def _creator_key(text: str) -> str:
+    """Return an EVM address in lower case, and all else unchanged: case matters in base58."""
+    return text.lower() if text.startswith(("0x", "0X")) else text
+
+
+def _parse_number(text: str, *, minimum: int) -> int:
+    if not _WHOLE_NUMBER.fullmatch(text) or not minimum <= int(text) <= MAX_BIGINT:
+        raise ValueError(f"must be a whole number from {minimum} to {MAX_BIGINT}")
+    return int(text)
