@@ -1,6 +1,7 @@
 """OpenAPI schema generation: parameters from the view's serializer, errors from one component."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django.conf import settings
@@ -65,6 +66,10 @@ def _text_header(text: str, **bounds: Any) -> dict[str, Any]:
     return {"description": text, "schema": {"type": "string", **bounds}}
 
 
+def _own_header(of_view: str | Mapping[str, Any]) -> dict[str, Any]:
+    return _text_header(of_view) if isinstance(of_view, str) else dict(of_view)
+
+
 _RATE_LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
 _HEADERS = {
     "RateLimit-Limit": _number_header("Number of calls allowed per window."),
@@ -125,7 +130,7 @@ class EndpointSchema(AutoSchema):
             responses.setdefault(status, {})
         if self.method == "GET" and NO_STORE not in getattr(view, "cache_control", NO_STORE):
             responses["304"] = {"description": _TEXTS["304"]}
-        own = {name: _text_header(text) for name, text in view.extra_headers.items()}
+        own = {name: _own_header(of_view) for name, of_view in view.extra_headers.items()}
         for status in {"200", "304"} & set(responses) if own else ():
             responses[status].setdefault("headers", {}).update(own)
         return operation

@@ -27,7 +27,7 @@ class LimitedView(APIView):
 
     Unknown query parameters are listed in X-Ignored-Params: all but those of `query_serializer` (a Serializer).
 
-    `extra_headers` maps the headers of its 200s that no other endpoint has to a description.
+    `extra_headers` maps the headers of its 200s that no other endpoint has to a description or an OpenAPI object.
 
     `vary` is the whole Vary header of its responses. It guarantees that nothing else changes them, so they are never
     compressed. By default each middleware adds its headers.
@@ -35,7 +35,7 @@ class LimitedView(APIView):
 
     throttle_classes: Sequence[type[BaseThrottle]] = ()
     query_serializer: type[Serializer[Any]] | None = None
-    extra_headers: Mapping[str, str] = {}
+    extra_headers: Mapping[str, str | Mapping[str, Any]] = {}
     vary: str | None = None
 
     limit_results: tuple[RateLimitResult, ...] = ()

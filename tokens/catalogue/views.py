@@ -56,6 +56,10 @@ from tokens.models.sorts import DEPLOYED_AT, SORTS
 
 _APPROXIMATE = "X-Total-Approximate"
 _LAST_EVENT = "X-Last-Event-Id"
+_LAST_EVENT_HEADER = {
+    "description": "Id from which to listen to `GET /api/tokens/stream`: later changes of the list have larger ids.",
+    "schema": {"type": "integer", "format": "int64", "minimum": 0},
+}
 _STREAM = OpenApiResponse(
     str, "Server-sent events: `id`, `event` with the type, and `data` with the event in JSON. The event `history-lost`"
     " has `oldest` and `newest`: events after the client's id are no longer stored, or it is of another database. Read"
@@ -120,9 +124,7 @@ class TokenListView(TokenPageView):
     """Public token list, newest first by default, without blocked tokens."""
 
     query_serializer = ListQuery
-    extra_headers = TokenPageView.extra_headers | {
-        _LAST_EVENT: "Id from which to listen to `GET /api/tokens/stream`: later changes of the list have larger ids.",
-    }
+    extra_headers = {**TokenPageView.extra_headers, _LAST_EVENT: _LAST_EVENT_HEADER}
 
     @extend_schema(operation_id="listTokens", responses={200: TOKEN_LIST_ANSWER, 503: None})
     @from_replica

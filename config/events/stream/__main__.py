@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import logging.config
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 from contextlib import suppress
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import CollectorRegistry
@@ -70,6 +72,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         logging.config.dictConfig(settings.LOGGING)
+        logging.getLogger("aiohttp.server").addFilter(_shorten_refusal)
         asyncio.run(_serve())
     except (ImproperlyConfigured, OSError) as error:
         sys.exit(f"stream: {error}")
@@ -107,6 +110,15 @@ async def _serve() -> None:
                 task.cancel()
                 with suppress(asyncio.CancelledError):
                     await task
+
+
+def _shorten_refusal(record: logging.LogRecord) -> bool:
+    """Make a warning of one line of the traceback of a malformed request, which any client can cause."""
+    error = record.exc_info[1] if record.exc_info else None
+    if isinstance(error, HttpProcessingError):
+        record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
+        record.msg, record.args = "Refused a malformed request: %s", (" ".join(str(error).split()),)
+    return True
 
 
 def _listening_socket() -> socket.socket:

@@ -12,6 +12,8 @@ import psycopg
 from psycopg.rows import TupleRow, class_row
 from psycopg.types.json import set_json_loads
 
+# Name of its sessions in pg_stat_activity.
+APPLICATION_NAME = "launchboard stream"
 # libpq rounds 1 up to 2.
 _CONNECT_SECONDS = 5
 _STATEMENT_MS = 10_000
@@ -45,7 +47,12 @@ def connection_options(database: Mapping[str, Any]) -> dict[str, Any]:
     place = {name: database[key] for name, key in names.items() if database.get(key)}
     given: dict[str, Any] = database.get("OPTIONS", {})
     options = f"{given.get('options', '')} -c statement_timeout={_STATEMENT_MS}".strip()
-    return {"connect_timeout": _CONNECT_SECONDS} | given | place | {"options": options}
+    return (
+        {"connect_timeout": _CONNECT_SECONDS, "application_name": APPLICATION_NAME}
+        | given
+        | place
+        | {"options": options}
+    )
 
 
 class EventReader:

@@ -23,8 +23,8 @@ _BACKOFF = Backoff(first=0.1, longest=3)
 class LogPoller:
     """Loop that publishes new events to the hub."""
 
-    def __init__(self, hub: EventHub, log: EventReader) -> None:
-        self._hub, self._log = hub, log
+    def __init__(self, hub: EventHub, reader: EventReader) -> None:
+        self._hub, self._reader = hub, reader
         # Monotonic time of the last poll that succeeded.
         self.polled_at = time.monotonic()
 
@@ -33,7 +33,7 @@ class LogPoller:
         failures = 0
         while True:
             try:
-                if not self._log.is_connected:
+                if not self._reader.is_connected:
                     await self._begin()
                 is_complete = await self._poll()
             except psycopg.Error as error:
@@ -50,13 +50,14 @@ class LogPoller:
 
     async def _begin(self) -> None:
         """Read the newest events again at the start, and if the database was replaced by an older one."""
-        newest = await self._log.newest_id()
+        newest = await self._reader.newest_id()
         if not self._hub.is_ready or newest < self._hub.newest:
-            self._hub.start_after(max(0, newest - KEPT_EVENTS))
+            # Before the oldest event, history may be lost, which the clients' own reads detect.
+            self._hub.start_after(max(0, newest - KEPT_EVENTS, await self._reader.oldest_id() - 1))
 
     async def _poll(self) -> bool:
         """Publish a page, and return whether it had all new events."""
-        rows = await self._log.fetch_page(after=self._hub.newest, upto=_MAX_ID, limit=_POLL_EVENTS)
+        rows = await self._reader.fetch_page(after=self._hub.newest, upto=_MAX_ID, limit=_POLL_EVENTS)
         if rows:
             self._hub.publish(rows)
         is_complete = len(rows) < _POLL_EVENTS

@@ -85,10 +85,16 @@ class StreamApp:
     """Handler of requests for `aiohttp.web.Server`."""
 
     def __init__(
-        self, hub: EventHub, log: EventReader, *, counts: StreamCounts, limits: ClientLimits, metrics: CollectorRegistry
+        self,
+        hub: EventHub,
+        reader: EventReader,
+        *,
+        counts: StreamCounts,
+        limits: ClientLimits,
+        metrics: CollectorRegistry,
     ) -> None:
-        """Serve the hub's events, and those that are only in the log."""
-        self._hub, self._log, self._counts, self._limits, self._metrics = hub, log, counts, limits, metrics
+        """Serve the hub's events, and those that are only in the database."""
+        self._hub, self._reader, self._counts, self._limits, self._metrics = hub, reader, counts, limits, metrics
 
     async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
         """Respond to one request, after which the connection is closed."""
@@ -130,7 +136,7 @@ class StreamApp:
                 client = StreamClient(
                     query,
                     hub=self._hub,
-                    log=self._log,
+                    reader=self._reader,
                     counts=self._counts,
                     drain_seconds=2 * settings.STREAM_HEARTBEAT_SECONDS,
                 )

@@ -29,13 +29,13 @@ class StreamClient:
     """Client of the stream, served by the task of its request."""
 
     def __init__(
-        self, query: StreamQuery, *, hub: EventHub, log: EventReader, counts: StreamCounts, drain_seconds: float
+        self, query: StreamQuery, *, hub: EventHub, reader: EventReader, counts: StreamCounts, drain_seconds: float
     ) -> None:
         """Close the connection if its full buffer does not drain within `drain_seconds`."""
         self.wanted = query.filter
         self.position = hub.newest if query.last_event_id is None else query.last_event_id
         self._opening = opening_text(self.position if query.last_event_id is None else None)
-        self._hub, self._log, self._counts, self._drain_seconds = hub, log, counts, drain_seconds
+        self._hub, self._reader, self._counts, self._drain_seconds = hub, reader, counts, drain_seconds
         self._woken = asyncio.Event()
 
     async def serve(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
@@ -97,18 +97,18 @@ class StreamClient:
 
     async def _check_position(self) -> tuple[list[Frame], int]:
         """Wait until the hub has the client's event; without such an event in the database, its history is lost."""
-        newest = await self._log.newest_id()
+        newest = await self._reader.newest_id()
         if self.position > newest:
-            return self._lose_history(oldest=await self._log.oldest_id(), newest=newest)
+            return self._lose_history(oldest=await self._reader.oldest_id(), newest=newest)
         while self._hub.newest < self.position and not self._hub.is_closed:
             await asyncio.sleep(_REACH_SECONDS)
         return [], self.position
 
     async def _read_log(self) -> tuple[list[Frame], int]:
         upto = self._hub.newest
-        rows = await self._log.fetch_page(after=self.position, upto=upto, limit=READ_EVENTS)
+        rows = await self._reader.fetch_page(after=self.position, upto=upto, limit=READ_EVENTS)
         # After the page: what is stored now was stored then. Id 0 is the position before the first stored event.
-        oldest = await self._log.oldest_id()
+        oldest = await self._reader.oldest_id()
         if self.position and self.position + 1 < oldest:
             return self._lose_history(oldest=oldest, newest=upto)
         if len(rows) == READ_EVENTS:
