@@ -1,5 +1,5 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
-.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium screenshots lint lock contracts clean
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx screenshots lint lock contracts clean
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -22,7 +22,7 @@ run: .venv/installed development/devchain/node_modules/installed
 # prints the seed of the order; SEED repeats one.
 PYTEST_IN_PARALLEL = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
-test: .venv/installed-dev development/devchain/node_modules/installed chromium
+test: .venv/installed-dev development/devchain/node_modules/installed chromium nginx
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
@@ -62,6 +62,16 @@ chromium:
 			--no-install-recommends chromium-headless-shell >/dev/null; then exit 0; fi; \
 	fi; \
 	echo "no Chromium found: tests of the admin site will fail. Install one, or name it in CHROMIUM"
+
+# Finds the proxy for tests of the stream: nginx on the PATH or in /usr/sbin, or Debian's package.
+nginx:
+	@if PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing nginx-light"; \
+		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
+			--no-install-recommends nginx-light >/dev/null; then exit 0; fi; \
+	fi; \
+	echo "no nginx found: a test of the stream will fail. Install it"
 
 # Renews the pictures of docs/operators.md by the tests of the admin site.
 screenshots: .venv/installed-dev chromium

@@ -34,27 +34,27 @@ class StreamReader:
         self._connection.request(method, f"{PATH}{query}", headers=named)
         self.response = self._connection.getresponse()
         self.last_id: int | None = None
-        self.heartbeats = 0
 
     def next_event(self) -> ReceivedEvent | None:
         """Return the next event, None at the end of the response. Raises OSError or HTTPException if it breaks off."""
-        data = kind = ""
+        data = kind = block_id = ""
         while True:
             line = self.response.readline().decode()
-            name, _, value = line.rstrip("\n").partition(": ")
-            if not line:
+            if not line.endswith("\n"):
+                # The rest of an incomplete block is dropped, with its id.
                 return None
+            name, _, value = line.rstrip("\n").partition(": ")
             if name == "id":
-                self.last_id = int(value)
+                block_id = value
             elif name == "event":
                 kind = value
             elif name == "data":
                 data = value
-            elif line == ": heartbeat\n":
-                self.heartbeats += 1
-            elif line == "\n" and data:
-                assert self.last_id is not None
-                return ReceivedEvent(self.last_id, kind, json.loads(data))
+            elif line == "\n":
+                self.last_id = int(block_id) if block_id else self.last_id
+                if data:
+                    assert self.last_id is not None
+                    return ReceivedEvent(self.last_id, kind, json.loads(data))
 
     def take(self, count: int) -> list[ReceivedEvent]:
         """Return the next events."""

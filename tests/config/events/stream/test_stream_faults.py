@@ -48,7 +48,7 @@ def numbers(events):
 def test_a_client_that_resumes_gets_each_event_once(start, publish, publishing, end_connections, fault):
     stream = start(STREAM_HEARTBEAT_SECONDS="0.2")
     publish("-1")
-    reader, count = ResumingReader(stream.port, "?lastEventId=0"), 300
+    reader, count = ResumingReader(stream.port, "?lastEventId=0"), 200
     try:
         finish = publishing(count)
         for goal in (20, 80, 150):

@@ -1,0 +1,106 @@
+"""The stream's process with 1,000 clients and 10 events a second, and the list's latency beside it.
+
+    python -m benchmarks.stream [--seconds 60] [--rounds 5]
+
+All clients get all events. The list is measured in turns with and without the clients, by one connection at a time:
+the clients' own process shares the machine. Exits with code 1 beyond a limit.
+"""
+
+import argparse
+import sys
+import time
+from statistics import median
+from typing import Any
+
+import django
+import psutil
+
+from benchmarks import results
+from benchmarks.http_load import Load, load, percentile
+from benchmarks.lists import dataset
+from benchmarks.processes import web_server
+from benchmarks.stream.stream_load import CLIENTS, EVENTS_PER_SECOND, Publisher, stream_clients
+from benchmarks.tables import Limits
+from tests.processes.stream_clients import StreamProcess, stream_process
+
+_TOKENS = 20_000
+_PATHS = [f"/api/tokens?limit=10&offset={offset}" for offset in range(100)]
+# Seconds of one load of the list.
+_LIST_SECONDS = 10.0
+_SETTINGS = {"STREAM_CLIENTS_PER_ADDRESS": str(CLIENTS)}
+
+
+def main() -> int:
+    """Print and keep all figures; return 1 where one is beyond its limit."""
+    options = _parse_arguments()
+    dataset.open_server(_TOKENS)
+    django.setup()
+    # Models can be imported from here on only.
+    from config.events.outbox import publish_events
+
+    environment = dataset.environment(_TOKENS)
+    with stream_process(environment, **_SETTINGS) as stream:
+        publisher = Publisher(dataset.database_url(_TOKENS), publish=publish_events)
+        try:
+            figures = _measure_stream(stream, options.seconds) | _measure_list(environment, stream, options.rounds)
+        finally:
+            publisher.stop()
+    for name, value in figures.items():
+        print(f"{name}: {value}")
+    results.keep("stream", {"clients": CLIENTS, "events a second": EVENTS_PER_SECOND, **figures})
+    limits = Limits()
+    limits.at_most("PSS", figures["PSS, MiB"], 150, "MiB")
+    limits.at_most("processor", figures["% of a core"], 25, "%")
+    limits.at_most("event to client, 99th percentile", figures["event to client, p99, ms"], 250, "ms")
+    limits.at_most("the list with clients", figures["list p99, with / without"], 1.1)
+    return 0 if limits.are_kept else 1
+
+
+def _measure_stream(stream: StreamProcess, seconds: float) -> dict[str, Any]:
+    process = psutil.Process(stream.service.process.pid)
+    idle = process.memory_full_info().pss
+    with stream_clients(stream.port) as clients:
+        before, started, sent = sum(process.cpu_times()[:2]), time.monotonic(), stream.metric("events_sent_total")
+        time.sleep(seconds)
+        spent, elapsed = sum(process.cpu_times()[:2]) - before, time.monotonic() - started
+        sent = stream.metric("events_sent_total") - sent
+        memory = process.memory_full_info().pss
+        times = clients.close()
+    return {
+        "PSS without clients, MiB": round(idle / 2**20, 1),
+        "PSS, MiB": round(memory / 2**20, 1),
+        "% of a core": round(100 * spent / elapsed, 1),
+        "events to clients a second": round(sent / elapsed),
+        "event to client, p50, ms": round(1000 * percentile(times, 50), 1),
+        "event to client, p99, ms": round(1000 * percentile(times, 99), 1),
+        "closed as slow": stream.metric("slow_clients_closed_total"),
+    }
+
+
+def _measure_list(environment: dict[str, str], stream: StreamProcess, rounds: int) -> dict[str, Any]:
+    found: dict[str, list[Load]] = {"without": [], "with": []}
+    with web_server(environment, EDGE_CACHE_SECONDS="0") as port:
+        load(port, _PATHS, connections=1, seconds=2.0)
+        for _ in range(rounds):
+            found["without"].append(load(port, _PATHS, connections=1, seconds=_LIST_SECONDS))
+            with stream_clients(stream.port):
+                found["with"].append(load(port, _PATHS, connections=1, seconds=_LIST_SECONDS))
+    figures: dict[str, Any] = {}
+    for percent in (50, 99):
+        for name, loads in found.items():
+            times = [1000 * each.percentile(percent) for each in loads]
+            figures[f"list p{percent} {name} clients, ms"] = round(median(times), 2)
+            figures[f"list p{percent} {name} clients, ms, each round"] = [round(each, 2) for each in times]
+    ratio = figures["list p99 with clients, ms"] / figures["list p99 without clients, ms"]
+    return figures | {"list p99, with / without": round(ratio, 3)}
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the stream of events.")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of the load on the stream")
+    parser.add_argument("--rounds", type=int, default=5, help="of the list with and without clients")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

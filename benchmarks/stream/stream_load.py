@@ -1,0 +1,106 @@
+"""A thousand clients of the stream in a process of their own, and a publisher of events."""
+
+import json
+import multiprocessing
+import re
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event as Signal
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+from benchmarks.processes import HOST
+from config.open_files import raise_open_files
+
+CLIENTS, EVENTS_PER_SECOND = 1_000, 10
+_CONNECT_SECONDS = 30.0
+_SENT = re.compile(rb'"sent":([0-9.]+)')
+_INSERT = """
+INSERT INTO events_outboxevent (type, version, chain_id, subject, data) VALUES ('token.updated', 1, 8453, %s, %s)
+"""
+# As long as the data of a token's event.
+_DATA = {"contract_address": "0x" + "5f" * 20, "name": "Higher", "img_url": f"https://example.org/{'a' * 200}"}
+_DATA |= dict.fromkeys(("tx_hash", "block_hash", "pool_address", "admin", "msg_sender", "factory"), "0x" + "ab" * 32)
+
+
+@contextmanager
+def stream_clients(port: int) -> Iterator["Clients"]:
+    """Connect the clients, and read all that they get until the block ends."""
+    clients = Clients(port)
+    try:
+        yield clients
+    finally:
+        clients.close()
+
+
+class Clients:
+    """Clients in one process; they read and note when each event arrived."""
+
+    def __init__(self, port: int) -> None:
+        context = multiprocessing.get_context("fork")
+        self._here, there = context.Pipe()
+        self._stop = context.Event()
+        self._process = context.Process(target=_read, args=(there, self._stop, port))
+        self._process.start()
+        self._here.recv()
+
+    def close(self) -> list[float]:
+        """Disconnect, and return the seconds from the storage of each event to each client, sorted."""
+        if self._stop.is_set():
+            return []
+        self._stop.set()
+        times: list[float] = self._here.recv()
+        self._process.join()
+        return sorted(times)
+
+
+def _read(pipe: Connection, stop: Signal, port: int) -> None:
+    raise_open_files(CLIENTS + 256)
+    selector = selectors.EpollSelector()
+    for _ in range(CLIENTS):
+        client = socket.create_connection((HOST, port), timeout=_CONNECT_SECONDS)
+        client.sendall(f"GET /api/tokens/stream HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+        client.setblocking(False)
+        selector.register(client, selectors.EVENT_READ)
+    pipe.send(None)
+    times: list[float] = []
+    while not stop.is_set():
+        for key, _ in selector.select(0.2):
+            part = key.fileobj.recv(65_536)  # type: ignore[union-attr]
+            if not part:
+                raise RuntimeError("the stream closed a connection")
+            now = time.time()
+            times += [now - float(sent) for sent in _SENT.findall(part)]
+    pipe.send(times)
+
+
+class Publisher:
+    """Thread that stores and publishes events at a constant rate."""
+
+    def __init__(self, database_url: str, *, publish: Callable[[], int]) -> None:
+        self.published, self._publish = 0, publish
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(database_url,))
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self, database_url: str) -> None:
+        due = time.monotonic()
+        with psycopg.connect(database_url, autocommit=True) as own:
+            while not self._stop.wait(max(0.0, due - time.monotonic())):
+                due += 1 / EVENTS_PER_SECOND
+                data: dict[str, Any] = _DATA | {"sent": time.time()}
+                own.execute(_INSERT, [str(self.published), json.dumps(data)])
+                self.published += self._publish()
+        connection.close()
