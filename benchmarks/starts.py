@@ -67,7 +67,7 @@ def _measure_tree(tree: Path, *, rounds: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="launchboard-starts-", ignore_cleanup_errors=True) as local:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "LAUNCHBOARD_LOCAL": local}
-        environment |= {"PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
+        environment |= {"PORT": str(free_port()), "STREAM_PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
         with _make_run(tree, environment) as run:
             time.sleep(_SETTLED_SECONDS)
             sizes = list(_sizes(run))

@@ -15,6 +15,7 @@ STARTS = {
     "beat": "from config.celery import app; app.Beat(quiet=True).init_loader()",
     "follower": "import django; django.setup(); from tokens.management.commands.follow import Command; "
     "Command().check(tags=Command.requires_system_checks)",
+    "stream": "from config.events.stream import __main__",
 }
 # Only the process that builds a ranking needs the first two, and only the development chain's clients the third.
 # Workers sign with the fourth, which loads the others. eth-abi is loaded for the first call of a contract.
@@ -36,6 +37,11 @@ def test_a_process_starts_without_heavy_libraries(process: str) -> None:
     code = f"import sys; {STARTS[process]}; print(*{{name for name in sys.modules if name in {HEAVY | PAGES}}})"
     pages = PAGES if process == "web" else set()
     assert run_python(code) == NEEDED.get(process, set()) | pages
+
+
+def test_the_stream_loads_no_models_and_no_api() -> None:
+    code = "import sys; from config.events.stream import __main__; print(*sys.modules)"
+    assert not {"django.apps.config", "rest_framework.views", "celery", "redis"} & run_python(code)
 
 
 def test_our_commands_run_only_checks_that_load_no_page() -> None:

@@ -21,6 +21,7 @@ import requests
 
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
+from development.servers.processes import free_port
 from development.standins.social_server import username
 from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
@@ -38,13 +39,12 @@ class Run:
 
     def __init__(self, local: Path, *, through: Sequence[str] = (), **settings: str) -> None:
         """Start it at once, by the program `through` where there is one."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.local, self._output = local, local.with_suffix(f".{self.port}")
         # Empty, not absent: a developer's .env must not fill them in.
         unset = dict.fromkeys(_UNSET, "")
-        self._environment = os.environ | unset | {"LAUNCHBOARD_LOCAL": str(local), "PORT": str(self.port)} | settings
+        ports = {"PORT": str(self.port), "STREAM_PORT": str(free_port())}
+        self._environment = os.environ | unset | {"LAUNCHBOARD_LOCAL": str(local)} | ports | settings
         self._through = through
         self._seen: list[psutil.Process] = []
         self.start()
@@ -164,6 +164,10 @@ def taken_port() -> Iterator[str]:
     [
         ({"PORT": "taken"}, r"can't listen on 127\.0\.0\.1 port \d+ \(Address already .*\): set PORT to a free one"),
         (
+            {"STREAM_PORT": "taken"},
+            r"can't listen on 127\.0\.0\.1 port \d+ \(Address already .*\): set STREAM_PORT to a free one",
+        ),
+        (
             {"WEB_HOST": "192.0.2.1"},
             r"can't listen on 192\.0\.2\.1 port \d+ \(.*\): set WEB_HOST to an address of this machine",
         ),
@@ -204,6 +208,9 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     # The web server passes it to the service, which refuses it like any other bad token.
     long = run.get("/api/pretoken/pending", Authorization="Bearer " + "a" * 20_000)
     assert long == (401, '{"error":"Unauthorized"}')
+    [listen] = re.findall("^  Stream            curl -N (.*)$", run.output(), re.MULTILINE)
+    with requests.get(listen.strip("'"), stream=True, timeout=60) as response:
+        assert next(response.iter_lines()).startswith(b"retry: ")
     assert "Chains            chain 8453" in run.output()
     # Beside a real chain nothing is made up.
     assert "Market data       of the chains' own trades" in run.output()

@@ -48,10 +48,10 @@ def numbers(events):
 def test_a_client_that_resumes_gets_each_event_once(start, publish, publishing, end_connections, fault):
     stream = start(STREAM_HEARTBEAT_SECONDS="0.2")
     publish("-1")
-    reader, count = ResumingReader(stream.port, "?lastEventId=0"), 200
+    reader, count = ResumingReader(stream.port, "?lastEventId=0"), 120
     try:
         finish = publishing(count)
-        for goal in (20, 80, 150):
+        for goal in (10, 40, 80):
             wait_for(lambda goal=goal: len(reader.events) >= goal)
             if fault == "end of the connections":
                 end_stream_connections()
