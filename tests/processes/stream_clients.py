@@ -35,8 +35,11 @@ class StreamReader:
         self.response = self._connection.getresponse()
         self.last_id: int | None = None
 
-    def next_event(self) -> ReceivedEvent | None:
-        """Return the next event, None at the end of the response. Raises OSError or HTTPException if it breaks off."""
+    def next_event(self, stop: threading.Event | None = None) -> ReceivedEvent | None:
+        """Return the next event, None at the end of the response, or after a heartbeat if `stop` is set.
+
+        Raises OSError or HTTPException if the connection breaks off.
+        """
         data = kind = block_id = ""
         while True:
             line = self.response.readline().decode()
@@ -55,6 +58,8 @@ class StreamReader:
                 if data:
                     assert self.last_id is not None
                     return ReceivedEvent(self.last_id, kind, json.loads(data))
+                if stop is not None and stop.is_set():
+                    return None
 
     def take(self, count: int) -> list[ReceivedEvent]:
         """Return the next events."""
@@ -100,7 +105,7 @@ class ResumingReader:
         self.connections += 1
         try:
             while not self._is_closed.is_set():
-                event = reader.next_event()
+                event = reader.next_event(self._is_closed)
                 if event is None:
                     return
                 self.events.append(event)
