@@ -9,11 +9,12 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Max, Min
+from django.db.models import Min
 from django.utils import timezone
 
 from config.events.models import Event, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
+from config.postgresql.compiled_queries import CompiledQuery
 from config.postgresql.partitions import PartitionedTable, ensure_partitions
 from config.queue import MAX_DEPTH, QueueSize
 
@@ -33,6 +34,8 @@ INSERT INTO events_event (id, {_COLUMNS}, published_at)
 SELECT nextval('events_event_numbers'), {_COLUMNS}, %(now)s FROM (SELECT * FROM taken ORDER BY id) AS taken
 RETURNING id
 """  # noqa: S608
+# For each request of the list: prepared, it takes a quarter of the time of the same by the ORM.
+_NEWEST = CompiledQuery("SELECT max(id) FROM events_event", ())
 
 
 def publish_events() -> range:
@@ -58,9 +61,9 @@ def leave_out_events() -> None:
         cursor.execute("SET LOCAL launchboard.events = 'off'")
 
 
-def newest_event_id(*, using: str | None = None) -> int:
-    """Return the id of the newest event, by default on the connection of reads; 0 if there is none."""
-    newest: int | None = Event.objects.using(using).aggregate(newest=Max("id"))["newest"]
+def newest_event_id() -> int:
+    """Return the id of the newest event, on the connection of reads; 0 if there is none."""
+    ((newest,),) = _NEWEST.fetch_prepared()
     return newest or 0
 
 
