@@ -63,7 +63,7 @@ def leave_out_events() -> None:
 
 def newest_event_id() -> int:
     """Return the id of the newest event, on the connection of reads; 0 if there is none."""
-    ((newest,),) = _NEWEST.fetch_prepared()
+    newest: int | None = _NEWEST.fetch_prepared()[0][0]
     return newest or 0
 
 
