@@ -9,7 +9,6 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django_filters import ChoiceFilter
@@ -20,7 +19,14 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from accounts.keys import credentials, usage
 from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
-from config.operators.admin_pages import AdminFilterSet, change_url, confirmation_page, get_row_or_404, hide_actions
+from config.operators.admin_pages import (
+    AdminFilterSet,
+    change_url,
+    confirmation_page,
+    get_row_or_404,
+    hide_actions,
+    secret_page,
+)
 from config.operators.dashboard import Chart
 
 # Actions hidden per state of the key.
@@ -178,7 +184,5 @@ class PartnerKeyAdmin(ModelAdmin):
         return redirect(change_url(key))
 
     def _show(self, request: HttpRequest, key: PartnerKey, *, text: str, title: str) -> HttpResponse:
-        # The text appears in this response only: no message, session or URL contains it. The admin site marks all its
-        # pages no-store, so no cache keeps it either.
-        page = {"opts": self.opts, "original": key, "title": title, "text": text}
-        return TemplateResponse(request, "operators/key_issued.html", self.admin_site.each_context(request) | page)
+        usage = "The partner sends it in the header x-api-key."
+        return secret_page(self, request, row=key, title=title, label="Partner key", text=text, usage=usage)

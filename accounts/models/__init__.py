@@ -12,7 +12,14 @@ from accounts.models.partner_keys import (
 )
 from accounts.models.profiles import SocialProfile
 from accounts.models.users import MAX_ISSUER, MAX_SUBJECT, Administrator, AdminSession, Identity, Person, SubjectKind
-from accounts.models.webhooks import DeliveryReason, DeliveryStatus, WebhookDelivery, WebhookEndpoint
+from accounts.models.webhooks import (
+    DeliveryReason,
+    DeliveryStatus,
+    EndpointState,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEndpointQuerySet,
+)
 
 __all__ = [
     "MAX_CALLS_PER_MINUTE",
@@ -22,6 +29,7 @@ __all__ = [
     "Administrator",
     "DeliveryReason",
     "DeliveryStatus",
+    "EndpointState",
     "Identity",
     "KeyState",
     "KeyUsage",
@@ -35,4 +43,5 @@ __all__ = [
     "UsageBatch",
     "WebhookDelivery",
     "WebhookEndpoint",
+    "WebhookEndpointQuerySet",
 ]

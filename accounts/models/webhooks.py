@@ -28,7 +28,30 @@ def _no_ids() -> list[int]:
     return []
 
 
+# Beginning of `disabled_reason` if an owner or an operator disabled the endpoint, and not the service for failures.
+DISABLED_BY = "disabled by "
+
+
+class EndpointState(models.TextChoices):
+    """States of an endpoint, as shown to operators."""
+
+    ENABLED = "enabled"
+    # Enabled; each attempt since `failing_since` failed.
+    FAILING = "failing"
+    # By the service: nothing but failures for days, or HTTP status 410.
+    DISABLED = "disabled"
+    # By its owner or an operator.
+    OFF = "off", "turned off"
+
+
 class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
+    def in_state(self, state: EndpointState) -> Self:
+        """Return the endpoints that are in this state."""
+        if state in (EndpointState.ENABLED, EndpointState.FAILING):
+            return self.filter(disabled_at__isnull=True, failing_since__isnull=state == EndpointState.ENABLED)
+        by_hand = Q(disabled_reason__startswith=DISABLED_BY)
+        return self.filter(by_hand if state == EndpointState.OFF else ~by_hand, disabled_at__isnull=False)
+
     def active(self) -> Self:
         """Return the enabled endpoints of operators, and of partners whose key is active and has the scope."""
         now = timezone.now()
@@ -77,6 +100,13 @@ class WebhookEndpoint(models.Model):
 
     def __str__(self) -> str:
         return self.url
+
+    @property
+    def state(self) -> EndpointState:
+        """Return its state as last read."""
+        if self.disabled_at is None:
+            return EndpointState.ENABLED if self.failing_since is None else EndpointState.FAILING
+        return EndpointState.OFF if self.disabled_reason.startswith(DISABLED_BY) else EndpointState.DISABLED
 
 
 class DeliveryStatus(models.TextChoices):
@@ -142,6 +172,15 @@ class WebhookDelivery(Leased):
             models.Index(fields=["endpoint", "-id"], name="webhook_delivery_newest"),
             # Replays of an event or a range.
             models.Index(fields=["endpoint", "event_id"], name="webhook_delivery_by_event"),
+            # The operators' list, filtered by what is rare in it: without these, a page could read all rows.
+            models.Index(
+                fields=["status", "-id"],
+                name="webhook_delivery_by_status",
+                condition=Q(status__in=["failed", "cancelled"]),
+            ),
+            models.Index(
+                fields=["reason", "-id"], name="webhook_delivery_by_reason", condition=Q(reason__in=["replay", "test"])
+            ),
         ]
 
     def __str__(self) -> str:

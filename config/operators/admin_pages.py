@@ -1,6 +1,7 @@
 """Base classes and helpers of admin pages: read-only rows, filters, limited selections, confirmation pages."""
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -8,6 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,6 +17,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django_filters import FilterSet
 from unfold.admin import ModelAdmin
 
@@ -24,11 +27,24 @@ from config.queue import LeasedQuerySet, QueueState
 MAX_ACTION_ROWS = 1_000
 # Refusals of an action that are shown one by one.
 _MAX_REFUSALS = 5
-
+_ID = re.compile("[0-9]{1,18}")
 
 Row = TypeVar("Row")
 # A list action: the admin page, the request and the selected rows.
 ListAction = Callable[[Any, HttpRequest, QuerySet[Any]], HttpResponse | None]
+
+
+class BoundedPaginator(Paginator):
+    """Paginator that counts at most `max_rows`, and has pages only of those: for tables of any size."""
+
+    max_rows = 10_000
+
+    @cached_property
+    def count(self) -> int:
+        """Return the number of rows with a page."""
+        rows: Any = self.object_list
+        number: int = rows.order_by()[: self.max_rows].count()
+        return number
 
 
 class ServiceWrittenAdmin(ModelAdmin):
@@ -194,6 +210,12 @@ def hide_actions(context: dict[str, Any], *names: str) -> None:
     context["actions_detail"] = [action for action in shown if action["path"].split("/")[-2] not in names]
 
 
+def parse_id(text: str) -> int | None:
+    """Return the whole id in a search text; None for any other text."""
+    stripped = text.strip()
+    return int(stripped) if _ID.fullmatch(stripped) else None
+
+
 def change_url(row: Any) -> str:
     """Return the URL of a row's page."""
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
@@ -227,3 +249,26 @@ def confirmation_page(
         "hidden": list(hidden),
     }
     return TemplateResponse(request, "operators/confirm.html", context)
+
+
+def secret_page(
+    model_admin: ModelAdmin, request: HttpRequest, *, row: Any, title: str, label: str, text: str, usage: str
+) -> TemplateResponse:
+    """Return the page that shows a new secret of a row, once.
+
+    The text is only in this response: no message, session or URL contains it. The admin site marks all its pages
+    no-store, so no cache keeps it either.
+    """
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "opts": model_admin.opts,
+        "original": row,
+        "title": title,
+        "label": label,
+        "noun": label.rpartition(" ")[2].lower(),
+        "text": text,
+        "usage": usage,
+        "back": reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_changelist"),
+        "back_label": f"Back to the {row._meta.verbose_name_plural}",
+    }
+    return TemplateResponse(request, "operators/secret_shown.html", context)

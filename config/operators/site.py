@@ -65,6 +65,12 @@ _NAVIGATION = [
         _list("Accounts of Solana", "account_tree", "tokens.followedaccount"),
         _list("Coverage alarms", "notification_important", "tokens.coveragealarm"),
     ),
+    _group(
+        "Events",
+        _list("Endpoints", "webhook", "accounts.webhookendpoint"),
+        _list("Deliveries", "outgoing_mail", "accounts.webhookdelivery"),
+        _list("Published events", "event_list", "events.event"),
+    ),
     _group("Partners", _list("Partner keys", "key", "accounts.partnerkey")),
     _group("Users", _list("Users", "person", "accounts.person")),
     _group(

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 
 from accounts.keys import credentials
-from accounts.models import Administrator, KeyState, PartnerKey
+from accounts.models import Administrator, KeyState, PartnerKey, WebhookDelivery, WebhookEndpoint
 from accounts.operators import roles
 from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
 from tests.rows.factories import (
@@ -29,6 +29,8 @@ from tests.rows.factories import (
     SavedTokenFactory,
     SocialProfileFactory,
     TokenFactory,
+    WebhookDeliveryFactory,
+    WebhookEndpointFactory,
 )
 from tokens.models import DeployQuota, DeploySwitch, SpendingLimit
 
@@ -44,12 +46,14 @@ DEPLOYING = [
 SAVED = "/admin/tokens/savedtoken/"
 PRETOKENS = "/admin/pretokens/pretoken/"
 USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
+ENDPOINTS, DELIVERIES = "/admin/accounts/webhookendpoint/", "/admin/accounts/webhookdelivery/"
 FOLLOWING = tuple(f"/admin/tokens/{name}/" for name in ("chainhead", "coverage", "coveragealarm", "followedaccount"))
 MIGRATIONS = [
     import_module(name)
     for name in (
         "accounts.migrations.0004_roles",
         "accounts.migrations.0006_roles_of_users",
+        "accounts.migrations.0013_roles_of_webhooks",
         "tokens.migrations.0006_roles",
         "tokens.migrations.0008_roles_of_following",
         "tokens.migrations.0010_roles_of_deploying",
@@ -154,6 +158,7 @@ def test_both_see_all_lists(group, pages):
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
     rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory(), SAVED: SavedTokenFactory()}
     rows |= {REFRESHES: ProviderRefreshFactory()} | dict(zip(HUB, (HubCursorFactory(), HubCastFactory()), strict=True))
+    rows |= {ENDPOINTS: WebhookEndpointFactory(), DELIVERIES: WebhookDeliveryFactory()}
     session = AdminSessionFactory()
     rows |= dict(zip(USERS, (PersonFactory(), session.administrator, session), strict=True))
     for address, row in rows.items():
@@ -169,6 +174,34 @@ def test_an_operator_issues_edits_rotates_and_revokes_keys(operator):
     operator.post(f"{KEYS}{key.pk}/revoke/")
     key = PartnerKey.objects.get()
     assert (key.name, key.secrets.count(), key.state) == ("Acme Inc", 2, KeyState.REVOKED)
+
+
+@pytest.mark.parametrize("action", ["test", "replay", "rotate", "enable", "disable", "delete", "change"])
+def test_support_changes_no_webhook_endpoint(support, action):
+    endpoint = WebhookEndpointFactory()
+    before = WebhookEndpoint.objects.values().get()
+    form = {"post": "yes", "after": "0", "reason": "broken", "url": "https://other.example/"}
+    assert support.post(f"{ENDPOINTS}{endpoint.pk}/{action}/", form).status_code == 403
+    assert support.post(f"{ENDPOINTS}add/", form).status_code == 403
+    assert WebhookEndpoint.objects.values().get() == before
+    assert not WebhookDelivery.objects.exists()
+
+
+def test_support_replays_no_delivery(support):
+    delivery = WebhookDeliveryFactory()
+    support.post(DELIVERIES, {"action": "replay", "_selected_action": [delivery.pk]})
+    assert WebhookDelivery.objects.count() == 1
+
+
+def test_an_operator_adds_disables_and_deletes_webhook_endpoints(operator):
+    page = operator.post(f"{ENDPOINTS}add/", {"url": "https://receiver.example/hook"})
+    assert "whsec_" in page.content.decode()
+    endpoint = WebhookEndpoint.objects.get()
+    operator.post(f"{ENDPOINTS}{endpoint.pk}/disable/", {"reason": "a test"})
+    endpoint.refresh_from_db()
+    assert endpoint.disabled_reason == "disabled by an operator: a test"
+    operator.post(f"{ENDPOINTS}{endpoint.pk}/delete/", {"post": "yes"})
+    assert not WebhookEndpoint.objects.exists()
 
 
 def test_an_operator_tags_tokens_and_has_transactions_indexed_again(operator):
@@ -238,7 +271,7 @@ def named_otherwise() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT p.name FROM auth_permission p JOIN django_content_type c ON c.id = p.content_type_id"
-            " WHERE c.app_label IN ('accounts', 'tokens', 'pretokens', 'leaderboard')"
+            " WHERE c.app_label IN ('accounts', 'events', 'tokens', 'pretokens', 'leaderboard')"
             " AND p.name !~ '^Can (add|change|delete|view) [a-z ]+$'"
         )
         return [name for (name,) in cursor.fetchall()]

@@ -11,7 +11,18 @@ from django.utils import timezone
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from accounts.models import Administrator, AdminSession, PartnerKey, PartnerKeySecret, Person, Scope, SocialProfile
+from accounts.models import (
+    Administrator,
+    AdminSession,
+    DeliveryReason,
+    PartnerKey,
+    PartnerKeySecret,
+    Person,
+    Scope,
+    SocialProfile,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
 from pretokens.body import normalize_keyword
 from pretokens.models import Pretoken, PretokenState
 from tokens.chains.addresses import checksum_address
@@ -70,6 +81,21 @@ class PartnerKeySecretFactory(RowFactory[PartnerKeySecret]):
     partner_key = factory.SubFactory(PartnerKeyFactory)
     key_id = factory.LazyFunction(lambda: "".join(secrets.choice(string.ascii_letters) for _ in range(8)))
     digest = factory.LazyFunction(lambda: secrets.token_hex(32))
+
+
+class WebhookEndpointFactory(RowFactory[WebhookEndpoint]):
+    """An operators' endpoint, which gets all events."""
+
+    url = factory.Sequence(lambda n: f"https://receiver-{n}.example/hook")
+
+
+class WebhookDeliveryFactory(RowFactory[WebhookDelivery]):
+    """A delivery that is due and was not attempted."""
+
+    endpoint = factory.SubFactory(WebhookEndpointFactory)
+    event_id = factory.Sequence(lambda n: 1 + n)
+    event_type = "token.indexed"
+    reason = DeliveryReason.EVENT
 
 
 class SocialProfileFactory(RowFactory[SocialProfile]):

@@ -7,9 +7,20 @@ from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
 
-from accounts.models import Administrator, AdminSession, PartnerKey, Person, SocialProfile
+from accounts.models import (
+    Administrator,
+    AdminSession,
+    PartnerKey,
+    Person,
+    SocialProfile,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+from accounts.subscriptions.deliveries import publish_and_queue
+from config.events.models import Event
 from leaderboard.models import HubCast, HubCursor
 from pretokens.models import Pretoken
+from tests.accounts.subscriptions.subscribers import store_event
 from tests.config.operators.admin_pages import page_of, shown
 from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
 from tests.rows.factories import (
@@ -34,6 +45,8 @@ from tests.rows.factories import (
     TokenDocumentFactory,
     TokenEventFactory,
     TokenFactory,
+    WebhookDeliveryFactory,
+    WebhookEndpointFactory,
 )
 from tokens.models import (
     ChainHead,
@@ -104,6 +117,12 @@ def make_spending_limits():
         SpendingLimit.objects.create(partner_key=key, chain_id=8453, eth_per_day=1)
 
 
+def make_event():
+    store_event()
+    publish_and_queue()
+    return Event.objects.latest("id")
+
+
 MAKERS = {
     Token: lambda: TokenFactory.create_batch(ROWS),
     TokenEvent: lambda: [TokenEventFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
@@ -126,6 +145,9 @@ MAKERS = {
     Administrator: lambda: AdministratorFactory.create_batch(ROWS),
     AdminSession: lambda: AdminSessionFactory.create_batch(ROWS),
     SocialProfile: lambda: SocialProfileFactory.create_batch(ROWS),
+    WebhookEndpoint: lambda: [WebhookEndpointFactory(partner_key=key) for key in PartnerKeyFactory.create_batch(ROWS)],
+    WebhookDelivery: lambda: WebhookDeliveryFactory.create_batch(ROWS),
+    Event: lambda: [make_event() for _ in range(ROWS)],
     ProviderRefresh: lambda: ProviderRefreshFactory.create_batch(ROWS),
     HubCursor: lambda: HubCursorFactory.create_batch(ROWS),
     HubCast: lambda: HubCastFactory.create_batch(ROWS),
@@ -163,7 +185,7 @@ def test_every_list_of_ours_is_tried_here():
     ours = {
         model
         for model in admin.site._registry
-        if model._meta.app_label in ("accounts", "tokens", "pretokens", "admin", "auth")
+        if model._meta.app_label in ("accounts", "events", "tokens", "pretokens", "admin", "auth")
     }
     assert ours <= set(MAKERS)
 
@@ -182,6 +204,8 @@ SERVICE_ROWS = {
     CoverageAlarm: (CoverageAlarmFactory, {"missing": 1, "seen_at": ""}),
     Pretoken: (PretokenFactory, {"state": "deleted", "keyword": "other"}),
     SocialProfile: (SocialProfileFactory, {"username": "other"}),
+    WebhookDelivery: (WebhookDeliveryFactory, {"status": "delivered", "log": "[]"}),
+    Event: (make_event, {"type": "other", "data": "{}"}),
     ProviderRefresh: (ProviderRefreshFactory, {"due_at": ""}),
     HubCursor: (HubCursorFactory, {"fid": 1}),
     HubCast: (HubCastFactory, {"fid": 1}),

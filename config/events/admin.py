@@ -1,0 +1,58 @@
+"""Admin page of published events."""
+
+import json
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django_filters import ChoiceFilter
+
+from config.events.event_types import event_types
+from config.events.models import OPERATORS, Event
+from config.operators.admin_pages import AdminFilterSet, BoundedPaginator, ReadOnlyAdmin, parse_id
+
+
+def _types() -> list[tuple[str, str]]:
+    return [(name, name) for name in sorted(event_types())]
+
+
+class EventFilterSet(AdminFilterSet):
+    """Filter by type, which has an index."""
+
+    type = ChoiceFilter(label="type", choices=_types)
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnlyAdmin):
+    """Read-only admin page of the events that were published within their retention, newest first."""
+
+    list_display = ["id", "type", "chain_id", "subject", "reader", "created_at", "published_at"]
+    list_filter = EventFilterSet.list_filters()
+    fields = ("id", "type", "version", "chain_id", "subject", "reader", "data_text", "created_at", "published_at")
+    search_fields = ["=id"]
+    search_help_text = "A whole id."
+    ordering = ["-id"]
+    # The table has no index for another sort.
+    sortable_by = ()
+    paginator = BoundedPaginator
+
+    @admin.display(description="may be read by")
+    def reader(self, event: Event) -> str:
+        if event.owner_id is None:
+            return "all subscribers"
+        return "operators" if event.owner_id == OPERATORS else f"partner key {event.owner_id}"
+
+    @admin.display(description="data")
+    def data_text(self, event: Event) -> str:
+        text = json.dumps(event.data, indent=2, ensure_ascii=False)
+        return format_html('<pre class="whitespace-pre-wrap break-all">{}</pre>', text)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
+    ) -> tuple[QuerySet[Event], bool]:
+        """Return the event with this id; no other search has an index."""
+        if not search_term.strip():
+            return queryset, False
+        event_id = parse_id(search_term)
+        return queryset.none() if event_id is None else queryset.filter(pk=event_id), False
