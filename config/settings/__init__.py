@@ -101,6 +101,8 @@ METRICS_TOKEN = env.METRICS_TOKEN
 METRICS_COLLECTORS = (
     "config.api.metrics.queues",
     "config.api.metrics.read_replica",
+    "accounts.subscriptions.metrics.events",
+    "accounts.subscriptions.metrics.webhooks",
     "tokens.following.metrics.following",
     "tokens.following.metrics.coverage",
     "tokens.trades.metrics.reference_prices",
@@ -279,6 +281,7 @@ DASHBOARD_PANELS = (
     ("tokens.view_chainhead", "tokens.admin.trades.trades_dashboard.trades"),
     ("tokens.view_token", "tokens.admin.dashboard.market_data"),
     ("leaderboard.view_standing", "leaderboard.admin.dashboard.ranking_panels"),
+    ("accounts.view_webhookendpoint", "accounts.admin.events_dashboard.events"),
     ("accounts.view_socialprofile", "accounts.admin.dashboard.profiles"),
     ("accounts.view_partnerkey", "accounts.admin.dashboard.partner_keys"),
 )

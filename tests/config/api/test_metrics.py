@@ -20,6 +20,7 @@ from tests.rows.factories import (
     FollowedBlockFactory,
     IndexRequestFactory,
     TokenFactory,
+    WebhookDeliveryFactory,
 )
 from tokens.models import DeploySwitch
 
@@ -280,6 +281,7 @@ def test_it_takes_few_queries_whatever_there_is(django_assert_max_num_queries):
         DeploymentFactory(chain_id=chain_id)
         DeployWalletFactory(chain_id=chain_id)
     IndexRequestFactory.create_batch(20)
+    WebhookDeliveryFactory.create_batch(20)
     # Two of them are a savepoint's.
-    with django_assert_max_num_queries(32):
+    with django_assert_max_num_queries(37):
         scrape()

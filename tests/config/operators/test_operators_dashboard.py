@@ -26,6 +26,8 @@ from tests.rows.factories import (
     PartnerKeyFactory,
     ProviderRefreshFactory,
     TokenFactory,
+    WebhookDeliveryFactory,
+    WebhookEndpointFactory,
 )
 from tokens.indexing import index_requests
 from tokens.market import provider_rate_limit
@@ -49,6 +51,7 @@ def test_strangers_see_the_login(client):
         ("view_deployment", ["Deployments in flight"]),
         ("view_standing", ["Leaderboard"]),
         ("view_socialprofile", ["Deployers' profiles"]),
+        ("view_webhookendpoint", ["Events"]),
         ("view_partnerkey", ["Calls with partner keys"]),
         ("view_group", []),
     ],
@@ -59,6 +62,7 @@ def test_panels_need_the_permission_to_see_their_rows(client, settings, permissi
     ChainHeadFactory()
     DeploymentFactory()
     AgentFactory()
+    WebhookEndpointFactory()
     user = User.objects.create_user("support", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename=permission))
     client.force_login(user)
@@ -264,8 +268,9 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
     for interval in Interval:
         SnapshotFactory(interval=interval)
     AgentFactory()
+    WebhookDeliveryFactory.create_batch(20, endpoint__failing_since=timezone.now())
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(29):
         client.get(DASHBOARD)
