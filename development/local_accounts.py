@@ -10,7 +10,7 @@ from accounts.models import Scope
 from development import private_files
 
 ADMINISTRATOR = "admin"
-_SCOPES = (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS, Scope.SCORES)
+_SCOPES = (Scope.READ, Scope.INDEX, Scope.DEPLOY, Scope.AGENTS, Scope.SCORES, Scope.WEBHOOKS)
 
 
 def ensure_administrator(path: Path) -> str:

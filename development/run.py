@@ -30,7 +30,7 @@ from config.environment.model import ServerVariables
 from config.environment.server_urls import check_database, is_web_server_up, reachable_url
 from config.environment.variables import BASE_DIR, load_env_file, read_variables
 from config.redis.connection import check_redis
-from development import run_chains, run_standins, running_chain
+from development import run_chains, run_standins, run_webhooks, running_chain
 from development.devchain import anvil
 from development.sample_data import agent_reporter
 from development.servers import bundled
@@ -90,8 +90,10 @@ def _run() -> None:
         sample_ports = _start_stand_ins(supervisor, environment)
         environment |= chain | run_standins.standin_settings(sample_ports)
         if run_chains.has_development_chain(environment):
-            environment |= agent_reporter.ranking_settings(environment)
+            environment |= agent_reporter.ranking_settings(environment) | run_webhooks.receiver_settings(environment)
         running_chain.publish_settings(chain | run_standins.issuer_settings(sample_ports))
+        local = bundled.local_directory()
+        run_webhooks.start_receiver(supervisor, environment, local=local, find_free_port=_free_port)
         commands = _read_procfile()
         if not run_chains.chain_ids(chain):
             # Without a chain it would exit again and again.
@@ -281,6 +283,7 @@ def _greeting(
         login = f"admin, password {accounts['password'] or 'set earlier; `manage.py changepassword admin` changes it'}"
     deploying = run_chains.deploy_greeting(address, partner_key=accounts["partnerKey"]) if is_development else ""
     market = run_chains.market_greeting(address, token=token) if token else ""
+    events = run_webhooks.events_greeting(address, partner_key=accounts["partnerKey"], has_receiver=is_development)
     home = server_home(local)
     databases = "" if home == local else f"\n  Databases         {home}"
     user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
@@ -294,7 +297,7 @@ def _greeting(
   Data, keys, logs  {local}{databases}
   Try               curl {shlex.quote(f"{address}/api/tokens?limit=3")}
   Stream            curl -N {shlex.quote(f"{settings.STREAM_URL}/api/tokens/stream")}
-{market}{deploying}{user}  Ctrl-C stops everything.
+{market}{events}{deploying}{user}  Ctrl-C stops everything.
 """
 
 

@@ -42,7 +42,7 @@ def test_it_keeps_its_key_until_that_is_refused(tmp_path: Path) -> None:
     assert second != first
     verified = credentials.verify_key(second)
     assert verified is not None
-    assert verified.scopes == ["read", "index", "deploy", "agents", "scores"]
+    assert verified.scopes == ["read", "index", "deploy", "agents", "scores", "webhooks"]
     assert path.read_text().strip() == second
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -52,4 +52,4 @@ def test_it_makes_another_key_where_the_kept_one_lacks_a_scope(tmp_path: Path) -
     path.write_text(credentials.issue_key("An older one", scopes=["read", "index"]))
     verified = credentials.verify_key(local_accounts.ensure_partner_key(path))
     assert verified is not None
-    assert verified.scopes == ["read", "index", "deploy", "agents", "scores"]
+    assert verified.scopes == ["read", "index", "deploy", "agents", "scores", "webhooks"]

@@ -216,6 +216,8 @@ def test_it_greets_serves_and_stops_quietly_and_finds_its_data_again(run: Run) -
     assert "Market data       of the chains' own trades" in run.output()
     assert "Profiles          none: set SOCIAL_API_KEY (Neynar) or FARCASTER_HUB_URL" in run.output()
     assert "(of agents that partners report on)" in run.output()
+    assert run.paste("Events") == {"data": [], "cursor": 0}
+    assert "Webhooks          " not in run.output()
     assert not run.children("development.standins") and not run.children("development.sample_data.agent_reporter")
     password, key = (run.local / "administrator").read_text().strip(), (run.local / "partner-key").read_text().strip()
     assert f"admin, password {password}" in run.output()
@@ -245,7 +247,9 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
         found = re.search(rf"{title} +SAMPLE DATA of a stand-in at (\S+);\n +for real data set", sample_run.output())
         assert found
         assert f"stand-ins | {name}: sample data at {found[1]}" in sample_run.output()
-    assert len(sample_run.children("development.standins")) == 1
+    # All stand-ins are one process; the receiver of events is another one.
+    assert len(sample_run.children("development.standins")) == 2
+    assert len(sample_run.children("development.standins.event_receiver")) == 1
 
     def complete_records() -> list[dict[str, Any]]:
         answer = sample_run.get("/api/tokens?limit=20&includeUser=true&includeMarket=true")[1]
@@ -275,6 +279,12 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     candle = wait_for(lambda: sample_run.paste("Candles")["data"])[0]
     assert candle["l"] <= candle["o"] <= candle["h"] and candle["trades"] > 0
     trending = wait_for(lambda: sample_run.paste("Trending")["trending"] and sample_run.paste("Trending"))
+    # What happens is published, and sent to a receiver that verifies it.
+    listed = wait_for(lambda: sample_run.paste("Events")["data"])[0]
+    line = f"receiver | {listed['type']} {listed['subject']}, id {listed['id']}, signature verified"
+    wait_for(lambda: line in sample_run.output())
+    assert "Webhooks          each line of `receiver`" in sample_run.output()
+    assert "receiver | rejected" not in sample_run.output()
     # The example deploys a token, once however often it is pasted.
     ordered = sample_run.paste("Deploy a token")
     assert (ordered["success"], sample_run.paste("Deploy a token")) == (True, ordered)
@@ -306,6 +316,7 @@ def test_its_processes_are_those_of_production_and_start_again_when_they_end(run
     beat = run.children("config.celery beat")
     assert len(beat) == 1
     assert len(run.children("manage.py follow")) == 1
+    assert len(run.children("manage.py deliver_events")) == 1
 
     beat[0].kill()
 
