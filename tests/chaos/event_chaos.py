@@ -36,12 +36,12 @@ from tests.processes.waiting import wait_for
 
 _WRITERS = 6
 _PARTNERS = ("Partner A", "Partner B")
-# How long a killed server stays down, and a process that is killed right after its start has run, at most.
+# How long a killed server stays down, at most.
 _AWAY_SECONDS = 1.5
 # Interval of the polls for the end.
 _LOOK_SECONDS = 0.3
-# Timeout of a transaction that is to be caught in the middle.
-_CATCH_SECONDS = 5.0
+# Timeouts of transactions that are to be caught in the middle: of a publisher, and of a writer.
+_CATCH_SECONDS, _COMMIT_SECONDS = 10.0, 3.0
 # Tables that a publisher writes in turn, so that a lock of one catches it in the middle of its transaction.
 _WRITTEN = ("events_event", "accounts_webhookdelivery")
 _CAUGHT = """
@@ -70,9 +70,9 @@ class Plan:
     rolled_back: float = 0.15
     # Events at the end, when nothing is killed any more.
     calm: int = 100
-    # Committed events that are delivered yet, at most, so that publication and delivery go on during the whole run.
+    # Committed events without a delivery, at most, so that publication and delivery go on during the whole run.
     ahead: int = 1000
-    # End the leases of killed processes by an update, which takes the service as long as a lease.
+    # Whether an update ends the leases of killed processes, so that a short run does not wait for their end.
     ends_leases: bool = False
     seed: int = 1
     # Timeout from the last event to the last delivery.
@@ -224,7 +224,7 @@ def create_targets(
         from accounts.keys.credentials import issue_key
         from accounts.models import PartnerKey
         from accounts.subscriptions.endpoints import create_endpoint
-        from accounts.subscriptions.signing import endpoint_secret
+        from accounts.subscriptions.webhook_secrets import endpoint_secret
         forms, names = json.loads(sys.argv[1])
         for name in names: issue_key(name, scopes=["webhooks", "read"])
         keys = [PartnerKey.objects.get(name=name) for name in names]
@@ -366,13 +366,13 @@ class _Processes:
 
     def _kill_postgres(self) -> None:
         """End PostgreSQL during a COMMIT if there is one, in one of two ways in turn, and start it after a while."""
-        postgres, deadline = self._ground.postgres, time.monotonic() + _CATCH_SECONDS
+        postgres, deadline = self._ground.postgres, time.monotonic() + _COMMIT_SECONDS
         with psycopg.connect(postgres.url, autocommit=True) as watching:
             while not watching.execute(_COMMITTING).rowcount and time.monotonic() < deadline:
                 pass
             next(self._ends)()
         self._wait_a_while()
-        self._ground.postgres.start()
+        postgres.start()
 
     def _lose_valkey(self) -> None:
         """End Valkey with its data, restart a process meanwhile, and start an empty one after a while."""

@@ -9,7 +9,7 @@ from tests.chaos.event_chaos import Plan, ground, run
 
 pytestmark = pytest.mark.slow
 
-PLAN = Plan(events=400, receivers=10, kills=5, calm=20, ahead=150, ends_leases=True, timeout=60.0)
+PLAN = Plan(events=300, receivers=10, kills=5, calm=20, ahead=100, ends_leases=True, timeout=60.0)
 
 
 def test_every_event_reaches_every_healthy_receiver_whatever_is_killed():
