@@ -34,8 +34,6 @@ logger = logging.getLogger(__name__)
 
 # A row is given up after this many leases in a row without an outcome: it may be what crashes workers.
 MAX_UNFINISHED = 5
-# A row of a queue that gives nothing up is due again after this.
-UNFINISHED_DELAY = timedelta(days=1)
 UNFINISHED = f"its worker ended {MAX_UNFINISHED} times without a result; see the log"
 # Due rows are counted up to this number, so that a measurement takes milliseconds.
 MAX_DEPTH = 10_000
@@ -106,13 +104,13 @@ class LeasedQuerySet(models.QuerySet[_Row]):
     def begin(self, now: datetime, *, lease: timedelta) -> int:
         """Begin an attempt on these rows, due or not: lease them from now on. Return how many are leased.
 
-        Rows whose worker ended MAX_UNFINISHED times without an outcome are given up, or due again after a day.
+        Rows whose worker ended MAX_UNFINISHED times without an outcome are given up, or due again after a delay.
         """
         end = now + lease
         begun = self.queued().filter(unfinished__lt=MAX_UNFINISHED)
         count = begun.update(due_at=end, leased_until=end, unfinished=F("unfinished") + 1)
         ended = self.queued().filter(unfinished__gte=MAX_UNFINISHED).exclude(leased_until=end)
-        then = self.model.GIVEN_UP or {"due_at": now + UNFINISHED_DELAY}
+        then = self.model.GIVEN_UP or {"due_at": now + self.model.UNFINISHED_DELAY}
         if lost := ended.update(**then, leased_until=None, unfinished=0, last_error=UNFINISHED):
             logger.error("gave up on %s rows of the queue %s: %s", lost, self.model.QUEUE, UNFINISHED)
         return count
@@ -196,6 +194,8 @@ class Leased(models.Model):
     QUEUED: ClassVar[Q] = Q()
     # The columns of a row that is given up; empty if the queue never gives up.
     GIVEN_UP: ClassVar[Mapping[str, Any]] = {}
+    # After so many leases without an outcome, a row of a queue that gives nothing up is due again after this.
+    UNFINISHED_DELAY: ClassVar[timedelta] = timedelta(days=1)
     # Disjoint parts of the queue, in the sequence of claims; each is one range of an index.
     PARTS: ClassVar[Sequence[Q]] = (Q(),)
     # Settings of which one must be set for workers to process the queue; none if they always do.

@@ -1,6 +1,7 @@
 """Webhook endpoints of partners and operators, and the deliveries of events to them."""
 
 import secrets
+from datetime import timedelta
 from typing import ClassVar, Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -141,7 +142,8 @@ class WebhookDelivery(Leased):
 
     QUEUE = "webhooks"
     QUEUED = Q(status="pending")
-    GIVEN_UP: ClassVar = {"status": "failed"}
+    # Whatever kills a process many times, it is not the delivery: none is given up for it.
+    UNFINISHED_DELAY: ClassVar = timedelta(minutes=1)
 
     endpoint = models.ForeignKey(WebhookEndpoint, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     # The event's row is dropped after its retention.

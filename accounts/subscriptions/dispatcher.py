@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Self
 
 from django.conf import settings
-from django.db import connection
+from django.db import Error, connection
 from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
@@ -53,8 +53,8 @@ class Dispatcher:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait for the attempts under way, which end within their timeout."""
-        self._pool.shutdown(cancel_futures=True)
+        """Wait for the attempts under way, which end within their timeout; what is claimed besides is returned."""
+        self._pool.shutdown()
 
     def dispatch(self) -> int:
         """Give free threads to due deliveries, a thread to each endpoint, the longest due first.
@@ -107,8 +107,11 @@ class Dispatcher:
     def _end(self, endpoint_id: int, is_slow: bool, work: Future[None]) -> None:
         self._release_thread(endpoint_id, is_slow=is_slow)
         error = work.exception()
-        if error is not None:
-            # The lease of its deliveries ends.
+        # Its deliveries are due again when their lease ends.
+        if isinstance(error, Error):
+            reason = " ".join(str(error).split())
+            logger.warning("webhook endpoint %s: the database failed: %s", endpoint_id, reason)
+        elif error is not None:
             logger.error("deliveries to webhook endpoint %s failed", endpoint_id, exc_info=error)
 
     def _deliver(self, endpoint_id: int, deliveries: Sequence[WebhookDelivery]) -> None:

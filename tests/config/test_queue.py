@@ -15,12 +15,12 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from psycopg import sql
 
-from accounts.models import SocialProfile
+from accounts.models import SocialProfile, WebhookDelivery
 from accounts.profiles import social_refresh
 from accounts.profiles.social_responses import Profile
 from config.environment.variables import BASE_DIR
 from config.http.errors import RetryableError
-from config.queue import MAX_UNFINISHED, UNFINISHED, UNFINISHED_DELAY, Leased, QueueState
+from config.queue import MAX_UNFINISHED, UNFINISHED, Leased, QueueState
 from leaderboard.hub import pulling
 from leaderboard.models import HubCast, HubCursor
 from tests.processes.at_once import call_at_once, own_connection
@@ -31,6 +31,7 @@ from tests.rows.factories import (
     ProviderRefreshFactory,
     SocialProfileFactory,
     TokenDocumentFactory,
+    WebhookDeliveryFactory,
 )
 from tokens.chains.errors import NodeUnavailableError
 from tokens.indexing import index_requests
@@ -52,6 +53,7 @@ QUEUES = {
     SocialProfile: partial(SocialProfileFactory, wanted=True),
     HubCursor: HubCursorFactory,
     HubCast: HubCastFactory,
+    WebhookDelivery: WebhookDeliveryFactory,
 }
 each_queue = pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.QUEUE)
 
@@ -247,7 +249,7 @@ def test_a_row_that_ends_its_worker_each_time_is_given_up_and_stays_visible(queu
     if queue.GIVEN_UP:
         assert queue.objects.in_state(QueueState.GIVEN_UP, now).get() == row
     else:
-        assert row.due_at == now + UNFINISHED_DELAY
+        assert row.due_at == now + queue.UNFINISHED_DELAY
     # The others are not affected.
     other = QUEUES[queue]()
     assert claim(queue, now) == [other]

@@ -18,6 +18,7 @@ from accounts.subscriptions.dispatcher import Dispatcher
 from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.environment.variables import BASE_DIR
 from config.events.models import Event, OutboxEvent
+from config.queue import MAX_UNFINISHED
 from tests.accounts.subscriptions.subscribers import add_endpoint, queue_events
 from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, webhook_receiver
 from tests.processes.waiting import wait_for
@@ -261,6 +262,17 @@ def test_an_outcome_after_the_lease_is_dropped(receiver):
     delivery_outcomes.store_attempt(late, endpoint, sending.Attempt(status=500, milliseconds=1, error="late"))
     other.refresh_from_db()
     assert (other.attempts, other.log) == (0, [])
+
+
+def test_kills_give_no_delivery_up(receiver):
+    add_endpoint(receiver)
+    (delivery,) = queue_events()
+    for _ in range(MAX_UNFINISHED + 1):
+        WebhookDelivery.objects.update(due_at=timezone.now())
+        WebhookDelivery.objects.claim(timezone.now(), lease=LEASE, count=1)
+    delivery.refresh_from_db()
+    assert delivery.status == "pending" and 0 < delay_of(delivery) <= 60
+    assert attempt(delivery).status == "delivered"
 
 
 def run_dispatcher(dispatcher, done):
