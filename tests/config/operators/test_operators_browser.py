@@ -245,6 +245,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Trades",
         "Market data",
         "Leaderboard",
+        "Events",
         "Deployers' profiles",
         "Calls with partner keys",
     ]
@@ -263,6 +264,9 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Chains",
         "Coverage",
         "Coverage alarms",
+        "Endpoints",
+        "Deliveries",
+        "Published events",
         "Partner keys",
         "Accounts",
         "Roles",
@@ -381,6 +385,31 @@ def test_a_spending_limit_needs_a_code_of_the_second_factor(site):
     page.get_by_label("Code").fill(code(1))
     page.get_by_role("button", name="Remove it").click()
     page.get_by_text("Your log-in no longer requires a code.").wait_for()
+    assert_clean(site)
+
+
+def test_a_webhook_endpoint_is_added_tested_and_disabled(site):
+    page = site.page
+    open_list(site, "Endpoints")
+    page.locator("a[href$='/webhookendpoint/add/']").first.click()
+    page.get_by_label("URL").fill("https://receiver.example/hook")
+    page.get_by_label("token.indexed").check()
+    page.get_by_role("button", name="Save", exact=True).click()
+    secret = page.get_by_label("Signing secret").input_value()
+    assert secret.startswith("whsec_")
+    open_list(site, "Endpoints")
+    page.get_by_role("link", name="https://receiver.example/hook").click()
+    address = page.url
+    assert secret not in page.content()
+    page.get_by_role("link", name="Test").click()
+    page.get_by_role("button", name="Send it").click()
+    page.get_by_text("The test is queued.").wait_for()
+    page.goto(address)
+    page.get_by_role("link", name="Disable").click()
+    page.get_by_label("Reason").fill("only a test")
+    page.get_by_role("button", name="Disable it").click()
+    page.get_by_text("disabled by an operator: only a test").wait_for()
+    page.get_by_role("link", name="Enable").wait_for()
     assert_clean(site)
 
 
