@@ -18,6 +18,7 @@ from psycopg import sql
 from accounts.models import SocialProfile, WebhookDelivery
 from accounts.profiles import social_refresh
 from accounts.profiles.social_responses import Profile
+from accounts.subscriptions import delivery_outcomes
 from config.environment.variables import BASE_DIR
 from config.http.errors import RetryableError
 from config.queue import MAX_UNFINISHED, UNFINISHED, Leased, QueueState
@@ -198,6 +199,7 @@ STORES = {
     SocialProfile: store_profile,
     HubCursor: lambda row: pulling._record_failure(row, RetryableError("late")),
     HubCast: lambda row: pulling._record_failure(row, RetryableError("late")),
+    WebhookDelivery: delivery_outcomes.store_missing_event,
 }
 
 
@@ -338,7 +340,7 @@ def test_due_rows_are_read_from_an_index(queue):
 
 
 # The queues of that time whose tables are still there.
-FORMER = {queue: new for queue, new in QUEUES.items() if queue is not ProviderRefresh}
+FORMER = {queue: new for queue, new in QUEUES.items() if queue not in (ProviderRefresh, WebhookDelivery)}
 TABLES = [queue._meta.db_table for queue in FORMER]
 BEFORE = {"tokens": "0014_roles_of_solana", "accounts": "0010_identities_by_kind", "leaderboard": "0003_one_agent_each"}
 AFTER = {"tokens": "0017_leased_markets", "accounts": "0011_leased_profiles", "leaderboard": "0005_leased_hub_casts"}
