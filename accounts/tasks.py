@@ -59,10 +59,10 @@ def prune_key_usage() -> None:
 
 @app.task
 def prune_webhook_deliveries() -> None:
-    """Delete webhook deliveries past their retention time."""
-    pruned = deliveries.prune_deliveries(timezone.now())
-    if pruned:
-        logger.info("pruned %s webhook deliveries", pruned)
+    """Delete webhook deliveries past their retention time, and cancel those of keys that are no longer valid."""
+    pruned, cancelled = deliveries.prune_deliveries(timezone.now()), deliveries.cancel_withdrawn()
+    if pruned or cancelled:
+        logger.info("webhook deliveries: %s pruned, %s cancelled", pruned, cancelled)
 
 
 @app.task

@@ -32,7 +32,7 @@ from accounts.models import (
 )
 from accounts.models.webhooks import DISABLED_BY
 from accounts.subscriptions import deliveries, endpoints, webhook_secrets
-from config.events.event_types import event_types
+from config.events.event_types import stored_types
 from config.json_rules import MAX_URL
 from config.operators.admin_pages import (
     AdminFilterSet,
@@ -69,7 +69,7 @@ class WebhookEndpointForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # A type that no longer exists stays checked: an empty list would mean all types.
-        names = sorted({*event_types(), *(self.instance.types or ())})
+        names = sorted({*stored_types(), *(self.instance.types or ())})
         self.fields["types"] = forms.MultipleChoiceField(
             choices=[(name, name) for name in names],
             required=False,

@@ -130,11 +130,9 @@ class DeliveryReason(models.TextChoices):
 
 
 class WebhookDeliveryQuerySet(LeasedQuerySet["WebhookDelivery"]):
-    def cancel_queued(self) -> int:
-        """Cancel what is queued, because its endpoint is disabled."""
-        return self.queued().update(
-            status=DeliveryStatus.CANCELLED, leased_until=None, last_error="the endpoint was disabled"
-        )
+    def cancel_queued(self, reason: str) -> int:
+        """Cancel what is queued; return how many."""
+        return self.queued().update(status=DeliveryStatus.CANCELLED, leased_until=None, last_error=reason)
 
 
 class WebhookDelivery(Leased):

@@ -64,6 +64,12 @@ def queue_test(endpoint: WebhookEndpoint) -> WebhookDelivery:
     return WebhookDelivery.objects.create(endpoint=endpoint, event_type=TEST_TYPE, reason=DeliveryReason.TEST)
 
 
+def cancel_withdrawn() -> int:
+    """Cancel what is queued for endpoints of keys that are revoked, expired or without the scope; return how many."""
+    withdrawn = WebhookEndpoint.objects.exclude(pk__in=WebhookEndpoint.objects.active().values("pk"))
+    return WebhookDelivery.objects.filter(endpoint__in=withdrawn).cancel_queued("the key of the endpoint is not valid")
+
+
 def prune_deliveries(now: datetime) -> int:
     """Delete deliveries past EVENT_DAYS; return how many. Those that are queued stay."""
     old = WebhookDelivery.objects.exclude(status=DeliveryStatus.PENDING)

@@ -9,7 +9,7 @@ from django.core.validators import validate_email
 
 from accounts.models.webhooks import MAX_DESCRIPTION
 from accounts.subscriptions.endpoints import check_endpoint_url
-from config.events.event_types import event_types
+from config.events.event_types import stored_types
 from config.json_rules import (
     FieldRule,
     InvalidFieldsError,
@@ -77,7 +77,7 @@ def _fields() -> dict[str, FieldRule]:
     return {
         "url": FieldRule(rule=_url),
         "description": FieldRule(rule=_plain_text, default=""),
-        "types": FieldRule(rule=_listed(choice(*event_types()), most=len(event_types())), default=[]),
+        "types": FieldRule(rule=_listed(choice(*stored_types()), most=len(stored_types())), default=[]),
         "chainIds": FieldRule(
             rule=_listed(whole_number(least=1, most=_LARGEST_ID, unit="chain ids"), most=MAX_CHAINS),
             default=[],

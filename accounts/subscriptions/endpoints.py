@@ -79,7 +79,7 @@ def disable_endpoint(endpoint: WebhookEndpoint, reason: str, *, notice: bool) ->
         enabled = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=True)
         if not enabled.update(disabled_at=now, disabled_reason=reason):
             return False
-        WebhookDelivery.objects.filter(endpoint=endpoint).cancel_queued()
+        WebhookDelivery.objects.filter(endpoint=endpoint).cancel_queued("the endpoint was disabled")
         endpoint.refresh_from_db()
         if notice:
             store_notice(Notice.DISABLED, endpoint)

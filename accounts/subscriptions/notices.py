@@ -55,6 +55,7 @@ ENDPOINT_EVENTS = (
         subject=_SUBJECT,
         data=object_schema({"message": {"type": "string"}}),
         is_public=False,
+        is_stored=False,
     ),
 )
 _TEXTS = {

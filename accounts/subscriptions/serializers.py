@@ -8,9 +8,9 @@ from rest_framework import serializers
 from accounts.models import DeliveryReason, DeliveryStatus
 from accounts.subscriptions.endpoints import MAX_ENDPOINTS
 from config.api.fields import WholeNumberField
-from config.events.event_types import event_types
+from config.events.event_types import stored_types
 
-EVENT_NAMES = sorted(event_types())
+EVENT_NAMES = [*stored_types()]
 _LARGEST_ID = 2**53 - 1
 
 

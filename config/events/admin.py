@@ -8,13 +8,13 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django_filters import ChoiceFilter
 
-from config.events.event_types import event_types
+from config.events.event_types import stored_types
 from config.events.models import OPERATORS, Event
 from config.operators.admin_pages import AdminFilterSet, BoundedPaginator, ReadOnlyAdmin, parse_id
 
 
 def _types() -> list[tuple[str, str]]:
-    return [(name, name) for name in sorted(event_types())]
+    return [(name, name) for name in stored_types()]
 
 
 class EventFilterSet(AdminFilterSet):

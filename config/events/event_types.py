@@ -31,6 +31,8 @@ class EventType:
     data: Json
     # Whether all subscribers get it, or only the partner that it is about.
     is_public: bool = True
+    # Whether it is stored, so that lists and filters know it. A test is only sent.
+    is_stored: bool = True
 
 
 class EventColumns(Protocol):
@@ -54,6 +56,12 @@ class EventColumns(Protocol):
 def event_types() -> Mapping[str, EventType]:
     """Return all types by name."""
     return {each.name: each for path in settings.EVENT_TYPES for each in import_string(path)}
+
+
+@cache
+def stored_types() -> tuple[str, ...]:
+    """Return the names of the types by which subscribers filter, sorted."""
+    return tuple(sorted(each.name for each in event_types().values() if each.is_stored))
 
 
 def object_schema(properties: Mapping[str, Json]) -> Json:

@@ -284,7 +284,7 @@ def test_lists_show_known_people_where_they_are_requested(client, django_assert_
     SocialProfileFactory(fid=6, wanted=True)
     for fid in (5, 6, 7, None, 5):
         TokenFactory(requestor_fid=fid)
-    with django_assert_num_queries(1 + 1 + 1):
+    with django_assert_num_queries(1 + 1 + 1 + 1):
         tokens = client.get("/api/tokens?includeUser=true").json()["data"]
     shown = {token["requestor_fid"]: token["related"]["user"] for token in tokens}
     assert (shown[5]["username"], shown[6], shown[7], shown[None]) == ("a", None, None, None)

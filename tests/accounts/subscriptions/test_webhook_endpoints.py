@@ -88,7 +88,7 @@ def test_no_row_contains_a_secret(call):
         ({"url": "https://"}, "url", "must be an https:// URL"),
         ({"url": "https://a.example/" + "x" * 2_048}, "url", "must have at most 2048 characters"),
         ({"url": 5}, "url", "must be text"),
-        ({"url": URL, "types": ["token.indexed", "nonsense"]}, "types[1]", "must be "),
+        ({"url": URL, "types": ["token.indexed", "webhook.test"]}, "types[1]", "must be "),
         ({"url": URL, "types": "token.indexed"}, "types", "must be a list"),
         ({"url": URL, "chainIds": [0]}, "chainIds[0]", "must be a whole number from 1"),
         ({"url": URL, "chainIds": list(range(1, 100))}, "chainIds", "must be a list of at most 50 entries"),
@@ -274,9 +274,14 @@ def test_filters_select_types_and_chains():
     "changes", [{"revoked_at": timezone.now()}, {"expires_at": timezone.now()}, {"scopes": ["read"]}]
 )
 def test_a_key_that_is_no_longer_valid_gets_nothing(partner, changes):
-    endpoints_of(partner)
+    endpoints_of(partner, None)
+    of_partner, of_operators = queue_events()
     PartnerKey.objects.filter(pk=partner.pk).update(**changes)
-    assert receivers() == []
+    assert receivers() == [of_operators.endpoint_id]
+    assert deliveries.cancel_withdrawn() == 1
+    of_partner.refresh_from_db()
+    of_operators.refresh_from_db()
+    assert (of_partner.status, of_operators.status) == ("cancelled", "pending")
 
 
 def test_deliveries_are_pruned_after_their_retention(partner, settings):
