@@ -48,6 +48,13 @@ def follower(environment: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
+def events(environment: Mapping[str, str]) -> Iterator[None]:
+    """Run the process that publishes and delivers events."""
+    with _process("events", environment):
+        yield
+
+
+@contextmanager
 def _process(name: str, environment: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
     running = Service(name, environment)
     try:

@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.postgres.forms import SimpleArrayField
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -185,9 +186,16 @@ class WebhookEndpointAdmin(ModelAdmin):
     def get_deleted_objects(
         self, objs: Iterable[WebhookEndpoint], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Return the endpoints only: the deliveries, which are deleted with them by one statement, can be millions."""
+        """Return the endpoints only: the deliveries, which are deleted with them, can be millions."""
         names = [f"{endpoint}, with its delivery log" for endpoint in objs]
         return names, {str(self.opts.verbose_name_plural): len(names)}, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: WebhookEndpoint) -> None:
+        endpoints.delete_endpoint(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        for endpoint in queryset:
+            endpoints.delete_endpoint(endpoint)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Show the form again if the key has all of its endpoints."""

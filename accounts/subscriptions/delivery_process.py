@@ -21,11 +21,19 @@ _ERROR_SECONDS = 1.0
 
 def deliver_events(stop: StopEvent) -> None:
     """Publish and deliver events until the stop. Several processes share the deliveries, and one publishes."""
-    publisher = Thread(target=_repeat, args=(publish_and_queue, stop, _PUBLISH_SECONDS), name="publisher", daemon=True)
+    publisher = Thread(target=_publish, args=(stop,), name="publisher", daemon=True)
     publisher.start()
     with Dispatcher(stop, threads=settings.WEBHOOK_THREADS) as dispatcher:
         _repeat(dispatcher.dispatch, stop, _DELIVER_SECONDS)
     publisher.join()
+
+
+def _publish(stop: StopEvent) -> None:
+    try:
+        _repeat(publish_and_queue, stop, _PUBLISH_SECONDS)
+    finally:
+        # After a fault the process ends, to be started again.
+        stop.set()
 
 
 def _repeat(step: Callable[[], int], stop: StopEvent, seconds: float) -> None:

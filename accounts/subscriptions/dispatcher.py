@@ -70,7 +70,9 @@ class Dispatcher:
             .filter(due_since__isnull=False)
             .order_by("due_since")
         )
-        for endpoint_id, failing_since in endpoints.values_list("pk", "failing_since"):
+        found = list(endpoints.values_list("pk", "failing_since"))
+        # Those with the fewest threads first, so that a long backlog takes only what others leave.
+        for endpoint_id, failing_since in sorted(found, key=lambda row: self._busy[row[0]]):
             is_slow = failing_since is not None or endpoint_id in self._slow
             if not self._take_thread(endpoint_id, is_slow=is_slow):
                 continue

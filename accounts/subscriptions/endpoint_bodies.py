@@ -70,7 +70,8 @@ def parse_replay(body: Any) -> EventRange:
     if problems:
         raise InvalidFieldsError(problems)
     first: Any = one if after is None else after + 1
-    return EventRange(first=first, last=one or until or _LARGEST_ID)
+    last = one if one is not None else until
+    return EventRange(first=first, last=_LARGEST_ID if last is None else last)
 
 
 def _fields() -> dict[str, FieldRule]:

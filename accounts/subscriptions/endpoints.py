@@ -19,6 +19,8 @@ from config.http.public_client import AddressForbiddenError, parse_public_url
 logger = logging.getLogger(__name__)
 
 MAX_ENDPOINTS = 20
+# Deliveries that are deleted at once.
+_DELETED = 10_000
 # For which the previous secret signs, too.
 ROTATION_OVERLAP = timedelta(hours=24)
 _URL_RULE = "must be an https:// URL with a host, and without credentials"
@@ -69,14 +71,33 @@ def enable_endpoint(endpoint: WebhookEndpoint) -> None:
     endpoint.refresh_from_db()
 
 
-def disable_endpoint(endpoint: WebhookEndpoint, reason: str, *, notice: bool) -> bool:
+def delete_endpoint(endpoint: WebhookEndpoint) -> None:
+    """Delete an endpoint with its deliveries, of which there may be millions."""
+    disable_endpoint(endpoint, "deleted", notice=False)
+    deliveries = WebhookDelivery.objects.filter(endpoint=endpoint)
+    while deliveries.filter(pk__in=deliveries.order_by("pk").values("pk")[:_DELETED]).delete()[0] == _DELETED:
+        # Short transactions.
+        continue
+    with transaction.atomic():
+        # A publication that has read the endpoint before has ended, or fails at its commit and is repeated.
+        WebhookEndpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+        deliveries.delete()
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).delete()
+
+
+def disable_endpoint(
+    endpoint: WebhookEndpoint, reason: str, *, notice: bool, failing_before: datetime | None = None
+) -> bool:
     """Disable an endpoint and cancel what is queued for it; return False if it is disabled.
 
-    `notice` notifies its owner; not for changes by the owner.
+    `notice` notifies its owner; not for changes by the owner. `failing_before` leaves it if it has not failed for so
+    long.
     """
     now = timezone.now()
     with transaction.atomic():
         enabled = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=True)
+        if failing_before is not None:
+            enabled = enabled.filter(failing_since__lte=failing_before)
         if not enabled.update(disabled_at=now, disabled_reason=reason):
             return False
         WebhookDelivery.objects.filter(endpoint=endpoint).cancel_queued("the endpoint was disabled")
@@ -101,8 +122,8 @@ def record_failure(endpoint: WebhookEndpoint, *, pause: timedelta | None) -> Non
     if pause is not None:
         found.update(paused_until=now + pause)
     limit = timedelta(days=settings.WEBHOOK_DISABLE_DAYS)
-    if found.filter(failing_since__lte=now - limit).exists():
-        disable_endpoint(endpoint, f"nothing but failures for {settings.WEBHOOK_DISABLE_DAYS} days", notice=True)
+    reason = f"nothing but failures for {settings.WEBHOOK_DISABLE_DAYS} days"
+    if disable_endpoint(endpoint, reason, notice=True, failing_before=now - limit):
         return
     with transaction.atomic():
         due = found.filter(failing_since__lte=now - limit / 2, warned_at__isnull=True, disabled_at__isnull=True)

@@ -43,6 +43,9 @@ def read_event_page(
     if chain_id is not None:
         found = found.filter(chain_id=chain_id)
     events = list(found.order_by("pk")[:limit])
+    if begin + 1 < oldest_event_id():
+        # A week was dropped meanwhile.
+        raise HistoryLostError(oldest=oldest_event_id(), newest=newest)
     is_full = len(events) == limit
     return EventPage(
         [event_body(event, event_id=event.pk) for event in events], events[-1].pk if is_full else max(begin, newest)

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Scope, WebhookDelivery, WebhookEndpoint
+from accounts.models.webhooks import DISABLED_BY
 from accounts.permissions import PartnerAccess
 from accounts.subscriptions import deliveries, endpoint_bodies, endpoints, serializers
 from accounts.subscriptions.event_pages import HistoryLostError, read_event_page
@@ -121,12 +122,13 @@ class WebhookView(WebhooksAccess, QueryView):
         operation_id="updateWebhook",
         parameters=[_ID],
         request=serializers.EndpointChanges,
-        responses={200: serializers.EndpointSerializer},
+        responses={200: serializers.EndpointSerializer, 409: None},
     )
     def patch(self, request: Request, id: str) -> Response:
         """Change a webhook endpoint: the keys that are given.
 
-        Disabling it cancels what is queued. After enabling it, a replay sends what it missed.
+        Disabling it cancels what is queued. After enabling it, a replay sends what it missed. 409 if an operator has
+        disabled it.
         """
         with _as_400():
             changes = endpoint_bodies.parse_changes(request.data)
@@ -136,6 +138,8 @@ class WebhookView(WebhooksAccess, QueryView):
             if changes:
                 WebhookEndpoint.objects.filter(pk=found.pk).update(**changes)
             if enabled is True and found.disabled_at is not None:
+                if found.disabled_reason.startswith(DISABLED_BY) and found.disabled_reason != _DISABLED:
+                    raise ConflictError("An operator has disabled the endpoint")
                 endpoints.enable_endpoint(found)
             elif enabled is False:
                 endpoints.disable_endpoint(found, _DISABLED, notice=False)
@@ -145,7 +149,7 @@ class WebhookView(WebhooksAccess, QueryView):
     @extend_schema(operation_id="deleteWebhook", parameters=[_ID], request=None, responses={204: None})
     def delete(self, request: Request, id: str) -> Response:
         """Delete a webhook endpoint with its delivery log."""
-        self.endpoint_or_404(id).delete()
+        endpoints.delete_endpoint(self.endpoint_or_404(id))
         return Response(status=204)
 
 

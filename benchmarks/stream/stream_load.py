@@ -1,4 +1,4 @@
-"""A thousand clients of the stream in a process of their own, and a publisher of events."""
+"""A thousand clients of the stream in a process of their own, and a writer of events."""
 
 import json
 import multiprocessing
@@ -7,14 +7,13 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event as Signal
 from typing import Any
 
 import psycopg
-from django.db import connection
 
 from benchmarks.processes import HOST
 from config.open_files import raise_open_files
@@ -31,9 +30,9 @@ _DATA |= dict.fromkeys(("tx_hash", "block_hash", "pool_address", "admin", "msg_s
 
 
 @contextmanager
-def stream_clients(port: int) -> Iterator["Clients"]:
-    """Connect the clients, and read all that they get until the block ends."""
-    clients = Clients(port)
+def stream_clients(port: int, query: str = "") -> Iterator["Clients"]:
+    """Connect the clients with a query, and read all that they get until the block ends."""
+    clients = Clients(port, query)
     try:
         yield clients
     finally:
@@ -43,11 +42,11 @@ def stream_clients(port: int) -> Iterator["Clients"]:
 class Clients:
     """Clients in one process; they read and note when each event arrived."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, query: str) -> None:
         context = multiprocessing.get_context("fork")
         self._here, there = context.Pipe()
         self._stop = context.Event()
-        self._process = context.Process(target=_read, args=(there, self._stop, port))
+        self._process = context.Process(target=_read, args=(there, self._stop, port, query))
         self._process.start()
         self._here.recv()
 
@@ -61,12 +60,12 @@ class Clients:
         return sorted(times)
 
 
-def _read(pipe: Connection, stop: Signal, port: int) -> None:
+def _read(pipe: Connection, stop: Signal, port: int, query: str) -> None:
     raise_open_files(CLIENTS + 256)
     selector = selectors.EpollSelector()
     for _ in range(CLIENTS):
         client = socket.create_connection((HOST, port), timeout=_CONNECT_SECONDS)
-        client.sendall(f"GET /api/tokens/stream HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
+        client.sendall(f"GET /api/tokens/stream{query} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
         client.setblocking(False)
         selector.register(client, selectors.EVENT_READ)
     pipe.send(None)
@@ -81,11 +80,10 @@ def _read(pipe: Connection, stop: Signal, port: int) -> None:
     pipe.send(times)
 
 
-class Publisher:
-    """Thread that stores and publishes events at a constant rate."""
+class EventWriter:
+    """Thread that stores events at a constant rate, as a transaction of the service does."""
 
-    def __init__(self, database_url: str, *, publish: Callable[[], int]) -> None:
-        self.published, self._publish = 0, publish
+    def __init__(self, database_url: str) -> None:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(database_url,))
         self._thread.start()
@@ -96,11 +94,10 @@ class Publisher:
         self._thread.join()
 
     def _run(self, database_url: str) -> None:
-        due = time.monotonic()
+        due, stored = time.monotonic(), 0
         with psycopg.connect(database_url, autocommit=True) as own:
             while not self._stop.wait(max(0.0, due - time.monotonic())):
                 due += 1 / EVENTS_PER_SECOND
                 data: dict[str, Any] = _DATA | {"sent": time.time()}
-                own.execute(_INSERT, [str(self.published), json.dumps(data)])
-                self.published += self._publish()
-        connection.close()
+                own.execute(_INSERT, [str(stored), json.dumps(data)])
+                stored += 1

@@ -19,5 +19,7 @@ def metrics_refusal(environ: Mapping[str, Any]) -> int | None:
     if not token:
         return None if is_on_loopback(environ) else 404
     scheme, _, given = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
-    is_valid = scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), token.encode())
+    is_valid = scheme.lower() == "bearer" and hmac.compare_digest(
+        given.strip().encode(errors="replace"), token.encode()
+    )
     return None if is_valid else 401

@@ -15,7 +15,7 @@ from tokens.chains.types import TransactionFacts
 from tokens.indexing.current_state import CURRENT_COLUMNS, Change, current_columns
 from tokens.indexing.event_sources import TrustedEvent, filter_trusted, pool_currencies, trusted_pool_claims
 from tokens.indexing.fact_json import Json, event_facts
-from tokens.models import CHANGE_KINDS, LaunchFacts, StoredState, Token, TokenDocument, TokenEvent
+from tokens.models import CHANGE_KINDS, LaunchFacts, StoredState, Token, TokenEvent
 from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "tx_hash", "log_index")
@@ -90,16 +90,6 @@ def link_orphan_claims(addresses: Iterable[str], *, chain_id: int) -> None:
     """
     with connection.cursor() as cursor:
         cursor.execute(_LINK_ORPHANS, {"chain_id": chain_id, "addresses": list(addresses)})
-
-
-def filter_changed(token_ids: Sequence[int]) -> set[int]:
-    """Return those of these tokens that have change events, a state or a document beside their launch."""
-    changes = TokenEvent.objects.filter(token__in=token_ids, kind__in=CHANGE_KINDS)
-    states = StoredState.objects.filter(token__in=token_ids)
-    documents = TokenDocument.objects.filter(token__in=token_ids).exclude(content={})
-    others = (part.values_list("token_id", flat=True) for part in (states, documents))
-    found = changes.order_by().values_list("token_id", flat=True).union(*others)
-    return {token_id for token_id in found if token_id is not None}
 
 
 def refresh_token_state(token_ids: Iterable[int]) -> None:

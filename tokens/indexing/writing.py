@@ -22,6 +22,7 @@ from config.postgresql.bulk_load import (
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.indexing import event_rows, state_rows
+from tokens.indexing.current_state import CURRENT_COLUMNS
 from tokens.indexing.documents.document_rows import request_documents
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, launch_key, make_launch_line
 from tokens.indexing.market_relaunch import reset_relaunched_markets
@@ -44,6 +45,8 @@ WITH written AS (
 INSERT INTO tokens_launchfacts (token_id, facts) SELECT id, facts FROM written
 ON CONFLICT (token_id) DO UPDATE SET facts = EXCLUDED.facts
 """
+# Columns that later changes are folded into are not reset in the same block: that would be an event of no change.
+_KEPT = '"{0}" = CASE WHEN token.block_hash = excluded.block_hash THEN token."{0}" ELSE excluded."{0}" END'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +89,7 @@ def write_transactions(
     recorded = event_rows.store_events(in_order, chain=chain)
     read = state_rows.store_states(in_order, chain=chain)
     # Later changes and documents still apply, although the launch's own columns were just written.
-    event_rows.refresh_token_state(recorded.changed | read | event_rows.filter_changed(rewritten))
+    event_rows.refresh_token_state({*recorded.changed, *read, *rewritten})
     addresses = dict(recorded.addresses)
     for facts in in_order:
         if facts.launches:
@@ -179,6 +182,7 @@ def _update(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -
     rows = CopyText(made[0].columns, b"".join([each.line for each in made]))
     columns = rows.columns[:-1]
     types = column_types(Token, columns) | column_types(LaunchFacts, ["facts"])
-    updates = upsert_assignments(name for name in columns if name not in _IDENTITY)
+    updates = upsert_assignments(name for name in columns if name not in (*_IDENTITY, *CURRENT_COLUMNS))
+    folded = ", ".join(map(_KEPT.format, CURRENT_COLUMNS))
     with staging_table(cursor, "staged_launch", types, rows):
-        cursor.execute(_UPDATE.format(updates=updates), {"now": timezone.now(), "final": final})
+        cursor.execute(_UPDATE.format(updates=f"{updates}, {folded}"), {"now": timezone.now(), "final": final})

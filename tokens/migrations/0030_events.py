@@ -58,7 +58,8 @@ $$;
 CREATE TRIGGER events_of_new_tokens AFTER INSERT ON tokens_token REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT WHEN ({ENABLED}) EXECUTE FUNCTION store_events_of_new_tokens();
 
--- A token that moves to another block goes from the one and comes in the other.
+-- A token that moves to another block goes from the one and comes in the other. That a known token goes, returns or is
+-- confirmed is an event also in history, which may be read again.
 CREATE FUNCTION store_events_of_changed_tokens() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO events_outboxevent (type, version, chain_id, subject, data)
@@ -84,7 +85,7 @@ BEGIN
             (1, 'token.reorged', before_data, was_on_chain AND (has_moved OR NOT is_on_chain)),
             (2, 'token.indexed', after_data, is_on_chain AND (has_moved OR NOT was_on_chain)),
             (3, 'token.updated', after_data || jsonb_build_object('changed', changed),
-                was_on_chain AND is_on_chain AND NOT has_moved AND changed IS NOT NULL),
+                was_on_chain AND is_on_chain AND NOT has_moved AND changed IS NOT NULL AND {ENABLED}),
             (4, 'token.confirmed', after_data,
                 is_on_chain AND is_confirmed AND NOT (was_on_chain AND was_confirmed AND NOT has_moved))
         ) AS event (place, type, data, applies)
@@ -94,7 +95,7 @@ END
 $$;
 CREATE TRIGGER events_of_changed_tokens AFTER UPDATE ON tokens_token
     REFERENCING OLD TABLE AS before NEW TABLE AS after
-    FOR EACH STATEMENT WHEN ({ENABLED}) EXECUTE FUNCTION store_events_of_changed_tokens();
+    FOR EACH STATEMENT EXECUTE FUNCTION store_events_of_changed_tokens();
 """
 NO_TOKENS = """
 DROP TRIGGER events_of_changed_tokens ON tokens_token;

@@ -113,8 +113,8 @@ def test_a_bad_parameter_is_named_with_its_rule(fetch, parameters, field, rule):
 def test_a_page_takes_a_fixed_number_of_queries(fetch, django_assert_num_queries):
     publish("a")
     fetch()
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         fetch()
     publish(*"bcdefgh")
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         fetch()

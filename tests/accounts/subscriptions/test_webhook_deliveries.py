@@ -8,6 +8,7 @@ from datetime import timedelta
 from ipaddress import ip_network
 from threading import Event as StopEvent
 
+import psycopg
 import pytest
 from django.core import mail
 from django.utils import timezone
@@ -242,15 +243,33 @@ def test_a_success_ends_the_failures(receiver):
 
 def test_a_test_has_one_attempt_and_proves_no_failure(receiver):
     endpoint = add_endpoint(receiver)
-    receiver.behave = always(500)
-    ended = attempt(deliveries.queue_test(endpoint))
-    endpoint.refresh_from_db()
-    assert (ended.status, endpoint.failing_since) == ("failed", None)
+    for status in (500, 410, 429):
+        receiver.behave = always(status)
+        ended = attempt(deliveries.queue_test(endpoint))
+        endpoint.refresh_from_db()
+        assert ended.status == "failed"
+        assert (endpoint.failing_since, endpoint.disabled_at, endpoint.paused_until) == (None, None, None)
     receiver.behave = always(200)
     assert attempt(deliveries.queue_test(endpoint)).status == "delivered"
     assert receiver.received[-1].event["type"] == "webhook.test" and receiver.received[-1].message_id.startswith(
         "test_"
     )
+
+
+def test_a_publication_that_is_late_for_a_deleted_endpoint_is_repeated(transactional_db, service_environment, receiver):
+    endpoint = add_endpoint(receiver)
+    queue_events(3)
+    insert = (
+        "INSERT INTO accounts_webhookdelivery (endpoint_id, event_id, event_type, reason, status, created_at, log)"
+        " VALUES (%s, 1, 'token.indexed', 'event', 'pending', now(), '[]')"
+    )
+    with psycopg.connect(service_environment["DATABASE_URL"]) as publisher:
+        publisher.execute(insert, [endpoint.pk])
+        endpoints.delete_endpoint(endpoint)
+        # Its transaction ends without effect, and the next one leaves the endpoint out.
+        with pytest.raises(psycopg.errors.ForeignKeyViolation):
+            publisher.commit()
+    assert not WebhookEndpoint.objects.exists() and not WebhookDelivery.objects.exists()
 
 
 def test_an_outcome_after_the_lease_is_dropped(receiver):

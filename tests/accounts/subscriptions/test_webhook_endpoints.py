@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey, WebhookDelivery, WebhookEndpoint
-from accounts.subscriptions import deliveries
+from accounts.subscriptions import deliveries, endpoints
 from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.events.models import OPERATORS
 from config.events.outbox import publish_events
@@ -144,6 +144,13 @@ def test_a_disabled_endpoint_gets_nothing_until_it_is_enabled(call):
     assert len(queue_events()) == 1
 
 
+def test_an_operators_decision_stays(call):
+    created = create(call)
+    endpoints.disable_endpoint(WebhookEndpoint.objects.get(), "disabled by an operator: abuse", notice=True)
+    refused = call("PATCH", f"/{created['id']}", {"enabled": True})
+    assert (refused.status_code, refused.json()["error"]) == (409, "An operator has disabled the endpoint")
+
+
 def test_endpoints_of_others_are_not_found(call):
     other = WebhookEndpoint.objects.create(url=URL)
     for method, action in (
@@ -212,6 +219,8 @@ def test_one_event_and_a_range_are_replayed_by_the_filters(call):
 
     assert replayed(eventId=ids[0]) == [ids[0]]
     assert replayed(eventId=ids[1]) == []
+    # The id of a test, which is in no list.
+    assert replayed(eventId=0) == replayed(afterEventId=0, untilEventId=0) == []
     assert replayed(afterEventId=ids[0]) == [ids[2], ids[3]]
     assert replayed(afterEventId=ids[0] - 1, untilEventId=ids[2]) == [ids[0], ids[2]]
 

@@ -69,6 +69,26 @@ def test_the_same_block_again_is_no_event():
     assert take_types() == []
 
 
+def test_all_changes_again_are_no_events():
+    write_all(FACTS)
+    take_outbox()
+    write_all(FACTS)
+    assert take_types() == []
+
+
+def test_a_known_token_that_returns_in_history_is_an_event():
+    old = replace(LAUNCHES[0], block_time=1)
+    write(old, final=True)
+    with transaction.atomic():
+        chain_lock.lock_exclusive(CHAIN_ID)
+        unwind_transactions(CHAIN_ID, [old.tx_hash])
+    take_outbox()
+    with transaction.atomic():
+        writing.leave_out_old_events([old])
+        write(old, final=True)
+    assert take_types() == ["token.indexed", "token.confirmed"]
+
+
 def test_a_token_in_another_block_goes_and_comes():
     write(LAUNCHES[0])
     take_outbox()
@@ -164,7 +184,7 @@ def test_history_is_no_news():
     assert take_types() == ["token.indexed"]
     with transaction.atomic():
         writing.leave_out_old_events([replace(old, block_time=now - 25 * 3600)])
-        write(in_other_block(old))
+        write(LAUNCHES[1])
     assert take_types() == []
 
 
