@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from accounts.models import PartnerKey, WebhookDelivery, WebhookEndpoint
 from accounts.models.webhooks import new_salt
-from accounts.subscriptions.notices import Notice, store_notice
+from accounts.subscriptions.endpoint_events import Notice
+from accounts.subscriptions.notices import store_notice
 from config.http.errors import PermanentError
 from config.http.public_client import AddressForbiddenError, parse_public_url
 

@@ -1,7 +1,6 @@
 """Notices to the owner of a webhook endpoint: an event, and a mail where mail is configured."""
 
 import logging
-from enum import StrEnum
 from smtplib import SMTPException
 from typing import Any
 
@@ -10,54 +9,12 @@ from django.core.mail import send_mail
 from django.db import transaction
 
 from accounts.models import WebhookEndpoint
-from config.events.event_types import EventType, object_schema
+from accounts.subscriptions.endpoint_events import Notice
 from config.events.models import OPERATORS, OutboxEvent
 from config.timestamps import format_timestamp
 
 logger = logging.getLogger(__name__)
 
-_DATA = object_schema(
-    {
-        "endpointId": {"type": "integer"},
-        "url": {"type": "string"},
-        "failingSince": {"type": ["string", "null"], "format": "date-time"},
-        "reason": {"type": "string", "description": "Empty while the endpoint is enabled."},
-    }
-)
-_SUBJECT = "Id of the endpoint."
-
-
-class Notice(StrEnum):
-    """Types of the notices' events."""
-
-    FAILING = "endpoint.failing"
-    DISABLED = "endpoint.disabled"
-
-
-ENDPOINT_EVENTS = (
-    EventType(
-        name=Notice.FAILING.value,
-        summary="All deliveries to a webhook endpoint of yours have failed for days; it will be disabled.",
-        subject=_SUBJECT,
-        data=_DATA,
-        is_public=False,
-    ),
-    EventType(
-        name=Notice.DISABLED.value,
-        summary="A webhook endpoint of yours is disabled: it answered 410, or with nothing but failures for days.",
-        subject=_SUBJECT,
-        data=_DATA,
-        is_public=False,
-    ),
-    EventType(
-        name="webhook.test",
-        summary="You have requested a test of a webhook endpoint. Its id is 0: it is in no list.",
-        subject=_SUBJECT,
-        data=object_schema({"message": {"type": "string"}}),
-        is_public=False,
-        is_stored=False,
-    ),
-)
 _TEXTS = {
     Notice.FAILING: (
         "Webhook endpoint is failing",

@@ -129,7 +129,7 @@ PARTITIONED_TABLES = (
 EVENT_TYPES = (
     "tokens.indexing.launch_events.TOKEN_EVENTS",
     "tokens.deploying.deployment_events.DEPLOYMENT_EVENTS",
-    "accounts.subscriptions.notices.ENDPOINT_EVENTS",
+    "accounts.subscriptions.endpoint_events.ENDPOINT_EVENTS",
 )
 
 # Settings of the apps, in the order of the model.

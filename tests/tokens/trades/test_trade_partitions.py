@@ -142,8 +142,9 @@ def test_maintenance_creates_the_next_weeks_and_drops_expired_ones(committed, se
     store(NOW)
     later = NOW + 2 * WEEK
     made, dropped = partitions.maintain_partitions(later)
+    tables = ("events_event", "tokens_trade", "tokens_minutecandle")
     assert sorted(made) == sorted(
-        f"tokens_{table}_{week}" for table in ("trade", "minutecandle") for week in ("20261130", "20261207", "20261214")
+        f"{table}_{week}" for table in tables for week in ("20261130", "20261207", "20261214")
     )
     assert dropped == ["tokens_minutecandle_20261102", "tokens_minutecandle_20261116", "tokens_trade_20261102"]
     assert (PoolTrade.objects.count(), MinuteCandle.objects.count()) == (1, 0)
@@ -177,7 +178,7 @@ def test_only_one_process_maintains_them(committed):
             call_command("partitions", "--maintain")
     assert names() == []
     tasks.maintain_partitions()
-    assert len(names()) == 6
+    assert len(names()) == 9
 
 
 def test_an_operator_can_see_and_maintain_them(committed, settings):
