@@ -40,6 +40,8 @@ from development.servers import bundled
 
 CHAIN_ID = 8453
 EMPTY, OURS = "backfill_empty", "backfill_ours"
+# The node has no swaps, and a chain with the provider's market data reads none.
+_LAUNCHES_ONLY = {"MARKET_PROVIDER_CHAINS": str(CHAIN_ID)}
 # What a backfill writes itself; triggers write search entries and markets.
 WRITTEN = {
     "tokens_token": "id",
@@ -137,7 +139,9 @@ def run_ours(
     costs = run_measured(
         [*command, "--to", str(options.blocks - 1), *words],
         directory=BASE_DIR,
-        environment=dataset.environment(OURS) | {f"RPC_URLS_{CHAIN_ID}": f"{node}/{path}", **environment},
+        environment=dataset.environment(OURS)
+        | _LAUNCHES_ONLY
+        | {f"RPC_URLS_{CHAIN_ID}": f"{node}/{path}", **environment},
         log=bundled.local_directory() / "log" / "backfill.log",
     )
     with dataset.connect(OURS) as connection:
