@@ -13,7 +13,7 @@ from tokens.models import Candle, Market, MinuteCandle, PoolLiquidityChange, Poo
 pytestmark = pytest.mark.slow
 
 MADE_UP = "0x" + "12" * 20
-PLAN = Plan(launches=60, trades=60, kills=3, reorgs=3)
+PLAN = Plan(launches=60, trades=120, kills=3, reorgs=3)
 
 
 @pytest.fixture
@@ -36,8 +36,10 @@ def test_every_row_is_right_after_kills_and_reorganisations(own_launchpad, envir
     is_right, counted, findings = follower_chaos.check(own_launchpad.deployment.rpc_url, environment["DATABASE_URL"])
     assert is_right, findings
     assert counted["tokens"] == PLAN.launches
-    # Which kinds of trades a short run has depends on the machine's speed: `make chaos` has all of them.
-    assert counted["trades"], counted
+    # Conversions and pools for launched tokens are rarer than the trades of this short run: `make chaos` has them.
+    covered = ("trades", "sells", "of currency 0", "sums")
+    assert [name for name in covered if not counted[name]] == []
+    assert counted["trades"] > counted["of currency 0"]
 
 
 @pytest.mark.django_db(transaction=True)
