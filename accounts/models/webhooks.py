@@ -54,7 +54,7 @@ class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
         return self.filter(by_hand if state == EndpointState.OFF else ~by_hand, disabled_at__isnull=False)
 
     def active(self) -> Self:
-        """Return the enabled endpoints of operators, and of partners whose key is active and has the scope."""
+        """Return the enabled endpoints of operators, and of partner keys that are active and have the scope."""
         now = timezone.now()
         allowed = Q(
             Q(partner_key__expires_at__isnull=True) | Q(partner_key__expires_at__gt=now),

@@ -26,7 +26,7 @@ from config.events.models import Event
 
 logger = logging.getLogger(__name__)
 
-# Threads of an endpoint whose last attempt was fast and accepted. Others have one, for one delivery at a time.
+# Threads of an endpoint with a fast and accepted last attempt. Others have one, for one delivery at a time.
 HEALTHY_THREADS = 4
 SLOW_SECONDS = 1.0
 # Deliveries that a thread claims at once, of a healthy endpoint.
@@ -45,7 +45,7 @@ class Dispatcher:
         # Threads in use by endpoint, and those of slow endpoints.
         self._busy: Counter[int] = Counter()
         self._slow_busy = 0
-        # Endpoints whose last attempt was fast and accepted; and those whose last one was not. Others are new.
+        # Endpoints with a fast and accepted last attempt, and those with another one. The rest is new.
         self._healthy: set[int] = set()
         self._slow: set[int] = set()
 

@@ -93,7 +93,7 @@ class Environment(ServerVariables, IssuerVariables):
     STREAM_CLIENTS_PER_ADDRESS: int = variable(kinds.whole_number(1, 100_000), "20")
     """Maximum open streams of a client address in a process; more get 429."""
     STREAM_HEARTBEAT_SECONDS: float = variable(kinds.number(0.1, 300.0), "15.0")
-    """Seconds between heartbeats. A client whose full buffer does not drain in two of them is disconnected."""
+    """Seconds between heartbeats. A full buffer that does not drain in two of them ends the connection."""
     SITE_URL: str = variable(kinds.origin)
     """Public URL of this installation: links start with it, and https enables the secure flags."""
     HSTS_SECONDS: int = variable(kinds.whole_number(1, 63_072_000), "3600")
