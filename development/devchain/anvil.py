@@ -24,6 +24,8 @@ DEPLOYER_KEY = "2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6
 LAUNCHERS, TRADERS = 9, 20
 # Interval of writes of the whole chain, about 85 kB a launch.
 SAVE_EVERY = 10
+# Default number of past states that a node keeps, up to 2 MB each: more than any test makes.
+STATES = 10_000
 # Start timeout; a start takes about 0.1 s on an idle machine.
 START_SECONDS = 30.0
 _HERE = Path(__file__).resolve().parent
@@ -57,23 +59,24 @@ def anvil_command(
     state: Path | None = None,
     block_time: float | None = None,
     save_every: int = SAVE_EVERY,
-    states: int | None = None,
+    states: int = STATES,
 ) -> list[str]:
     """Return the command line of a node on loopback.
 
     With `state`, a file, the chain (blocks, receipts, logs, the last block's state) is loaded from it at the start, and
     written to it every `save_every` seconds and at the end (SIGTERM or SIGINT). A killed node loses what came after the
     last write, which looks like a reorg. `block_time` is in seconds; by default every transaction makes its block at
-    once. `states` is the number of newest blocks whose state is kept, without which a block can't be reverted; by
-    default the state of all blocks is kept, about 2 MB each.
+    once. `states` is the number of newest blocks, reverted ones included, whose state is kept in memory: a revert to an
+    older block is an error.
     """
     words = [str(anvil), "--host", HOST, "--port", str(port), "--chain-id", str(CHAIN_ID), "--quiet"]
     words += ["--accounts", str(LAUNCHERS + 1 + TRADERS)]
     if state is not None:
         # Not with --preserve-historical-states: 500 launches took 1.3 GB, against 43 MB without it.
         words += ["--state", str(state), "--state-interval", str(save_every)]
-    if states is not None:
-        words += ["--prune-history", str(states)]
+    # Without this option, the node moves the states of all but its newest blocks to files after 500 blocks, and a
+    # revert to one of these leaves all contracts without code.
+    words += ["--prune-history", str(states)]
     if block_time is not None:
         words += ["--block-time", str(block_time)]
     return words
@@ -85,7 +88,7 @@ def run_anvil(
     state: Path | None = None,
     block_time: float | None = None,
     save_every: int = SAVE_EVERY,
-    states: int | None = None,
+    states: int = STATES,
 ) -> Iterator[str]:
     """Run a node on a free port within the context; yield its URL. It ends with this process in any case.
 

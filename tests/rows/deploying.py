@@ -17,7 +17,6 @@ from development.devchain.deploy_contracts import OWNER
 from development.devchain.deploy_contracts import DevelopmentContracts as Contracts
 from development.devchain.launch_transactions import DevLaunchConfig, deployment_config, native_value
 from tests.nodes.devchain_launches import Launchpad
-from tests.processes.waiting import wait_for
 from tests.rows.factories import DeploymentFactory
 from tokens.chains.transaction_types import ContractCall
 from tokens.deploying.sending import submit, wallets
@@ -97,8 +96,6 @@ class Ground:
     def reorg(self, depth: int, *transactions: tuple[str, int]) -> None:
         """Replace the newest blocks by others; for each transaction its bytes and its index among the new blocks."""
         self.rpc("anvil_reorg", depth, [list(pair) for pair in transactions])
-        # On a slow machine the node's newest state lacks the contracts for a moment.
-        wait_for(lambda: self.rpc("eth_getCode", self.contracts.factory, "latest") != "0x")
 
     def send_outside(self, nonce: int, *, gas_price: int = 10**10) -> str:
         """Send an unrelated transaction with the same key."""

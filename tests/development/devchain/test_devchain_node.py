@@ -189,3 +189,13 @@ def children() -> list[int]:
 
 def command_of(pid: int) -> str:
     return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+
+
+def test_contracts_stay_when_blocks_are_reverted_late(tmp_path: Path) -> None:
+    with anvil.run_anvil() as url:
+        factory = deploy_contracts.deploy_contracts(url, chains_file=tmp_path / "chains.toml").factory
+        node = node_client.connect(url)
+        node.manager.request_blocking(RPCEndpoint("anvil_mine"), [hex(1_100)])
+        node.manager.request_blocking(RPCEndpoint("anvil_reorg"), [26, []])
+
+        assert node.eth.get_code(factory)
