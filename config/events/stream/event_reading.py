@@ -12,6 +12,8 @@ import psycopg
 from psycopg.rows import TupleRow, class_row
 from psycopg.types.json import set_json_loads
 
+from config.events.stream.stream_query import CREATOR_FIELDS, StreamFilter
+
 # Name of its sessions in pg_stat_activity.
 APPLICATION_NAME = "launchboard stream"
 # libpq rounds 1 up to 2.
@@ -19,10 +21,20 @@ _CONNECT_SECONDS = 5
 _STATEMENT_MS = 10_000
 
 # Data of other events never leaves the database. Their ids are read, so that the next page starts after them.
-_PAGE: LiteralString = """
+_NEW: LiteralString = """
 SELECT id, type, version, created_at, chain_id, subject,
     CASE WHEN owner_id IS NULL AND starts_with(type, %(streamed)s) THEN data END AS data
-FROM events_event WHERE id > %(after)s AND id <= %(upto)s ORDER BY id LIMIT %(limit)s
+FROM events_event WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
+"""
+# The creator's case is ignored here: `StreamFilter.matches` decides.
+_MATCHING: LiteralString = """
+SELECT id, type, version, created_at, chain_id, subject, data FROM events_event
+WHERE id > %(after)s AND id <= %(upto)s AND owner_id IS NULL AND starts_with(type, %(streamed)s)
+    AND (%(chain_id)s::bigint IS NULL OR chain_id = %(chain_id)s)
+    AND (%(types)s::text[] = '{}' OR type = ANY(%(types)s))
+    AND (%(creator)s = '' OR lower(%(creator)s) IN (
+        SELECT lower(data ->> field) FROM unnest(%(creator_fields)s::text[]) AS field))
+ORDER BY id LIMIT %(limit)s
 """
 _NEWEST: LiteralString = "SELECT coalesce(max(id), 0) FROM events_event"
 _OLDEST: LiteralString = "SELECT coalesce(min(id), 0) FROM events_event"
@@ -79,17 +91,15 @@ class EventReader:
         """Return whether the last statement succeeded."""
         return self._connection is not None
 
-    async def fetch_page(self, *, after: int, upto: int, limit: int) -> list[EventRow]:
-        """Return the first `limit` events with ids above `after`, up to and including `upto`."""
-        parameters = {"after": after, "upto": upto, "limit": limit, "streamed": self._streamed}
-        async with self._turn:
-            connection = await self._connect()
-            try:
-                async with connection.cursor(row_factory=class_row(EventRow)) as cursor:
-                    return await (await cursor.execute(_PAGE, parameters)).fetchall()
-            except psycopg.Error:
-                await self._close()
-                raise
+    async def fetch_new(self, *, after: int, limit: int) -> list[EventRow]:
+        """Return the first `limit` events with ids above `after`, without the data of those that are not streamed."""
+        return await self._fetch_rows(_NEW, {"after": after, "limit": limit})
+
+    async def fetch_matching(self, wanted: StreamFilter, *, after: int, upto: int, limit: int) -> list[EventRow]:
+        """Return the first `limit` streamed events with ids above `after`, up to and including `upto`, that match."""
+        parameters = {"after": after, "upto": upto, "limit": limit, "chain_id": wanted.chain_id}
+        creator = {"creator": wanted.creator, "creator_fields": list(CREATOR_FIELDS)}
+        return await self._fetch_rows(_MATCHING, parameters | {"types": list(wanted.types)} | creator)
 
     async def newest_id(self) -> int:
         """Return the id of the newest event, 0 without any."""
@@ -98,6 +108,17 @@ class EventReader:
     async def oldest_id(self) -> int:
         """Return the id of the oldest event that is stored, 0 without any."""
         return await self._fetch_number(_OLDEST)
+
+    async def _fetch_rows(self, statement: LiteralString, parameters: Mapping[str, Any]) -> list[EventRow]:
+        async with self._turn:
+            connection = await self._connect()
+            try:
+                async with connection.cursor(row_factory=class_row(EventRow)) as cursor:
+                    found = await cursor.execute(statement, {"streamed": self._streamed, **parameters})
+                    return await found.fetchall()
+            except psycopg.Error:
+                await self._close()
+                raise
 
     async def _fetch_number(self, statement: LiteralString) -> int:
         async with self._turn:

@@ -16,7 +16,6 @@ logger = logging.getLogger(__name__)
 # Seconds between polls without a full page: on average half of it is added to an event's latency.
 _POLL_SECONDS = 0.05
 _POLL_EVENTS = 500
-_MAX_ID = 2**63 - 1
 _BACKOFF = Backoff(first=0.1, longest=3)
 
 
@@ -57,7 +56,7 @@ class LogPoller:
 
     async def _poll(self) -> bool:
         """Publish a page, and return whether it had all new events."""
-        rows = await self._reader.fetch_page(after=self._hub.newest, upto=_MAX_ID, limit=_POLL_EVENTS)
+        rows = await self._reader.fetch_new(after=self._hub.newest, limit=_POLL_EVENTS)
         if rows:
             self._hub.publish(rows)
         is_complete = len(rows) < _POLL_EVENTS

@@ -13,6 +13,8 @@ from config.events.stream.stream_query import StreamQuery
 
 # Bytes that wait for a client in this process, besides one frame; the system buffers SEND_BUFFER_BYTES more.
 BUFFER_BYTES = 32 * 1024
+# Ids that one statement reads through for events that match: others wait for milliseconds.
+_SCANNED_IDS = 5_000
 # Seconds between checks whether the newest event in memory has reached a client's.
 _REACH_SECONDS = 0.05
 
@@ -105,12 +107,15 @@ class StreamClient:
         return [], self.position
 
     async def _read_log(self) -> tuple[list[Frame], int]:
-        upto = self._hub.newest
-        rows = await self._reader.fetch_page(after=self.position, upto=upto, limit=READ_EVENTS)
-        # After the page: what is stored now was stored then. Id 0 is the position before the first stored event.
+        newest = self._hub.newest
+        # Id 0 is the position before the first stored event.
+        after = self.position or (await self._reader.oldest_id() or newest + 1) - 1
+        upto = min(newest, after + _SCANNED_IDS)
+        rows = await self._reader.fetch_matching(self.wanted, after=after, upto=upto, limit=READ_EVENTS)
+        # After the page: what is stored now was stored then.
         oldest = await self._reader.oldest_id()
-        if self.position and self.position + 1 < oldest:
-            return self._lose_history(oldest=oldest, newest=upto)
+        if after + 1 < oldest:
+            return self._lose_history(oldest=oldest, newest=newest)
         if len(rows) == READ_EVENTS:
             upto = rows[-1].id
         return list(make_frames(encode_events(rows), self.wanted, upto=upto)), upto

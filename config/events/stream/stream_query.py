@@ -1,6 +1,6 @@
 """Query of the stream: the event to go on from, and filters of events. OpenAPI describes it by the same parsers.
 
-A parameter without a value counts as absent, and an unknown one is ignored, as everywhere in the API.
+A parameter without a value counts as absent, as everywhere in the API.
 """
 
 import re
@@ -19,7 +19,7 @@ _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
 CREATOR_PATTERN = "0[xX][0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[1-9][0-9]{0,17}"
 _CREATOR = re.compile(CREATOR_PATTERN)
 # Fields of an event's data that name a creator of the token.
-_CREATORS = ("msg_sender", "requestor_address", "requestor_fid", "admin")
+CREATOR_FIELDS = ("msg_sender", "requestor_address", "requestor_fid", "admin")
 
 
 class StreamQueryError(ValueError):
@@ -58,7 +58,7 @@ class StreamQuery:
 
 def creator_keys(data: Mapping[str, Any]) -> frozenset[str]:
     """Return the addresses and FIDs of a token's creators, EVM addresses in lower case."""
-    return frozenset(_creator_key(str(data[name])) for name in _CREATORS if data.get(name) is not None)
+    return frozenset(_creator_key(str(data[name])) for name in CREATOR_FIELDS if data.get(name) is not None)
 
 
 def streamed_types() -> list[str]:
