@@ -1,7 +1,5 @@
 """Admin pages for the delivery log of webhooks, with the attempts of each delivery, and replays of chosen ones."""
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
@@ -93,23 +91,20 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     def replay(self, request: HttpRequest, chosen: QuerySet[WebhookDelivery]) -> None:
         """Queue each chosen delivery's event again for the same endpoint."""
         active = WebhookEndpoint.objects.active().in_bulk()
-        replayed: dict[tuple[int, int], Any] = {}
+        replayed: list[WebhookDelivery] = []
         with transaction.atomic():
             for delivery in chosen:
-                endpoint = active.get(delivery.endpoint_id)
-                if endpoint is None or delivery.event_id is None:
+                endpoint, event_id = active.get(delivery.endpoint_id), delivery.event_id
+                if endpoint is None or event_id is None:
                     continue
-                key = (endpoint.pk, delivery.event_id)
-                if key not in replayed:
-                    queued = deliveries.replay_events(endpoint, first=delivery.event_id, last=delivery.event_id).queued
-                    replayed[key] = delivery if queued else None
-            log_changes(request, [delivery for delivery in replayed.values() if delivery], "Replayed.")
-        queued_count = sum(delivery is not None for delivery in replayed.values())
-        self.message_user(request, f"{queued_count} queued.", messages.SUCCESS)
-        left_out = len(chosen) - queued_count
+                if deliveries.replay_events(endpoint, first=event_id, last=event_id).queued:
+                    replayed.append(delivery)
+            log_changes(request, replayed, "Replayed.")
+        self.message_user(request, f"{len(replayed)} queued.", messages.SUCCESS)
+        left_out = len(chosen) - len(replayed)
         if left_out:
             text = (
-                f"{left_out} left out: tests, duplicates, events past their retention or outside of the filters, and "
-                "endpoints that get no events."
+                f"{left_out} left out: tests, events that are queued already, past their retention or outside of the "
+                "filters, and endpoints that get no events."
             )
             self.message_user(request, text, messages.WARNING)

@@ -255,7 +255,8 @@ class WebhookEndpointAdmin(ModelAdmin):
         if not form.is_valid():
             text = (
                 f"The events of these ids that its filters let through are sent to {endpoint} again, at most "
-                f"{deliveries.MAX_REPLAYED:,} at a time. Their webhook-id is that of the first delivery."
+                f"{deliveries.MAX_REPLAYED:,} at a time and without those that are queued already. Their webhook-id is "
+                "that of the first delivery."
             )
             return confirmation_page(
                 self, request, row=endpoint, title="Replay events", text=text, button="Replay", form=form

@@ -9,6 +9,10 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddIndex(
             model_name="webhookdelivery",
+            index=models.Index(fields=["endpoint", "status", "-id"], name="webhook_delivery_newest_by"),
+        ),
+        migrations.AddIndex(
+            model_name="webhookdelivery",
             index=models.Index(
                 condition=models.Q(("status__in", ["failed", "cancelled"])),
                 fields=["status", "-id"],

@@ -170,6 +170,7 @@ class WebhookDelivery(Leased):
             models.Index(fields=["due_at"], name="webhook_queue_due", condition=Q(status="pending")),
             # The delivery log, newest first.
             models.Index(fields=["endpoint", "-id"], name="webhook_delivery_newest"),
+            models.Index(fields=["endpoint", "status", "-id"], name="webhook_delivery_newest_by"),
             # Replays of an event or a range.
             models.Index(fields=["endpoint", "event_id"], name="webhook_delivery_by_event"),
             # The operators' list, filtered by what is rare in it: without these, a page could read all rows.

@@ -17,7 +17,8 @@ TEST_TYPE = "webhook.test"
 MAX_REPLAYED = 10_000
 _PRUNED = 10_000
 
-# An operator's endpoint gets the events of all partners.
+# An operator's endpoint gets the events of all partners. No event waits twice for an endpoint: repeated replays add
+# nothing to its queue.
 _QUEUE = """
 INSERT INTO accounts_webhookdelivery (endpoint_id, event_id, event_type, reason, status, created_at, due_at, log)
 SELECT endpoint.id, event.id, event.type, %(reason)s, 'pending', %(now)s, %(now)s, '[]'
@@ -26,6 +27,10 @@ FROM events_event AS event JOIN accounts_webhookendpoint AS endpoint
     AND (endpoint.chain_ids = '{}' OR event.chain_id IS NULL OR event.chain_id = ANY(endpoint.chain_ids))
     AND (endpoint.partner_key_id IS NULL OR event.owner_id IS NULL OR event.owner_id = endpoint.partner_key_id)
 WHERE event.id BETWEEN %(first)s AND %(last)s AND endpoint.id = ANY(%(endpoint_ids)s)
+    AND NOT EXISTS (
+        SELECT FROM accounts_webhookdelivery AS queued
+        WHERE queued.endpoint_id = endpoint.id AND queued.event_id = event.id AND queued.status = 'pending'
+    )
 ORDER BY event.id LIMIT %(most)s
 RETURNING event_id
 """
@@ -53,7 +58,7 @@ def publish_and_queue() -> int:
 
 
 def replay_events(endpoint: WebhookEndpoint, *, first: int, last: int, most: int = MAX_REPLAYED) -> Replay:
-    """Queue the events of a range of ids again that the endpoint may get, at most `most`."""
+    """Queue the events of a range of ids again that the endpoint may get, at most `most`, without queued ones."""
     event_ids = _queue(first, last, [endpoint.pk], DeliveryReason.REPLAY, most=most)
     has_more = len(event_ids) == most
     return Replay(queued=len(event_ids), cursor=max(event_ids) if has_more else None)

@@ -15,7 +15,7 @@ from accounts.models.webhooks import new_salt
 from accounts.subscriptions.endpoint_events import Notice
 from accounts.subscriptions.notices import store_notice
 from config.http.errors import PermanentError
-from config.http.public_client import AddressForbiddenError, parse_public_url
+from config.http.public_client import AddressForbiddenError, is_public_host, parse_public_url
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ MAX_ENDPOINTS = 20
 _DELETED = 10_000
 # For which the previous secret signs, too.
 ROTATION_OVERLAP = timedelta(hours=24)
-_URL_RULE = "must be an https:// URL with a host, and without credentials"
+_URL_RULE = "must be an https:// URL of a public host, on port 443 and without credentials"
 
 
 class TooManyEndpointsError(PermanentError):
@@ -32,15 +32,16 @@ class TooManyEndpointsError(PermanentError):
 
 
 def check_endpoint_url(url: str) -> None:
-    """Raise ValueError with the rule unless deliveries can be sent to this URL.
+    """Raise ValueError with the rule unless deliveries can be sent to this URL. Names are resolved at each delivery.
 
-    http:// is accepted only where WEBHOOK_ALLOWED_NETWORKS is set, for receivers in a private network.
+    Where WEBHOOK_ALLOWED_NETWORKS is set, receivers in private networks may have http://, addresses and other ports.
     """
     try:
         place = parse_public_url(url)
     except AddressForbiddenError as error:
         raise ValueError(_URL_RULE) from error
-    if place.scheme != "https" and not settings.WEBHOOK_ALLOWED_NETWORKS:
+    is_public = place.scheme == "https" and place.port in (None, 443) and is_public_host(place)
+    if not is_public and not settings.WEBHOOK_ALLOWED_NETWORKS:
         raise ValueError(_URL_RULE)
 
 

@@ -1,23 +1,18 @@
 """Query parameters: described by a serializer, validated before a view runs."""
 
 import functools
-import re
-from heapq import nsmallest
 from typing import Any
 
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 from rest_framework.serializers import Serializer
 
+from config.api.response_headers import ignored_params
+
 SerializerClass = type[Serializer[Any]]
 
 # The only parameter that differs on each page of a walk; the view parses it.
 _CURSOR = "cursor"
-
-# Bounds of X-Ignored-Params; callers control its content.
-_MAX_IGNORED_NAMES = 20
-_MAX_IGNORED_NAME_LENGTH = 50
-_NOT_IN_HEADER = re.compile(r"[^!-+\--~]")
 
 
 def parse_query(given: QueryDict, serializer: SerializerClass | None) -> dict[str, Any]:
@@ -44,10 +39,9 @@ def parse_query(given: QueryDict, serializer: SerializerClass | None) -> dict[st
     return {**checked, **cursor}
 
 
-def ignored_parameters(given: QueryDict, serializer: SerializerClass | None) -> tuple[str, ...]:
-    """Return the unknown parameters, in visible ASCII without commas, so that none can inject a header."""
-    unknown = nsmallest(_MAX_IGNORED_NAMES, set(given) - _known_names(serializer) - {""})
-    return tuple(sorted({_NOT_IN_HEADER.sub("?", name[:_MAX_IGNORED_NAME_LENGTH]) for name in unknown}))
+def ignored_parameters(given: QueryDict, serializer: SerializerClass | None) -> str:
+    """Return the X-Ignored-Params of a response, which is empty if all parameters are known."""
+    return ignored_params(set(given) - _known_names(serializer))
 
 
 @functools.lru_cache(maxsize=2048)

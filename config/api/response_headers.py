@@ -1,9 +1,12 @@
-"""Response headers for caches (`Cache-Control`, RFC 9111) and for deprecated endpoints.
+"""Response headers for caches (`Cache-Control`, RFC 9111), for deprecated endpoints and of unknown parameters.
 
 Errors are never cached.
 """
 
+import re
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
+from heapq import nsmallest
 
 # For responses that depend on the moment or on the caller, and for all errors.
 NO_STORE = "no-store"
@@ -62,3 +65,15 @@ def deprecation_headers(successor: str) -> dict[str, str]:
         "Deprecation": f"@{int(DEPRECATED_SINCE.timestamp())}",
         "Link": f'<{successor}>; rel="successor-version"',
     }
+
+
+# Bounds of X-Ignored-Params; callers control its content.
+_MAX_IGNORED_NAMES = 20
+_MAX_IGNORED_NAME_LENGTH = 50
+_NOT_IN_HEADER = re.compile(r"[^!-+\--~]")
+
+
+def ignored_params(unknown: AbstractSet[str]) -> str:
+    """Return the value of X-Ignored-Params: the names in visible ASCII, so that none can inject a header."""
+    names = nsmallest(_MAX_IGNORED_NAMES, unknown - {""})
+    return ",".join(sorted({_NOT_IN_HEADER.sub("?", name[:_MAX_IGNORED_NAME_LENGTH]) for name in names}))

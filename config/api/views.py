@@ -45,7 +45,7 @@ class LimitedView(APIView):
     is_usage_counted = False
     # Slots of `config.concurrency_limits`, until the response is made.
     held_slots: ExitStack
-    _ignored: tuple[str, ...] = ()
+    _ignored = ""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Release the slots that the request has taken, however it ends."""
@@ -91,7 +91,7 @@ class LimitedView(APIView):
         for name, value in rate_limit_headers(self.limit_results).items():
             response[name] = value
         if self._ignored:
-            response["X-Ignored-Params"] = ",".join(self._ignored)
+            response["X-Ignored-Params"] = self._ignored
         return response
 
 

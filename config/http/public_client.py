@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPException
+from ipaddress import ip_address
 from queue import Empty, SimpleQueue
 from urllib.parse import urljoin
 
@@ -131,6 +132,16 @@ def parse_public_url(url: str) -> Url:
     if place.auth is not None or "%" in place.host:
         raise AddressForbiddenError("a URL with credentials or a zone")
     return place
+
+
+def is_public_host(place: Url) -> bool:
+    """Return False if the URL's host is an address that is not public; a name is not resolved."""
+    host = _host(place)
+    try:
+        ip_address(host)
+    except ValueError:
+        return True
+    return is_public_address(host)
 
 
 def _follow(place: Url, location: str) -> Url:

@@ -13,12 +13,12 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from config.api.metrics_access import metrics_refusal
-from config.api.response_headers import NO_STORE
+from config.api.response_headers import NO_STORE, ignored_params
 from config.client_ip import address_key
 from config.events.stream.event_hub import EventHub
 from config.events.stream.event_reading import EventReader
 from config.events.stream.stream_client import StreamClient, StreamCounts
-from config.events.stream.stream_query import StreamQueryError, parse_stream_query
+from config.events.stream.stream_query import PARSERS, StreamQueryError, parse_stream_query
 
 PATH = "/api/tokens/stream"
 _READS = ("GET", "HEAD")
@@ -31,7 +31,7 @@ _STREAM_HEADERS = {
     "X-Accel-Buffering": "no",
 }
 # As `config.api.cors` for public reads. Browsers send Last-Event-ID by themselves, clients by `fetch` as a header.
-_CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After"}
+_CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After, X-Ignored-Params"}
 _PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Methods": ", ".join(_READS),
     "Access-Control-Allow-Headers": "cache-control, content-type, last-event-id",
@@ -121,11 +121,13 @@ class StreamApp:
         return await self._respond_with_events(request)
 
     async def _respond_with_events(self, request: web.BaseRequest) -> web.StreamResponse:
+        ignored = ignored_params(request.query.keys() - PARSERS.keys())
+        headers = _CORS_HEADERS | ({"X-Ignored-Params": ignored} if ignored else {})
         try:
             query = parse_stream_query(request.query.items(), last_event_id=request.headers.get("Last-Event-ID", ""))
         except StreamQueryError as error:
-            return _json(_invalid(error.details), status=400, headers=_CORS_HEADERS)
-        response = web.StreamResponse(headers=_STREAM_HEADERS | _CORS_HEADERS)
+            return _json(_invalid(error.details), status=400, headers=headers)
+        response = web.StreamResponse(headers=_STREAM_HEADERS | headers)
         if request.method == "HEAD":
             return response
         response.force_close()
@@ -142,8 +144,7 @@ class StreamApp:
                 )
                 await client.serve(request, response)
         except RefusedStreamError as error:
-            headers = _CORS_HEADERS | {"Retry-After": _RETRY_SECONDS}
-            return _json({"error": str(error)}, status=error.status, headers=headers)
+            return _json({"error": str(error)}, status=error.status, headers=headers | {"Retry-After": _RETRY_SECONDS})
         return response
 
     def _respond_with_metrics(self, request: web.BaseRequest) -> web.Response:

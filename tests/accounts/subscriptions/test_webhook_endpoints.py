@@ -86,6 +86,9 @@ def test_no_row_contains_a_secret(call):
         ({"url": "https://user:pw@receiver.example/"}, "url", "must be an https:// URL"),
         ({"url": "file:///etc/passwd"}, "url", "must be an https:// URL"),
         ({"url": "https://"}, "url", "must be an https:// URL"),
+        ({"url": "https://receiver.example:8443/"}, "url", "must be an https:// URL"),
+        ({"url": "https://10.1.2.3/"}, "url", "must be an https:// URL"),
+        ({"url": "https://[::1]/"}, "url", "must be an https:// URL"),
         ({"url": "https://a.example/" + "x" * 2_048}, "url", "must have at most 2048 characters"),
         ({"url": 5}, "url", "must be text"),
         ({"url": URL, "types": ["token.indexed", "webhook.test"]}, "types[1]", "must be "),
@@ -218,10 +221,14 @@ def test_one_event_and_a_range_are_replayed_by_the_filters(call):
         return sorted(each.event_id for each in new)
 
     assert replayed(eventId=ids[0]) == [ids[0]]
+    assert replayed(eventId=ids[0]) == []
+    WebhookDelivery.objects.update(status="delivered")
+    assert replayed(eventId=ids[0]) == [ids[0]]
     assert replayed(eventId=ids[1]) == []
     # The id of a test, which is in no list.
     assert replayed(eventId=0) == replayed(afterEventId=0, untilEventId=0) == []
     assert replayed(afterEventId=ids[0]) == [ids[2], ids[3]]
+    WebhookDelivery.objects.update(status="failed")
     assert replayed(afterEventId=ids[0] - 1, untilEventId=ids[2]) == [ids[0], ids[2]]
 
 

@@ -106,6 +106,23 @@ def test_filters_select_events_live_and_stored(start, publish):
         assert reader.next_event() is None
 
 
+def test_filters_select_events_of_a_long_log(start, publish):
+    publish("dropped")
+    Event.objects.all().delete()
+    for subject, fields in EVENTS:
+        publish(subject, **fields)
+    # More than the process has in memory and one statement reads through.
+    for _ in range(4):
+        publish(*["other"] * 4_000, chain_id=5, type="token.confirmed")
+    stream = start(STREAM_CLIENTS_PER_ADDRESS="100")
+    readers = {query: stream.listen(f"?lastEventId=0&{query}") for query in SELECTED if "unknown" not in query}
+    publish("last", chain_id=7, data={"msg_sender": WALLET, "requestor_fid": 5})
+    for query, reader in readers.items():
+        last = ["last"] if query in ("chainId=7", "creator=5", f"creator={WALLET}", f"creator={WALLET.upper()}") else []
+        expected = [*SELECTED[query], *last]
+        assert subjects(reader.take(len(expected))) == expected, query
+
+
 def test_a_heartbeat_has_the_position_of_a_client_without_matches(start, publish):
     stream = start(STREAM_HEARTBEAT_SECONDS="0.1")
     reader = stream.listen("?chainId=7")
@@ -275,3 +292,10 @@ def test_the_web_server_redirects_to_the_stream(client, settings):
     assert response.headers["Location"] == f"https://stream.example{PATH}?type=token.indexed&lastEventId=5"
     assert response.headers["Access-Control-Allow-Origin"] == "*"
     assert client.get(PATH).headers["Location"] == f"https://stream.example{PATH}"
+
+
+def test_unknown_parameters_are_ignored_and_named(start):
+    stream = start()
+    assert stream.open("?chain=1&wallet=2&type=").response.headers["X-Ignored-Params"] == "chain,wallet"
+    assert stream.open("?chainId=x&chain=1").response.headers["X-Ignored-Params"] == "chain"
+    assert "X-Ignored-Params" not in stream.open("?chainId=1").response.headers
