@@ -27,6 +27,8 @@ MAX_REPORTED = 20
 _MAX_KEY = 60
 
 MAX_URL = 2_048
+# Largest whole number that every JSON parser reads exactly (RFC 8259, 6).
+LARGEST_JSON_NUMBER = 2**53 - 1
 # Controls, white space, and what would end an attribute of an HTML page.
 _NOT_IN_URL = r"\s\x00-\x1f\x7f<>\"'`\\"
 # JSON Schema of what `parse_flag` accepts.

@@ -33,8 +33,9 @@ from accounts.models import (
 )
 from accounts.models.webhooks import DISABLED_BY
 from accounts.subscriptions import deliveries, endpoints, webhook_secrets
+from accounts.subscriptions.endpoint_bodies import MAX_CHAINS
 from config.events.event_types import stored_types
-from config.json_rules import MAX_URL
+from config.json_rules import LARGEST_JSON_NUMBER, MAX_URL
 from config.operators.admin_pages import (
     AdminFilterSet,
     change_url,
@@ -44,8 +45,6 @@ from config.operators.admin_pages import (
     secret_page,
 )
 
-_MAX_CHAINS = 50
-_LARGEST_ID = 2**53 - 1
 _USAGE = "The receiver verifies the webhook-signature of each message with it."
 _NO_EVENTS = "The endpoint gets no events: it is disabled, or its key isn't active with the scope webhooks."
 
@@ -55,8 +54,8 @@ class WebhookEndpointForm(forms.ModelForm):
 
     url = forms.CharField(label="URL", max_length=MAX_URL, widget=UnfoldAdminTextInputWidget)
     chain_ids = SimpleArrayField(
-        forms.IntegerField(min_value=1, max_value=_LARGEST_ID),
-        max_length=_MAX_CHAINS,
+        forms.IntegerField(min_value=1, max_value=LARGEST_JSON_NUMBER),
+        max_length=MAX_CHAINS,
         required=False,
         widget=UnfoldAdminTextInputWidget,
         help_text="Ids of chains, with commas between them. Empty for all chains.",
@@ -110,12 +109,12 @@ class ReplayForm(forms.Form):
     """Range of event ids."""
 
     after = forms.IntegerField(
-        label="After event id", min_value=0, max_value=_LARGEST_ID, widget=UnfoldAdminTextInputWidget
+        label="After event id", min_value=0, max_value=LARGEST_JSON_NUMBER, widget=UnfoldAdminTextInputWidget
     )
     until = forms.IntegerField(
         label="Until event id",
         min_value=0,
-        max_value=_LARGEST_ID,
+        max_value=LARGEST_JSON_NUMBER,
         required=False,
         widget=UnfoldAdminTextInputWidget,
         help_text="Included. Empty for all up to the newest event.",
@@ -265,7 +264,7 @@ class WebhookEndpointAdmin(ModelAdmin):
             messages.error(request, _NO_EVENTS)
             return redirect(change_url(endpoint))
         after, until = form.cleaned_data["after"], form.cleaned_data["until"]
-        last = _LARGEST_ID if until is None else until
+        last = LARGEST_JSON_NUMBER if until is None else until
         with transaction.atomic():
             replayed = deliveries.replay_events(endpoint, first=after + 1, last=last)
             span = f"after {after}" if until is None else f"after {after} until {until}"

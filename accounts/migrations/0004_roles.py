@@ -20,16 +20,6 @@ PERMISSIONS = {
 }
 
 
-def make_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.grant_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
-def remove_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.withdraw_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
 class Migration(migrations.Migration):
     dependencies = [
         ("accounts", "0003_usage_and_limits"),
@@ -38,4 +28,4 @@ class Migration(migrations.Migration):
         ("contenttypes", "0002_remove_content_type_name"),
     ]
 
-    operations = [migrations.RunPython(make_roles, remove_roles)]
+    operations = [roles.grant(PERMISSIONS)]

@@ -1,10 +1,13 @@
 """Permissions of the operators' groups. Migrations create the groups and may import this module.
 
-A model that operators are to see later needs a migration of its own that calls `grant_permissions`.
+A model that operators are to see later needs a migration of its own with `grant`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
+
+from django.db.migrations import RunPython
 
 # Issues, rotates and revokes keys, tags tokens, indexes transactions again.
 OPERATOR = "operator"
@@ -12,18 +15,28 @@ OPERATOR = "operator"
 SUPPORT = "support"
 
 
-def grant_permissions(apps: Any, *, role: str, permissions: Iterable[str], using: str) -> None:
-    """Grant the group permissions of the form `app.action_model`, such as `tokens.view_token`; create it if missing.
+def grant(permissions: Mapping[str, Iterable[str]]) -> RunPython:
+    """Return the operation of a migration that grants roles permissions, such as `tokens.view_token`.
 
-    `apps` may be the registry of a migration. Django creates permissions after all migrations; missing ones are
-    created here in the same form, and Django finds them later.
+    In reverse it withdraws them, and deletes groups without permissions.
     """
+    return RunPython(partial(_change_groups, _grant, permissions), partial(_change_groups, _withdraw, permissions))
+
+
+def _change_groups(
+    change: Callable[..., None], permissions: Mapping[str, Iterable[str]], apps: Any, schema_editor: Any
+) -> None:
+    for role, names in permissions.items():
+        change(apps, role, names, using=schema_editor.connection.alias)
+
+
+def _grant(apps: Any, role: str, permissions: Iterable[str], *, using: str) -> None:
     group, _ = apps.get_model("auth", "Group").objects.using(using).get_or_create(name=role)
+    # Django creates permissions after all migrations, and finds these later.
     group.permissions.add(*(_permission(apps, name, using) for name in permissions))
 
 
-def withdraw_permissions(apps: Any, *, role: str, permissions: Iterable[str], using: str) -> None:
-    """Remove what `grant_permissions` granted, and delete the group if it has no permissions left."""
+def _withdraw(apps: Any, role: str, permissions: Iterable[str], *, using: str) -> None:
     group = apps.get_model("auth", "Group").objects.using(using).filter(name=role).first()
     if group is None:
         return

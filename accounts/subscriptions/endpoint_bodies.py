@@ -11,6 +11,7 @@ from accounts.models.webhooks import MAX_DESCRIPTION
 from accounts.subscriptions.endpoints import check_endpoint_url
 from config.events.event_types import stored_types
 from config.json_rules import (
+    LARGEST_JSON_NUMBER,
     FieldRule,
     InvalidFieldsError,
     Rule,
@@ -25,10 +26,9 @@ from config.json_rules import (
 
 MAX_CHAINS = 50
 _MAX_EMAIL = 254
-_LARGEST_ID = 2**53 - 1
 
 _plain_text = text(most=MAX_DESCRIPTION)
-_event_id = whole_number(least=0, most=_LARGEST_ID, unit="event ids")
+_event_id = whole_number(least=0, most=LARGEST_JSON_NUMBER, unit="event ids")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +71,7 @@ def parse_replay(body: Any) -> EventRange:
         raise InvalidFieldsError(problems)
     first: Any = one if after is None else after + 1
     last = one if one is not None else until
-    return EventRange(first=first, last=_LARGEST_ID if last is None else last)
+    return EventRange(first=first, last=LARGEST_JSON_NUMBER if last is None else last)
 
 
 def _fields() -> dict[str, FieldRule]:
@@ -80,7 +80,7 @@ def _fields() -> dict[str, FieldRule]:
         "description": FieldRule(rule=_plain_text, default=""),
         "types": FieldRule(rule=_listed(choice(*stored_types()), most=len(stored_types())), default=[]),
         "chainIds": FieldRule(
-            rule=_listed(whole_number(least=1, most=_LARGEST_ID, unit="chain ids"), most=MAX_CHAINS),
+            rule=_listed(whole_number(least=1, most=LARGEST_JSON_NUMBER, unit="chain ids"), most=MAX_CHAINS),
             default=[],
             attribute="chain_ids",
         ),

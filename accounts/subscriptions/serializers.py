@@ -9,9 +9,9 @@ from accounts.models import DeliveryReason, DeliveryStatus
 from accounts.subscriptions.endpoints import MAX_ENDPOINTS
 from config.api.fields import WholeNumberField
 from config.events.event_types import stored_types
+from config.json_rules import LARGEST_JSON_NUMBER
 
 EVENT_NAMES = [*stored_types()]
-_LARGEST_ID = 2**53 - 1
 
 
 @extend_schema_field({"type": "object", "description": "Described by the schema of the type, under `webhooks`."})
@@ -23,7 +23,10 @@ class EventsQuery(serializers.Serializer[Any]):
     """Page of the catch-up list."""
 
     after = WholeNumberField(
-        min_value=0, max_value=_LARGEST_ID, required=False, help_text="The cursor of an earlier page; by default all."
+        min_value=0,
+        max_value=LARGEST_JSON_NUMBER,
+        required=False,
+        help_text="The cursor of an earlier page; by default all.",
     )
     limit = WholeNumberField(min_value=1, max_value=500, default=100)
     type = serializers.ChoiceField(
@@ -31,7 +34,7 @@ class EventsQuery(serializers.Serializer[Any]):
         required=False,
         error_messages={"invalid_choice": f"must be one of {', '.join(EVENT_NAMES)}"},
     )
-    chainId = WholeNumberField(min_value=1, max_value=_LARGEST_ID, required=False)
+    chainId = WholeNumberField(min_value=1, max_value=LARGEST_JSON_NUMBER, required=False)
 
 
 EVENT = inline_serializer(
@@ -118,7 +121,7 @@ class DeliveriesQuery(serializers.Serializer[Any]):
     )
     limit = WholeNumberField(min_value=1, max_value=100, default=20)
     before = WholeNumberField(
-        min_value=1, max_value=_LARGEST_ID, required=False, help_text="The cursor of an earlier page."
+        min_value=1, max_value=LARGEST_JSON_NUMBER, required=False, help_text="The cursor of an earlier page."
     )
 
 

@@ -109,15 +109,15 @@ def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
 
 
 @contextmanager
-def servers(place: Path) -> Iterator[tuple[OwnPostgres, OwnServer]]:
-    """Yield a PostgreSQL and a Valkey of one's own that recover their data after a kill."""
+def servers(place: Path, *, is_valkey_durable: bool = True) -> Iterator[tuple[OwnPostgres, OwnServer]]:
+    """Yield a PostgreSQL and a Valkey of one's own, which recover their data after a kill if they are durable."""
     # Root's servers run under another id, which must reach its directories.
     place.chmod(0o711)
     (place / "postgres").mkdir()
     (place / "valkey").mkdir()
     postgres = OwnPostgres(place / "postgres")
     try:
-        valkey = OwnServer(place / "valkey", durable=True)
+        valkey = OwnServer(place / "valkey", durable=is_valkey_durable)
         try:
             yield postgres, valkey
         finally:

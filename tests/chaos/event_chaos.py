@@ -17,6 +17,7 @@ from statistics import quantiles
 import psycopg
 
 from config.environment.variables import BASE_DIR
+from tests.chaos.deploy_chaos import servers
 from tests.chaos.event_check import (
     Found,
     Target,
@@ -120,15 +121,7 @@ class Ground:
 @contextmanager
 def ground(place: Path) -> Iterator[Ground]:
     """Yield servers in a directory, and a database with the tables. The Valkey loses its data when it is killed."""
-    # Root's servers run under another id, which must reach its directories.
-    place.chmod(0o711)
-    with ExitStack() as stack:
-        (place / "postgres").mkdir()
-        (place / "valkey").mkdir()
-        postgres = OwnPostgres(place / "postgres")
-        stack.callback(postgres.stop)
-        valkey = OwnServer(place / "valkey")
-        stack.callback(valkey.stop)
+    with servers(place, is_valkey_durable=False) as (postgres, valkey):
         environment = dict(os.environ) | {
             "DATABASE_URL": postgres.url,
             "REDIS_URL": valkey.url,

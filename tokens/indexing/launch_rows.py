@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from config.json_rules import LARGEST_JSON_NUMBER
 from config.postgresql.bulk_load import format_copy_row
 from config.timestamps import format_timestamp
 from tokens.chains.addresses import address_key
@@ -13,7 +14,6 @@ from tokens.chains.types import DevBuy, Launch, Lockup, TransactionFacts, Vault,
 from tokens.indexing.fact_json import launch_facts
 from tokens.indexing.launch_warnings import find_warnings
 from tokens.indexing.metadata import (
-    LARGEST_JSON_NUMBER,
     copy_key,
     cut_text,
     farcaster_fid,

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from config.json_rules import LARGEST_JSON_NUMBER
 from config.unicode import normalize_text
 
 # Longer texts are cut, so that no row grows without limit.
@@ -22,8 +23,6 @@ MAX_JSON_TEXT = 50_000
 _MAX_BRACKETS = 1_000
 # A context keeps its nesting down to this depth; deeper values become null.
 MAX_DEPTH = 20
-# The largest whole number that every JSON client reads exactly.
-LARGEST_JSON_NUMBER = 2**53 - 1
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # The beginning of a number that is long or has an exponent.
 _LONG_NUMBER = re.compile(r"[:,\[\s]-?(?:[0-9.]{16}|[0-9.]+[eE])")

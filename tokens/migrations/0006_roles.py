@@ -18,20 +18,10 @@ PERMISSIONS = {
 }
 
 
-def make_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.grant_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
-def remove_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.withdraw_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
 class Migration(migrations.Migration):
     dependencies = [
         ("tokens", "0005_events_after_launch"),
         ("accounts", "0004_roles"),
     ]
 
-    operations = [migrations.RunPython(make_roles, remove_roles)]
+    operations = [roles.grant(PERMISSIONS)]

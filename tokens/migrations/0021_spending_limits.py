@@ -12,16 +12,6 @@ PERMISSIONS = {
 }
 
 
-def make_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.grant_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
-def remove_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.withdraw_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
 class Migration(migrations.Migration):
     """Spending limits, of which there are none: no key buys within a launch until an operator allows it."""
 
@@ -65,6 +55,6 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunPython(make_roles, remove_roles),
+        roles.grant(PERMISSIONS),
         LIMIT,
     ]

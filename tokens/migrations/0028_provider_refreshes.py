@@ -29,16 +29,6 @@ $$;
 """
 
 
-def make_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.grant_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
-def remove_roles(apps, schema_editor):
-    for role, permissions in PERMISSIONS.items():
-        roles.withdraw_permissions(apps, role=role, permissions=permissions, using=schema_editor.connection.alias)
-
-
 class Migration(migrations.Migration):
     """Refreshes by the provider in a queue of their own, which only tokens of its chains are in; no price history."""
 
@@ -75,7 +65,7 @@ class Migration(migrations.Migration):
                 "indexes": [models.Index(fields=["due_at"], name="provider_refresh_due")],
             },
         ),
-        migrations.RunPython(make_roles, remove_roles),
+        roles.grant(PERMISSIONS),
         migrations.RunSQL(
             add_rows("token_id", "id"),
             add_rows("token_id, priority", "id, CASE WHEN deployed_at > now() - interval '1 day' THEN 1 ELSE 3 END"),
