@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import DeliveryReason, DeliveryStatus, WebhookDelivery, WebhookEndpoint
+from accounts.subscriptions import endpoints
 from config.events import outbox
 
 TEST_TYPE = "webhook.test"
@@ -65,7 +66,8 @@ def replay_events(endpoint: WebhookEndpoint, *, first: int, last: int, most: int
 
 
 def queue_test(endpoint: WebhookEndpoint) -> WebhookDelivery:
-    """Queue a test delivery, which has one attempt."""
+    """Queue a test delivery, which has one attempt. It ends a pause, so that an owner sees what a repair did."""
+    endpoints.end_pause(endpoint)
     return WebhookDelivery.objects.create(endpoint=endpoint, event_type=TEST_TYPE, reason=DeliveryReason.TEST)
 
 

@@ -1,7 +1,7 @@
 """Rules of the bodies of the webhook endpoints' API."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -46,13 +46,15 @@ def parse_new_endpoint(body: Any) -> dict[str, Any]:
 
 
 def parse_changes(body: Any) -> dict[str, Any]:
-    """Return the columns that a PATCH changes, and `enabled` if it is given. Raises InvalidFieldsError."""
+    """Return the columns that a PATCH changes, and `enabled` if it is given. Raises InvalidFieldsError.
+
+    Null sets the default, of keys that have one.
+    """
     rules = _fields() | {"enabled": FieldRule(rule=flag)}
-    keys = {name: replace(rule, default=None) for name, rule in rules.items()}
-    parsed, problems = parse_object(body, keys)
-    changes = {name: value for name, value in parsed.items() if value is not None}
+    given = {name: rule for name, rule in rules.items() if isinstance(body, dict) and name in body}
+    changes, problems = parse_object(body, given)
     if not problems and not changes:
-        problems.append(("", f"must have one of {', '.join(keys)}"))
+        problems.append(("", f"must have one of {', '.join(rules)}"))
     if problems:
         raise InvalidFieldsError(problems)
     return changes
@@ -64,9 +66,11 @@ def parse_replay(body: Any) -> EventRange:
     parsed, problems = parse_object(body, keys)
     one, after, until = (parsed.get(name) for name in keys)
     if not problems and (one is None) == (after is None):
-        problems.append(("eventId", "give either eventId, or afterEventId and perhaps untilEventId"))
+        problems.append(("eventId", "must be given, or else afterEventId, and not both"))
     if not problems and one is not None and until is not None:
-        problems.append(("untilEventId", "belongs to afterEventId"))
+        problems.append(("untilEventId", "must not be given with eventId"))
+    if not problems and after is not None and until is not None and until <= after:
+        problems.append(("untilEventId", "must be larger than afterEventId"))
     if problems:
         raise InvalidFieldsError(problems)
     first: Any = one if after is None else after + 1

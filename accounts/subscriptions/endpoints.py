@@ -15,7 +15,8 @@ from accounts.models.webhooks import new_salt
 from accounts.subscriptions.endpoint_events import Notice
 from accounts.subscriptions.notices import store_notice
 from config.http.errors import PermanentError
-from config.http.public_client import AddressForbiddenError, is_public_host, parse_public_url
+from config.http.public_client import AddressForbiddenError, may_be_allowed, parse_public_url
+from config.json_rules import web_address
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +25,7 @@ MAX_ENDPOINTS = 20
 _DELETED = 10_000
 # For which the previous secret signs, too.
 ROTATION_OVERLAP = timedelta(hours=24)
+_web_address = web_address("https", "http")
 _URL_RULE = "must be an https:// URL of a public host, on port 443 and without credentials"
 
 
@@ -34,14 +36,15 @@ class TooManyEndpointsError(PermanentError):
 def check_endpoint_url(url: str) -> None:
     """Raise ValueError with the rule unless deliveries can be sent to this URL. Names are resolved at each delivery.
 
-    Where WEBHOOK_ALLOWED_NETWORKS is set, receivers in private networks may have http://, addresses and other ports.
+    Where WEBHOOK_ALLOWED_NETWORKS is set, receivers there may have http:// and any port.
     """
+    allowed = settings.WEBHOOK_ALLOWED_NETWORKS
     try:
-        place = parse_public_url(url)
+        place = parse_public_url(_web_address(url))
     except AddressForbiddenError as error:
         raise ValueError(_URL_RULE) from error
-    is_public = place.scheme == "https" and place.port in (None, 443) and is_public_host(place)
-    if not is_public and not settings.WEBHOOK_ALLOWED_NETWORKS:
+    is_https = place.scheme == "https" and place.port in (None, 443)
+    if not may_be_allowed(place, allowed) or not (is_https or allowed):
         raise ValueError(_URL_RULE)
 
 
@@ -71,6 +74,11 @@ def enable_endpoint(endpoint: WebhookEndpoint) -> None:
     state = {"disabled_at": None, "disabled_reason": "", "failing_since": None, "warned_at": None, "paused_until": None}
     WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**state)
     endpoint.refresh_from_db()
+
+
+def end_pause(endpoint: WebhookEndpoint) -> None:
+    """Let deliveries to an endpoint go on at once, whatever delay it has requested."""
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(paused_until=None)
 
 
 def delete_endpoint(endpoint: WebhookEndpoint) -> None:
@@ -106,7 +114,7 @@ def disable_endpoint(
         endpoint.refresh_from_db()
         if notice:
             store_notice(Notice.DISABLED, endpoint)
-    logger.warning("webhook endpoint %s is disabled: %s", endpoint.pk, reason)
+    logger.log(logging.WARNING if notice else logging.INFO, "webhook endpoint %s is disabled: %s", endpoint.pk, reason)
     return True
 
 

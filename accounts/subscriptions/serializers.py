@@ -94,6 +94,7 @@ class EndpointSerializer(EndpointBody):
     enabled = serializers.BooleanField()
     disabledReason = serializers.CharField(allow_null=True)
     failingSince = serializers.DateTimeField(allow_null=True, help_text="First failure since the last success.")
+    pausedUntil = serializers.DateTimeField(allow_null=True, help_text="Deliveries wait, as the endpoint requested.")
     previousSecretUntil = serializers.DateTimeField(
         allow_null=True, help_text="Until when the secret before the last rotation signs, too."
     )

@@ -127,8 +127,8 @@ class WebhookView(WebhooksAccess, QueryView):
     def patch(self, request: Request, id: str) -> Response:
         """Change a webhook endpoint: the keys that are given.
 
-        Disabling it cancels what is queued. After enabling it, a replay sends what it missed. 409 if an operator has
-        disabled it.
+        Disabling it cancels what is queued. After enabling it, a replay sends what it missed. A pause ends by a new
+        URL, `enabled: true` or a test. 409 if an operator has disabled it.
         """
         with _as_400():
             changes = endpoint_bodies.parse_changes(request.data)
@@ -137,6 +137,8 @@ class WebhookView(WebhooksAccess, QueryView):
             found = self.endpoint_or_404(id, lock=True)
             if changes:
                 WebhookEndpoint.objects.filter(pk=found.pk).update(**changes)
+            if "url" in changes or enabled is True:
+                endpoints.end_pause(found)
             if enabled is True and found.disabled_at is not None:
                 if found.disabled_reason.startswith(DISABLED_BY) and found.disabled_reason != _DISABLED:
                     raise ConflictError("An operator has disabled the endpoint")
@@ -195,7 +197,8 @@ class WebhookDeliveriesView(WebhooksAccess, QueryView):
     )
     def get(self, request: Request, id: str) -> Response:
         """List the deliveries of an endpoint, newest first, with all of their attempts."""
-        found = WebhookDelivery.objects.filter(endpoint=self.endpoint_or_404(id)).order_by("-pk")
+        endpoint = self.endpoint_or_404(id)
+        found = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-pk")
         if "status" in self.query:
             found = found.filter(status=self.query["status"])
         if "before" in self.query:
@@ -203,7 +206,7 @@ class WebhookDeliveriesView(WebhooksAccess, QueryView):
         limit = self.query["limit"]
         page = list(found[: limit + 1])
         cursor = page[limit - 1].pk if len(page) > limit else None
-        return Response({"data": [_delivery(each) for each in page[:limit]], "cursor": cursor})
+        return Response({"data": [_delivery(each, endpoint) for each in page[:limit]], "cursor": cursor})
 
 
 class WebhookReplayView(WebhooksAccess, LimitedView):
@@ -257,6 +260,7 @@ def _endpoint(endpoint: WebhookEndpoint) -> dict[str, Any]:
         "enabled": endpoint.disabled_at is None,
         "disabledReason": endpoint.disabled_reason or None,
         "failingSince": endpoint.failing_since,
+        "pausedUntil": endpoint.paused_until,
         "previousSecretUntil": endpoint.previous_expires_at,
         "createdAt": endpoint.created_at,
     }
@@ -266,8 +270,9 @@ def _with_secret(endpoint: WebhookEndpoint) -> dict[str, Any]:
     return _endpoint(endpoint) | {"secret": endpoint_secret(endpoint)}
 
 
-def _delivery(delivery: WebhookDelivery) -> dict[str, Any]:
+def _delivery(delivery: WebhookDelivery, endpoint: WebhookEndpoint) -> dict[str, Any]:
     is_pending = delivery.status == "pending"
+    due_at = max(delivery.due_at, endpoint.paused_until or delivery.due_at)
     return {
         "id": delivery.pk,
         "eventId": delivery.event_id,
@@ -275,6 +280,6 @@ def _delivery(delivery: WebhookDelivery) -> dict[str, Any]:
         "reason": delivery.reason,
         "status": delivery.status,
         "createdAt": delivery.created_at,
-        "nextAttemptAt": delivery.due_at if is_pending else None,
+        "nextAttemptAt": due_at if is_pending else None,
         "attempts": delivery.log,
     }

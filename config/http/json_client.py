@@ -148,7 +148,8 @@ def read_response_body(raw: urllib3.BaseHTTPResponse, *, deadline: float, max_by
 
 def parse_retry_after(text: str) -> float | None:
     """Parse a Retry-After header, a number of seconds or a date; None if it is neither."""
-    if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
+    if re.fullmatch(r"[0-9]+", text, re.ASCII):
+        # Infinity, if the number has hundreds of digits.
         seconds = float(text)
     else:
         try:

@@ -38,6 +38,11 @@ _REFUSED_V6 = tuple(
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
+def is_address(text: str) -> bool:
+    """Return whether the text is an IP address."""
+    return _parse(text) is not None
+
+
 def is_public_address(text: str) -> bool:
     """Return whether the text is an address of the public internet; False for any other text."""
     address = _parse(text)

@@ -5,6 +5,7 @@ leads elsewhere. Redirects of a GET are followed here, each checked like the fir
 cookies, proxies or credentials.
 """
 
+import re
 import socket
 import ssl
 import threading
@@ -14,7 +15,6 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from http.client import HTTPException
-from ipaddress import ip_address
 from queue import Empty, SimpleQueue
 from urllib.parse import urljoin
 
@@ -26,12 +26,15 @@ from urllib3.util import Url, parse_url
 
 from config.http.errors import NoResponseError, PermanentError, ResponseTimeoutError
 from config.http.json_client import raise_for_status, read_response_body
-from config.http.public_addresses import Network, is_in_networks, is_public_address
+from config.http.public_addresses import Network, is_address, is_in_networks, is_public_address
 
 USER_AGENT = "Launchboard"
 MAX_REDIRECTS = 3
 MAX_URL = 4_096
 
+# Names of the public DNS. A last label of digits, or one that begins with 0x, makes it an IPv4 address in an old form.
+_LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_PUBLIC_NAME = re.compile(rf"(?:{_LABEL}\.)+(?![0-9]+\.?$|0x){_LABEL}\.?", re.ASCII | re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Each coding may expand a thousandfold, and several may be stacked.
@@ -116,7 +119,7 @@ def post_public_url(
         connection.request("POST", place.request_uri, body=body, headers=sent, preload_content=False)
         response = connection.getresponse()
         with closing(response):
-            return _response(response, content=response.read(max_bytes, decode_content=False))
+            return _response(response, content=_read_beginning(response, max_bytes))
 
 
 def parse_public_url(url: str) -> Url:
@@ -134,14 +137,12 @@ def parse_public_url(url: str) -> Url:
     return place
 
 
-def is_public_host(place: Url) -> bool:
-    """Return False if the URL's host is an address that is not public; a name is not resolved."""
-    host = _host(place)
-    try:
-        ip_address(host)
-    except ValueError:
-        return True
-    return is_public_address(host)
+def may_be_allowed(place: Url, allowed: Sequence[Network]) -> bool:
+    """Return whether a URL may lead to an allowed address, as far as that is known before its name is resolved."""
+    host, port = _host(place), _port(place)
+    if is_address(host):
+        return _is_allowed(host, port, allowed)
+    return bool(allowed) or _is_default_port(port) and _PUBLIC_NAME.fullmatch(host) is not None
 
 
 def _follow(place: Url, location: str) -> Url:
@@ -161,11 +162,7 @@ def _allowed_addresses(
     """Resolve the URL's host and return its allowed addresses. Raises AddressForbiddenError if there are none."""
     port = _port(place)
     found = _look_up(_host(place), port, resolve=resolve, deadline=deadline)
-    checked = [
-        address
-        for address in found
-        if is_in_networks(address, allowed) or is_public_address(address) and _is_default_port(port)
-    ]
+    checked = [address for address in found if _is_allowed(address, port, allowed)]
     if not checked:
         raise AddressForbiddenError("a host without a public address, or another port than 80 and 443")
     return checked
@@ -190,6 +187,10 @@ def _host(place: Url) -> str:
 
 def _port(place: Url) -> int:
     return place.port if place.port is not None else _PORTS[place.scheme or ""]
+
+
+def _is_allowed(address: str, port: int, allowed: Sequence[Network]) -> bool:
+    return is_in_networks(address, allowed) or is_public_address(address) and _is_default_port(port)
 
 
 def _is_default_port(port: int) -> bool:
@@ -268,6 +269,14 @@ def _closed_at(deadline: float, plain: socket.socket) -> Iterator[None]:
 
 def _headers(place: Url) -> dict[str, str]:
     return {"Host": place.netloc or "", "User-Agent": USER_AGENT, "Connection": "close"}
+
+
+def _read_beginning(response: HTTPResponse, max_bytes: int) -> bytes:
+    content = bytearray()
+    # Not `read`: with a chunk of a negative size it reads all that arrives into memory.
+    while len(content) < max_bytes and (block := response.read1(max_bytes - len(content), decode_content=False)):
+        content += block
+    return bytes(content)
 
 
 def _response(response: HTTPResponse, *, content: bytes) -> PublicResponse:

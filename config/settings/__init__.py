@@ -376,5 +376,7 @@ LOGGING = {
     "filters": {"refused": {"()": "config.log_lines.RefusedRequestFilter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused"]}},
     "root": {"handlers": ["stderr"], "level": env.LOG_LEVEL},
-    "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE},
+    "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE}
+    # It logs malformed headers of any server that URLs of partners or tokens lead to.
+    | {"urllib3.connection": {"level": "ERROR"}},
 }

@@ -92,6 +92,16 @@ def huge(handler: _Handler) -> None:
     respond(handler, 200, body=b"x" * 30_000_000)
 
 
+def raw(response: bytes) -> Behaviour:
+    """Return the behaviour of a receiver that sends these bytes, and keeps the connection open."""
+
+    def behave(handler: _Handler) -> None:
+        handler.wfile.write(response)
+        hang(handler)
+
+    return behave
+
+
 @contextmanager
 def webhook_receiver(behave: Behaviour | None = None) -> Iterator[Receiver]:
     """Run a receiver while the block runs."""

@@ -62,6 +62,7 @@ def test_an_endpoint_is_created_with_its_secret(call, partner):
         "enabled": True,
         "disabledReason": None,
         "failingSince": None,
+        "pausedUntil": None,
         "previousSecretUntil": None,
         "createdAt": created.json()["createdAt"],
         "secret": endpoint_secret(endpoint),
@@ -84,11 +85,16 @@ def test_no_row_contains_a_secret(call):
         ({}, "url", "is required"),
         ({"url": "http://receiver.example/"}, "url", "must be an https:// URL"),
         ({"url": "https://user:pw@receiver.example/"}, "url", "must be an https:// URL"),
-        ({"url": "file:///etc/passwd"}, "url", "must be an https:// URL"),
-        ({"url": "https://"}, "url", "must be an https:// URL"),
+        ({"url": "file:///etc/passwd"}, "url", "must be a URL that begins with https://"),
+        ({"url": "https://"}, "url", "must be a URL that begins with https://"),
         ({"url": "https://receiver.example:8443/"}, "url", "must be an https:// URL"),
         ({"url": "https://10.1.2.3/"}, "url", "must be an https:// URL"),
         ({"url": "https://[::1]/"}, "url", "must be an https:// URL"),
+        ({"url": "https://2130706433/"}, "url", "must be an https:// URL"),
+        ({"url": "https://0x7f.1/"}, "url", "must be an https:// URL"),
+        ({"url": "https://localhost/"}, "url", "must be an https:// URL"),
+        ({"url": "https://receiver.example\\@127.0.0.1/"}, "url", "must be a URL that begins with https://"),
+        ({"url": "https://receiver.example/\r\nX: y"}, "url", "must be a URL that begins with https://"),
         ({"url": "https://a.example/" + "x" * 2_048}, "url", "must have at most 2048 characters"),
         ({"url": 5}, "url", "must be text"),
         ({"url": URL, "types": ["token.indexed", "webhook.test"]}, "types[1]", "must be "),
@@ -111,7 +117,10 @@ def test_a_bad_body_is_named_with_its_rule(call, body, field, rule):
 
 def test_plain_http_is_accepted_for_private_receivers_only(call, settings):
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("10.0.0.0/8"),)
-    assert call("POST", "", {"url": "http://10.1.2.3:8080/hook"}).status_code == 201
+    for url in ("http://10.1.2.3:8080/hook", "http://receiver:8080/", "https://8.8.8.8/"):
+        assert call("POST", "", {"url": url}).status_code == 201
+    for url in ("http://169.254.169.254/", "https://[::1]/"):
+        assert call("POST", "", {"url": url}).json()["details"][0]["field"] == "url"
 
 
 def test_a_key_has_at_most_twenty(call):
@@ -125,7 +134,11 @@ def test_given_keys_are_changed(call):
     path = f"/{create(call, types=['token.indexed'])['id']}"
     changed = call("PATCH", path, {"url": "https://other.example/", "chainIds": [1]}).json()
     assert (changed["url"], changed["types"], changed["chainIds"]) == ("https://other.example/", ["token.indexed"], [1])
-    for body, field in (({}, "body"), ({"enabled": 5}, "enabled"), ({"url": None}, "body"), ({"id": 7}, "id")):
+    call("PATCH", path, {"email": "a@b.example"})
+    assert (
+        call("PATCH", path, {"email": None, "chainIds": None}).json().items() >= {"email": None, "chainIds": []}.items()
+    )
+    for body, field in (({}, "body"), ({"enabled": 5}, "enabled"), ({"url": None}, "url"), ({"id": 7}, "id")):
         refused = call("PATCH", path, body)
         assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, field)
 
@@ -145,6 +158,19 @@ def test_a_disabled_endpoint_gets_nothing_until_it_is_enabled(call):
         assert call("POST", f"{path}/{action}", body).status_code == 409
     assert call("PATCH", path, {"enabled": True}).json()["enabled"] is True
     assert len(queue_events()) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "action", "body"),
+    [("PATCH", "", {"url": URL}), ("PATCH", "", {"enabled": True}), ("POST", "/test", None)],
+)
+def test_a_new_url_and_a_test_end_a_pause(call, method, action, body):
+    path = f"/{create(call)['id']}"
+    until = timezone.now() + timedelta(hours=1)
+    WebhookEndpoint.objects.update(paused_until=until)
+    assert call("PATCH", path, {"description": "d"}).json()["pausedUntil"]
+    call(method, f"{path}{action}", body)
+    assert call("GET", path).json()["pausedUntil"] is None
 
 
 def test_an_operators_decision_stays(call):
@@ -226,7 +252,7 @@ def test_one_event_and_a_range_are_replayed_by_the_filters(call):
     assert replayed(eventId=ids[0]) == [ids[0]]
     assert replayed(eventId=ids[1]) == []
     # The id of a test, which is in no list.
-    assert replayed(eventId=0) == replayed(afterEventId=0, untilEventId=0) == []
+    assert replayed(eventId=0) == replayed(afterEventId=0, untilEventId=ids[0] - 1) == []
     assert replayed(afterEventId=ids[0]) == [ids[2], ids[3]]
     WebhookDelivery.objects.update(status="failed")
     assert replayed(afterEventId=ids[0] - 1, untilEventId=ids[2]) == [ids[0], ids[2]]
@@ -238,6 +264,7 @@ def test_one_event_and_a_range_are_replayed_by_the_filters(call):
         ({}, "eventId"),
         ({"eventId": 1, "afterEventId": 1}, "eventId"),
         ({"eventId": 1, "untilEventId": 2}, "untilEventId"),
+        ({"afterEventId": 2, "untilEventId": 2}, "untilEventId"),
         ({"untilEventId": 2}, "eventId"),
         ({"afterEventId": -1}, "afterEventId"),
         ({"eventId": "1"}, "eventId"),

@@ -117,6 +117,7 @@ def in_a_minute() -> str:
         ("0", 0, 0),
         ("7", 7, 7),
         ("999999999", 86_400, 86_400),
+        ("9" * 5000, 86_400, 86_400),
         (in_a_minute, 30, 60),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
         ("Fri, 31 Dec 9999 23:59:59 -0000", 86_400, 86_400),
@@ -132,9 +133,7 @@ def test_it_passes_the_retry_after_on(echo, status, retry_after, lowest, highest
 _NO_YEAR = "Mon, 01 Jan 99999999999999 00:00:00 GMT"
 
 
-@pytest.mark.parametrize(
-    "retry_after", [None, "", "soon", "-1", "1.5", "9" * 5000, "Wed, 99 Oct 2015 07:28:00 GMT", _NO_YEAR]
-)
+@pytest.mark.parametrize("retry_after", [None, "", "soon", "-1", "1.5", "Wed, 99 Oct 2015 07:28:00 GMT", _NO_YEAR])
 def test_it_ignores_other_retry_after_values(echo, retry_after):
     echo.status, echo.headers = 429, {} if retry_after is None else {"retry-after": retry_after}
     with pytest.raises(RateLimitedError) as caught:

@@ -1,6 +1,7 @@
 """config/http/public_client.py: POST requests to untrusted URLs, of which webhooks are sent."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from ipaddress import ip_network
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from config.http.errors import NoResponseError, ResponseTimeoutError
 from config.http.public_client import AddressForbiddenError, PublicResponse, post_public_url
-from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, webhook_receiver
+from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, raw, webhook_receiver
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 
@@ -65,6 +66,40 @@ def test_its_time_is_for_the_whole_response(receiver, behave):
 def test_it_reads_only_the_beginning_of_a_body(receiver):
     receiver.behave = huge
     assert post(receiver.url).content == b"x" * 1_000
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize("size", [b"-1", b"-5", b"ffffffffffffffffffff"])
+def test_it_reads_only_the_beginning_of_a_chunk_of_any_size(receiver, size):
+    receiver.behave = raw(CHUNKED + size + b"\r\n" + b"x" * 1_000)
+    assert post(receiver.url).content == b"x" * 1_000
+
+
+MALFORMED = [
+    CHUNKED + b"zz\r\nabc",
+    CHUNKED + b"\r\n\r\n",
+    CHUNKED + b"1" * 100_000,
+    b"HTTP/1.1 99999 OK\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n" + b"X: 1\r\n" * 1_000 + b"\r\n",
+    b"220 mail.example ESMTP\r\n",
+    b"\x00" * 100_000,
+]
+
+
+@pytest.mark.parametrize("response", MALFORMED)
+def test_a_malformed_response_is_no_response(receiver, response):
+    receiver.behave = raw(response)
+    with pytest.raises(NoResponseError):
+        post(receiver.url)
+
+
+def test_malformed_headers_are_not_logged(receiver, capfd):
+    receiver.behave = raw(b"HTTP/1.1 200 OK\r\n\xff\xfe: \x00\r\n no\r\nContent-Length: 0\r\n\r\n")
+    with suppress(NoResponseError):
+        post(receiver.url, timeout=0.5)
+    assert "headers" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("status", [200, 410, 429, 503])
