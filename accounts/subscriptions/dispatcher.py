@@ -1,19 +1,21 @@
-"""Delivery of due events by threads, of which each endpoint has a share.
+"""Delivery of due events by threads, of which each endpoint and each owner has a share.
 
-An endpoint that hangs or fails costs others nothing: it has one thread, and all such endpoints together have half of
-the threads.
+A new endpoint, without an attempt by this process, and a slow one, whose last attempt was slow or failed, may hang.
+Each has one thread, and those of an owner an eighth of the threads. All slow ones have half of the threads, and with
+the new ones three quarters. So they cost the others, which are healthy, nothing.
 """
 
 import logging
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
+from enum import Enum
 from functools import partial
 from threading import Event as StopEvent
 from threading import Lock
-from typing import Self
+from typing import NamedTuple, Self
 
 from django.conf import settings
 from django.db import Error, connection
@@ -26,13 +28,30 @@ from config.events.models import Event
 
 logger = logging.getLogger(__name__)
 
-# Threads of an endpoint with a fast and accepted last attempt. Others have one, for one delivery at a time.
+# Threads of a healthy endpoint. Others have one, for one delivery at a time.
 HEALTHY_THREADS = 4
 SLOW_SECONDS = 1.0
 # Deliveries that a thread claims at once, of a healthy endpoint.
 CLAIMED = 10
 # Seconds after which a thread begins no further attempt of its claim, and those that the database may take.
 _CLAIM_SECONDS, _DATABASE_SECONDS = 5.0, 10.0
+
+
+class _Health(Enum):
+    """Last attempt of an endpoint by this process."""
+
+    NEW = 0
+    # Fast and accepted.
+    HEALTHY = 1
+    SLOW = 2
+
+
+class _ThreadUse(NamedTuple):
+    """Thread in use for an endpoint, with the endpoint's health at its start."""
+
+    endpoint_id: int
+    owner: int
+    health: _Health
 
 
 class Dispatcher:
@@ -42,12 +61,8 @@ class Dispatcher:
         self._stop, self._threads = stop, threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhooks")
         self._lock = Lock()
-        # Threads in use by endpoint, and those of slow endpoints.
-        self._busy: Counter[int] = Counter()
-        self._slow_busy = 0
-        # Endpoints with a fast and accepted last attempt, and those with another one. The rest is new.
-        self._healthy: set[int] = set()
-        self._slow: set[int] = set()
+        self._uses: list[_ThreadUse] = []
+        self._health: defaultdict[int, _Health] = defaultdict(lambda: _Health.NEW)
 
     def __enter__(self) -> Self:
         return self
@@ -70,50 +85,62 @@ class Dispatcher:
             .filter(due_since__isnull=False)
             .order_by("due_since")
         )
-        found = list(endpoints.values_list("pk", "failing_since"))
+        found = list(endpoints.values_list("pk", "partner_key_id"))
+        busy = Counter(use.endpoint_id for use in self._uses)
         # Those with the fewest threads first, so that a long backlog takes only what others leave.
-        for endpoint_id, failing_since in sorted(found, key=lambda row: self._busy[row[0]]):
-            is_slow = failing_since is not None or endpoint_id in self._slow
-            if not self._take_thread(endpoint_id, is_slow=is_slow):
+        for endpoint_id, partner_key_id in sorted(found, key=lambda row: busy[row[0]]):
+            # An operator's endpoint is an owner of its own.
+            use = _ThreadUse(endpoint_id, partner_key_id or -endpoint_id, self._health[endpoint_id])
+            if not self._take_thread(use):
                 continue
             deliveries: list[WebhookDelivery] = []
             try:
                 queue = WebhookDelivery.objects.filter(endpoint=endpoint_id)
-                deliveries = queue.claim(now, lease=_lease(), count=CLAIMED if endpoint_id in self._healthy else 1)
+                deliveries = queue.claim(now, lease=_lease(), count=CLAIMED if use.health is _Health.HEALTHY else 1)
             finally:
                 if not deliveries:
-                    self._release_thread(endpoint_id, is_slow=is_slow)
+                    self._release_thread(use)
             if deliveries:
                 work = self._pool.submit(self._deliver, endpoint_id, deliveries)
-                work.add_done_callback(partial(self._end, endpoint_id, is_slow))
+                work.add_done_callback(partial(self._end, use))
             claimed += len(deliveries)
         return claimed
 
-    def _take_thread(self, endpoint_id: int, *, is_slow: bool) -> bool:
+    def _take_thread(self, use: _ThreadUse) -> bool:
         """Take a thread of the endpoint's share; return False if there is none."""
         with self._lock:
-            has_share = self._busy[endpoint_id] < (HEALTHY_THREADS if endpoint_id in self._healthy else 1)
-            is_free = self._busy.total() < self._threads and not (is_slow and self._slow_busy >= self._threads // 2)
-            if has_share and is_free:
-                self._busy[endpoint_id] += 1
-                self._slow_busy += is_slow
-            return has_share and is_free
+            is_free = len(self._uses) < self._threads and self._has_share(use)
+            if is_free:
+                self._uses.append(use)
+            return is_free
 
-    def _release_thread(self, endpoint_id: int, *, is_slow: bool) -> None:
+    def _has_share(self, use: _ThreadUse) -> bool:
+        own = sum(each.endpoint_id == use.endpoint_id for each in self._uses)
+        if use.health is _Health.HEALTHY:
+            return own < HEALTHY_THREADS
+        unproven = [each for each in self._uses if each.health is not _Health.HEALTHY]
+        of_owner = sum(each.owner == use.owner for each in unproven)
+        slow = sum(each.health is _Health.SLOW for each in unproven)
+        return (
+            own == 0
+            and of_owner < max(1, self._threads // 8)
+            and len(unproven) < max(1, self._threads * 3 // 4)
+            and (use.health is _Health.NEW or slow < max(1, self._threads // 2))
+        )
+
+    def _release_thread(self, use: _ThreadUse) -> None:
         with self._lock:
-            self._busy[endpoint_id] -= 1
-            self._slow_busy -= is_slow
-            if not self._busy[endpoint_id]:
-                del self._busy[endpoint_id]
+            self._uses.remove(use)
 
-    def _end(self, endpoint_id: int, is_slow: bool, work: Future[None]) -> None:
-        self._release_thread(endpoint_id, is_slow=is_slow)
-        error = work.exception()
+    def _end(self, use: _ThreadUse, work: Future[None]) -> None:
+        self._release_thread(use)
+        endpoint_id, error = use.endpoint_id, work.exception()
         # Its deliveries are due again when their lease ends.
         if isinstance(error, Error):
             reason = " ".join(str(error).split())
             logger.warning("webhook endpoint %s: the database failed: %s", endpoint_id, reason)
         elif error is not None:
+            self._health[endpoint_id] = _Health.SLOW
             logger.error("deliveries to webhook endpoint %s failed", endpoint_id, exc_info=error)
 
     def _deliver(self, endpoint_id: int, deliveries: Sequence[WebhookDelivery]) -> None:
@@ -143,11 +170,9 @@ class Dispatcher:
             attempt = sending.send_delivery(endpoint, delivery, event)
             delivery_outcomes.store_attempt(delivery, endpoint, attempt)
             if not attempt.succeeded or attempt.milliseconds > 1000 * SLOW_SECONDS:
-                self._healthy.discard(endpoint_id)
-                self._slow.add(endpoint_id)
+                self._health[endpoint_id] = _Health.SLOW
                 return deliveries[number + 1 :]
-            self._slow.discard(endpoint_id)
-            self._healthy.add(endpoint_id)
+            self._health[endpoint_id] = _Health.HEALTHY
         return ()
 
 

@@ -13,7 +13,7 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
-from accounts.models import WebhookDelivery, WebhookEndpoint
+from accounts.models import Scope, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import deliveries, delivery_outcomes, endpoints, sending
 from accounts.subscriptions.dispatcher import Dispatcher
 from accounts.subscriptions.webhook_secrets import endpoint_secret
@@ -317,6 +317,45 @@ def test_a_hanging_endpoint_costs_others_nothing(transactional_db, settings):
             bad.closed.set()
             worse.closed.set()
         assert sorted(good.ids()) == sorted(set(good.ids()))
+
+
+def test_hanging_endpoints_of_one_owner_have_an_eighth_of_the_threads(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 30
+    owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
+    with webhook_receiver(hang) as bad, webhook_receiver() as good:
+        for _ in range(20):
+            add_endpoint(bad, partner_key=owner)
+        queue_events()
+        with Dispatcher(StopEvent(), threads=16) as dispatcher:
+            dispatcher.dispatch()
+            wait_for(lambda: len(bad.received) == 2)
+            # Deleted ones keep their threads until their attempts end.
+            WebhookEndpoint.objects.all().delete()
+            for _ in range(20):
+                add_endpoint(bad, partner_key=owner)
+            add_endpoint(good)
+            queue_events()
+            run_dispatcher(dispatcher, lambda: len(good.received) == 1)
+            assert len(bad.received) == 2
+            bad.closed.set()
+
+
+def test_slow_endpoints_leave_threads_to_new_ones(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 30
+    with webhook_receiver(always(500)) as bad, webhook_receiver() as good:
+        for _ in range(8):
+            add_endpoint(bad)
+        queue_events()
+        with Dispatcher(StopEvent(), threads=8) as dispatcher:
+            run_dispatcher(dispatcher, lambda: len(bad.received) == 8)
+            bad.behave = hang
+            queue_events()
+            run_dispatcher(dispatcher, lambda: len(bad.received) == 12)
+            add_endpoint(good)
+            queue_events()
+            run_dispatcher(dispatcher, lambda: len(good.received) == 1)
+            assert len(bad.received) == 12
+            bad.closed.set()
 
 
 def test_a_failing_endpoint_gets_one_at_a_time(transactional_db):
