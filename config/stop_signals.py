@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM of a long command: a stop event, and an exit that waits for no node."""
+"""SIGINT and SIGTERM of a long command: a stop event, and an exit after a grace period."""
 
 import logging
 import os
@@ -14,14 +14,14 @@ GRACE_SECONDS = 1.0
 
 
 @contextmanager
-def stopped_by_signals(*, status: int) -> Iterator[Event]:
+def stopped_by_signals(*, status: int, grace_seconds: float = GRACE_SECONDS) -> Iterator[Event]:
     """Yield an event that SIGINT and SIGTERM set. Exit with `status` if the block exceeds the grace period after it.
 
-    Its threads are then blocked on a node, which no event ends, or on a long statement. Nothing is lost: the database
-    rolls back what is not committed, and progress is committed with its rows.
+    Its threads are then blocked on another server, which no event ends, or on a long statement. Nothing is lost: the
+    database rolls back what is not committed, and progress is committed with its rows.
     """
     stop = Event()
-    deadline = Timer(GRACE_SECONDS, _exit, args=(status,))
+    deadline = Timer(grace_seconds, _exit, args=(status,))
     deadline.daemon = True
 
     def end(*_: object) -> None:
@@ -40,6 +40,6 @@ def stopped_by_signals(*, status: int) -> Iterator[Event]:
 
 
 def _exit(status: int) -> None:
-    logger.warning("stopped without waiting for nodes; the same command continues from there")
+    logger.warning("stopped without waiting for open requests; the same command continues from there")
     logging.shutdown()
     os._exit(status)

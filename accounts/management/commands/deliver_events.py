@@ -2,10 +2,14 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from accounts.subscriptions.delivery_process import deliver_events
 from config.stop_signals import stopped_by_signals
+
+# Seconds to store the outcomes of the last attempts.
+_DATABASE_SECONDS = 1.0
 
 
 class Command(BaseCommand):
@@ -17,5 +21,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with stopped_by_signals(status=0) as stop:
+        # The receiver of an interrupted attempt would get its event again.
+        grace = settings.WEBHOOK_TIMEOUT_SECONDS + _DATABASE_SECONDS
+        with stopped_by_signals(status=0, grace_seconds=grace) as stop:
             deliver_events(stop)
