@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import os
 import re
 import selectors
 import socket
@@ -30,9 +31,12 @@ _DATA |= dict.fromkeys(("tx_hash", "block_hash", "pool_address", "admin", "msg_s
 
 
 @contextmanager
-def stream_clients(port: int, query: str = "") -> Iterator["Clients"]:
-    """Connect the clients with a query, and read all that they get until the block ends."""
-    clients = Clients(port, query)
+def stream_clients(port: int, query: str = "", *, is_background: bool = False) -> Iterator["Clients"]:
+    """Connect the clients with a query, and read all that they get until the block ends.
+
+    In the background they use only the time that no other process needs, as if they were on machines of their own.
+    """
+    clients = Clients(port, query, is_background=is_background)
     try:
         yield clients
     finally:
@@ -42,11 +46,11 @@ def stream_clients(port: int, query: str = "") -> Iterator["Clients"]:
 class Clients:
     """Clients in one process; they read and note when each event arrived."""
 
-    def __init__(self, port: int, query: str) -> None:
+    def __init__(self, port: int, query: str, *, is_background: bool) -> None:
         context = multiprocessing.get_context("fork")
         self._here, there = context.Pipe()
         self._stop = context.Event()
-        self._process = context.Process(target=_read, args=(there, self._stop, port, query))
+        self._process = context.Process(target=_read, args=(there, self._stop, port, query, is_background))
         self._process.start()
         self._here.recv()
 
@@ -60,7 +64,9 @@ class Clients:
         return sorted(times)
 
 
-def _read(pipe: Connection, stop: Signal, port: int, query: str) -> None:
+def _read(pipe: Connection, stop: Signal, port: int, query: str, is_background: bool) -> None:
+    if is_background:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     raise_open_files(CLIENTS + 256)
     selector = selectors.EpollSelector()
     for _ in range(CLIENTS):
