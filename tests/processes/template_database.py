@@ -18,6 +18,7 @@ from django.db import connection
 from psycopg import sql
 
 from config.environment.variables import BASE_DIR
+from config.postgresql.partitions import list_partitions
 from tests.processes.own_environment import database_url, environment_on, process_number
 
 _PREFIX = "test_template_"
@@ -69,8 +70,13 @@ def own_database() -> Iterator[str]:
 
 
 def restore_template_rows() -> None:
-    """Replace all rows of this process's database by those of the template."""
+    """Replace all rows of this process's database by those of the template, and drop the partitions.
+
+    Other tests would find the partitions by chance, and queries have other plans with them.
+    """
     with connection.cursor() as cursor:
+        for partition in list_partitions():
+            cursor.execute(f"DROP TABLE {partition.name}")
         cursor.execute(_restoring_statements())
 
 

@@ -11,21 +11,12 @@ from django.utils import timezone
 from config.events import outbox
 from config.events.models import Event, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
-from config.postgresql.partitions import ensure_partitions, list_partitions, maintain_partitions, week_of
+from config.postgresql.partitions import ensure_partitions, maintain_partitions, week_of
 
 INSERT = "INSERT INTO events_outboxevent (type, version, subject, data) VALUES ('token.indexed', 1, %s, '{}')"
 
 # Seconds between the reservation of an id and the commit.
 DELAYS = (0, 0.001, 0, 0.03, 0.002, 0, 0.01)
-
-
-@pytest.fixture
-def no_events(transactional_db):
-    yield
-    for partition in list_partitions():
-        if partition.table == "events_event":
-            with connection.cursor() as cursor:
-                cursor.execute(f"DROP TABLE {partition.name}")
 
 
 def store(subject):
@@ -69,7 +60,7 @@ def test_a_large_backlog_is_published_in_batches():
     assert subjects() == [str(number) for number in range(2_003)]
 
 
-def test_one_process_publishes_at_a_time(no_events, service_environment):
+def test_one_process_publishes_at_a_time(transactional_db, service_environment):
     store("a")
     with psycopg.connect(service_environment["DATABASE_URL"]) as other:
         other.execute("SELECT pg_advisory_xact_lock(%s)", [advisory_lock_key("publication of events")])
@@ -77,14 +68,14 @@ def test_one_process_publishes_at_a_time(no_events, service_environment):
     assert len(outbox.publish_events()) == 1
 
 
-def test_a_lock_is_held_until_the_end_of_its_transaction(no_events):
+def test_a_lock_is_held_until_the_end_of_its_transaction(transactional_db):
     with pytest.raises(RuntimeError):
         try_transaction_lock(1)
     with transaction.atomic():
         assert try_transaction_lock(1) is True
 
 
-def test_readers_skip_no_event_of_writers_that_commit_late(no_events, service_environment):
+def test_readers_skip_no_event_of_writers_that_commit_late(transactional_db, service_environment):
     """Writers commit in another sequence than they reserve ids, while publishers compete and a reader goes on."""
     url, per_writer, writers = service_environment["DATABASE_URL"], 60, 8
     failures: list[BaseException] = []
@@ -146,7 +137,7 @@ def test_the_lag_is_that_of_the_oldest_event():
     assert (size.depth, size.since) == (1, stored.created_at)
 
 
-def test_old_events_are_dropped_by_week(no_events, settings):
+def test_old_events_are_dropped_by_week(transactional_db, settings):
     settings.EVENT_DAYS = 14
     now, old = timezone.now(), timezone.now() - timedelta(days=30)
     with transaction.atomic():

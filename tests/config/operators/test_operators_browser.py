@@ -44,7 +44,7 @@ from tests.rows.factories import (
     TokenFactory,
 )
 from tests.rows.launch_requests import pretoken
-from tests.tokens.market.stored_trades import drop_partitions, make_candle, make_trade, make_weeks
+from tests.tokens.market.stored_trades import make_candle, make_trade, make_weeks
 from tokens.models import DeployAttempt, LaunchFacts, Market, RollingClock, RollingSum, Token
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,6 @@ def partner(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
         rank_agents()
         yield {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ])}
         restore_template_rows()
-        drop_partitions()
 
 
 def create_rows() -> None:

@@ -22,7 +22,6 @@ from tests.rows.factories import ChainHeadFactory, FollowedBlockFactory, TokenFa
 from tests.tokens.market.stored_trades import (
     LOCKER,
     TRADER,
-    drop_partitions,
     make_candle,
     make_trade,
     make_traded_token,
@@ -327,15 +326,7 @@ def test_before_the_first_trade_there_are_no_partitions(operator, db):
     assert "There are none before the first row." in operator.get(PARTITIONS).text
 
 
-@pytest.fixture
-def partitions_dropped(transactional_db):
-    """Drop the partitions that a test commits, and those of other tests."""
-    drop_partitions()
-    yield
-    drop_partitions()
-
-
-def test_the_role_operator_maintains_partitions_and_the_audit_log_records_it(partitions_dropped, client, settings):
+def test_the_role_operator_maintains_partitions_and_the_audit_log_records_it(transactional_db, client, settings):
     settings.TRADE_DAYS = settings.CANDLE_MINUTE_DAYS = 7
     now = timezone.now()
     make_weeks(1, first=week_of(now - timedelta(weeks=3)))
@@ -360,7 +351,7 @@ def test_the_role_operator_maintains_partitions_and_the_audit_log_records_it(par
         assert cursor.fetchall() == [("0",)]
 
 
-def test_maintenance_that_is_under_way_or_blocked_is_reported(partitions_dropped, operator, service_environment):
+def test_maintenance_that_is_under_way_or_blocked_is_reported(transactional_db, operator, service_environment):
     with session_lock(advisory_lock_key("maintenance of partitions")):
         (message,) = messages(operator.post(PARTITIONS, follow=True))
     assert message == "A worker is maintaining the partitions now."

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db import connection
 
-from config.postgresql.partitions import list_partitions
 from tests.rows.factories import TokenFactory
 from tokens.chains.pool_types import chain_position
 from tokens.models import Candle, LaunchFacts, MinuteCandle, PoolTrade, Token
@@ -25,13 +24,6 @@ def make_weeks(count: int, *, first: datetime = WEEK) -> None:
             for table in ("tokens_trade", "tokens_minutecandle"):
                 create = f"CREATE TABLE IF NOT EXISTS {table}_{week:%Y%m%d} PARTITION OF {table}"
                 cursor.execute(f"{create} FOR VALUES FROM (%s) TO (%s)", [week, week + timedelta(weeks=1)])
-
-
-def drop_partitions() -> None:
-    """Drop all partitions, which deleting their rows leaves."""
-    with connection.cursor() as cursor:
-        for partition in list_partitions():
-            cursor.execute(f"DROP TABLE {partition.name}")
 
 
 def make_traded_token(*, quote_decimals: int | None = 18, **columns: Any) -> Token:

@@ -34,9 +34,6 @@ def token(django_db_setup, django_db_blocker):
             multiply(row, spread | values, rows=MINUTES)
             cursor.execute(f"ANALYZE {row._meta.db_table}")
         yield tokens[0]
-        for week in range(WEEKS):
-            for table in ("trade", "minutecandle"):
-                cursor.execute(f"DROP TABLE tokens_{table}_{WEEK + timedelta(weeks=week):%Y%m%d}")
         restore_template_rows()
 
 

@@ -19,17 +19,14 @@ _EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
 
 
 def make_partitions(*, weeks: int = 4) -> None:
-    """Make the partitions of trades and minute candles: of the week of NOW, of weeks before, and of the next one.
-
-    Tests that commit may have left some of them.
-    """
+    """Make the partitions of trades and minute candles: of the week of NOW, of weeks before, and of the next one."""
     monday = (NOW - timedelta(days=NOW.weekday())).date()
     with connection.cursor() as cursor:
         for week in range(-weeks, 2):
             first = monday + timedelta(weeks=week)
             for table in ("tokens_trade", "tokens_minutecandle"):
                 cursor.execute(
-                    f"CREATE TABLE IF NOT EXISTS {table}_{first:%Y%m%d} PARTITION OF {table} "
+                    f"CREATE TABLE {table}_{first:%Y%m%d} PARTITION OF {table} "
                     f"FOR VALUES FROM ('{first}Z') TO ('{first + timedelta(weeks=1)}Z')"
                 )
 

@@ -26,27 +26,6 @@ DAY = timedelta(days=1)
 NOW = datetime(2026, 11, 19, 15, 30, tzinfo=UTC)
 
 
-def drop_partitions():
-    for partition in partitions.list_partitions():
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP TABLE {partition.name}")
-
-
-@pytest.fixture(autouse=True)
-def no_partitions(request):
-    """Drop those that tests of other modules have committed."""
-    if request.node.get_closest_marker("django_db") or "committed" in request.fixturenames:
-        request.getfixturevalue("transactional_db" if "committed" in request.fixturenames else "db")
-        drop_partitions()
-
-
-@pytest.fixture
-def committed(transactional_db):
-    """Drop the partitions that a test commits."""
-    yield
-    drop_partitions()
-
-
 def names():
     return [partition.name for partition in partitions.list_partitions()]
 
@@ -117,7 +96,7 @@ def test_partitions_have_the_indexes_of_their_table():
     ]
 
 
-def test_readers_are_not_blocked_while_a_partition_is_created(committed, service_environment):
+def test_readers_are_not_blocked_while_a_partition_is_created(transactional_db, service_environment):
     store(NOW)
     with psycopg.connect(service_environment["DATABASE_URL"]) as reader, transaction.atomic():
         # The reader's transaction began before, and it reads on before this one commits.
@@ -128,7 +107,7 @@ def test_readers_are_not_blocked_while_a_partition_is_created(committed, service
     assert "tokens_trade_20261123" in names()
 
 
-def test_a_table_that_is_locked_blocks_a_writer_for_a_limited_time(committed, service_environment):
+def test_a_table_that_is_locked_blocks_a_writer_for_a_limited_time(transactional_db, service_environment):
     store(NOW)
     with psycopg.connect(service_environment["DATABASE_URL"]) as other:
         other.execute("LOCK TABLE tokens_trade IN SHARE UPDATE EXCLUSIVE MODE")
@@ -136,7 +115,7 @@ def test_a_table_that_is_locked_blocks_a_writer_for_a_limited_time(committed, se
             partitions.ensure_partitions(TRADE_TABLES, [NOW + WEEK], now=NOW)
 
 
-def test_maintenance_creates_the_next_weeks_and_drops_expired_ones(committed, settings):
+def test_maintenance_creates_the_next_weeks_and_drops_expired_ones(transactional_db, settings):
     settings.TRADE_DAYS, settings.CANDLE_MINUTE_DAYS = 14, 3
     store(NOW - 2 * WEEK, now=NOW - 2 * WEEK)
     store(NOW)
@@ -152,7 +131,7 @@ def test_maintenance_creates_the_next_weeks_and_drops_expired_ones(committed, se
 
 
 @pytest.mark.parametrize("is_detached", [True, False])
-def test_an_interrupted_removal_is_continued(committed, service_environment, settings, is_detached):
+def test_an_interrupted_removal_is_continued(transactional_db, service_environment, settings, is_detached):
     settings.TRADE_DAYS = settings.CANDLE_MINUTE_DAYS = 7
     store(NOW - 2 * WEEK, now=NOW - 2 * WEEK)
     with psycopg.connect(service_environment["DATABASE_URL"], autocommit=True) as other:
@@ -171,7 +150,7 @@ def test_an_interrupted_removal_is_continued(committed, service_environment, set
     assert "tokens_trade_20261102" not in names()
 
 
-def test_only_one_process_maintains_them(committed):
+def test_only_one_process_maintains_them(transactional_db):
     with session_lock(advisory_lock_key("maintenance of partitions")):
         tasks.maintain_partitions()
         with pytest.raises(CommandError, match="A worker is maintaining"):
@@ -181,7 +160,7 @@ def test_only_one_process_maintains_them(committed):
     assert len(names()) == 9
 
 
-def test_an_operator_can_see_and_maintain_them(committed, settings):
+def test_an_operator_can_see_and_maintain_them(transactional_db, settings):
     settings.TRADE_DAYS = 7
     now = timezone.now()
     store(now - 5 * WEEK, now=now - 5 * WEEK)

@@ -9,20 +9,14 @@ from django.db import connection
 
 from config.events import outbox
 from config.events.models import Event, OutboxEvent
-from config.postgresql.partitions import list_partitions
 from tests.processes.stream_clients import StreamProcess, stream_process
 
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 
 @pytest.fixture(autouse=True)
-def no_events(transactional_db: None) -> Iterator[None]:
-    """Drop the partitions of the test's events."""
-    yield
-    for partition in list_partitions():
-        if partition.table == "events_event":
-            with connection.cursor() as cursor:
-                cursor.execute(f"DROP TABLE {partition.name}")
+def committed_events(transactional_db: None) -> None:
+    """Let the stream's process see the events of a test."""
 
 
 @pytest.fixture
