@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from ipaddress import ip_network
@@ -20,8 +21,10 @@ from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.environment.variables import BASE_DIR
 from config.events.models import Event, OutboxEvent
 from config.queue import MAX_UNFINISHED
+from config.stop_signals import GRACE_SECONDS
 from tests.accounts.subscriptions.subscribers import add_endpoint, queue_events
-from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, webhook_receiver
+from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, respond, webhook_receiver
+from tests.processes.service_processes import service
 from tests.processes.waiting import wait_for
 from tests.rows.factories import PartnerKeyFactory
 
@@ -391,3 +394,26 @@ def test_a_stopped_dispatcher_returns_what_it_claimed(transactional_db, receiver
         assert dispatcher.dispatch() == 1
     assert receiver.received == []
     assert WebhookDelivery.objects.due(timezone.now()).count() == 3
+
+
+def test_a_stop_waits_for_attempts_under_way(transactional_db, service_environment):
+    settings = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.1", "WEBHOOK_TIMEOUT_SECONDS": "20"}
+    with webhook_receiver() as slow:
+        stopped = StopEvent()
+
+        def accept_late(handler):
+            stopped.wait()
+            # Longer than other commands wait.
+            time.sleep(GRACE_SECONDS + 0.5)
+            respond(handler, 204)
+
+        slow.behave = accept_late
+        add_endpoint(slow)
+        (delivery,) = queue_events()
+        with service("events", service_environment | settings) as running:
+            wait_for(lambda: slow.received)
+            running.process.terminate()
+            stopped.set()
+            running.process.wait()
+        delivery.refresh_from_db()
+        assert (delivery.status, len(delivery.log)) == ("delivered", 1)
