@@ -1,13 +1,13 @@
 """Delivery of due events by threads, of which each endpoint and each owner has a share.
 
-A new endpoint, without an attempt by this process, and a slow one, whose last attempt was slow or failed, may hang.
-Each has one thread, and those of an owner an eighth of the threads. All slow ones have half of the threads, and with
-the new ones three quarters. So they cost the others, which are healthy, nothing.
+An endpoint is new before its first attempt by this process, then healthy or slow by its last attempt. New and slow
+ones may hang: each has one thread, and those of an owner together have an eighth of the threads. All slow ones have
+half of the threads, slow and new ones together three quarters. So a quarter is always left to healthy ones.
 """
 
 import logging
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
@@ -41,8 +41,9 @@ class _Health(Enum):
     """Last attempt of an endpoint by this process."""
 
     NEW = 0
-    # Fast and accepted.
+    # Accepted within SLOW_SECONDS.
     HEALTHY = 1
+    # Slower, or failed.
     SLOW = 2
 
 
@@ -62,7 +63,8 @@ class Dispatcher:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhooks")
         self._lock = Lock()
         self._uses: list[_ThreadUse] = []
-        self._health: defaultdict[int, _Health] = defaultdict(lambda: _Health.NEW)
+        # Of endpoints that are not new.
+        self._health: dict[int, _Health] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -86,11 +88,11 @@ class Dispatcher:
             .order_by("due_since")
         )
         found = list(endpoints.values_list("pk", "partner_key_id"))
-        busy = Counter(use.endpoint_id for use in self._uses)
+        busy = Counter(use.endpoint_id for use in list(self._uses))
         # Those with the fewest threads first, so that a long backlog takes only what others leave.
         for endpoint_id, partner_key_id in sorted(found, key=lambda row: busy[row[0]]):
             # An operator's endpoint is an owner of its own.
-            use = _ThreadUse(endpoint_id, partner_key_id or -endpoint_id, self._health[endpoint_id])
+            use = _ThreadUse(endpoint_id, partner_key_id or -endpoint_id, self._health.get(endpoint_id, _Health.NEW))
             if not self._take_thread(use):
                 continue
             deliveries: list[WebhookDelivery] = []

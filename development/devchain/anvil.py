@@ -66,8 +66,8 @@ def anvil_command(
     With `state`, a file, the chain (blocks, receipts, logs, the last block's state) is loaded from it at the start, and
     written to it every `save_every` seconds and at the end (SIGTERM or SIGINT). A killed node loses what came after the
     last write, which looks like a reorg. `block_time` is in seconds; by default every transaction makes its block at
-    once. `states` is the number of newest blocks, reverted ones included, whose state is kept in memory: a revert to an
-    older block is an error.
+    once. The node has the states of its newest `states` blocks in memory, those of reverted blocks among them. A revert
+    to an older block is an error.
     """
     words = [str(anvil), "--host", HOST, "--port", str(port), "--chain-id", str(CHAIN_ID), "--quiet"]
     words += ["--accounts", str(LAUNCHERS + 1 + TRADERS)]

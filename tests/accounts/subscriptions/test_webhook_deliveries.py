@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from datetime import timedelta
 from ipaddress import ip_network
@@ -404,7 +403,7 @@ def test_a_stop_waits_for_attempts_under_way(transactional_db, service_environme
         def accept_late(handler):
             stopped.wait()
             # Longer than other commands wait.
-            time.sleep(GRACE_SECONDS + 0.5)
+            slow.closed.wait(GRACE_SECONDS + 0.5)
             respond(handler, 204)
 
         slow.behave = accept_late
