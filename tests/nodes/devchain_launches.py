@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
 from hexbytes import HexBytes
 from web3.types import RPCEndpoint
 
@@ -49,7 +50,8 @@ class Launchpad:
     def reverted(self) -> str:
         """Mine a launch that the factory reverts, and return its hash."""
         transaction = send_launch(self.deployment, DevLaunchConfig(originating_chain_id=1), sender=SENDER)
-        self.web3.eth.wait_for_transaction_receipt(transaction, poll_latency=0.005)
+        with pytest.raises(node_client.TransactionRevertedError):
+            node_client.wait_for_receipt(self.deployment.rpc_url, transaction)
         return transaction.to_0x_hex()
 
     def mined(self, tx_hash: str) -> str:

@@ -38,6 +38,8 @@ _CLAIM_TTL_SECONDS = REFRESH_AFTER_SECONDS + _COUNT_TIMEOUT_SECONDS + 10
 CLAIM_KEY = f"{PREFIX}counting"
 # TTL of the process-local cache in front of Redis.
 _LOCAL_TTL_SECONDS = 1
+# TTL of the claim after a count. A request that has read an older local cache, and takes long, claims no second count.
+_COUNTED_TTL_SECONDS = _LOCAL_TTL_SECONDS + 2
 # Forces an index. The planner prefers a sequential scan that stops at the limit, which is fast if matches are spread
 # evenly and reads the whole table if they are not.
 _INDEX_SCAN_SETTINGS = "SET LOCAL enable_seqscan = off; "
@@ -101,9 +103,8 @@ def count_tokens(selection: Selection) -> int | None:
             redis_client().set(_key(selection), orjson.dumps([number, time.time()]), ex=seconds)
         return number
     finally:
-        # Until their local caches expire, other processes would claim the same count again.
         with suppress(RedisError):
-            redis_client().expire(CLAIM_KEY, _LOCAL_TTL_SECONDS)
+            redis_client().expire(CLAIM_KEY, _COUNTED_TTL_SECONDS)
 
 
 def claim_count() -> bool:
