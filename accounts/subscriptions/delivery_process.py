@@ -14,7 +14,7 @@ from accounts.subscriptions.dispatcher import Dispatcher
 logger = logging.getLogger(__name__)
 
 # Seconds between two looks for committed events, and for due deliveries; each takes two short queries.
-_PUBLISH_SECONDS, _DELIVER_SECONDS = 0.05, 0.1
+_PUBLISH_SECONDS, _DELIVER_SECONDS = 0.03, 0.1
 # Seconds after an error of the database.
 _ERROR_SECONDS = 1.0
 

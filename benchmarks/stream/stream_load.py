@@ -29,6 +29,9 @@ INSERT INTO events_outboxevent (type, version, chain_id, subject, data) VALUES (
 _DATA = {"contract_address": "0x" + "5f" * 20, "name": "Higher", "img_url": f"https://example.org/{'a' * 200}"}
 _DATA |= dict.fromkeys(("tx_hash", "block_hash", "pool_address", "admin", "msg_sender", "factory"), "0x" + "ab" * 32)
 
+# As long as the event in the stream.
+_BARE_EVENT = b"-" * 900
+
 
 @contextmanager
 def stream_clients(port: int, query: str = "", *, is_background: bool = False) -> Iterator["Clients"]:
@@ -75,6 +78,8 @@ def _read(pipe: Connection, stop: Signal, port: int, query: str, is_background: 
         client.setblocking(False)
         selector.register(client, selectors.EVENT_READ)
     pipe.send(None)
+    # Nothing was read while the clients connected.
+    begin = time.time()
     times: list[float] = []
     while not stop.is_set():
         for key, _ in selector.select(0.2):
@@ -82,8 +87,30 @@ def _read(pipe: Connection, stop: Signal, port: int, query: str, is_background: 
             if not part:
                 raise RuntimeError("the stream closed a connection")
             now = time.time()
-            times += [now - float(sent) for sent in _SENT.findall(part)]
+            times += [now - sent for sent in map(float, _SENT.findall(part)) if sent >= begin]
     pipe.send(times)
+
+
+@contextmanager
+def bare_sender() -> Iterator[int]:
+    """Yield the port of a process that sends as many bytes to as many clients in a bare loop: the floor."""
+    with socket.create_server((HOST, 0), backlog=CLIENTS) as listening:
+        process = multiprocessing.get_context("fork").Process(target=_send_bare, args=(listening,), daemon=True)
+        process.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            process.kill()
+            process.join()
+
+
+def _send_bare(listening: socket.socket) -> None:
+    raise_open_files(CLIENTS + 256)
+    clients = [listening.accept()[0] for _ in range(CLIENTS)]
+    while True:
+        for client in clients:
+            client.send(_BARE_EVENT)
+        time.sleep(1 / EVENTS_PER_SECOND)
 
 
 class EventWriter:

@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry
 
 from config.events.stream.event_hub import EventHub
 from config.events.stream.event_reading import EventReader, connection_options
-from config.events.stream.log_poller import LogPoller, send_heartbeats
+from config.events.stream.log_poller import LogPoller, send_heartbeats, serve_turns
 from config.events.stream.stream_app import ClientLimits, StreamApp
 from config.events.stream.stream_client import StreamCounts
 from config.events.stream.stream_metrics import StreamMetrics
@@ -95,7 +95,8 @@ async def _serve() -> None:
         listener = await loop.create_server(server.accept, sock=_listening_socket(), backlog=_BACKLOG)
         # Loaded objects stay for good.
         gc.freeze()
-        work = [poller.run(), send_heartbeats(hub, seconds=settings.STREAM_HEARTBEAT_SECONDS), stop.wait()]
+        heartbeats = send_heartbeats(hub, seconds=settings.STREAM_HEARTBEAT_SECONDS)
+        work = [poller.run(), serve_turns(hub), heartbeats, stop.wait()]
         tasks = [asyncio.create_task(each) for each in work]
         try:
             # Either is the first to end at the signal, or a fault, which its task raises.

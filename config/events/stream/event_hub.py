@@ -1,21 +1,28 @@
-"""Fan-out of events: the newest ones in memory, and the live clients, which have all of them.
+"""Fan-out of events: the newest ones in memory, and the live clients, which are sent to in turns.
 
-A client that resumes reads on in pages. With the newest event it becomes live in the same step of the event loop, so
-that it misses no event and gets none twice. A live client whose buffer is full reads on in pages again.
+Each turn has an even part of the clients, and all of them have the same events. Sending to all at once would delay
+other processes on the same processor, and with fewer sendings one has more events.
+
+A client that resumes reads on in pages. With its turn's newest event it becomes live in the same step of the event
+loop, so that it misses no event and gets none twice. A live client whose buffer is full reads on in pages again.
 """
 
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from operator import attrgetter
 from typing import Protocol
 
 from config.events.event_types import event_body
 from config.events.stream.event_reading import EventRow
-from config.events.stream.sse_format import Frame, event_text, make_frame
+from config.events.stream.sse_format import Frame, event_text, heartbeat_text, make_frame
 from config.events.stream.stream_query import StreamFilter, creator_keys
 
+_TURNS = 12
+# Events that one turn is sent at once.
+_TURN_EVENTS = 500
 # Events in memory: of at most this number of ids at the start, and of this size in bytes.
 KEPT_EVENTS = 10_000
 _KEPT_BYTES = 16 * 2**20
@@ -51,71 +58,49 @@ class Subscriber(Protocol):
         """Read on in pages."""
 
 
-class EventHub:
-    """Newest events and live clients of this process."""
+class Turn:
+    """Part of the live clients, which are sent to together, and the id up to which they have all events."""
 
     def __init__(self) -> None:
-        # All events with ids above `floor`, up to `newest`, are in memory.
-        self.floor = self.newest = 0
-        # Whether they were read from the database since the start.
-        self.is_ready = False
-        self.is_closed = False
-        self._events: list[EncodedEvent] = []
-        self._bytes = 0
-        self._live: defaultdict[StreamFilter, set[Subscriber]] = defaultdict(set)
-
-    def start_after(self, floor: int) -> None:
-        """Begin without events; the live clients read on, because their positions may be of another database."""
-        self._wake_live()
-        self.is_ready = False
-        self.floor = self.newest = floor
-        self._events, self._bytes = [], 0
-
-    def publish(self, rows: Sequence[EventRow]) -> None:
-        """Send the rows, which follow the newest event, to the live clients, and keep them."""
-        events = encode_events(rows)
-        upto = rows[-1].id
-        for wanted, clients in list(self._live.items()):
-            frames = list(make_frames(events, wanted, upto=upto))
-            for client in list(clients):
-                self._send(client, frames)
-        self._events += events
-        self._bytes += sum(len(event.text) for event in events)
-        self.newest = upto
-        self._drop_oldest()
-
-    def broadcast(self, frame: Frame) -> None:
-        """Send a frame without events to the live clients."""
-        for clients in list(self._live.values()):
-            for client in list(clients):
-                self._send(client, [frame])
-
-    def read_on(self, position: int, wanted: StreamFilter) -> tuple[list[Frame], int]:
-        """Return frames of the next events in memory after `position`, and the id up to which they are complete."""
-        start = bisect_right(self._events, position, key=attrgetter("id"))
-        events = self._events[start : start + READ_EVENTS]
-        upto = events[-1].id if start + READ_EVENTS < len(self._events) else self.newest
-        return list(make_frames(events, wanted, upto=upto)), upto
+        self.position = 0
+        self._clients: defaultdict[StreamFilter, set[Subscriber]] = defaultdict(set)
 
     def join(self, client: Subscriber) -> None:
-        """Make a client live, whose position is the newest event."""
-        self._live[client.wanted].add(client)
+        """Make a client live, whose position is the turn's."""
+        self._clients[client.wanted].add(client)
 
     def leave(self, client: Subscriber) -> None:
         """Remove a client, live or not."""
-        clients = self._live.get(client.wanted)
+        clients = self._clients.get(client.wanted)
         if clients is not None:
             clients.discard(client)
             if not clients:
-                del self._live[client.wanted]
+                del self._clients[client.wanted]
 
-    def close(self) -> None:
-        """End all clients."""
-        self.is_closed = True
-        self._wake_live()
+    def send(self, events: Sequence[EncodedEvent], *, upto: int) -> None:
+        """Send the events after the turn's position, all up to `upto`, to the clients whose filter they pass."""
+        for wanted, clients in list(self._clients.items()):
+            frames = list(make_frames(events, wanted, upto=upto))
+            for client in list(clients):
+                self._send(client, frames)
+        self.position = upto
+
+    def send_heartbeat(self) -> None:
+        """Send a heartbeat with the position to the clients."""
+        frames = [make_frame(heartbeat_text(self.position))]
+        for client in self._all():
+            self._send(client, frames)
+
+    def wake_all(self) -> None:
+        """Let the clients read on in pages."""
+        for client in self._all():
+            self._dismiss(client, self.position)
+
+    def _all(self) -> list[Subscriber]:
+        return [client for clients in self._clients.values() for client in clients]
 
     def _send(self, client: Subscriber, frames: Sequence[Frame]) -> None:
-        position = self.newest
+        position = self.position
         for frame in frames:
             if not client.has_room():
                 self._dismiss(client, position)
@@ -128,10 +113,68 @@ class EventHub:
         self.leave(client)
         client.wake()
 
-    def _wake_live(self) -> None:
-        for clients in list(self._live.values()):
-            for client in list(clients):
-                self._dismiss(client, self.newest)
+
+class EventHub:
+    """Newest events and live clients of this process."""
+
+    def __init__(self) -> None:
+        # All events with ids above `floor`, up to `newest`, are in memory.
+        self.floor = self.newest = 0
+        # Whether they were read from the database since the start.
+        self.is_ready = False
+        self.is_closed = False
+        self.turns = [Turn() for _ in range(_TURNS)]
+        self._next_turn = cycle(self.turns)
+        self._events: list[EncodedEvent] = []
+        self._bytes = 0
+
+    def take_turn(self) -> Turn:
+        """Return the turn of a new client, so that all turns have about as many."""
+        return next(self._next_turn)
+
+    def start_after(self, floor: int) -> None:
+        """Begin without events; the live clients read on, because their positions may be of another database."""
+        self.is_ready = False
+        self.floor = self.newest = floor
+        self._events, self._bytes = [], 0
+        for turn in self.turns:
+            turn.wake_all()
+            turn.position = floor
+
+    def keep(self, rows: Sequence[EventRow]) -> None:
+        """Keep the rows, which follow the newest event, until the turns are served."""
+        events = encode_events(rows)
+        self._events += events
+        self._bytes += sum(len(event.text) for event in events)
+        self.newest = rows[-1].id
+        self._drop_oldest()
+
+    def serve(self, turn: Turn) -> None:
+        """Send the next events after its position to the turn; if some are not in memory, its clients read on."""
+        if turn.position < self.floor:
+            turn.wake_all()
+            turn.position = self.newest
+        elif turn.position < self.newest:
+            events, upto = self._page(turn.position, upto=self.newest, limit=_TURN_EVENTS)
+            turn.send(events, upto=upto)
+
+    def read_on(self, position: int, wanted: StreamFilter, *, upto: int) -> tuple[list[Frame], int]:
+        """Return frames of the next events in memory after `position`, and the id up to which they are complete."""
+        events, upto = self._page(position, upto=upto, limit=READ_EVENTS)
+        return list(make_frames(events, wanted, upto=upto)), upto
+
+    def close(self) -> None:
+        """End all clients."""
+        self.is_closed = True
+        for turn in self.turns:
+            turn.wake_all()
+
+    def _page(self, position: int, *, upto: int, limit: int) -> tuple[list[EncodedEvent], int]:
+        start, end = (bisect_right(self._events, event_id, key=attrgetter("id")) for event_id in (position, upto))
+        if end - start > limit:
+            end = start + limit
+            upto = self._events[end - 1].id
+        return self._events[start:end], upto
 
     def _drop_oldest(self) -> None:
         count = 0

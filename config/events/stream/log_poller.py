@@ -1,26 +1,28 @@
-"""Poller of new events, which connects again after failures of the database, and heartbeats of the live clients."""
+"""Poller of new events, which connects again after failures of the database, and what the live clients get."""
 
 import asyncio
 import logging
 import time
+from itertools import cycle
 
 import psycopg
 
 from config.events.stream.event_hub import KEPT_EVENTS, EventHub
 from config.events.stream.event_reading import EventReader
-from config.events.stream.sse_format import heartbeat_text, make_frame
 from config.http.backoff import Backoff
 
 logger = logging.getLogger(__name__)
 
 # Seconds between polls without a full page: on average half of it is added to an event's latency.
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.02
 _POLL_EVENTS = 500
+# Seconds in which all turns are served once: at most this is added as well, and it bounds what many events cost.
+_ROUND_SECONDS = 0.18
 _BACKOFF = Backoff(first=0.1, longest=3)
 
 
 class LogPoller:
-    """Loop that publishes new events to the hub."""
+    """Loop that gives new events to the hub."""
 
     def __init__(self, hub: EventHub, reader: EventReader) -> None:
         self._hub, self._reader = hub, reader
@@ -55,17 +57,28 @@ class LogPoller:
             self._hub.start_after(max(0, newest - KEPT_EVENTS, await self._reader.oldest_id() - 1))
 
     async def _poll(self) -> bool:
-        """Publish a page, and return whether it had all new events."""
+        """Keep a page in the hub, and return whether it had all new events."""
         rows = await self._reader.fetch_new(after=self._hub.newest, limit=_POLL_EVENTS)
         if rows:
-            self._hub.publish(rows)
+            self._hub.keep(rows)
         is_complete = len(rows) < _POLL_EVENTS
         self._hub.is_ready |= is_complete
         return is_complete
 
 
+async def serve_turns(hub: EventHub) -> None:
+    """Serve one turn after another, all in _ROUND_SECONDS, until the task is cancelled."""
+    now = due = time.monotonic()
+    for turn in cycle(hub.turns):
+        due = max(due + _ROUND_SECONDS / len(hub.turns), now)
+        await asyncio.sleep(due - now)
+        hub.serve(turn)
+        now = time.monotonic()
+
+
 async def send_heartbeats(hub: EventHub, *, seconds: float) -> None:
-    """Send a heartbeat to the live clients every so many seconds, until the task is cancelled."""
+    """Send a heartbeat to each live client every so many seconds, turn by turn, until the task is cancelled."""
     while True:
-        await asyncio.sleep(seconds)
-        hub.broadcast(make_frame(heartbeat_text(hub.newest)))
+        for turn in hub.turns:
+            await asyncio.sleep(seconds / len(hub.turns))
+            turn.send_heartbeat()

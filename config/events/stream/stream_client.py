@@ -15,7 +15,7 @@ from config.events.stream.stream_query import StreamQuery
 BUFFER_BYTES = 32 * 1024
 # Ids that one statement reads through for events that match: others wait for milliseconds.
 _SCANNED_IDS = 5_000
-# Seconds between checks whether the newest event in memory has reached a client's.
+# Seconds between checks whether the client's turn has reached its position.
 _REACH_SECONDS = 0.05
 
 
@@ -35,6 +35,7 @@ class StreamClient:
     ) -> None:
         """Close the connection if its full buffer does not drain within `drain_seconds`."""
         self.wanted = query.filter
+        self._turn = hub.take_turn()
         self.position = hub.newest if query.last_event_id is None else query.last_event_id
         self._opening = opening_text(self.position if query.last_event_id is None else None)
         self._hub, self._reader, self._counts, self._drain_seconds = hub, reader, counts, drain_seconds
@@ -62,7 +63,7 @@ class StreamClient:
             # The client resumes in a new connection. The poller reports failures of the database.
             transport.abort()
         finally:
-            self._hub.leave(self)
+            self._turn.leave(self)
 
     def has_room(self) -> bool:
         """Return whether another frame fits into the buffer."""
@@ -78,18 +79,18 @@ class StreamClient:
         self._woken.set()
 
     async def _follow(self) -> None:
-        hub = self._hub
+        hub, turn = self._hub, self._turn
         while not hub.is_closed:
-            if self.position == hub.newest:
+            if self.position == turn.position:
                 self._woken.clear()
-                hub.join(self)
+                turn.join(self)
                 await self._woken.wait()
                 await self._drain()
                 continue
-            if self.position > hub.newest:
+            if self.position > turn.position:
                 frames, upto = await self._check_position()
             elif self.position >= hub.floor:
-                frames, upto = hub.read_on(self.position, self.wanted)
+                frames, upto = hub.read_on(self.position, self.wanted, upto=turn.position)
             else:
                 frames, upto = await self._read_log()
             for frame in frames:
@@ -98,16 +99,16 @@ class StreamClient:
             self.position = upto
 
     async def _check_position(self) -> tuple[list[Frame], int]:
-        """Wait until the hub has the client's event; without such an event in the database, its history is lost."""
-        newest = await self._reader.newest_id()
-        if self.position > newest:
-            return self._lose_history(oldest=await self._reader.oldest_id(), newest=newest)
-        while self._hub.newest < self.position and not self._hub.is_closed:
-            await asyncio.sleep(_REACH_SECONDS)
+        """Wait for the turn to have the client's event; without such an event in the database, its history is lost."""
+        if self.position > self._hub.newest:
+            newest = await self._reader.newest_id()
+            if self.position > newest:
+                return self._lose_history(oldest=await self._reader.oldest_id(), newest=newest)
+        await asyncio.sleep(_REACH_SECONDS)
         return [], self.position
 
     async def _read_log(self) -> tuple[list[Frame], int]:
-        newest = self._hub.newest
+        newest = self._turn.position
         # Id 0 is the position before the first stored event.
         after = self.position or (await self._reader.oldest_id() or newest + 1) - 1
         upto = min(newest, after + _SCANNED_IDS)

@@ -46,6 +46,19 @@ def test_a_client_goes_on_from_its_last_event(start, publish):
     assert subjects(stream.listen("?lastEventId=0").take(3)) == ["a", "b", "c"]
 
 
+def test_a_client_that_reconnects_gets_each_event_once(start, publish):
+    stream = start(STREAM_CLIENTS_PER_ADDRESS="100")
+    first = stream.listen()
+    publish("a")
+    [a] = first.take(1)
+    # More than there are turns, of which most have not sent the event yet.
+    readers = [stream.listen(Last_Event_ID=str(a.id)) for _ in range(24)]
+    publish("b")
+    publish("c")
+    for reader in (first, *readers):
+        assert subjects(reader.take(2)) == ["b", "c"]
+
+
 PRIVATE = [
     {"owner_id": 7},
     {"owner_id": OPERATORS},
