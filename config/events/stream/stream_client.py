@@ -116,7 +116,7 @@ class StreamClient:
         # After the page: what is stored now was stored then.
         oldest = await self._reader.oldest_id()
         if after + 1 < oldest:
-            return self._lose_history(oldest=oldest, newest=newest)
+            return self._lose_history(oldest=oldest, newest=self._hub.newest)
         if len(rows) == READ_EVENTS:
             upto = rows[-1].id
         return list(make_frames(encode_events(rows), self.wanted, upto=upto)), upto

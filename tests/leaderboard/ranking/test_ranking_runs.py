@@ -188,7 +188,7 @@ def test_a_run_that_lost_its_lock_and_the_next_owner_do_each_other_no_harm(pool,
         with connection.cursor() as cursor:
             # The lock's connection does nothing else.
             cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
                 " WHERE query LIKE 'SELECT pg_try_advisory_lock%%' AND datname = current_database()"
             )
         other = pool.submit(in_thread, Interval.DAY, second)
