@@ -1,0 +1,144 @@
+"""Benchmark of the ranking on worlds by authors who did not know the detectors.
+
+    python -m benchmarks.leaderboard.blind_worlds [--seed 1] [--agents 1000]
+
+For each world and stealth: places that planted agents gain over those that their organic part gives, places that honest
+agents lose against the ranking without detectors, and how much of their composite framed agents lose. At stealth 0.5 of
+each world also the price of the first places: bought accounts of good score for an agent without a public.
+
+Exits with code 1 beyond a limit.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib import import_module
+from multiprocessing import Pool
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks import results
+from benchmarks.leaderboard.worlds.cost_curve import Price, measure_prices
+from benchmarks.leaderboard.worlds.gains import FIRST, HARMED, WorldOutcome, measure_world
+from benchmarks.tables import Limits, print_table
+from leaderboard.ranking.scoring import VERSION
+
+# Thresholds may be fixed on the first one only.
+WORLDS = ("harbour", "meadow", "bazaar")
+STEALTHS = (0.3, 0.5, 0.7)
+_PRICED_STEALTH = 0.5
+# Interactions of each bought account.
+_EACH = (1, 2)
+
+
+class _Task(NamedTuple):
+    world: str
+    stealth: float
+    seed: int
+    agents: int
+
+
+class _Measured(NamedTuple):
+    task: _Task
+    outcome: WorldOutcome
+    # Interactions of each bought account -> prices.
+    prices: dict[int, list[Price]]
+
+
+def main() -> int:
+    """Print and keep all figures; return 1 where one is beyond its limit."""
+    parser = argparse.ArgumentParser(description="Measure what attacks gain and what they cost.")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--agents", type=int, default=1000)
+    options = parser.parse_args()
+    tasks = [_Task(world, stealth, options.seed, options.agents) for world in WORLDS for stealth in STEALTHS]
+    with Pool(2) as pool:
+        measured = pool.map(_measure, tasks, chunksize=1)
+    for world in WORLDS:
+        _report(world, [each for each in measured if each.task.world == world])
+    results.keep(
+        "blind_worlds",
+        {
+            "command": " ".join(["python -m benchmarks.leaderboard.blind_worlds", *sys.argv[1:]]),
+            "version": VERSION,
+            "worlds": [each.task._asdict() | asdict(each.outcome) | _prices(each.prices) for each in measured],
+        },
+    )
+    return 0 if _check(measured) else 1
+
+
+def _measure(task: _Task) -> _Measured:
+    world = import_module(f"benchmarks.leaderboard.worlds.{task.world}").build_world(
+        seed=task.seed, stealth=task.stealth, agents=task.agents
+    )
+    priced = _EACH if task.stealth == _PRICED_STEALTH else ()
+    return _Measured(task, measure_world(world), {each: measure_prices(world, each=each) for each in priced})
+
+
+def _report(world: str, measured: Sequence[_Measured]) -> None:
+    outcomes = [each.outcome for each in measured]
+    head = (world, *(f"stealth {each.task.stealth}" for each in measured))
+    attacks = sorted({name for outcome in outcomes for name in outcome.gains})
+    print_table(
+        (f"{head[0]}: places gained, median (most), into the first {FIRST}", *head[1:]),
+        [(name, *(_gained(outcome, name) for outcome in outcomes)) for name in attacks],
+    )
+    kinds = sorted({name for outcome in outcomes for name in outcome.harmed})
+    print_table(
+        (f"honest agents that lose {HARMED:.0%} of the field", *head[1:]),
+        [("all", *(f"{_share_harmed(outcome):.1%}" for outcome in outcomes))]
+        + [(name, *(f"{_share_harmed(outcome, name):.1%}" for outcome in outcomes)) for name in kinds],
+    )
+    framings = sorted({name for outcome in outcomes for name in outcome.framed})
+    print_table(
+        ("largest loss of the composite by framing", *head[1:]),
+        [(name, *(f"{outcome.framed[name]:.1%}" for outcome in outcomes)) for name in framings],
+    )
+    print_table(("", *head[1:]), [("honest agents accused", *(f"{outcome.accused:.1%}" for outcome in outcomes))])
+    for each, prices in (item for one in measured for item in one.prices.items()):
+        print_table(
+            (f"place, with {each} interactions of each account", "bought accounts", "actions", "honest agent's"),
+            [(str(price.place), price.accounts, price.actions, price.honest_accounts) for price in prices],
+        )
+
+
+def _gained(outcome: WorldOutcome, name: str) -> str:
+    gains = outcome.gains[name]
+    return f"{gains.median:+.1%} ({gains.most:+.1%}), {gains.into_first} of {gains.agents}"
+
+
+def _share_harmed(outcome: WorldOutcome, *kinds: str) -> float:
+    counts = np.array([outcome.harmed[kind] for kind in kinds or outcome.harmed]).sum(axis=0)
+    return float(counts[1] / max(counts[0], 1))
+
+
+def _prices(prices: dict[int, list[Price]]) -> dict[str, Any]:
+    return {"prices": {str(each): [asdict(price) for price in found] for each, found in prices.items()}}
+
+
+def _check(measured: Sequence[_Measured]) -> bool:
+    limits = Limits()
+    for world in WORLDS:
+        own = [each for each in measured if each.task.world == world]
+        for name in sorted(own[0].outcome.gains):
+            worst = max(each.outcome.gains[name].median for each in own)
+            limits.at_most(f"{world}, {name}: median gain", 100 * worst, 5, "% of the field")
+        into_first = max(sum(gains.into_first for gains in each.outcome.gains.values()) for each in own)
+        limits.at_most(f"{world}: planted agents brought into the first {FIRST}", into_first, 0, "agents")
+        limits.at_most(f"{world}: honest loss", 100 * max(_share_harmed(each.outcome) for each in own), 1, "%")
+        for kind in sorted(own[0].outcome.harmed):
+            worst = max(_share_harmed(each.outcome, kind) for each in own)
+            limits.at_most(f"{world}, {kind}: honest loss", 100 * worst, 3, "%")
+        framed = max(max(each.outcome.framed.values()) for each in own)
+        limits.at_most(f"{world}: loss by framing", 100 * framed, 2, "%")
+        for price in (price for each in own for prices in each.prices.values() for price in prices):
+            limits.at_least(
+                f"{world}: price of place {price.place}", price.accounts / max(price.honest_accounts, 1), 0.5
+            )
+    return limits.are_kept
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,294 @@
+"""World of agents, accounts and their facts with the truth about each row, and its builder."""
+
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from leaderboard.facts.columns import (
+    Accounts,
+    Actions,
+    Agents,
+    BoolArray,
+    Float64Array,
+    Int8Array,
+    Int64Array,
+    Interactions,
+    IntervalFacts,
+    Runs,
+    Trades,
+)
+
+DAY = 86_400
+WEEK = 7 * DAY
+# End of the interval, and first registration of an account.
+END = 1_767_225_600
+FIRST_REGISTRATION = END - 1_700 * DAY
+_NEWEST_FID = 1_200_000
+
+POST = 1
+LIKE, RECAST, REPLY, QUOTE = 1, 2, 3, 4
+
+
+Table = TypeVar("Table", Agents, Runs, Actions, Interactions, Trades, Accounts)
+
+
+class Purpose(IntEnum):
+    """Reason why a row exists."""
+
+    ORGANIC = 0
+    # Made or bought for the agent.
+    BOUGHT = 1
+    # Made by others to harm the agent.
+    FRAMING = 2
+
+
+@dataclass(frozen=True)
+class World:
+    """Facts of an interval, and the truth about agents and rows."""
+
+    facts: IntervalFacts
+    # Of each agent: what its public is like.
+    kinds: tuple[str, ...]
+    # Of each agent: what was bought for it; empty for honest agents.
+    attacks: tuple[str, ...]
+    # Of each agent: what was done against it; empty for none.
+    framings: tuple[str, ...]
+    # Of each interaction: whether a source that is not the agent's reporter has it, such as the hub.
+    is_confirmed: BoolArray
+    # Table's name -> purpose of each of its rows.
+    purposes: dict[str, Int8Array]
+
+    @property
+    def is_planted(self) -> BoolArray:
+        """Mask of the agents for which something was bought."""
+        return np.array([bool(attack) for attack in self.attacks])
+
+    def without(self, *purposes: Purpose) -> IntervalFacts:
+        """Return the facts without the rows of these purposes."""
+        kept = {name: ~np.isin(each, purposes) for name, each in self.purposes.items()}
+        return replace(
+            self.facts, **{name: choose_rows(getattr(self.facts, name), mask) for name, mask in kept.items()}
+        )
+
+
+def choose_rows(table: Table, chosen: BoolArray | Int64Array) -> Table:
+    """Return some rows of a table of facts."""
+    return type(table)(*(getattr(table, field.name)[chosen] for field in fields(table)))
+
+
+def join_rows(first: Table, second: Table) -> Table:
+    """Return the rows of both tables."""
+    names = [field.name for field in fields(first)]
+    return type(first)(*(np.concatenate([getattr(first, name), getattr(second, name)]) for name in names))
+
+
+class WorldBuilder:
+    """Collector of agents, accounts and rows. Times are seconds since 1970; rows outside the interval are left out.
+
+    Arguments for rows are scalars or arrays of one length. All randomness is from `rng`.
+    """
+
+    def __init__(self, seed: int, *, seconds: int = WEEK) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.start, self.end = END - seconds, END
+        self._agents: list[dict[str, Any]] = []
+        self._used_fids: set[int] = set()
+        self._accounts: list[tuple[Int64Array, Float64Array, Int64Array]] = []
+        self._rows: dict[str, list[dict[str, npt.NDArray[Any]]]] = {
+            name: [] for name in ("runs", "actions", "interactions", "trades")
+        }
+
+    def add_accounts(
+        self, registered_at: Int64Array, scores: Float64Array, *, is_registration_known: bool | BoolArray = True
+    ) -> Int64Array:
+        """Add accounts and return their FIDs, which grow with the time of registration.
+
+        scores: 0 to 1, NaN where unknown. Accounts registered within a few minutes have neighbouring FIDs.
+        """
+        order = np.argsort(registered_at, kind="stable")
+        fids = np.empty(len(order), np.int64)
+        for place in order.tolist():
+            age = np.clip((registered_at[place] - FIRST_REGISTRATION) / (END - FIRST_REGISTRATION), 0, 1)
+            fid = 1 + int(_NEWEST_FID * age)
+            while fid in self._used_fids:
+                fid += 1
+            self._used_fids.add(fid)
+            fids[place] = fid
+        self._accounts.append((fids, scores.astype(np.float64), np.where(is_registration_known, registered_at, 0)))
+        return fids
+
+    def add_agent(
+        self,
+        kind: str,
+        *,
+        fid: int = 0,
+        creator_fid: int = 0,
+        reporter: int = 0,
+        attack: str = "",
+        framing: str = "",
+    ) -> int:
+        """Add an agent and return its index. `fid` and `creator_fid` are of accounts, 0 where unknown.
+
+        `reporter` is the partner key that reports the agent, 0 for the operator.
+        """
+        self._agents.append(
+            {
+                "kind": kind,
+                "fid": fid,
+                "creator": creator_fid,
+                "reporter": reporter,
+                "attack": attack,
+                "framing": framing,
+            }
+        )
+        return len(self._agents) - 1
+
+    def new_keys(self, count: int) -> Int64Array:
+        """Return keys of casts, texts or wallets that nothing else has."""
+        return self.rng.integers(1, 2**62, count)
+
+    def add_runs(self, agent: Any, finished_at: Any, succeeded: Any, *, purpose: Any = Purpose.ORGANIC) -> None:
+        """Add runs of agents."""
+        self._add("runs", agent=agent, finished_at=finished_at, succeeded=succeeded, purpose=purpose)
+
+    def add_casts(
+        self, agent: Any, at: Any, *, kind: Any = POST, text: Any = 0, purpose: Any = Purpose.ORGANIC
+    ) -> Int64Array:
+        """Add casts of agents (`kind` is POST, REPLY or QUOTE of `ActionKind`) and return their keys.
+
+        Casts before the interval are not in it, but interactions with them may be.
+        """
+        casts = self.new_keys(np.broadcast(agent, at).size)
+        self._add("actions", agent=agent, at=at, kind=kind, cast=casts, text=text, purpose=purpose)
+        return casts
+
+    def add_interactions(
+        self,
+        agent: Any,
+        cast: Any,
+        actor: Any,
+        at: Any,
+        *,
+        kind: Any = LIKE,
+        text: Any = 0,
+        purpose: Any = Purpose.ORGANIC,
+        is_confirmed: Any = True,
+    ) -> None:
+        """Add interactions of accounts with casts of agents; an account likes or recasts a cast once.
+
+        `kind` is LIKE, RECAST, REPLY or QUOTE; only the last two have a text, whose key is equal for equal texts.
+        """
+        self._add(
+            "interactions",
+            agent=agent,
+            at=at,
+            kind=kind,
+            actor=actor,
+            cast=cast,
+            text=text,
+            purpose=purpose,
+            is_confirmed=is_confirmed,
+        )
+
+    def add_trades(
+        self,
+        agent: Any,
+        at: Any,
+        wallet: Any,
+        *,
+        is_own: Any,
+        is_buy: Any,
+        amount: Any,
+        purpose: Any = Purpose.ORGANIC,
+    ) -> None:
+        """Add trades of agents' tokens; `amount` is in the token's smallest unit, `is_own` marks declared wallets."""
+        self._add(
+            "trades",
+            agent=agent,
+            at=at,
+            wallet=wallet,
+            is_own=is_own,
+            is_buy=is_buy,
+            amount=amount,
+            purpose=purpose,
+        )
+
+    def build(self) -> World:
+        """Return the world."""
+        runs, actions, interactions, trades = (
+            self._columns(name, at) for name, at in zip(self._rows, ("finished_at", "at", "at", "at"), strict=True)
+        )
+        interactions = _once_each(interactions)
+        purposes = {
+            name: columns.pop("purpose")
+            for name, columns in zip(self._rows, (runs, actions, interactions, trades), strict=True)
+        }
+        is_confirmed = interactions.pop("is_confirmed")
+        facts = IntervalFacts(
+            computed_at=self.end,
+            seconds=self.end - self.start,
+            agents=Agents(
+                ids=np.arange(1, len(self._agents) + 1),
+                fids=self._of_agents("fid"),
+                creator_fids=self._of_agents("creator"),
+            ),
+            runs=Runs(**runs),
+            actions=Actions(**actions),
+            interactions=Interactions(**interactions),
+            trades=Trades(**trades),
+            accounts=self._sorted_accounts(),
+            reporters=self._of_agents("reporter"),
+        )
+        return World(
+            facts,
+            kinds=tuple(agent["kind"] for agent in self._agents),
+            attacks=tuple(agent["attack"] for agent in self._agents),
+            framings=tuple(agent["framing"] for agent in self._agents),
+            is_confirmed=is_confirmed,
+            purposes=purposes,
+        )
+
+    def _add(self, name: str, **columns: Any) -> None:
+        arrays = np.broadcast_arrays(*(np.atleast_1d(column) for column in columns.values()))
+        self._rows[name].append(
+            {column: each.astype(_TYPES[column]) for column, each in zip(columns, arrays, strict=True)}
+        )
+
+    def _columns(self, name: str, time_column: str) -> dict[str, npt.NDArray[Any]]:
+        parts = self._rows[name]
+        columns = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
+        inside = (columns[time_column] > self.start) & (columns[time_column] <= self.end)
+        return {column: values[inside] for column, values in columns.items()}
+
+    def _of_agents(self, key: str) -> Int64Array:
+        return np.array([agent[key] for agent in self._agents], np.int64)
+
+    def _sorted_accounts(self) -> Accounts:
+        fids, scores, registered_at = (np.concatenate(column) for column in zip(*self._accounts, strict=True))
+        order = np.argsort(fids)
+        return Accounts(fids[order], scores[order], registered_at[order])
+
+
+_TYPES: dict[str, type] = {
+    "agent": np.int32,
+    "kind": np.int8,
+    "purpose": np.int8,
+    "amount": np.float64,
+    **dict.fromkeys(("succeeded", "is_own", "is_buy", "is_confirmed"), np.bool_),
+    **dict.fromkeys(("at", "finished_at", "cast", "text", "actor", "wallet"), np.int64),
+}
+
+
+def _once_each(interactions: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Return the interactions with the first like and the first recast of a cast by an account only."""
+    order = np.argsort(interactions["at"], kind="stable")
+    columns = {name: values[order] for name, values in interactions.items()}
+    marks = np.flatnonzero(columns["kind"] <= RECAST)
+    keys = np.stack([columns[name][marks].astype(np.int64) for name in ("cast", "actor", "kind")])
+    _, first = np.unique(keys, axis=1, return_index=True)
+    kept = columns["kind"] > RECAST
+    kept[marks[first]] = True
+    return {name: values[kept] for name, values in columns.items()}

@@ -1,0 +1,135 @@
+"""Worlds of `benchmarks.leaderboard.worlds`: what they must have, and the measures that read them."""
+
+from dataclasses import fields
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from benchmarks.leaderboard.blind_worlds import WORLDS
+from benchmarks.leaderboard.worlds.cost_curve import measure_prices
+from benchmarks.leaderboard.worlds.gains import measure_world
+from benchmarks.leaderboard.worlds.world import DAY, END, LIKE, REPLY, WEEK, Purpose, WorldBuilder
+
+KINDS = {
+    "bot magnet",
+    "club",
+    "command bot",
+    "family",
+    "market maker",
+    "onboarding",
+    "ordinary",
+    "price bot",
+    "time zone",
+    "two-sided treasury",
+    "viral",
+}
+ATTACKS = {
+    "covered farm",
+    "cross-owner ring",
+    "invented accounts",
+    "mimicked delays",
+    "named accounts",
+    "own word",
+    "paraphrase",
+    "rented fans",
+    "slow drip",
+    "sparse ring",
+    "volume wash",
+}
+FRAMINGS = {
+    "adjoining ids",
+    "back and forth",
+    "burst",
+    "clockwork",
+    "devoted crowd",
+    "forced ring",
+    "low scores",
+    "same text",
+}
+TABLES = ("runs", "actions", "interactions", "trades")
+
+
+def build(name, **options):
+    return import_module(f"benchmarks.leaderboard.worlds.{name}").build_world(**{"seed": 7, "stealth": 0.5} | options)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_world_has_all_kinds_attacks_and_framings_within_the_interval(name):
+    world = build(name, agents=400)
+    facts = world.facts
+    assert len(facts.agents.ids) == len(world.kinds) == len(world.attacks) == len(world.framings) == 400
+    assert set(world.kinds) == KINDS
+    assert set(world.attacks) - {""} == ATTACKS
+    assert set(world.framings) - {""} == FRAMINGS
+    assert not any(attack and framing for attack, framing in zip(world.attacks, world.framings, strict=True))
+    for table in TABLES:
+        rows = getattr(facts, table)
+        times = rows.finished_at if table == "runs" else rows.at
+        assert times.min() > END - WEEK and times.max() <= END
+        assert len(world.purposes[table]) == len(times) and rows.agent.dtype == np.int32
+    marks = facts.interactions.kind < REPLY
+    triples = np.stack([getattr(facts.interactions, key)[marks].astype(np.int64) for key in ("cast", "actor", "kind")])
+    assert np.unique(triples, axis=1).shape == triples.shape
+    assert (np.diff(facts.accounts.fids) > 0).all()
+    bought = world.purposes["interactions"] == Purpose.BOUGHT
+    assert set(np.array(world.attacks)[facts.interactions.agent[bought]]) <= ATTACKS
+    assert (facts.interactions.actor[bought & ~world.is_confirmed] > 0).any()
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_world_is_the_same_for_the_same_arguments_and_another_for_another_seed(name):
+    one, same, other = (build(name, agents=60, seed=seed) for seed in (1, 1, 2))
+    for table in ("agents", *TABLES, "accounts"):
+        for column in fields(getattr(one.facts, table)):
+            first, second = (getattr(getattr(world.facts, table), column.name) for world in (one, same))
+            assert np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
+    assert not np.array_equal(one.facts.interactions.at, other.facts.interactions.at)
+
+
+def small_world(*, bought: int, framing: int = 0):
+    """Build 40 agents with an audience each of its number in accounts; the last one buys, the first one is framed."""
+    builder = WorldBuilder(1)
+    registered_at = np.arange(END - 900 * DAY, END - 100 * DAY, DAY)
+    fans = builder.add_accounts(registered_at, np.full(len(registered_at), 0.8))
+    for number in range(40):
+        last = number == 39
+        agent = builder.add_agent(
+            "ordinary", attack="slow drip" if last else "", framing="" if number else "burst", reporter=number + 1
+        )
+        casts = builder.add_casts(agent, END - DAY - np.arange(20) * 7_000)
+        audience = fans[: 5 * number + 5]
+        builder.add_interactions(agent, casts[0], audience, END - 3_600 - 97 * np.arange(len(audience)), kind=LIKE)
+        for purpose, count in ((Purpose.BOUGHT, bought * last), (Purpose.FRAMING, framing * (number == 0))):
+            actors = fans[300 : 300 + count]
+            builder.add_interactions(agent, casts[1], actors, END - 5 - np.arange(count), purpose=purpose)
+        builder.add_runs(agent, END - DAY, True)
+        builder.add_trades(agent, END - DAY, 1, is_own=False, is_buy=True, amount=1e18)
+    return builder.build()
+
+
+def test_facts_without_a_purpose_lack_its_rows_only():
+    world = small_world(bought=40, framing=30)
+    organic = world.without(Purpose.BOUGHT, Purpose.FRAMING)
+    assert len(world.facts.interactions.agent) - len(organic.interactions.agent) == 70
+    assert [(organic.interactions.agent == agent).sum() for agent in (0, 1, 39)] == [5, 10, 200]
+    assert [(world.facts.interactions.agent == agent).sum() for agent in (0, 1, 39)] == [35, 10, 240]
+
+
+def test_gains_are_places_over_those_that_the_organic_part_gives():
+    outcome = measure_world(small_world(bought=400))
+    assert outcome.gains["slow drip"].agents == 1
+    assert outcome.gains["slow drip"].median == outcome.gains["slow drip"].most
+    without = measure_world(small_world(bought=0))
+    assert without.gains["slow drip"].median == 0
+    assert set(outcome.framed) == {"burst"} and outcome.framed["burst"] == 0
+    agents, harmed = outcome.harmed["ordinary"]
+    assert agents == 39 and 0 <= harmed <= agents
+
+
+def test_the_price_of_a_place_rises_towards_the_first():
+    prices = measure_prices(build("harbour", agents=150), each=2)
+    counts = [price.accounts for price in prices]
+    assert [price.place for price in prices] == [100, 50, 25, 10]
+    assert counts == sorted(counts) and counts[-1] > 0
+    assert all(price.actions == 2 * price.accounts for price in prices)
