@@ -64,8 +64,7 @@ ROOMS = {
     "leaderboard.facts": set[str](),
     "leaderboard.events": {"leaderboard.facts"},
     "leaderboard.hub": {"leaderboard.facts", "leaderboard.events"},
-    "leaderboard.wash": {"leaderboard.facts"},
-    "leaderboard.ranking": {"leaderboard.facts", "leaderboard.wash"},
+    "leaderboard.ranking": {"leaderboard.facts"},
 }
 # Modules that Django, Celery, Django REST framework or a command line calls: no other module imports them.
 DOORS = {
@@ -109,7 +108,6 @@ ALONE = {
     "config.timestamps": "shared by API, pages and providers' responses",
     "config.wsgi": "the web server names it",
     "development.local_accounts": "called by a management command only",
-    "leaderboard.wash.accusation": "imported by the admin site without numpy",
     "tokens.admin.list_filters": "shared by the admin's lists",
     "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",
     "tokens.deploying.enqueueing": "imported without the signers",

@@ -21,7 +21,7 @@ def write_events(path: Path, facts: IntervalFacts) -> int:
         for event in _described(facts):
             file.write(orjson.dumps(event) + b"\n")
             lines += 1
-        dated = [*_runs(facts), *_actions(facts), *_interactions(facts), *_trades(facts)]
+        dated = [*_runs(facts), *_actions(facts), *_interactions(facts)]
         for number, (_, event) in enumerate(sorted(dated, key=lambda one: one[0])):
             file.write(orjson.dumps({"id": f"event-{number}", **event}) + b"\n")
         return lines + len(dated)
@@ -31,17 +31,13 @@ _DatedEvents = Iterator[tuple[int, dict[str, Any]]]
 
 
 def _described(facts: IntervalFacts) -> Iterator[dict[str, Any]]:
-    agents, trades = facts.agents, facts.trades
-    wallets: dict[int, set[str]] = {}
-    for agent, wallet in zip(trades.agent[trades.is_own].tolist(), trades.wallet[trades.is_own].tolist(), strict=True):
-        wallets.setdefault(agent, set()).add(_hexadecimal(wallet, 40))
+    agents = facts.agents
     at = _time(facts.computed_at - facts.seconds)
-    for place, (number, fid, creator) in enumerate(
-        zip(agents.ids.tolist(), agents.fids.tolist(), agents.creator_fids.tolist(), strict=True)
+    for number, fid, creator in zip(
+        agents.ids.tolist(), agents.fids.tolist(), agents.creator_fids.tolist(), strict=True
     ):
         token = {"chainId": 8453, "address": _hexadecimal(number, 40)}
         about = {"name": f"Agent {number}", "fid": fid or None, "token": token, "creatorFid": creator or None}
-        about["wallets"] = sorted(wallets.get(place, ()))
         yield {"id": f"agent-{number}", "type": "agent", "agentId": f"agent-{number}", "at": at, **about}
 
 
@@ -73,20 +69,6 @@ def _interactions(facts: IntervalFacts) -> _DatedEvents:
         if kind > 2:
             event |= {"messageHash": _hexadecimal(number + 1, 40), "text": f"I say {text}!"}
         yield at, event
-
-
-def _trades(facts: IntervalFacts) -> _DatedEvents:
-    rows = facts.trades
-    columns = (rows.at, rows.wallet, rows.is_buy, rows.amount)
-    for number, (agent, at, wallet, is_buy, amount) in enumerate(
-        zip(_names(facts, rows.agent), *(column.tolist() for column in columns), strict=True)
-    ):
-        place = {"txHash": f"0x{number + 1:064x}", "logIndex": 0, "wallet": _hexadecimal(wallet, 40)}
-        side = "buy" if is_buy else "sell"
-        yield (
-            at,
-            {"type": "trade", "agentId": agent, "at": _time(at), **place, "side": side, "amount": str(int(amount))},
-        )
 
 
 def _names(facts: IntervalFacts, agent: np.ndarray[Any, Any]) -> list[str]:

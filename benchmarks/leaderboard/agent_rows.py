@@ -12,7 +12,7 @@ import numpy as np
 from psycopg import Connection, sql
 
 from benchmarks.leaderboard.agent_populations.rows import draw_keys
-from leaderboard.facts.columns import Float64Array, Int64Array, IntervalFacts
+from leaderboard.facts.columns import Int64Array, IntervalFacts
 
 Array = np.ndarray[Any, Any]
 
@@ -21,7 +21,7 @@ _EPOCH_SECONDS = 946_684_800
 _HEADER = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
 _TRAILER = b"\xff\xff"
 _ROWS_AT_ONCE = 200_000
-_FACTS = [f"leaderboard_{name}" for name in ("run", "action", "interaction", "trade", "socialscore", "socialaccount")]
+_FACTS = [f"leaderboard_{name}" for name in ("run", "action", "interaction", "socialscore", "socialaccount")]
 
 # The foreign keys, indexes and keys of the tables: what drops each, in this order, and what creates it again.
 _DEFINITIONS = """
@@ -63,7 +63,7 @@ def fill(connection: Connection[Any], facts: IntervalFacts, *, seed: int) -> int
             connection.execute(drop)
         _write_agents(connection, facts)
         written = _write_runs(connection, facts, rng) + _write_actions(connection, facts, rng)
-        written += _write_interactions(connection, facts, rng) + _write_trades(connection, facts, rng)
+        written += _write_interactions(connection, facts, rng)
         _write_accounts(connection, facts)
         for _, make in reversed(found):
             connection.execute(make)
@@ -152,32 +152,9 @@ def _write_interactions(connection: Connection[Any], facts: IntervalFacts, rng: 
         "cast_key": _whole(interactions.cast[order]),
         "message_key": _whole(np.where(kind > 2, draw_keys(rng, order.size), 0)),
         "text_key": _whole(interactions.text[order]),
+        "is_confirmed": Field("|u1", interactions.is_confirmed[order]),
     }
     return _copy(connection, "leaderboard_interaction", fields)
-
-
-def _write_trades(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
-    trades = facts.trades
-    order = np.argsort(trades.at)
-    wallet = _hexadecimal(trades.wallet[order], digits=40)
-    fields = {
-        "key": _keys(rng, order.size),
-        "agent_id": _whole(facts.agents.ids[trades.agent[order]]),
-        "at": _moment(trades.at[order]),
-        "tx_hash": _hexadecimal(draw_keys(rng, order.size), digits=64),
-        "log_index": Field(">i4", np.zeros(order.size, np.int32)),
-        "wallet": wallet,
-        "is_buy": Field("|u1", trades.is_buy[order]),
-        "amount": _numeric(trades.amount[order]),
-    }
-    own = trades.is_own[order]
-    pairs = {(agent, address) for agent, address in zip(
-        fields["agent_id"].values[own].tolist(), wallet.values[own].tolist(), strict=True
-    )}  # fmt: skip
-    with connection.cursor().copy("COPY leaderboard_agentwallet (agent_id, address) FROM STDIN") as copy:
-        for agent, address in sorted(pairs):
-            copy.write_row((agent, address.decode()))
-    return _copy(connection, "leaderboard_trade", fields)
 
 
 def _write_accounts(connection: Connection[Any], facts: IntervalFacts) -> None:
@@ -235,15 +212,3 @@ def _hexadecimal(keys: Int64Array, *, digits: int) -> Field:
     text[:, 2:18] = found.reshape(keys.size, 16)
     wire = f"S{2 + digits}"
     return Field(wire, text.reshape(-1).view(wire))
-
-
-def _numeric(values: Float64Array) -> Field:
-    """Return whole numbers below 10^32 as eight digits of base 10,000; PostgreSQL strips the leading zeros."""
-    wire = np.dtype([("digits", ">i2"), ("weight", ">i2"), ("sign", ">i2"), ("scale", ">i2"), ("values", ">i2", 8)])
-    high = np.floor(values / 1e16)
-    rest = np.stack([high.astype(np.int64), (values - high * 1e16).astype(np.int64)])
-    found = np.zeros(values.size, dtype=wire)
-    found["digits"], found["weight"] = 8, 7
-    for place in range(8):
-        found["values"][:, place] = rest[place // 4] // 10_000 ** (3 - place % 4) % 10_000
-    return Field("V24", found.view("V24"))

@@ -1,9 +1,9 @@
-"""Benchmark of the ranking on worlds by authors who did not know the detectors.
+"""Benchmark of the ranking on worlds by authors who had read the guides and no code of it.
 
     python -m benchmarks.leaderboard.blind_worlds [--seed 1] [--agents 1000]
 
 For each world and stealth: places that planted agents gain over those that their organic part gives, places that honest
-agents lose against the ranking without detectors, and how much of their composite framed agents lose. At stealth 0.5 of
+agents lose against the ranking without discounts, and how much of their composite framed agents lose. At stealth 0.5 of
 each world also the price of the first places: bought accounts of good score for an agent without a public.
 
 Exits with code 1 beyond a limit.
@@ -96,7 +96,6 @@ def _report(world: str, measured: Sequence[_Measured]) -> None:
         ("largest loss of the composite by framing", *head[1:]),
         [(name, *(f"{outcome.framed[name]:.1%}" for outcome in outcomes)) for name in framings],
     )
-    print_table(("", *head[1:]), [("honest agents accused", *(f"{outcome.accused:.1%}" for outcome in outcomes))])
     for each, prices in (item for one in measured for item in one.prices.items()):
         print_table(
             (f"place, with {each} interactions of each account", "bought accounts", "actions", "honest agent's"),

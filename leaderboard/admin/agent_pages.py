@@ -189,7 +189,7 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
     def rank(self, agent: Any) -> str:
         return str(agent.current_rank or "")
 
-    @admin.display(description="wash confidence", ordering="current_wash")
+    @admin.display(description="discounted share", ordering="current_wash")
     def wash(self, agent: Any) -> str:
         return "" if agent.current_wash is None else f"{agent.current_wash:.2f}"
 

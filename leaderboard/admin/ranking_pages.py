@@ -12,7 +12,6 @@ from django_filters import ChoiceFilter
 from config.operators.admin_pages import AdminFilterSet, QueueAdmin, ReadOnlyAdmin
 from leaderboard.admin.evidence import render_evidence
 from leaderboard.models import EventImport, HubCast, HubCursor, Interval, Standing
-from leaderboard.wash.accusation import ACCUSED, INSUFFICIENT_DATA
 from tokens.admin.deployment_fields import admin_link
 from tokens.admin.indexed_search import IndexedSearch
 
@@ -39,20 +38,17 @@ class IntervalFilter(admin.SimpleListFilter):
         return queryset.filter(snapshot__interval=self.chosen())
 
 
-class WashFilterSet(AdminFilterSet):
-    """Filter by suspicion of wash."""
+class DiscountFilterSet(AdminFilterSet):
+    """Filter by discounts on the audience."""
 
-    wash = ChoiceFilter(
-        label="wash",
-        choices=[("flagged", "with a flag"), ("accused", f"with a confidence of {ACCUSED} or more")],
-        method="suspected",
+    discounts = ChoiceFilter(
+        label="discounts",
+        choices=[("some", "with a discount"), ("most", "with most of the audience discounted")],
+        method="discounted",
     )
 
-    def suspected(self, standings: QuerySet[Standing], name: str, value: str) -> QuerySet[Standing]:
-        if value == "flagged":
-            # INSUFFICIENT_DATA is no suspicion, and nearly all agents have it.
-            return standings.exclude(wash_flags__contained_by=[INSUFFICIENT_DATA])
-        return standings.filter(wash_confidence__gte=ACCUSED)
+    def discounted(self, standings: QuerySet[Standing], name: str, value: str) -> QuerySet[Standing]:
+        return standings.exclude(wash_flags=[]) if value == "some" else standings.filter(wash_confidence__gte=0.5)
 
 
 @admin.register(Standing)
@@ -60,7 +56,7 @@ class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
     """Admin of the standings in current rankings."""
 
     list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
-    list_filter = (IntervalFilter, *WashFilterSet.list_filters())
+    list_filter = (IntervalFilter, *DiscountFilterSet.list_filters())
     search_fields = ("public_id",)
     search_help_text = "A whole agent id."
     ordering = ("rank",)
@@ -90,11 +86,11 @@ class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
     def points(self, standing: Standing) -> str:
         return f"{standing.composite:.2f}"
 
-    @admin.display(description="wash confidence", ordering="wash_confidence")
+    @admin.display(description="discounted share", ordering="wash_confidence")
     def wash(self, standing: Standing) -> str:
         return f"{standing.wash_confidence:.2f}"
 
-    @admin.display(description="flags")
+    @admin.display(description="discounts")
     def flags(self, standing: Standing) -> str:
         return ", ".join(standing.wash_flags)
 

@@ -16,7 +16,7 @@ Rows = Mapping[type[models.Model], CopyText]
 AgentIds = Mapping[str, int]
 RowBuilder = Callable[[Any, AgentIds, str], CopyText]
 
-_INTERACTION = ("key", "agent_id", "at", "kind", "actor_fid", "cast_key", "message_key", "text_key")
+_INTERACTION = ("key", "agent_id", "at", "kind", "actor_fid", "cast_key", "message_key", "text_key", "is_confirmed")
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,29 @@ class FactRows:
     accounts: CopyText
 
 
-def build_fact_rows(events: Iterable[Event], *, agent_ids: AgentIds, source: str) -> FactRows:
-    """Return the rows for events of `source`; `agent_ids` maps public ids to primary keys."""
+def build_fact_rows(events: Iterable[Event], *, agent_ids: AgentIds, source: str, is_confirmed: bool) -> FactRows:
+    """Return the rows for events of `source`; `agent_ids` maps public ids to primary keys.
+
+    `is_confirmed` is that of the interactions.
+    """
     by_type = defaultdict[type, list[Any]](list)
     for event in events:
         by_type[type(event)].append(event)
     reported = {
         model: rows(by_type[kind], agent_ids, source) for kind, (model, rows) in _ROWS.items() if kind in by_type
     }
+    if InteractionEvent in by_type:
+        reported[Interaction] = _interactions(by_type[InteractionEvent], agent_ids, source, is_confirmed=is_confirmed)
     return FactRows(reported=reported, accounts=_accounts(by_type[ScoreEvent]))
 
 
-def _interactions(events: Sequence[InteractionEvent], agent_ids: AgentIds, source: str) -> CopyText:
+def _interactions(
+    events: Sequence[InteractionEvent], agent_ids: AgentIds, source: str, *, is_confirmed: bool
+) -> CopyText:
     """Build the rows without the general encoder: most events are interactions, and all their values are digits."""
     lines = [
         f"{event_hex(source, event.id)}\t{agent_ids[event.agent_id]}\t{event.at.isoformat()}\t{event.kind.value}"
-        f"\t{event.actor_fid}\t{event.cast_key}\t{event.message_key}\t{event.text_key}\n"
+        f"\t{event.actor_fid}\t{event.cast_key}\t{event.message_key}\t{event.text_key}\t{is_confirmed}\n"
         for event in events
     ]
     return CopyText(_INTERACTION, "".join(lines).encode())
@@ -82,7 +89,6 @@ def _accounts(events: Sequence[ScoreEvent]) -> CopyText:
 
 
 _ROWS: Mapping[type, tuple[type[models.Model], RowBuilder]] = {
-    InteractionEvent: (Interaction, _interactions),
     ActionEvent: (
         Action,
         _same_columns("at", "kind", "cast_hash", "text_key", cast_key=lambda event: cast_key(event.cast_hash)),

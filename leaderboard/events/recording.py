@@ -11,11 +11,17 @@ from config.postgresql.bulk_load import CopyText, column_list, column_types, sta
 from leaderboard.events import agent_descriptions, fact_rows
 from leaderboard.events.errors import EventProblem, MissingScoresScopeError
 from leaderboard.events.payloads import Event, ScoreEvent
-from leaderboard.models import SocialAccount
+from leaderboard.models import Interaction, SocialAccount
 
 _LOCK = advisory_lock_key("facts")
 
 _INSERT = "INSERT INTO {table} ({columns}) SELECT {columns} FROM staged_fact ON CONFLICT {on_conflict}"
+# Interactions that a partner key reported before the operator.
+_CONFIRM = """
+UPDATE leaderboard_interaction AS known SET is_confirmed = true FROM staged_fact AS fact
+WHERE NOT known.is_confirmed AND known.cast_key = fact.cast_key AND known.actor_fid = fact.actor_fid
+    AND known.kind = fact.kind AND known.message_key = fact.message_key AND known.agent_id = fact.agent_id
+"""
 # The newer event decides when an account was registered.
 _KEEP_NEWER = """(fid) DO UPDATE SET registered_at = EXCLUDED.registered_at, told_at = EXCLUDED.told_at
 WHERE leaderboard_socialaccount.told_at < EXCLUDED.told_at"""
@@ -84,10 +90,13 @@ def _record(events: Sequence[Event], reporter: Reporter) -> RecordedCounts:
     with transaction.atomic():
         lock_fact_writes()
         agents = agent_descriptions.resolve_agents(events, partner_key_id=reporter.partner_key_id)
-        fact_tables = fact_rows.build_fact_rows(events, agent_ids=agents.ids, source=reporter.source)
+        fact_tables = fact_rows.build_fact_rows(
+            events, agent_ids=agents.ids, source=reporter.source, is_confirmed=reporter.partner_key_id is None
+        )
         added = agents.described
         for model, rows in fact_tables.reported.items():
-            added += _insert(model, rows)
+            confirm = _CONFIRM if model is Interaction and reporter.partner_key_id is None else ""
+            added += _insert(model, rows, then=confirm)
         if fact_tables.accounts.text:
             _insert(SocialAccount, fact_tables.accounts, on_conflict=_KEEP_NEWER)
         # Deferred constraints must fail here: at the caller's commit there is no second attempt.
@@ -95,14 +104,16 @@ def _record(events: Sequence[Event], reporter: Reporter) -> RecordedCounts:
     return RecordedCounts(added=added, known=len(events) - added)
 
 
-def _insert(model: type[models.Model], rows: CopyText, *, on_conflict: str = "DO NOTHING") -> int:
+def _insert(model: type[models.Model], rows: CopyText, *, on_conflict: str = "DO NOTHING", then: str = "") -> int:
     """Insert rows and return how many were written.
 
-    `on_conflict` is applied to rows that violate any unique constraint.
+    `on_conflict` is applied to rows that violate any unique constraint; `then` is a statement on the staged rows.
     """
     types = column_types(model, rows.columns)
     statement = _INSERT.format(table=model._meta.db_table, columns=column_list(rows.columns), on_conflict=on_conflict)
     with connection.cursor() as cursor, staging_table(cursor, "staged_fact", types, rows):
         cursor.execute(statement)
         added: int = cursor.rowcount
+        if then:
+            cursor.execute(then)
     return added

@@ -1,1 +1,1 @@
-"""Facts about agents as numpy columns: keys, loading, and counts that ranking and wash detection share."""
+"""Facts about agents as numpy columns: keys, loading, and counts for rankings."""

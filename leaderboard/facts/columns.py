@@ -3,7 +3,6 @@
 Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. The order of rows has no meaning.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -57,19 +56,8 @@ class Interactions:
     actor: Int64Array
     cast: Int64Array
     text: Int64Array
-
-
-@dataclass(frozen=True)
-class Trades:
-    """Trades of the agents' tokens: `wallet` is a key of the address, `is_own` marks the agent's own wallets."""
-
-    agent: Int32Array
-    at: Int64Array
-    wallet: Int64Array
-    is_own: BoolArray
-    is_buy: BoolArray
-    # In the token's smallest unit, rounded to what a float holds.
-    amount: Float64Array
+    # Whether a source that is not the agent's partner key has it: the hub, or the operator.
+    is_confirmed: BoolArray
 
 
 @dataclass(frozen=True)
@@ -84,18 +72,6 @@ class Accounts:
 
 
 @dataclass(frozen=True)
-class PriorFinding:
-    """Wash finding about an agent in the current ranking of a longer interval.
-
-    `confidence` is from 0 to 1; there are flags from 0.5 on.
-    """
-
-    confidence: float
-    flags: tuple[str, ...]
-    computed_at: int
-
-
-@dataclass(frozen=True)
 class IntervalFacts:
     """Facts from `computed_at - seconds` (exclusive) to `computed_at` (inclusive)."""
 
@@ -105,15 +81,13 @@ class IntervalFacts:
     runs: Runs
     actions: Actions
     interactions: Interactions
-    trades: Trades
     accounts: Accounts
-    # By agent; agents without a finding are missing.
-    prior: Mapping[int, PriorFinding] = field(default_factory=dict)
     # Reporter of each agent: primary key of the partner key, 0 for operators; empty if all have the same reporter.
     reporters: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    def reporter_numbers(self) -> Int64Array:
-        """Return the number of each agent's reporter, counted from 0."""
-        if not len(self.reporters):
-            return np.zeros(len(self.agents.ids), np.int64)
-        return np.unique(self.reporters, return_inverse=True)[1].astype(np.int64)
+    def owner_numbers(self) -> Int64Array:
+        """Return the number of each agent's owner, from 0: its reporter, or its creator if operators report it."""
+        reporters = self.reporters if len(self.reporters) else np.zeros(len(self.agents.ids), np.int64)
+        creators = np.where(self.agents.creator_fids > 0, self.agents.creator_fids, -self.agents.ids)
+        owners = np.stack([reporters, np.where(reporters > 0, 0, creators)])
+        return np.unique(owners, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)

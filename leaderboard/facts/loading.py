@@ -17,9 +17,7 @@ from leaderboard.facts.columns import (
     Int64Array,
     Interactions,
     IntervalFacts,
-    PriorFinding,
     Runs,
-    Trades,
 )
 from leaderboard.facts.known_casts import known_cast_mask
 from leaderboard.models import Interval
@@ -37,21 +35,13 @@ _ACTIONS = "SELECT agent_id, at, kind, cast_key, text_key FROM leaderboard_actio
 # A message that replies to a cast and quotes it is a reply, even if it was reported as both. Quotes are few, and a
 # subquery in this place uses the index of the unique constraint and is never turned into a join.
 _INTERACTIONS = """
-SELECT agent_id, at, kind, actor_fid, cast_key, text_key FROM leaderboard_interaction AS message
+SELECT agent_id, at, kind, actor_fid, cast_key, text_key, is_confirmed FROM leaderboard_interaction AS message
 WHERE at >= %s AND at < %s AND (kind <> %s OR (
     SELECT true FROM leaderboard_interaction AS reply
     WHERE reply.cast_key = message.cast_key AND reply.actor_fid = message.actor_fid AND reply.kind = %s
         AND reply.message_key = message.message_key AND reply.agent_id = message.agent_id
     LIMIT 1
 ) IS NULL)
-"""
-# A wallet's key is `leaderboard.facts.short_keys.wallet_key` of its address.
-_TRADES = """
-SELECT trade.agent_id, trade.at, substring(sha256(convert_to(trade.wallet, 'UTF8')) FOR 8), own.id IS NOT NULL,
-    trade.is_buy, trade.amount::double precision
-FROM leaderboard_trade AS trade
-LEFT JOIN leaderboard_agentwallet AS own ON own.agent_id = trade.agent_id AND own.address = trade.wallet
-WHERE trade.at >= %s AND trade.at < %s
 """
 # The newest score of an account is the last entry of its range in an index.
 _ACCOUNTS = """
@@ -63,15 +53,6 @@ LEFT JOIN LATERAL (
 LEFT JOIN leaderboard_socialaccount AS account ON account.fid = wanted.fid
 ORDER BY wanted.fid
 """
-# From the current ranking, unless it is newer than this one, or older than a day because rankings have stopped.
-_PRIOR_FINDINGS = """
-SELECT standing.agent_id, standing.wash_confidence, standing.wash_flags, snapshot.computed_at
-FROM leaderboard_snapshot AS snapshot
-JOIN leaderboard_standing AS standing ON standing.snapshot_id = snapshot.id AND standing.wash_confidence > 0
-WHERE snapshot.interval = %s AND snapshot.is_current AND snapshot.computed_at BETWEEN %s AND %s
-"""
-# A day has too few facts to detect wash: its ranking includes the findings of the week's.
-_PRIOR_INTERVALS = {Interval.DAY: Interval.WEEK}
 
 
 @contextmanager
@@ -109,21 +90,7 @@ def load_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
         runs=Runs(**_load_columns(cursor, _RUNS, bounds, agent=agent, finished_at=TIMESTAMP, succeeded=BOOL)),
         actions=actions,
         interactions=interactions,
-        trades=Trades(
-            **_load_columns(
-                cursor,
-                _TRADES,
-                bounds,
-                agent=agent,
-                at=TIMESTAMP,
-                wallet=INT64,
-                is_own=BOOL,
-                is_buy=BOOL,
-                amount=FLOAT64,
-            )
-        ),
         accounts=_load_accounts(cursor, _fids(agents, interactions), end),
-        prior=_load_prior_findings(cursor, agents, _PRIOR_INTERVALS.get(interval), second),
         reporters=reporters,
     )
 
@@ -143,6 +110,7 @@ def _load_interactions(
         actor=INT64,
         cast=INT64,
         text=INT64,
+        is_confirmed=BOOL,
     )
     is_known = known_cast_mask(cursor, reported["agent"], reported["cast"], agents=agents, actions=actions)
     if not is_known.all():
@@ -150,18 +118,6 @@ def _load_interactions(
         for name in reported:
             reported[name] = reported[name][is_known]
     return Interactions(**reported)
-
-
-def _load_prior_findings(
-    cursor: CursorWrapper, agents: Agents, prior_interval: Interval | None, computed_at: datetime
-) -> dict[int, PriorFinding]:
-    if prior_interval is None:
-        return {}
-    cursor.execute(_PRIOR_FINDINGS, [prior_interval.value, computed_at - timedelta(days=1), computed_at])
-    return {
-        int(np.searchsorted(agents.ids, agent)): PriorFinding(confidence, tuple(flags), int(at.timestamp()))
-        for agent, confidence, flags, at in cursor.fetchall()
-    }
 
 
 def _load_columns(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], **columns: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Short keys for events, casts, texts and wallets, as the fact tables store them."""
+"""Short keys for events, casts and texts, as the fact tables store them."""
 
 import functools
 import hashlib
@@ -37,27 +37,9 @@ def run_key(event_id: str) -> int:
     return int.from_bytes(hashlib.blake2b(event_id.encode(), digest_size=8).digest(), signed=True)
 
 
-def wallet_key(address: str) -> int:
-    """Return the first eight bytes of the SHA-256 of an address, EIP-55 or base58, as a signed integer."""
-    return int.from_bytes(hashlib.sha256(address.encode()).digest()[:8], signed=True)
-
-
 def text_key(text: str) -> int:
     """Return a key shared by texts that differ only in case, punctuation, links or names; 0 if nothing else is left."""
     plain = _OTHER.sub(" ", _LINK_OR_NAME.sub(" ", normalize_text(text).casefold())).strip()
     if not plain:
         return 0
     return int.from_bytes(hashlib.blake2b(plain.encode(), digest_size=8).digest(), signed=True)
-
-
-def key_to_hex(key: int) -> str:
-    """Return a key as 16 hex digits, its form in evidence; for a cast these are the first digits of its hash."""
-    return f"{key & (1 << 64) - 1:016x}"
-
-
-def key_from_hex(text: str) -> int:
-    """Return the key for the output of `key_to_hex`. Raises ValueError for any other text."""
-    content = bytes.fromhex(text)
-    if len(content) != 8:
-        raise ValueError("a key has 16 hex digits")
-    return int.from_bytes(content, signed=True)

@@ -217,7 +217,8 @@ def _save_interactions(cast: HubCast, messages: Sequence[_Message]) -> bool:
         lock_fact_writes()
         if not HubCast.objects.select_for_update().filter(pk=cast.pk).exists():
             return False
-        _upsert(_deduplicate(rows), unique=("cast_key", "actor_fid", "kind", "message_key", "agent"))
+        unique = ("cast_key", "actor_fid", "kind", "message_key", "agent")
+        _upsert(_deduplicate(rows), unique=unique, also_update=("is_confirmed",))
         if settings.LEADERBOARD_ACTOR_SCORES:
             SocialProfile.objects.enqueue(message.fid for message in messages)
     return True
@@ -256,4 +257,5 @@ def _interaction(action: Action, message: _Message) -> Interaction:
         cast_key=action.cast_key,
         message_key=cast_key(message.hash) if is_reply else 0,
         text_key=text_key(message.text) if isinstance(message, CastMessage) else 0,
+        is_confirmed=True,
     )

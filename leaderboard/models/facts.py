@@ -103,6 +103,8 @@ class Interaction(models.Model):
     message_key = models.BigIntegerField(default=0)
     # 0 where there is no text.
     text_key = models.BigIntegerField(default=0)
+    # Whether the hub or the operator has it, too: a partner key could invent interactions with its own agents.
+    is_confirmed = models.BooleanField(db_default=False)
 
     class Meta:
         constraints = [

@@ -90,10 +90,10 @@ class Standing(models.Model):
     composite = models.FloatField()
     # Name -> 0 to 1.
     components = models.JSONField()
-    # From 0 to 1.
+    # Share of the audience that does not count, from 0 to 1.
     wash_confidence = models.FloatField()
     wash_flags = ArrayField(models.CharField(max_length=32))
-    # Flag or component -> evidence: numbers, thresholds, accounts, casts, times (docs/leaderboard.md).
+    # Flag -> evidence: the discount's meaning, its figures and the heaviest accounts (docs/leaderboard.md).
     evidence = models.JSONField()
 
     class Meta:

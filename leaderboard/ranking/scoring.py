@@ -1,28 +1,28 @@
-"""Scoring of agents and their wash confidence. Pure: the same facts give the same scores.
+"""Scoring of agents. Pure: the same facts give the same scores.
 
 docs/leaderboard.md explains each formula. Any change of the results must raise VERSION.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from leaderboard.facts.audiences import build_audience
-from leaderboard.facts.columns import BoolArray, Float64Array, Int32Array, IntervalFacts
-from leaderboard.ranking import score_components, tallies, unknown_accounts
+from leaderboard.facts.columns import Float64Array, Int32Array, IntervalFacts
+from leaderboard.ranking import score_components, tallies
+from leaderboard.ranking.audience_weight import AudienceWeight, weigh_audience
+from leaderboard.ranking.score_components import AUDIENCE, OWN_WORD
 from leaderboard.ranking.tallies import Tallies
-from leaderboard.ranking.unknown_accounts import UnknownShare
-from leaderboard.wash import detectors
-from leaderboard.wash.accusation import INSUFFICIENT_DATA
-from leaderboard.wash.detectors import WashResult
-from leaderboard.wash.findings import Evidence
 
-VERSION = 4
-# Agents with fewer interactions are not checked for wash.
-MIN_INTERACTIONS = 15
+VERSION = 5
+# Share of the composite that the agent's own word decides, beside its audience.
+OWN_WORD_SHARE = 0.25
 # Scores are rounded, so that no ranking depends on the last bit of a sum.
 DECIMALS = 6
+
+Evidence = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,62 +39,55 @@ class AgentScores:
     components: Mapping[str, Float64Array]
     # 0 to 1; NaN where unknown.
     creator_scores: Float64Array
-    # 0 to 1; from 0.5 on an agent is accused, and has flags.
-    wash_confidence: Float64Array
-    # In the order of `detectors.DETECTORS`.
+    # Share of the audience's weight that is not counted, 0 to 1.
+    discounted: Float64Array
+    # In the order of `discounts.DISCOUNTS`.
     flags: Sequence[tuple[str, ...]]
-    # Agent's index -> flag -> JSON-serialisable evidence; includes detectors that fired below the threshold.
+    # Agent's index -> flag -> JSON-serialisable evidence.
     evidence: Mapping[int, Evidence]
 
 
-def score_agents(facts: IntervalFacts, *, excluded_flags: Collection[str] = ()) -> AgentScores:
-    """Score all agents of `facts`; the detectors of `excluded_flags` are skipped."""
+def score_agents(facts: IntervalFacts, *, without: Collection[str] = ()) -> AgentScores:
+    """Score all agents of `facts`; discounts of the flags in `without` are left out."""
     tally = tallies.tally_facts(facts)
-    audience = build_audience(facts)
+    weight = weigh_audience(facts, build_audience(facts), without=without)
     parts = {
         name: np.round(part, DECIMALS)
-        for name, part in score_components.measure_components(facts, tally, audience).items()
+        for name, part in score_components.measure_components(facts, tally, weight.counted).items()
     }
-    sufficient = tally.interactions >= MIN_INTERACTIONS
-    unknown = unknown_accounts.measure_unknown_share(audience)
-    audience = unknown_accounts.without_unknown_majority(audience, unknown, least=MIN_INTERACTIONS)
-    result = detectors.apply_prior(
-        detectors.run_detectors(facts, audience, eligible=sufficient, excluded_flags=excluded_flags), facts.prior
-    )
-    flags, evidence = _with_insufficient_data(result, sufficient, unknown)
+    flags, evidence = _explain(weight)
     return AgentScores(
         tallies=tally,
-        composite=composite_score(parts, result.confidence),
+        composite=composite_score(parts),
         components=parts,
         creator_scores=score_components.creator_scores(facts),
-        wash_confidence=result.confidence,
+        discounted=np.round(weight.discounted_share, DECIMALS),
         flags=flags,
         evidence=evidence,
     )
 
 
-def composite_score(parts: Mapping[str, Float64Array], wash_confidence: Float64Array) -> Float64Array:
-    """Return the composite from 0 to 100: the weighted sum of the components, times 1 - wash confidence."""
-    merit = np.zeros(len(wash_confidence))
-    for component in score_components.COMPONENTS:
-        merit += component.weight * parts[component.name]
-    return np.round(100 * merit * (1 - wash_confidence), DECIMALS)
+def composite_score(parts: Mapping[str, Float64Array]) -> Float64Array:
+    """Return the composite from 0 to 100: the audience, of which the own word decides OWN_WORD_SHARE."""
+    return np.round(100 * parts[AUDIENCE] * (1 - OWN_WORD_SHARE + OWN_WORD_SHARE * _own_word(parts)), DECIMALS)
 
 
 def best_first(scores: AgentScores) -> Int32Array:
-    """Return agents' indices sorted by composite, best first; ties by reach, then by lower id."""
-    reach = scores.components[score_components.REACH.name]
-    return np.lexsort((-reach, -scores.composite)).astype(np.int32)
+    """Return agents' indices sorted by composite, best first; ties by their own word, then by lower id."""
+    return np.lexsort((-_own_word(scores.components), -scores.composite)).astype(np.int32)
 
 
-def _with_insufficient_data(
-    result: WashResult, sufficient: BoolArray, unknown: UnknownShare
-) -> tuple[list[tuple[str, ...]], dict[int, Evidence]]:
-    """Add the flag INSUFFICIENT_DATA and its evidence to agents with too little data, unless they are accused."""
-    flags, evidence = list(result.flags), dict(result.evidence)
-    for agent in np.flatnonzero(~sufficient | unknown.is_majority).tolist():
-        if not flags[agent]:
-            flags[agent] = (INSUFFICIENT_DATA,)
-            if sufficient[agent]:
-                evidence[agent] = evidence.get(agent, {}) | {INSUFFICIENT_DATA: unknown.describe(agent)}
+def _own_word(parts: Mapping[str, Float64Array]) -> Float64Array:
+    word: Float64Array = np.mean([parts[name] for name in OWN_WORD], axis=0)
+    return word
+
+
+def _explain(weight: AudienceWeight) -> tuple[list[tuple[str, ...]], dict[int, Evidence]]:
+    """Return each agent's flags, and the evidence of the flagged ones."""
+    flags: list[tuple[str, ...]] = [()] * weight.audience.agents
+    evidence: dict[int, Evidence] = {}
+    for part, is_flagged in weight.flagged():
+        for agent in np.flatnonzero(is_flagged).tolist():
+            flags[agent] += (part.discount.flag,)
+            evidence.setdefault(agent, {})[part.discount.flag] = weight.describe(part, agent)
     return flags, evidence

@@ -70,8 +70,8 @@ class StandingScoreShape(serializers.Serializer[Any]):
 
     composite = serializers.FloatField(help_text="From 0 to 100.")
     components = serializers.DictField(child=serializers.FloatField(), help_text="By name, from 0 to 1.")
-    washConfidence = serializers.FloatField(help_text="From 0 to 1: confidence that the audience is fake.")
-    washFlags = serializers.ListField(child=serializers.CharField())
+    washConfidence = serializers.FloatField(help_text="From 0 to 1: share of the audience that does not count.")
+    washFlags = serializers.ListField(child=serializers.CharField(), help_text="Discounts on the audience.")
 
 
 class StandingShape(serializers.Serializer[Any]):

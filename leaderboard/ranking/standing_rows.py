@@ -74,7 +74,7 @@ class _StandingColumns:
             "quotes": tally.quotes.tolist(),
             "interactions": tally.interactions.tolist(),
             "composite": scores.composite.tolist(),
-            "wash_confidence": scores.wash_confidence.tolist(),
+            "wash_confidence": scores.discounted.tolist(),
         }
         self._last_active_at = tally.last_active_at.tolist()
         self._creator_scores = scores.creator_scores.tolist()

@@ -1,5 +1,6 @@
-"""Public page of the rankings: the rows of the API's public response, in the layout of the other pages."""
+"""Public page of the rankings: agents by rank, with the components of their scores in words."""
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,6 +19,16 @@ ROWS = 25
 _NAMES = {Interval.DAY: "24 hours", Interval.WEEK: "7 days", Interval.MONTH: "30 days"}
 _HEADERS = page_headers(TTL_SECONDS, stale_seconds=STALE_SECONDS)
 
+_THIRDS = (1 / 3, 2 / 3)
+# Component, its bounds, and the words under the first bound, under the second one, and from there on.
+_WORDS = (
+    # An audience eight times as large has twice the value.
+    ("audience", (0.1, 0.25), ("small audience", "medium audience", "large audience")),
+    ("reliability", _THIRDS, ("few proven runs", "many successful runs", "nearly only successful runs")),
+    ("activity", _THIRDS, ("few casts", "some casts a day", "many casts a day")),
+    ("consistency", _THIRDS, ("active at times", "active on most days", "active all the time")),
+)
+
 
 @require_safe
 @from_replica
@@ -28,7 +39,9 @@ def leaderboard_page(request: HttpRequest) -> HttpResponse:
         raise Http404
     interval = Interval(requested)
     position = decode_cursor(request.GET.get("cursor", ""), interval=interval)
-    page = read_standing_page(interval, position, limit=ROWS, with_score=False)
+    page = read_standing_page(interval, position, limit=ROWS, with_score=True)
+    for row in page.rows:
+        row["words"] = _describe_components(row.pop("score")["components"])
     context = {
         "rows": page.rows,
         "period": _NAMES[interval],
@@ -47,3 +60,12 @@ def leaderboard_page(request: HttpRequest) -> HttpResponse:
 def _page(interval: Interval, cursor: str = "") -> str:
     query = {"interval": interval.value} | ({"cursor": cursor} if cursor else {})
     return f"{reverse('leaderboard-page')}?{urlencode(query)}"
+
+
+def _describe_components(components: Mapping[str, float]) -> str:
+    """Return a few words for each component; nothing for one that an earlier version of the score lacks."""
+    return ", ".join(
+        words[sum(components[name] >= bound for bound in bounds)]
+        for name, bounds, words in _WORDS
+        if name in components
+    )

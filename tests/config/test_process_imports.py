@@ -19,7 +19,7 @@ STARTS = {
 }
 # Only the process that builds a ranking needs the first two, and only the development chain's clients the third.
 # Workers sign with the fourth, which loads the others. eth-abi is loaded for the first call of a contract.
-HEAVY = {"numpy", "scipy", "web3", "eth_account", "eth_abi", "eth_utils", "pydantic"}
+HEAVY = {"numpy", "web3", "eth_account", "eth_abi", "eth_utils", "pydantic"}
 NEEDED = {"worker": {"eth_account", "eth_abi", "eth_utils", "pydantic"}}
 # No command sends messages: sweepers enqueue the rows that it writes. None but the one for user tokens verifies tokens.
 QUEUES_AND_TOKENS = {"celery", "kombu", "redis", "jwt"}

@@ -455,12 +455,13 @@ def test_the_hub_overrides_a_partner(farcaster, agent):
         agent=agent, at=earlier, kind=ActionKind.QUOTE, cast_hash=cast.hash, cast_key=cast_key(cast.hash), text_key=1
     )
     reported = {"cast_key": cast_key(cast.hash), "message_key": cast_key(reply.hash), "kind": InteractionKind.REPLY}
-    InteractionFactory(agent=agent, at=earlier, actor_fid=OTHER, **reported)
+    InteractionFactory(agent=agent, at=earlier, actor_fid=OTHER, is_confirmed=False, **reported)
     pull_casts()
     pull_interactions()
     action, interaction = Action.objects.get(), Interaction.objects.get()
     assert (int(action.at.timestamp()), action.kind, action.text_key) == (cast.at, ActionKind.POST, text_key("buy now"))
     assert (int(interaction.at.timestamp()), interaction.text_key) == (reply.at, text_key("copied"))
+    assert interaction.is_confirmed
 
 
 def test_a_cast_is_found_whatever_a_partner_made_of_the_end_of_its_hash(farcaster, agent):

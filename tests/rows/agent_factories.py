@@ -69,6 +69,7 @@ class InteractionFactory(RowFactory[Interaction]):
     kind = InteractionKind.LIKE
     actor_fid = factory.Sequence(lambda n: 4_000_000 + n)
     cast_key = 1
+    is_confirmed = True
 
 
 class TradeFactory(RowFactory[Trade]):

@@ -25,8 +25,8 @@ def make_snapshot(size=3, interval="24h", computed_at=COMPUTED, **columns):
             composite=77.123,
             components={"reliability": 0.4321},
             wash_confidence=0.8765,
-            wash_flags=["CONCENTRATED"],
-            evidence={"CONCENTRATED": {"accounts": [123]}},
+            wash_flags=["NARROW"],
+            evidence={"NARROW": {"accounts": [123]}},
         )
     return snapshot
 

@@ -31,7 +31,7 @@ from benchmarks.leaderboard.agent_populations.organic import LEAD, actions_of, c
 from benchmarks.leaderboard.agent_populations.planted import Plot, camouflage, plot, serve
 from benchmarks.leaderboard.agent_populations.roles import WEEK, cast_roles, draw_habits, draw_sizes
 from benchmarks.leaderboard.agent_populations.rows import Pairs, once_each, together, within
-from benchmarks.leaderboard.agent_populations.work import draw_creators, draw_runs, draw_trades
+from benchmarks.leaderboard.agent_populations.work import draw_creators, draw_runs
 from leaderboard.facts.columns import Accounts, Agents, BoolArray, Int64Array, Interactions, IntervalFacts
 
 COMPUTED_AT = 1_767_225_600
@@ -81,7 +81,6 @@ def populate(
         wanted = (1 - stealth) * sizes[one.members]
         parts.append(serve(rng, one, casts, habits, fids, wanted, begin=after, end=COMPUTED_AT))
     interactions = once_each(within(together(parts), after=after, until=COMPUTED_AT))
-    self_traders = np.flatnonzero(roles.of("self-trade")).astype(np.int32)
     facts = IntervalFacts(
         computed_at=COMPUTED_AT,
         seconds=seconds,
@@ -89,7 +88,6 @@ def populate(
         runs=draw_runs(rng, agents=agents, scale=scale, after=after, until=COMPUTED_AT),
         actions=actions_of(rng, casts, after=after, until=COMPUTED_AT),
         interactions=interactions,
-        trades=draw_trades(rng, sizes, self_traders, stealth=stealth, scale=scale, after=after, until=COMPUTED_AT),
         accounts=_accounts(rng, pool, plots, registry, interactions, fids, creators),
     )
     return Population(facts, roles.is_planted, roles.kinds)

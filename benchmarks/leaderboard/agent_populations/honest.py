@@ -5,7 +5,7 @@ import numpy as np
 from benchmarks.leaderboard.agent_populations.accounts import Pool, draw_weighted
 from benchmarks.leaderboard.agent_populations.organic import Casts, Habits
 from benchmarks.leaderboard.agent_populations.roles import Roles
-from benchmarks.leaderboard.agent_populations.rows import REPLY, Pairs, draw_keys
+from benchmarks.leaderboard.agent_populations.rows import REPLY, Pairs, confirmed_rows, draw_keys
 from leaderboard.facts.columns import Float64Array, Int32Array, Int64Array, Interactions
 
 
@@ -84,7 +84,7 @@ def answer_by_machine(rng: np.random.Generator, pool: Pool, casts: Casts, *, age
     share = np.where(rng.random(agents) < 0.12, rng.uniform(0.02, 0.25, size=agents), 0)
     chosen = np.flatnonzero(rng.random(casts.agent.size) < share[casts.agent])
     bot = rng.integers(0, bots.size, size=agents)[casts.agent[chosen]]
-    return Interactions(
+    return confirmed_rows(
         agent=casts.agent[chosen],
         at=casts.at[chosen] + rng.integers(2, 20, size=chosen.size),
         kind=np.full(chosen.size, REPLY, dtype=np.int8),

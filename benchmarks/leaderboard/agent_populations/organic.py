@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.leaderboard.agent_populations.accounts import DAY, Pool, draw_weighted, wake
-from benchmarks.leaderboard.agent_populations.rows import LIKE, QUOTE, RECAST, REPLY, Pairs, draw_keys
+from benchmarks.leaderboard.agent_populations.rows import LIKE, QUOTE, RECAST, REPLY, Pairs, confirmed_rows, draw_keys
 from leaderboard.facts.columns import Actions, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Interactions
 from leaderboard.facts.short_keys import text_key
 
@@ -160,7 +160,7 @@ def take_up(rng: np.random.Generator, pairs: Pairs, casts: Casts, habits: Habits
         at[again] = casts.at[chosen[again]] + _pause(rng, again.size)
     kind = draw_kinds(rng, habits.replies[pairs.agent])
     text = draw_texts(rng, kind, habits.common[pairs.agent])
-    return Interactions(pairs.agent, at, kind, pairs.actor, casts.key[chosen], text)
+    return confirmed_rows(pairs.agent, at, kind, pairs.actor, casts.key[chosen], text)
 
 
 def choose_casts(rng: np.random.Generator, casts: Casts, agent: Int32Array) -> Int64Array:

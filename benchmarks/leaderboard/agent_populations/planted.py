@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.leaderboard.agent_populations.accounts import DAY, Pool, Registry, draw_farm, draw_weighted, wake
 from benchmarks.leaderboard.agent_populations.organic import COMMON, Casts, Habits, choose_casts
 from benchmarks.leaderboard.agent_populations.roles import Roles
-from benchmarks.leaderboard.agent_populations.rows import RECAST, Pairs, draw_keys
+from benchmarks.leaderboard.agent_populations.rows import RECAST, Pairs, confirmed_rows, draw_keys
 from leaderboard.facts.columns import Float64Array, Int8Array, Int32Array, Int64Array, Interactions
 
 # Mean shares of replies that a group has its accounts write.
@@ -102,7 +102,7 @@ def serve(
     ).astype(np.int8)
     text = _draw_texts(rng, one, kind)
     kept = actor != fids[agent]
-    return Interactions(agent[kept], at[kept], kind[kept], actor[kept], casts.key[chosen[kept]], text[kept])
+    return confirmed_rows(agent[kept], at[kept], kind[kept], actor[kept], casts.key[chosen[kept]], text[kept])
 
 
 def _draw_actors(

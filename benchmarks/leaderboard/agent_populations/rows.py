@@ -24,6 +24,13 @@ class Pairs:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
+def confirmed_rows(
+    agent: Int32Array, at: Int64Array, kind: Int8Array, actor: Int64Array, cast: Int64Array, text: Int64Array
+) -> Interactions:
+    """Return interactions that the hub has."""
+    return Interactions(agent, at, kind, actor, cast, text, np.ones(len(agent), np.bool_))
+
+
 def together(parts: list[Interactions]) -> Interactions:
     """Return all of them, one after the other."""
     names = [field.name for field in fields(Interactions)]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.leaderboard.worlds.world import LIKE, POST, Purpose, World, join_rows
+from benchmarks.leaderboard.worlds.world import LIKE, POST, Purpose, World, choose_rows, join_rows
 from leaderboard.facts.audiences import build_audience
 from leaderboard.facts.columns import Accounts, Actions, Agents, Interactions, IntervalFacts, Runs
 from leaderboard.ranking.scoring import best_first, score_agents
@@ -28,7 +28,10 @@ class Price:
 
 
 def measure_prices(world: World, *, each: int) -> list[Price]:
-    """Return the price of each place if each bought account interacts `each` times; the agent's own word is perfect."""
+    """Return the price of each place if each bought account interacts `each` times; the agent's own word is perfect.
+
+    Each account has one interaction with another agent as well, without which it would be narrow.
+    """
     facts = world.without(Purpose.BOUGHT, Purpose.FRAMING)
     audience = build_audience(facts)
     good = audience.per_agent((audience.scores >= GOOD_SCORE)[audience.pair_actor]).astype(int)
@@ -39,7 +42,7 @@ def measure_prices(world: World, *, each: int) -> list[Price]:
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if _place(facts, middle, each) <= place else (middle + 1, high)
-        found.append(Price(place, low, low * each, int(good[order[place - 1]])))
+        found.append(Price(place, low, low * (each + 1), int(good[order[place - 1]])))
     return found
 
 
@@ -67,14 +70,17 @@ def _with_bought_agent(facts: IntervalFacts, accounts: int, each: int) -> Interv
         actors,
         casts[liked],
         np.zeros(number, np.int64),
+        np.ones(number, np.bool_),
     )
+    cover = choose_rows(facts.interactions, rng.integers(0, len(facts.interactions.agent), accounts))
+    cover = replace(cover, actor=fids, kind=np.full(accounts, LIKE, np.int8), is_confirmed=np.ones(accounts, np.bool_))
     registered_at = rng.integers(facts.computed_at - 1_000 * 86_400, facts.computed_at - 100 * 86_400, accounts)
     return replace(
         facts,
         agents=join_rows(facts.agents, Agents(facts.agents.ids[-1:] + 1, np.zeros(1, np.int64), np.zeros(1, np.int64))),
         runs=join_rows(facts.runs, Runs(own, at, np.ones(count, np.bool_))),
         actions=join_rows(facts.actions, Actions(own, at, np.full(count, POST, np.int8), casts, texts)),
-        interactions=join_rows(facts.interactions, interactions),
+        interactions=join_rows(join_rows(facts.interactions, interactions), cover),
         accounts=join_rows(facts.accounts, Accounts(fids, np.full(accounts, _BOUGHT_SCORE), registered_at)),
         reporters=np.append(facts.reporters, facts.reporters.max(initial=0) + 1),
     )

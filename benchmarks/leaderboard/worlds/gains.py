@@ -7,9 +7,8 @@ import numpy as np
 
 from benchmarks.leaderboard.worlds.world import Purpose, World
 from leaderboard.facts.columns import BoolArray, Float64Array, Int64Array, IntervalFacts
+from leaderboard.ranking.discounts import DISCOUNTS
 from leaderboard.ranking.scoring import best_first, score_agents
-from leaderboard.wash.accusation import ACCUSED
-from leaderboard.wash.detectors import DETECTORS
 
 FIRST = 25
 # Loss of places, as a share of the field, from which an honest agent counts as harmed.
@@ -29,34 +28,31 @@ class Gains:
 
 @dataclass(frozen=True)
 class WorldOutcome:
-    """Ranking of a world against its fair ranking, and against the ranking without detectors."""
+    """Ranking of a world against its fair ranking, and against the ranking without discounts."""
 
     gains: dict[str, Gains]
     # Kind -> honest agents, and those harmed.
     harmed: dict[str, tuple[int, int]]
     # Framing -> largest share of the composite that an agent lost.
     framed: dict[str, float]
-    # Share of the agents for which nothing was bought that are accused.
-    accused: float
 
 
 def measure_world(world: World, *, without: Collection[str] = ()) -> WorldOutcome:
-    """Rank the agents without the detectors of these flags, and compare.
+    """Rank the agents without the discounts of these flags, and compare.
 
     The fair place of a planted agent is the one in the world without what was bought or made to harm others.
     """
     ranked, planted = _places(world.facts, without), world.is_planted
     fair = _places(world.without(Purpose.BOUGHT, Purpose.FRAMING), without)
-    undetected = _places(world.facts, [detector.flag for detector in DETECTORS])
+    undiscounted = _places(world.facts, [discount.flag for discount in DISCOUNTS])
     kinds, attacks = np.array(world.kinds), np.array(world.attacks)
     gained = (fair - ranked) / len(ranked)
-    is_harmed = (ranked - undetected) / len(ranked) > HARMED
+    is_harmed = (ranked - undiscounted) / len(ranked) > HARMED
     came_first = (ranked < FIRST) & (fair >= FIRST)
     return WorldOutcome(
         gains={name: _gains(gained, came_first, attacks == name) for name in np.unique(attacks[planted]).tolist()},
         harmed={kind: _harmed(is_harmed, ~planted & (kinds == kind)) for kind in np.unique(kinds).tolist()},
         framed=_measure_framings(world, without),
-        accused=float((score_agents(world.facts, excluded_flags=without).wash_confidence[~planted] >= ACCUSED).mean()),
     )
 
 
@@ -70,8 +66,8 @@ def _harmed(is_harmed: BoolArray, chosen: BoolArray) -> tuple[int, int]:
 
 
 def _measure_framings(world: World, without: Collection[str]) -> dict[str, float]:
-    with_framing = score_agents(world.facts, excluded_flags=without).composite
-    alone = score_agents(world.without(Purpose.FRAMING), excluded_flags=without).composite
+    with_framing = score_agents(world.facts, without=without).composite
+    alone = score_agents(world.without(Purpose.FRAMING), without=without).composite
     lost = 1 - with_framing / np.maximum(alone, 1e-9)
     framings = np.array(world.framings)
     return {name: float(lost[framings == name].max()) for name in np.unique(framings[framings != ""]).tolist()}
@@ -79,7 +75,7 @@ def _measure_framings(world: World, without: Collection[str]) -> dict[str, float
 
 def _places(facts: IntervalFacts, without: Collection[str]) -> Int64Array:
     """Return each agent's place, from 0."""
-    order = best_first(score_agents(facts, excluded_flags=without))
+    order = best_first(score_agents(facts, without=without))
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return places

@@ -14,11 +14,11 @@ from leaderboard.facts.columns import (
     BoolArray,
     Float64Array,
     Int8Array,
+    Int32Array,
     Int64Array,
     Interactions,
     IntervalFacts,
     Runs,
-    Trades,
 )
 
 DAY = 86_400
@@ -30,6 +30,19 @@ _NEWEST_FID = 1_200_000
 
 POST = 1
 LIKE, RECAST, REPLY, QUOTE = 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class Trades:
+    """Trades of the agents' tokens, which no score reads: `wallet` is a key, `is_own` marks declared wallets."""
+
+    agent: Int32Array
+    at: Int64Array
+    wallet: Int64Array
+    is_own: BoolArray
+    is_buy: BoolArray
+    # In the token's smallest unit, rounded to what a float holds.
+    amount: Float64Array
 
 
 Table = TypeVar("Table", Agents, Runs, Actions, Interactions, Trades, Accounts)
@@ -56,8 +69,7 @@ class World:
     attacks: tuple[str, ...]
     # Of each agent: what was done against it; empty for none.
     framings: tuple[str, ...]
-    # Of each interaction: whether a source that is not the agent's reporter has it, such as the hub.
-    is_confirmed: BoolArray
+    trades: Trades
     # Table's name -> purpose of each of its rows.
     purposes: dict[str, Int8Array]
 
@@ -68,7 +80,7 @@ class World:
 
     def without(self, *purposes: Purpose) -> IntervalFacts:
         """Return the facts without the rows of these purposes."""
-        kept = {name: ~np.isin(each, purposes) for name, each in self.purposes.items()}
+        kept = {name: ~np.isin(each, purposes) for name, each in self.purposes.items() if name != "trades"}
         return replace(
             self.facts, **{name: choose_rows(getattr(self.facts, name), mask) for name, mask in kept.items()}
         )
@@ -226,7 +238,6 @@ class WorldBuilder:
             name: columns.pop("purpose")
             for name, columns in zip(self._rows, (runs, actions, interactions, trades), strict=True)
         }
-        is_confirmed = interactions.pop("is_confirmed")
         facts = IntervalFacts(
             computed_at=self.end,
             seconds=self.end - self.start,
@@ -238,7 +249,6 @@ class WorldBuilder:
             runs=Runs(**runs),
             actions=Actions(**actions),
             interactions=Interactions(**interactions),
-            trades=Trades(**trades),
             accounts=self._sorted_accounts(),
             reporters=self._of_agents("reporter"),
         )
@@ -247,7 +257,7 @@ class WorldBuilder:
             kinds=tuple(agent["kind"] for agent in self._agents),
             attacks=tuple(agent["attack"] for agent in self._agents),
             framings=tuple(agent["framing"] for agent in self._agents),
-            is_confirmed=is_confirmed,
+            trades=Trades(**trades),
             purposes=purposes,
         )
 

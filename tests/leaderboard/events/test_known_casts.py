@@ -13,6 +13,7 @@ from leaderboard.models import Action, Interaction, InteractionKind, Interval, S
 from leaderboard.ranking.snapshot_building import build_snapshot
 from tests.rows import agent_events as reported
 from tests.rows.agent_factories import ActionFactory, AgentFactory, InteractionFactory
+from tests.rows.factories import PartnerKeyFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -109,3 +110,19 @@ def test_one_message_reported_as_a_reply_and_as_a_quote_is_one_cast_and_one_inte
     assert (Action.objects.count(), Interaction.objects.count()) == (1, 2)
     standing = Standing.objects.get()
     assert (standing.posts, standing.replies, standing.quotes, standing.interactions) == (0, 1, 0, 1)
+
+
+def test_a_report_by_the_operator_confirms_what_a_key_reported():
+    partner = Reporter(source="key", partner_key_id=PartnerKeyFactory().pk)
+    operator = Reporter(source="operator")
+
+    def record(reporter, *events):
+        parsed = [parse_event(event, latest=latest_accepted_time(LATER)) for event in events]
+        return record_events(parsed, reporter=reporter).added
+
+    assert record(partner, reported.agent(), reported.like(), reported.reply(actorFid=9)) == 3
+    assert not Interaction.objects.filter(is_confirmed=True).exists()
+    assert record(operator, reported.like("same"), reported.like("new", actorFid=10)) == 1
+    assert record(partner, reported.like("again", actorFid=10)) == 0
+    confirmed = Interaction.objects.filter(is_confirmed=True)
+    assert sorted(confirmed.values_list("actor_fid", flat=True)) == [8, 10]

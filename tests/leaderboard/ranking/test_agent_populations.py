@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks.leaderboard.agent_populations import populate
-from benchmarks.leaderboard.wash_detection import area_under_curve
 
 WEEK = 604_800
 
@@ -34,7 +33,6 @@ def test_all_facts_lie_in_the_interval_and_are_of_agents_that_there_are(populati
         (facts.runs.finished_at, facts.runs.agent),
         (facts.actions.at, facts.actions.agent),
         (facts.interactions.at, facts.interactions.agent),
-        (facts.trades.at, facts.trades.agent),
     ):
         assert times.min() > facts.computed_at - WEEK and times.max() <= facts.computed_at
         assert agent.min() >= 0 and agent.max() < 400 and agent.dtype == np.int32
@@ -64,10 +62,3 @@ def test_stealth_changes_whose_the_interactions_are_and_hardly_how_many_there_ar
         interactions = np.bincount(population.facts.interactions.agent, minlength=400)
         counts.append(interactions[population.planted].sum())
     assert counts[0] == pytest.approx(counts[1], rel=0.25)
-
-
-def test_the_area_under_the_curve_counts_ties_half():
-    planted = np.array([True, True, False, False])
-    assert area_under_curve(np.array([0.9, 0.8, 0.1, 0.0]), planted) == 1
-    assert area_under_curve(np.array([0.5, 0.5, 0.5, 0.5]), planted) == 0.5
-    assert area_under_curve(np.array([0.0, 0.1, 0.2, 0.3]), planted) == 0

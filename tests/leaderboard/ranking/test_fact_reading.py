@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from leaderboard.facts import short_keys as keys
 from leaderboard.facts.binary_copy import INT64, UnexpectedRowFormatError, copy_columns
 from leaderboard.facts.loading import load_facts, repeatable_read
 from leaderboard.models import Action, ActionKind, Interaction, InteractionKind, Interval, Run, SocialAccount
 from tests.rows.agent_factories import (
     ActionFactory,
     AgentFactory,
-    AgentWalletFactory,
     InteractionFactory,
     RunFactory,
     SocialScoreFactory,
-    TradeFactory,
 )
 from tests.rows.factories import PartnerKeyFactory
 
@@ -47,11 +44,11 @@ def unix(moment):
 def test_without_agents_all_columns_are_empty():
     facts = read()
     assert (facts.computed_at, facts.seconds) == (unix(NOW), 86_400)
-    for part in (facts.agents, facts.runs, facts.actions, facts.interactions, facts.trades, facts.accounts):
+    for part in (facts.agents, facts.runs, facts.actions, facts.interactions, facts.accounts):
         assert rows(part) == []
     assert facts.interactions.agent.dtype == np.int32 and facts.interactions.kind.dtype == np.int8
-    assert facts.runs.succeeded.dtype == facts.trades.is_own.dtype == np.bool_
-    assert facts.accounts.scores.dtype == facts.trades.amount.dtype == np.float64
+    assert facts.runs.succeeded.dtype == facts.interactions.is_confirmed.dtype == np.bool_
+    assert facts.accounts.scores.dtype == np.float64
 
 
 def test_agents_come_by_their_rows_with_zero_for_unknown_numbers():
@@ -65,7 +62,7 @@ def test_agents_come_with_their_reporters():
         AgentFactory(partner_key=key)
     facts = read()
     assert facts.reporters.tolist() == [keys[1].pk, 0, keys[0].pk]
-    assert facts.reporter_numbers().tolist() == [2, 0, 1]
+    assert len(set(facts.owner_numbers().tolist())) == 3
 
 
 def test_each_fact_comes_with_its_fields():
@@ -81,23 +78,8 @@ def test_each_fact_comes_with_its_fields():
     facts, at = read(), unix(AT)
     assert rows(facts.runs) == [(0, at, True), (1, at, False)]
     assert rows(facts.actions) == [(1, at, 3, -5, -(2**63))]
-    assert rows(facts.interactions) == [(1, at, 3, 9, -5, 6)]
+    assert rows(facts.interactions) == [(1, at, 3, 9, -5, 6, True)]
     assert facts.interactions.agent.dtype == np.int32 and facts.actions.kind.dtype == np.int8
-
-
-def test_trades_come_with_keys_of_their_wallets_and_whether_these_are_the_agents():
-    agent, other = AgentFactory(), AgentFactory()
-    wallet = AgentWalletFactory(agent=agent).address
-    AgentWalletFactory(agent=other, address=wallet)
-    stranger = "So11111111111111111111111111111111111111112"
-    TradeFactory(agent=agent, at=AT, wallet=wallet, amount=10**77 + 1)
-    TradeFactory(agent=agent, at=AT, wallet=stranger, is_buy=False, amount=3)
-    at = unix(AT)
-    expected = [
-        (0, at, keys.wallet_key(wallet), True, True, 1e77),
-        (0, at, keys.wallet_key(stranger), False, False, 3.0),
-    ]
-    assert rows(read().trades) == sorted(expected)
 
 
 @pytest.mark.parametrize("interval", Interval)
@@ -109,12 +91,11 @@ def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interv
         RunFactory(agent=agent, finished_at=at)
         cast = ActionFactory(agent=agent, at=at)
         InteractionFactory(agent=agent, at=at, actor_fid=number + 1, cast_key=cast.cast_key)
-        TradeFactory(agent=agent, at=at)
     facts = read(interval, computed_at=NOW + SECOND * 0.25)
     expected = sorted(unix(at) for at in within)
     assert facts.computed_at - facts.seconds < expected[0] and expected[-1] == facts.computed_at
     assert sorted(facts.runs.finished_at.tolist()) == expected
-    for part in (facts.actions, facts.interactions, facts.trades):
+    for part in (facts.actions, facts.interactions):
         assert sorted(part.at.tolist()) == expected
     # No other account is looked up.
     assert facts.accounts.fids.tolist() == [1, 2, 3, 4]

@@ -92,7 +92,7 @@ def test_it_answers_with_these_keys_in_this_order(client, administrator_client):
         last_active_at=COMPUTED - timedelta(milliseconds=1500),
         composite=62.5,
         components={"reliability": 0.25, "reach": 1.0},
-        wash_flags=["CONCENTRATED"],
+        wash_flags=["NARROW"],
         wash_confidence=0.125,
     )
     public = (
@@ -104,7 +104,7 @@ def test_it_answers_with_these_keys_in_this_order(client, administrator_client):
     )
     score = (
         '"score":{"composite":62.5,"components":{"reach":1.0,"reliability":0.25},'
-        '"washConfidence":0.125,"washFlags":["CONCENTRATED"]}'
+        '"washConfidence":0.125,"washFlags":["NARROW"]}'
     )
     assert client.get(URL).text == f'{{"data":[{public}}}],"cursor":null}}'
     assert administrator_client.get(URL).text == f'{{"data":[{public},{score}}}],"cursor":null}}'
@@ -246,7 +246,7 @@ def test_an_administrators_cookie_shows_the_score_on_every_page(administrator_cl
             "composite": 77.123,
             "components": {"reliability": 0.4321},
             "washConfidence": 0.8765,
-            "washFlags": ["CONCENTRATED"],
+            "washFlags": ["NARROW"],
         }
         for row in rows
     )

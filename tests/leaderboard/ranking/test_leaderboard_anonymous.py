@@ -27,7 +27,7 @@ SECRETS = (
     b"77.123",
     b"0.4321",
     b"0.8765",
-    b"CONCENTRATED",
+    b"NARROW",
     b"reliability",
 )
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from leaderboard.facts import loading
-from leaderboard.models import Action, Agent, Interaction, Interval, Run, Snapshot, SocialScore, Standing, Trade
+from leaderboard.models import Action, Agent, Interaction, Interval, Run, Snapshot, SocialScore, Standing
 from leaderboard.ranking import pruning, standing_pages
 from leaderboard.ranking.standing_cursors import StandingPosition
 from tests.processes.template_database import restore_template_rows
@@ -20,7 +20,6 @@ from tests.rows.agent_factories import (
     SnapshotFactory,
     SocialScoreFactory,
     StandingFactory,
-    TradeFactory,
 )
 from tests.rows.many_tokens import ROWS, multiply, plans, settle
 
@@ -44,7 +43,6 @@ def rows(django_db_setup, django_db_blocker):
             _KEY | {"at": _TIME, "cast_key": "1000000 + n", "cast_hash": "'0x' || lpad(to_hex(n), 40, '0')"},
         )
         multiply(InteractionFactory(agent=agent), _KEY | {"at": _TIME, "actor_fid": "n"})
-        multiply(TradeFactory(agent=agent), _KEY | {"at": _TIME, "log_index": "n"})
         multiply(SocialScoreFactory(), {"id": "n + 1000000", "fid": "1 + n % 100", "at": _TIME})
         snapshot = SnapshotFactory(ranked=ROWS)
         multiply(StandingFactory(snapshot=snapshot, rank=None), _STANDINGS)
@@ -55,7 +53,7 @@ def rows(django_db_setup, django_db_blocker):
 
 
 _STANDINGS = {"id": "n + 1000000", "agent_id": "n + 1000000", "rank": "n"}
-_MODELS: tuple[type[models.Model], ...] = (Run, Action, Interaction, Trade, SocialScore, Standing, Snapshot, Agent)
+_MODELS: tuple[type[models.Model], ...] = (Run, Action, Interaction, SocialScore, Standing, Snapshot, Agent)
 
 
 def facts_plans():
@@ -63,7 +61,7 @@ def facts_plans():
     with CaptureQueriesContext(connection) as queries, connection.cursor() as cursor:
         loading.load_facts(cursor, computed_at=timezone.now(), interval=Interval.DAY)
     copied = [found.group(1) for query in queries if (found := _COPIED.fullmatch(query["sql"]))]
-    assert len(copied) >= 7
+    assert len(copied) >= 6
     found = {}
     with connection.cursor() as cursor:
         for statement in copied:
@@ -77,7 +75,7 @@ def facts_plans():
 
 def test_a_days_facts_are_found_by_their_time(rows):
     found = facts_plans()
-    for table in ("run", "action", "interaction", "trade"):
+    for table in ("run", "action", "interaction"):
         plan = found[f"leaderboard_{table}"]
         assert f"{table}_time" in plan and f"Seq Scan on leaderboard_{table}" not in plan
 
@@ -112,7 +110,7 @@ def test_a_page_is_a_part_of_an_index_however_far_down_it_is(rows, offset):
 
 
 def test_old_facts_are_found_by_their_time(rows):
-    for table in ("run", "action", "interaction", "trade"):
+    for table in ("run", "action", "interaction"):
         plan, *_ = plans(pruning.prune_facts, f"leaderboard_{table}")
         assert f"{table}_time" in plan and "Seq Scan" not in plan
 

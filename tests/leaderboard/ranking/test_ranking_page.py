@@ -98,9 +98,11 @@ def test_it_shows_the_public_columns(client):
         token_address="0x3fbE62c928df8A3EE07873270516b03C16850A33",
         token_symbol="",
         last_active_at=COMPUTED - timedelta(hours=1),
+        components={"audience": 0.1, "reliability": 0.7, "activity": 0.2, "consistency": 0.5, "creator": 0.9},
     )
     answer = client.get(URL)
     texts = ["qahwa", "(no symbol)", "2026-02-07 03:50 UTC", "2026-02-07 02:50", "24 hours", "3 of 4"]
+    texts.append("medium audience, nearly only successful runs, few casts, active on most days")
     assert [text for text in texts if text not in answer.text] == []
     assert "/tokens/8453/0x3fbE62c928df8A3EE07873270516b03C16850A33" in read(answer).addresses
 
@@ -109,7 +111,7 @@ def test_the_table_has_a_caption_and_headers_of_rows_and_columns(client):
     make_snapshot(2)
     page = read(client.get(URL))
     assert page.elements.count("caption") == 1
-    assert page.elements.count("th") == 7 + 2
+    assert page.elements.count("th") == 8 + 2
     assert {"scope", "aria-current", "tabindex"} <= page.attributes
     assert 'name="viewport"' in client.get(URL).text
 

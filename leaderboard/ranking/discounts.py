@@ -1,0 +1,79 @@
+"""Discounts: accounts of an audience that count only up to a limit, with their meaning for operators.
+
+Which accounts a discount applies to must depend on what the account itself did, or on the agent's own reports. Other
+accounts, wallets and keys then never lower an agent's score.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.facts.audiences import Audience
+from leaderboard.facts.columns import BoolArray, Float64Array, IntervalFacts
+
+
+@dataclass(frozen=True)
+class Discount:
+    """Discount: its flag and meaning for operators, the pairs it applies to, and the limit of their weight."""
+
+    flag: str
+    meaning: str
+    # Returns the mask of the pairs of agent and account.
+    find: Callable[[IntervalFacts, Audience], BoolArray]
+    # Together they count less than `allowance` and `per_other` times the weight of the agent's other accounts.
+    allowance: float
+    per_other: float
+
+    def limit(self, others: Float64Array) -> Float64Array:
+        """Return the limit for each agent, from the weight of its other accounts."""
+        return self.allowance + self.per_other * others
+
+
+def bounded(weight: Float64Array, limit: Float64Array) -> Float64Array:
+    """Return what a weight counts: the first accounts almost in full, all of them less than the limit."""
+    counted: Float64Array = weight * limit / (weight + limit)
+    return counted
+
+
+def find_unconfirmed(facts: IntervalFacts, audience: Audience) -> BoolArray:
+    """Mask the pairs without a confirmed interaction: a reporter could name any accounts of good score.
+
+    Without a hub nothing is confirmed, and audiences keep their order with less weight.
+    """
+    return ~audience.is_confirmed
+
+
+def find_narrow(facts: IntervalFacts, audience: Audience) -> BoolArray:
+    """Mask the pairs with an account that has no confirmed interaction with another owner's agent.
+
+    Accounts that were bought or made for an owner's agents have no other subject, as a rule. An owner's reports about
+    its own agents can't widen them.
+    """
+    owners, seen = facts.owner_numbers()[audience.pair_agent], audience.is_confirmed
+    lowest = np.full(len(audience.fids), np.iinfo(np.int64).max)
+    highest = np.full(len(audience.fids), -1)
+    np.minimum.at(lowest, audience.pair_actor[seen], owners[seen])
+    np.maximum.at(highest, audience.pair_actor[seen], owners[seen])
+    # Without a confirmed interaction, nothing is below or above.
+    return (lowest[audience.pair_actor] >= owners) & (highest[audience.pair_actor] <= owners)
+
+
+# In this order, the stricter one first; what its accounts count is part of the next one's weight.
+DISCOUNTS = (
+    Discount(
+        flag="UNCONFIRMED",
+        meaning="Only the agent's partner key has reported the interactions of these accounts; the hub has none of "
+        "them.",
+        find=find_unconfirmed,
+        allowance=0.5,
+        per_other=0.05,
+    ),
+    Discount(
+        flag="NARROW",
+        meaning="These accounts interact with agents of one owner only, as accounts do that were made for it.",
+        find=find_narrow,
+        allowance=5.0,
+        per_other=0.5,
+    ),
+)

@@ -1,1 +1,0 @@
-"""Wash detection: detectors, listed in `detectors`, and the measures that they share."""

@@ -1,0 +1,149 @@
+"""Weight of audiences and its discounts: what counts, what others can do to an agent, and the evidence."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.facts.audiences import build_audience
+from leaderboard.ranking.audience_weight import MAX_ACCOUNTS, UNKNOWN_SCORE, weigh_audience
+from leaderboard.ranking.discounts import bounded
+from leaderboard.ranking.scoring import score_agents
+from tests.rows.ranking_scenes import RankingScene, town
+
+
+def counted(scene: RankingScene) -> np.ndarray:
+    facts = scene.facts()
+    return weigh_audience(facts, build_audience(facts)).counted
+
+
+def scene_of_two() -> tuple[RankingScene, int, int]:
+    """Build two agents of two owners, without an audience."""
+    scene = RankingScene()
+    return scene, scene.agent(), scene.agent()
+
+
+def test_an_account_that_interacts_with_two_owners_counts_in_full_at_both():
+    scene, one, other = scene_of_two()
+    for agent, times in ((one, 1), (other, 3)):
+        scene.like(agent, scene.person(7, score=0.8), times=times)
+    assert counted(scene).tolist() == pytest.approx([0.64, 0.64 * 1.5])
+
+
+def test_an_account_counts_at_most_twice_and_an_unknown_one_hardly():
+    scene, one, other = scene_of_two()
+    for fid in (7, 8):
+        scene.like(one, fid, times=20)
+        scene.like(other, fid)
+    scene.person(7, score=1.0)
+    assert counted(scene)[0] == pytest.approx((1 + UNKNOWN_SCORE**2) * 40 / 21)
+
+
+def test_an_agent_s_interactions_with_its_own_casts_do_not_count():
+    scene = RankingScene()
+    agent = scene.agent(fid=5)
+    scene.like(agent, scene.person(5, score=1.0), times=9)
+    assert counted(scene)[agent] == 0
+
+
+@pytest.mark.parametrize("accounts", [1, 100, 3_000])
+def test_accounts_of_one_owner_only_count_less_than_five_together(accounts):
+    scene, one, _ = scene_of_two()
+    scene.crowd(one, accounts, first_fid=100, score=1.0)
+    assert counted(scene)[one] == pytest.approx(accounts * 5 / (accounts + 5))
+    flags = score_agents(scene.facts()).flags[one]
+    assert flags == (() if accounts == 1 else ("NARROW",))
+
+
+def test_accounts_of_two_agents_of_one_owner_are_narrow():
+    scene = RankingScene()
+    agents = [scene.agent(reporter=3), scene.agent(reporter=3)]
+    by_operators = [scene.agent(reporter=0, creator=9), scene.agent(reporter=0, creator=9), scene.agent(reporter=0)]
+    for agent in (*agents, *by_operators[:2]):
+        scene.like(agent, scene.person(100 + agent // 2, score=1.0))
+    assert counted(scene).tolist() == pytest.approx([5 / 6] * 4 + [0])
+    scene.like(by_operators[2], 101)
+    assert counted(scene)[2:].tolist() == pytest.approx([1, 1, 1])
+
+
+def test_accounts_that_only_the_reporter_names_count_next_to_nothing():
+    scene, one, other = scene_of_two()
+    for fid in scene.crowd(other, 500, first_fid=100, score=1.0):
+        scene.like(one, fid, is_confirmed=False)
+    assert counted(scene)[one] < 0.5
+    assert score_agents(scene.facts()).flags[one] == ("UNCONFIRMED",)
+    # Named at another owner's agent, an account is not wider.
+    assert score_agents(scene.facts()).flags[other] == ("NARROW",)
+
+
+def test_without_a_hub_audiences_keep_their_order():
+    scene = RankingScene()
+    for number, size in enumerate((3, 30, 300)):
+        agent = scene.agent()
+        for fid in range(size):
+            scene.like(agent, scene.person(1_000 * number + fid), is_confirmed=False)
+    weights = counted(scene)
+    assert 0 < weights[0] < weights[1] < weights[2] < 0.5
+
+
+@pytest.mark.parametrize("weight", [0.01, 1.0, 1e6])
+def test_a_bounded_weight_rises_and_stays_under_its_limit(weight):
+    small, large = bounded(np.array([weight, 2 * weight]), np.array([5.0, 5.0]))
+    assert 0 < small < large < 5
+
+
+def test_the_evidence_has_the_figures_of_the_formula_and_the_heaviest_accounts():
+    scene = town()
+    agent = scene.agent()
+    for fid in scene.crowd(0, 20, first_fid=700_000, score=0.9):
+        scene.like(agent, fid)
+    narrow = scene.crowd(agent, 40, first_fid=500_000, score=0.6, times=3)
+    scene.like(agent, 999_999)
+    scores = score_agents(scene.facts())
+    found = json.loads(json.dumps(scores.evidence[agent]))["NARROW"]
+    assert (found["accounts"], found["interactions"]) == (41, 121)
+    assert found["weight"] == pytest.approx(40 * 0.36 * 1.5 + UNKNOWN_SCORE**2)
+    assert found["independent"] == pytest.approx(20 * 0.81)
+    assert found["limit"] == pytest.approx(5 + found["independent"] / 2)
+    assert found["counted"] == pytest.approx(found["weight"] * found["limit"] / (found["weight"] + found["limit"]))
+    assert [row["fid"] for row in found["listed"]] == narrow[:MAX_ACCOUNTS]
+    assert found["listed"][0] == {"fid": narrow[0], "interactions": 3, "score": 0.6}
+    whole = found["weight"] + found["independent"]
+    assert scores.discounted[agent] == pytest.approx(1 - (found["counted"] + found["independent"]) / whole, abs=1e-6)
+
+
+def test_an_account_that_confirms_what_was_reported_lowers_nothing():
+    scene, one, _ = scene_of_two()
+    scene.crowd(one, 3_000, first_fid=100, score=1.0)
+    for fid in range(10):
+        scene.like(one, scene.person(90_000 + fid, score=1.0), is_confirmed=False)
+    before = counted(scene)[one]
+    for fid in range(10):
+        scene.like(one, 90_000 + fid)
+    assert counted(scene)[one] >= before
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(1, 10_000), data=st.data())
+def test_nothing_that_others_do_lowers_a_composite(seed, data):
+    """Add accounts, agents of other owners and interactions of any kind to a random world."""
+    scene = town(seed)
+    victim = scene.agent(fid=1, reporter=77)
+    people = list(range(10_000, 10_030)) + list(range(100_000, 100_020))
+    people += range(700_000, 700_010)
+    for fid in scene.random.choice(people, size=25, replace=False).tolist():
+        scene.like(victim, fid, times=int(scene.random.integers(1, 5)), is_confirmed=bool(scene.random.random() < 0.8))
+    before = score_agents(scene.facts())
+    rivals = [scene.agent(fid=data.draw(st.sampled_from((0, *people))), reporter=66) for _ in range(3)]
+    actors = st.one_of(st.sampled_from(people), st.integers(500_000, 500_100), st.sampled_from((1, 2)))
+    for _ in range(data.draw(st.integers(1, 60))):
+        target = data.draw(st.sampled_from((victim, 0, *rivals)))
+        # Only the victim's own reporter could report an unconfirmed interaction with it.
+        is_confirmed = target in (victim, 0) or data.draw(st.booleans())
+        scene.like(target, data.draw(actors), times=data.draw(st.integers(1, 9)), is_confirmed=is_confirmed)
+    for fid in data.draw(st.lists(st.integers(500_000, 500_100), max_size=20)):
+        scene.person(fid, score=data.draw(st.floats(0, 1)))
+    after = score_agents(scene.facts())
+    assert after.composite[victim] >= before.composite[victim]
