@@ -308,7 +308,8 @@ def test_nothing_is_lost_or_doubled_by_a_kill(long_file, service_environment):
         # PostgreSQL finds out while the statement is held up still.
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+                " WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()"
             )
             assert cursor.fetchall() == [(True,)]
     assert import_events(long_file)[0] == f"lines: {LONG + 2}, added: {LONG + 1}, known: 1, skipped: 0\n"

@@ -171,7 +171,10 @@ def test_what_is_broken_off_leaves_nothing_behind(pool, service_environment):
         broken = pool.submit(in_thread, Interval.DAY, LATER)
         gate.wait()
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+                " WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()"
+            )
         with pytest.raises(OperationalError):
             broken.result()
     assert (current(), Snapshot.objects.count(), Standing.objects.count()) == ([("24h", NOW)], 1, 1)
