@@ -18,6 +18,7 @@ from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cach
 from config.api.views import LimitedView, QueryView
 from config.cursors import CursorError
 from config.events.outbox import newest_event_id
+from config.events.stream.stream_query import parse_event_id
 from config.postgresql.replica import require_primary
 from tokens.catalogue import listing, search_pages, tasks
 from tokens.catalogue.list_parameters import (
@@ -252,6 +253,10 @@ class TokenStreamView(QueryView):
     )
     def get(self, request: Request) -> HttpResponse:
         """Listen to public token events, by a redirect unless a proxy routes this path to the stream."""
+        try:
+            parse_event_id(request.headers.get("Last-Event-ID", "0"))
+        except ValueError as error:
+            raise ValidationError({"Last-Event-ID": [str(error)]}) from error
         query = request.META.get("QUERY_STRING", "")
         location = f"{settings.STREAM_URL}/api/tokens/stream{'?' if query else ''}{query}"
         return HttpResponse(status=307, headers={"Location": iri_to_uri(location)})

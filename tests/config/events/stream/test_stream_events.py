@@ -312,3 +312,11 @@ def test_unknown_parameters_are_ignored_and_named(start):
     assert stream.open("?chain=1&wallet=2&type=").response.headers["X-Ignored-Params"] == "chain,wallet"
     assert stream.open("?chainId=x&chain=1").response.headers["X-Ignored-Params"] == "chain"
     assert "X-Ignored-Params" not in stream.open("?chainId=1").response.headers
+
+
+def test_the_web_server_refuses_an_id_that_is_none_before_its_redirect(client):
+    address = "/api/tokens/stream"
+    assert client.get(address, headers={"Last-Event-ID": "7"}).status_code == 307
+    for text in ("", "x", "-1", "1.5"):
+        refused = client.get(address, headers={"Last-Event-ID": text})
+        assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, "Last-Event-ID")
