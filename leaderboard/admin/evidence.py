@@ -84,5 +84,5 @@ def _discount(flag: str, found: Mapping[str, Any], people: Mapping[int, str]) ->
 
 
 def _listed(found: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the accounts of a flag's evidence; none of an earlier version's flag, whose evidence had other keys."""
+    """Return the accounts of a flag's evidence; none of an earlier version's flag: its evidence had other keys."""
     return found["listed"] if "meaning" in found else ()

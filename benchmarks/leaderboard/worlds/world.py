@@ -191,7 +191,7 @@ class WorldBuilder:
     ) -> None:
         """Add interactions of accounts with casts of agents; an account likes or recasts a cast once.
 
-        `kind` is LIKE, RECAST, REPLY or QUOTE; only the last two have a text, whose key is equal for equal texts.
+        `kind` is LIKE, RECAST, REPLY or QUOTE; only the last two have a text; equal texts have equal keys.
         """
         self._add(
             "interactions",

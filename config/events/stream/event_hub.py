@@ -4,7 +4,7 @@ Each turn has an even part of the clients, and all of them have the same events.
 other processes on the same processor, and with fewer sendings one has more events.
 
 A client that resumes reads on in pages. With its turn's newest event it becomes live in the same step of the event
-loop, so that it misses no event and gets none twice. A live client whose buffer is full reads on in pages again.
+loop, so that it misses no event and gets none twice. A live client with a full buffer reads on in pages again.
 """
 
 from bisect import bisect_right
@@ -66,7 +66,7 @@ class Turn:
         self._clients: defaultdict[StreamFilter, set[Subscriber]] = defaultdict(set)
 
     def join(self, client: Subscriber) -> None:
-        """Make a client live, whose position is the turn's."""
+        """Make a client live; its position is the turn's."""
         self._clients[client.wanted].add(client)
 
     def leave(self, client: Subscriber) -> None:
@@ -78,7 +78,7 @@ class Turn:
                 del self._clients[client.wanted]
 
     def send(self, events: Sequence[EncodedEvent], *, upto: int) -> None:
-        """Send the events after the turn's position, all up to `upto`, to the clients whose filter they pass."""
+        """Send the events after the turn's position, all up to `upto`, to the clients with a filter that they pass."""
         for wanted, clients in list(self._clients.items()):
             frames = list(make_frames(events, wanted, upto=upto))
             for client in list(clients):

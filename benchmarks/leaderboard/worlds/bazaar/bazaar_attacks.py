@@ -41,7 +41,7 @@ def add_attacks(stalls: Sequence[BazaarStall]) -> None:
     farm = stalls[0].market.pools["covered farm"]
     for stall in stalls:
         if not stall.plan.attack and stall.organic > 10 and stall.rng.random() < 0.33:
-            # The covered farm interacts with honest agents, who did not pay for it.
+            # The covered farm interacts with honest agents, which did not pay for it.
             actors = farm.sample(stall.rng, int(stall.rng.integers(3, 4 + stall.organic // 4)))
             stall.engage(actors, stall.reactions(actors, cover=0.4))
 

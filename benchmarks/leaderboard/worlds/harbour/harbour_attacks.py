@@ -106,7 +106,7 @@ def _found_sellers(stage: HarbourStage) -> dict[str, HarbourCrowd]:
 
 
 def _add_ring(stage: HarbourStage, orders: list[tuple[HarbourAgent, int]]) -> None:
-    """Add engagement of a ring, whose accounts are the agents' and some of the owners'."""
+    """Add engagement of a ring: its accounts are the agents' and some of the owners'."""
     days = stage.rng.uniform(10, 500, 8 + sum(count for _, count in orders) // 10)
     house = register_crowd(stage.builder, days, (2, 3.5), unknown=0.4)
     ring = join_crowds(stage.droids.part(np.array([agent.index for agent, _ in orders])), house)

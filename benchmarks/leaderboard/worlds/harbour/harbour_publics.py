@@ -122,7 +122,7 @@ def _add_people(stage: HarbourStage, agent: HarbourAgent, habit: HarbourHabit, c
 
 
 def _to_region_hours(stage: HarbourStage, at: Int64Array) -> Int64Array:
-    """Delay times to the next evening of a region, whose hour in UTC is random."""
+    """Delay times to the next evening of a region; its hour in UTC is random."""
     length = 4 * HOUR
     since = (at - int(stage.rng.integers(24)) * HOUR) % DAY
     evening = at - since + DAY + (stage.rng.beta(2, 2.5, len(at)) * length).astype(np.int64)

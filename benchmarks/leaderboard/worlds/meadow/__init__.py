@@ -1,4 +1,4 @@
-"""World of an established, dense community whose attackers work slowly and with few, expensive accounts."""
+"""World of an established, dense community, with slow attackers and few, expensive accounts."""
 
 from benchmarks.leaderboard.worlds.meadow.meadow_world import build_world
 

@@ -89,7 +89,7 @@ def _buy(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms: dic
 def _use_farm(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms: list[MeadowCrowd]) -> None:
     """Add work of a farm, which has about three customers, and covers itself with honest agents.
 
-    The cover is ORGANIC: nobody bought it for the agents that receive it.
+    The cover is ORGANIC: it was not bought for the agents that receive it.
     """
     rng, farm = meadow.rng, _FARMS[attack]
     if not farms or rng.random() < 0.33:
