@@ -11,7 +11,7 @@ from leaderboard.facts.columns import BoolArray, Float64Array, IntervalFacts
 from leaderboard.ranking.discounts import DISCOUNTS, Discount, bounded
 
 # Assumed for an account of unknown social score: a reporter can invent any number of them.
-UNKNOWN_SCORE = 0.2
+UNKNOWN_SCORE = 0.05
 # A discount is flagged if it takes this share of an audience's weight, and this much weight: that of a few accounts.
 FLAG_SHARE, _FLAG_WEIGHT = 0.1, 1.0
 # Accounts listed as evidence, the heaviest first.

@@ -66,14 +66,14 @@ DISCOUNTS = (
         meaning="Only the agent's partner key has reported the interactions of these accounts; the hub has none of "
         "them.",
         find=find_unconfirmed,
-        allowance=0.5,
+        allowance=0.01,
         per_other=0.05,
     ),
     Discount(
         flag="NARROW",
         meaning="These accounts interact with agents of one owner only, as accounts do that were made for it.",
         find=find_narrow,
-        allowance=5.0,
-        per_other=0.5,
+        allowance=8.0,
+        per_other=0.25,
     ),
 )

@@ -49,10 +49,10 @@ def test_an_agent_s_interactions_with_its_own_casts_do_not_count():
 
 
 @pytest.mark.parametrize("accounts", [1, 100, 3_000])
-def test_accounts_of_one_owner_only_count_less_than_five_together(accounts):
+def test_accounts_of_one_owner_only_count_less_than_eight_together(accounts):
     scene, one, _ = scene_of_two()
     scene.crowd(one, accounts, first_fid=100, score=1.0)
-    assert counted(scene)[one] == pytest.approx(accounts * 5 / (accounts + 5))
+    assert counted(scene)[one] == pytest.approx(accounts * 8 / (accounts + 8))
     flags = score_agents(scene.facts()).flags[one]
     assert flags == (() if accounts == 1 else ("NARROW",))
 
@@ -63,7 +63,7 @@ def test_accounts_of_two_agents_of_one_owner_are_narrow():
     by_operators = [scene.agent(reporter=0, creator=9), scene.agent(reporter=0, creator=9), scene.agent(reporter=0)]
     for agent in (*agents, *by_operators[:2]):
         scene.like(agent, scene.person(100 + agent // 2, score=1.0))
-    assert counted(scene).tolist() == pytest.approx([5 / 6] * 4 + [0])
+    assert counted(scene).tolist() == pytest.approx([8 / 9] * 4 + [0])
     scene.like(by_operators[2], 101)
     assert counted(scene)[2:].tolist() == pytest.approx([1, 1, 1])
 
@@ -72,7 +72,7 @@ def test_accounts_that_only_the_reporter_names_count_next_to_nothing():
     scene, one, other = scene_of_two()
     for fid in scene.crowd(other, 500, first_fid=100, score=1.0):
         scene.like(one, fid, is_confirmed=False)
-    assert counted(scene)[one] < 0.5
+    assert counted(scene)[one] < 0.01
     assert score_agents(scene.facts()).flags[one] == ("UNCONFIRMED",)
     # Named at another owner's agent, an account is not wider.
     assert score_agents(scene.facts()).flags[other] == ("NARROW",)
@@ -85,7 +85,7 @@ def test_without_a_hub_audiences_keep_their_order():
         for fid in range(size):
             scene.like(agent, scene.person(1_000 * number + fid), is_confirmed=False)
     weights = counted(scene)
-    assert 0 < weights[0] < weights[1] < weights[2] < 0.5
+    assert 0 < weights[0] < weights[1] < weights[2] < 0.01
 
 
 @pytest.mark.parametrize("weight", [0.01, 1.0, 1e6])
@@ -106,7 +106,7 @@ def test_the_evidence_has_the_figures_of_the_formula_and_the_heaviest_accounts()
     assert (found["accounts"], found["interactions"]) == (41, 121)
     assert found["weight"] == pytest.approx(40 * 0.36 * 1.5 + UNKNOWN_SCORE**2)
     assert found["independent"] == pytest.approx(20 * 0.81)
-    assert found["limit"] == pytest.approx(5 + found["independent"] / 2)
+    assert found["limit"] == pytest.approx(8 + found["independent"] / 4)
     assert found["counted"] == pytest.approx(found["weight"] * found["limit"] / (found["weight"] + found["limit"]))
     assert [row["fid"] for row in found["listed"]] == narrow[:MAX_ACCOUNTS]
     assert found["listed"][0] == {"fid": narrow[0], "interactions": 3, "score": 0.6}

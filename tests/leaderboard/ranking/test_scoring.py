@@ -89,7 +89,7 @@ def test_the_example_of_the_guide():
     scene.crowd(agent, 30, first_fid=500, score=0.5, times=3)
     scene.runs += [(agent, 3_600 * number, True) for number in range(30)]
     scores = score_agents(scene.facts())
-    assert scores.composite[agent] == pytest.approx(14.89, abs=0.005)
+    assert scores.composite[agent] == pytest.approx(14.88, abs=0.005)
     assert scores.flags[agent] == ("NARROW",)
 
 
