@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import orjson
 
-from leaderboard.facts.columns import IntervalFacts
+from benchmarks.leaderboard.agent_populations.rows import StoredFacts
 
 _KINDS = ("like", "recast", "reply", "quote")
 _ACTIONS = ("post", "reply", "quote")
 
 
-def write_events(path: Path, facts: IntervalFacts) -> int:
+def write_events(path: Path, facts: StoredFacts) -> int:
     """Write the file: agents first, then events in the order of time; return its number of lines."""
     lines = 0
     with path.open("wb") as file:
@@ -30,7 +30,7 @@ def write_events(path: Path, facts: IntervalFacts) -> int:
 _DatedEvents = Iterator[tuple[int, dict[str, Any]]]
 
 
-def _described(facts: IntervalFacts) -> Iterator[dict[str, Any]]:
+def _described(facts: StoredFacts) -> Iterator[dict[str, Any]]:
     agents = facts.agents
     at = _time(facts.computed_at - facts.seconds)
     for number, fid, creator in zip(
@@ -41,7 +41,7 @@ def _described(facts: IntervalFacts) -> Iterator[dict[str, Any]]:
         yield {"id": f"agent-{number}", "type": "agent", "agentId": f"agent-{number}", "at": at, **about}
 
 
-def _runs(facts: IntervalFacts) -> _DatedEvents:
+def _runs(facts: StoredFacts) -> _DatedEvents:
     runs = facts.runs
     for agent, at, succeeded in zip(
         _names(facts, runs.agent), runs.finished_at.tolist(), runs.succeeded.tolist(), strict=True
@@ -50,7 +50,7 @@ def _runs(facts: IntervalFacts) -> _DatedEvents:
         yield at, {"type": "run", "agentId": agent, **times, "succeeded": succeeded}
 
 
-def _actions(facts: IntervalFacts) -> _DatedEvents:
+def _actions(facts: StoredFacts) -> _DatedEvents:
     rows = facts.actions
     columns = (rows.at, rows.kind, rows.cast, rows.text)
     for agent, at, kind, cast, text in zip(_names(facts, rows.agent), *(c.tolist() for c in columns), strict=True):
@@ -58,7 +58,7 @@ def _actions(facts: IntervalFacts) -> _DatedEvents:
         yield at, {**event, "castHash": _hexadecimal(cast, 40), "text": f"What I found today is {text}."}
 
 
-def _interactions(facts: IntervalFacts) -> _DatedEvents:
+def _interactions(facts: StoredFacts) -> _DatedEvents:
     rows = facts.interactions
     columns = (rows.at, rows.kind, rows.actor, rows.cast, rows.text)
     for number, (agent, at, kind, actor, cast, text) in enumerate(
@@ -71,7 +71,7 @@ def _interactions(facts: IntervalFacts) -> _DatedEvents:
         yield at, event
 
 
-def _names(facts: IntervalFacts, agent: np.ndarray[Any, Any]) -> list[str]:
+def _names(facts: StoredFacts, agent: np.ndarray[Any, Any]) -> list[str]:
     return [f"agent-{number}" for number in facts.agents.ids[agent].tolist()]
 
 

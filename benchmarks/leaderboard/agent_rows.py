@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from psycopg import Connection, sql
 
-from benchmarks.leaderboard.agent_populations.rows import draw_keys
-from leaderboard.facts.columns import Int64Array, IntervalFacts
+from benchmarks.leaderboard.agent_populations.rows import StoredFacts, draw_keys
+from leaderboard.facts.columns import Int64Array
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +49,7 @@ class Field:
     values: Array
 
 
-def fill(connection: Connection[Any], facts: IntervalFacts, *, seed: int) -> int:
+def fill(connection: Connection[Any], facts: StoredFacts, *, seed: int) -> int:
     """Write the facts into empty tables, each agent with a token of the database; return the number of facts' rows.
 
     Times of rows are those of the facts, and rows are stored in the order of time, as they are where facts are reported
@@ -72,7 +72,7 @@ def fill(connection: Connection[Any], facts: IntervalFacts, *, seed: int) -> int
     return written
 
 
-def _write_agents(connection: Connection[Any], facts: IntervalFacts) -> None:
+def _write_agents(connection: Connection[Any], facts: StoredFacts) -> None:
     agents = facts.agents
     tokens = connection.execute(
         "SELECT chain_id, contract_address FROM tokens_token ORDER BY id LIMIT %s", [agents.ids.size]
@@ -108,7 +108,7 @@ def _write_agents(connection: Connection[Any], facts: IntervalFacts) -> None:
             )
 
 
-def _write_runs(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
+def _write_runs(connection: Connection[Any], facts: StoredFacts, rng: np.random.Generator) -> int:
     runs = facts.runs
     order = np.argsort(runs.finished_at)
     at = runs.finished_at[order]
@@ -123,7 +123,7 @@ def _write_runs(connection: Connection[Any], facts: IntervalFacts, rng: np.rando
     return _copy(connection, "leaderboard_run", fields)
 
 
-def _write_actions(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
+def _write_actions(connection: Connection[Any], facts: StoredFacts, rng: np.random.Generator) -> int:
     actions = facts.actions
     order = np.argsort(actions.at)
     cast = actions.cast[order]
@@ -139,7 +139,7 @@ def _write_actions(connection: Connection[Any], facts: IntervalFacts, rng: np.ra
     return _copy(connection, "leaderboard_action", fields)
 
 
-def _write_interactions(connection: Connection[Any], facts: IntervalFacts, rng: np.random.Generator) -> int:
+def _write_interactions(connection: Connection[Any], facts: StoredFacts, rng: np.random.Generator) -> int:
     interactions = facts.interactions
     order = np.argsort(interactions.at)
     kind = interactions.kind[order]
@@ -157,7 +157,7 @@ def _write_interactions(connection: Connection[Any], facts: IntervalFacts, rng: 
     return _copy(connection, "leaderboard_interaction", fields)
 
 
-def _write_accounts(connection: Connection[Any], facts: IntervalFacts) -> None:
+def _write_accounts(connection: Connection[Any], facts: StoredFacts) -> None:
     """Write scores, found on the facts' first day, and registrations."""
     accounts = facts.accounts
     scored, registered = ~np.isnan(accounts.scores), accounts.registered_at != 0

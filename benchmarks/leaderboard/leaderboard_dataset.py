@@ -10,9 +10,9 @@ import sys
 import time
 
 from benchmarks.leaderboard.agent_populations import COMPUTED_AT, populate
+from benchmarks.leaderboard.agent_populations.rows import StoredFacts
 from benchmarks.leaderboard.agent_rows import fill
 from benchmarks.lists import dataset
-from leaderboard.facts.columns import IntervalFacts
 
 DAYS = 30
 SEED = 1
@@ -43,7 +43,7 @@ def open_server(agents: int, facts: int) -> str:
     return database
 
 
-def invent(agents: int, facts: int) -> IntervalFacts:
+def invent(agents: int, facts: int) -> StoredFacts:
     """Draw so many agents with about so many facts over thirty days."""
     return populate(seed=SEED, agents=agents, seconds=DAYS * 86_400, volume=facts / agents / _FACTS_AT_ONE).facts
 

@@ -34,41 +34,31 @@ class Runs:
 
 @dataclass(frozen=True)
 class Actions:
-    """Casts of agents: `kind` as ActionKind; `text` is 0 without one."""
+    """Casts of agents: `kind` as ActionKind."""
 
     agent: Int32Array
     at: Int64Array
     kind: Int8Array
     cast: Int64Array
-    text: Int64Array
 
 
 @dataclass(frozen=True)
 class Interactions:
-    """Interactions with known casts of agents.
-
-    `kind` is an InteractionKind, `actor` a FID; `text` is 0 without one.
-    """
+    """Interactions with known casts of agents; `actor` is a FID."""
 
     agent: Int32Array
-    at: Int64Array
-    kind: Int8Array
     actor: Int64Array
-    cast: Int64Array
-    text: Int64Array
     # Whether a source that is not the agent's partner key has it: the hub, or the operator.
     is_confirmed: BoolArray
 
 
 @dataclass(frozen=True)
 class Accounts:
-    """Known data of creators and of accounts that interact, sorted by `fids`, each once."""
+    """Creators and accounts that interact, sorted by `fids`, each once."""
 
     fids: Int64Array
     # The newest from 0 to 1; NaN where unknown.
     scores: Float64Array
-    # 0 where unknown.
-    registered_at: Int64Array
 
 
 @dataclass(frozen=True)

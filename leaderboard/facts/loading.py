@@ -31,11 +31,11 @@ SELECT id, COALESCE(fid, 0), COALESCE(creator_fid, 0), COALESCE(partner_key_id, 
 """
 # Each uses its table's index by time: the cost depends on the interval's facts only.
 _RUNS = "SELECT agent_id, finished_at, succeeded FROM leaderboard_run WHERE finished_at >= %s AND finished_at < %s"
-_ACTIONS = "SELECT agent_id, at, kind, cast_key, text_key FROM leaderboard_action WHERE at >= %s AND at < %s"
+_ACTIONS = "SELECT agent_id, at, kind, cast_key FROM leaderboard_action WHERE at >= %s AND at < %s"
 # A message that replies to a cast and quotes it is a reply, even if it was reported as both. Quotes are few, and a
 # subquery in this place uses the index of the unique constraint and is never turned into a join.
 _INTERACTIONS = """
-SELECT agent_id, at, kind, actor_fid, cast_key, text_key, is_confirmed FROM leaderboard_interaction AS message
+SELECT agent_id, actor_fid, cast_key, is_confirmed FROM leaderboard_interaction AS message
 WHERE at >= %s AND at < %s AND (kind <> %s OR (
     SELECT true FROM leaderboard_interaction AS reply
     WHERE reply.cast_key = message.cast_key AND reply.actor_fid = message.actor_fid AND reply.kind = %s
@@ -45,12 +45,11 @@ WHERE at >= %s AND at < %s AND (kind <> %s OR (
 """
 # The newest score of an account is the last entry of its range in an index.
 _ACCOUNTS = """
-SELECT wanted.fid, COALESCE(newest.score, 'NaN'), COALESCE(account.registered_at, 'epoch')
+SELECT wanted.fid, COALESCE(newest.score, 'NaN')
 FROM unnest(%s::bigint[]) AS wanted (fid)
 LEFT JOIN LATERAL (
     SELECT score FROM leaderboard_socialscore WHERE fid = wanted.fid AND at < %s ORDER BY at DESC LIMIT 1
 ) AS newest ON true
-LEFT JOIN leaderboard_socialaccount AS account ON account.fid = wanted.fid
 ORDER BY wanted.fid
 """
 
@@ -79,9 +78,7 @@ def load_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
     reporters = agent_columns.pop("reporters")
     agents = Agents(**agent_columns)
     agent = index_into(agents.ids)
-    actions = Actions(
-        **_load_columns(cursor, _ACTIONS, bounds, agent=agent, at=TIMESTAMP, kind=INT8, cast=INT64, text=INT64)
-    )
+    actions = Actions(**_load_columns(cursor, _ACTIONS, bounds, agent=agent, at=TIMESTAMP, kind=INT8, cast=INT64))
     interactions = _load_interactions(cursor, bounds, agents, actions)
     return IntervalFacts(
         computed_at=int(second.timestamp()),
@@ -105,14 +102,11 @@ def _load_interactions(
         _INTERACTIONS,
         (*bounds, *kinds),
         agent=index_into(agents.ids),
-        at=TIMESTAMP,
-        kind=INT8,
         actor=INT64,
         cast=INT64,
-        text=INT64,
         is_confirmed=BOOL,
     )
-    is_known = known_cast_mask(cursor, reported["agent"], reported["cast"], agents=agents, actions=actions)
+    is_known = known_cast_mask(cursor, reported["agent"], reported.pop("cast"), agents=agents, actions=actions)
     if not is_known.all():
         # One column at a time, so that only one is in memory twice.
         for name in reported:
@@ -142,7 +136,6 @@ def _load_accounts(cursor: CursorWrapper, fids: Int64Array, end: datetime) -> Ac
             (fids[first : first + _ACCOUNTS_AT_ONCE].tolist(), end),
             fids=INT64,
             scores=FLOAT64,
-            registered_at=TIMESTAMP,
         )
         for first in range(0, max(len(fids), 1), _ACCOUNTS_AT_ONCE)
     ]

@@ -9,7 +9,7 @@ from leaderboard.facts.columns import Accounts, Actions, Agents, Interactions, I
 NOW = 1_790_000_000
 DAY = 86_400
 WEEK = 7 * DAY
-POST, LIKE = 1, 1
+POST = 1
 
 
 @dataclass
@@ -21,8 +21,8 @@ class RankingScene:
     agents: list[tuple[int, int, int]] = field(default_factory=list)
     runs: list[tuple[int, int, bool]] = field(default_factory=list)
     casts: list[tuple[int, int, int]] = field(default_factory=list)
-    # Agent, time, account, cast, and whether it is confirmed.
-    interactions: list[tuple[int, int, int, int, bool]] = field(default_factory=list)
+    # Agent, account, and whether it is confirmed.
+    interactions: list[tuple[int, int, bool]] = field(default_factory=list)
     scores: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -49,9 +49,8 @@ class RankingScene:
         return fids
 
     def like(self, agent: int, fid: int, *, times: int = 1, is_confirmed: bool = True) -> None:
-        """Add interactions of an account with the agent's first casts."""
-        for number in range(times):
-            self.interactions.append((agent, WEEK // 2 - number, fid, 1000 * agent + number + 1, is_confirmed))
+        """Add interactions of an account with the agent."""
+        self.interactions += [(agent, fid, is_confirmed)] * times
 
     def facts(self, *, shuffled: int = 0) -> IntervalFacts:
         """Return all of it as columns, in another order for another number."""
@@ -65,29 +64,15 @@ class RankingScene:
         (fid, creator, reporter) = np.array(self.agents, np.int64).reshape(-1, 3).T
         run_agent, finished, succeeded = columns(self.runs, 3)
         cast_agent, cast_at, cast = columns(self.casts, 3)
-        agent, at, actor, liked, is_confirmed = columns(self.interactions, 5)
+        agent, actor, is_confirmed = columns(self.interactions, 3)
         return IntervalFacts(
             computed_at=NOW,
             seconds=WEEK,
             agents=Agents(np.arange(1, len(self.agents) + 1), fid, creator),
             runs=Runs(run_agent.astype(np.int32), NOW - finished, succeeded.astype(np.bool_)),
-            actions=Actions(
-                cast_agent.astype(np.int32),
-                NOW - cast_at,
-                np.full(len(cast), POST, np.int8),
-                cast,
-                np.zeros(len(cast), np.int64),
-            ),
-            interactions=Interactions(
-                agent.astype(np.int32),
-                NOW - at,
-                np.full(len(at), LIKE, np.int8),
-                actor,
-                liked,
-                np.zeros(len(at), np.int64),
-                is_confirmed.astype(np.bool_),
-            ),
-            accounts=Accounts(fids, np.array([self.scores[each] for each in fids.tolist()]), np.zeros(len(fids), int)),
+            actions=Actions(cast_agent.astype(np.int32), NOW - cast_at, np.full(len(cast), POST, np.int8), cast),
+            interactions=Interactions(agent.astype(np.int32), actor, is_confirmed.astype(np.bool_)),
+            accounts=Accounts(fids, np.array([self.scores[each] for each in fids.tolist()])),
             reporters=reporter,
         )
 

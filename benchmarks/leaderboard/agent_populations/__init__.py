@@ -30,9 +30,17 @@ from benchmarks.leaderboard.agent_populations.honest import answer_by_machine, d
 from benchmarks.leaderboard.agent_populations.organic import LEAD, actions_of, cast, draw_actors, take_up
 from benchmarks.leaderboard.agent_populations.planted import Plot, camouflage, plot, serve
 from benchmarks.leaderboard.agent_populations.roles import WEEK, cast_roles, draw_habits, draw_sizes
-from benchmarks.leaderboard.agent_populations.rows import Pairs, once_each, together, within
+from benchmarks.leaderboard.agent_populations.rows import (
+    Pairs,
+    StoredAccounts,
+    StoredFacts,
+    StoredInteractions,
+    once_each,
+    together,
+    within,
+)
 from benchmarks.leaderboard.agent_populations.work import draw_creators, draw_runs
-from leaderboard.facts.columns import Accounts, Agents, BoolArray, Int64Array, Interactions, IntervalFacts
+from leaderboard.facts.columns import Agents, BoolArray, Int64Array
 
 COMPUTED_AT = 1_767_225_600
 
@@ -41,7 +49,7 @@ COMPUTED_AT = 1_767_225_600
 class Population:
     """Facts about agents, and for each of them whether its engagement was tampered with, and of what kind it is."""
 
-    facts: IntervalFacts
+    facts: StoredFacts
     planted: BoolArray
     kinds: tuple[str, ...]
 
@@ -81,7 +89,7 @@ def populate(
         wanted = (1 - stealth) * sizes[one.members]
         parts.append(serve(rng, one, casts, habits, fids, wanted, begin=after, end=COMPUTED_AT))
     interactions = once_each(within(together(parts), after=after, until=COMPUTED_AT))
-    facts = IntervalFacts(
+    facts = StoredFacts(
         computed_at=COMPUTED_AT,
         seconds=seconds,
         agents=Agents(np.sort(rng.choice(4 * agents, size=agents, replace=False) + 1), fids, creators),
@@ -98,10 +106,10 @@ def _accounts(
     pool: Pool,
     plots: list[Plot],
     registry: Registry,
-    interactions: Interactions,
+    interactions: StoredInteractions,
     agent_fids: Int64Array,
     creators: Int64Array,
-) -> Accounts:
+) -> StoredAccounts:
     """Return the known values of actors and of creators; accounts of which nothing is known are left out."""
     own = agent_fids[agent_fids != 0]
     scores = rng.beta(3, 3, size=own.size)
@@ -113,4 +121,4 @@ def _accounts(
     )
     recorded = np.isin(fids, np.union1d(interactions.actor, creators)) & (~np.isnan(scores) | (registered != 0))
     order = np.argsort(fids[recorded])
-    return Accounts(fids[recorded][order], scores[recorded][order], registered[recorded][order])
+    return StoredAccounts(fids[recorded][order], scores[recorded][order], registered[recorded][order])

@@ -5,8 +5,8 @@ import numpy as np
 from benchmarks.leaderboard.agent_populations.accounts import Pool, draw_weighted
 from benchmarks.leaderboard.agent_populations.organic import Casts, Habits
 from benchmarks.leaderboard.agent_populations.roles import Roles
-from benchmarks.leaderboard.agent_populations.rows import REPLY, Pairs, confirmed_rows, draw_keys
-from leaderboard.facts.columns import Float64Array, Int32Array, Int64Array, Interactions
+from benchmarks.leaderboard.agent_populations.rows import REPLY, Pairs, StoredInteractions, confirmed_rows, draw_keys
+from leaderboard.facts.columns import Float64Array, Int32Array, Int64Array
 
 
 def draw_company(
@@ -77,7 +77,7 @@ def _pairs(agent: Int32Array, actor: Int32Array, habits: Habits, fids: Int64Arra
     return Pairs(agent, fids[actor], habits.zone[actor])
 
 
-def answer_by_machine(rng: np.random.Generator, pool: Pool, casts: Casts, *, agents: int) -> Interactions:
+def answer_by_machine(rng: np.random.Generator, pool: Pool, casts: Casts, *, agents: int) -> StoredInteractions:
     """Draw tip bots, translators: seconds after a cast, day and night, one of three texts, at one in eight agents."""
     bots = rng.choice(pool.fids, size=6, replace=False)
     texts = draw_keys(rng, bots.size * 3)

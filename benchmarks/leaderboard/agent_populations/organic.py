@@ -5,8 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.leaderboard.agent_populations.accounts import DAY, Pool, draw_weighted, wake
-from benchmarks.leaderboard.agent_populations.rows import LIKE, QUOTE, RECAST, REPLY, Pairs, confirmed_rows, draw_keys
-from leaderboard.facts.columns import Actions, BoolArray, Float64Array, Int8Array, Int32Array, Int64Array, Interactions
+from benchmarks.leaderboard.agent_populations.rows import (
+    LIKE,
+    QUOTE,
+    RECAST,
+    REPLY,
+    Pairs,
+    StoredActions,
+    StoredInteractions,
+    confirmed_rows,
+    draw_keys,
+)
+from leaderboard.facts.columns import BoolArray, Float64Array, Int8Array, Int32Array, Int64Array
 from leaderboard.facts.short_keys import text_key
 
 # How casts are spread over time.
@@ -113,14 +123,14 @@ def _bursts(
     return np.where(follows, at[leader] + (rng.random(agent.size) * pace[agent]).astype(np.int64), at)
 
 
-def actions_of(rng: np.random.Generator, casts: Casts, *, after: int, until: int) -> Actions:
+def actions_of(rng: np.random.Generator, casts: Casts, *, after: int, until: int) -> StoredActions:
     """Return casts of the interval as rows: one in three is a reply, and one in nine repeats an earlier text."""
     mine = np.flatnonzero((casts.at > after) & (casts.at <= until))
     kind = rng.choice(np.array([1, 2, 3], dtype=np.int8), size=mine.size, p=[0.62, 0.33, 0.05])
     text = draw_keys(rng, mine.size)
     again = rng.random(mine.size) < 0.11
     text[again] = casts.key[casts.first[casts.agent[mine[again]]]]
-    return Actions(casts.agent[mine], casts.at[mine], kind, casts.key[mine], text)
+    return StoredActions(casts.agent[mine], casts.at[mine], kind, casts.key[mine], text)
 
 
 def draw_actors(rng: np.random.Generator, pool: Pool, habits: Habits, hunters: Int32Array) -> Pairs:
@@ -150,7 +160,7 @@ def _draw_followers(rng: np.random.Generator, pool: Pool, habits: Habits) -> Int
     return found
 
 
-def take_up(rng: np.random.Generator, pairs: Pairs, casts: Casts, habits: Habits) -> Interactions:
+def take_up(rng: np.random.Generator, pairs: Pairs, casts: Casts, habits: Habits) -> StoredInteractions:
     """Draw each pair's cast, time and kind: after a lognormal pause, while the actor is awake."""
     chosen = choose_casts(rng, casts, pairs.agent)
     count = pairs.agent.size

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.leaderboard.agent_populations.accounts import DAY, Pool, Registry, draw_farm, draw_weighted, wake
 from benchmarks.leaderboard.agent_populations.organic import COMMON, Casts, Habits, choose_casts
 from benchmarks.leaderboard.agent_populations.roles import Roles
-from benchmarks.leaderboard.agent_populations.rows import RECAST, Pairs, confirmed_rows, draw_keys
-from leaderboard.facts.columns import Float64Array, Int8Array, Int32Array, Int64Array, Interactions
+from benchmarks.leaderboard.agent_populations.rows import RECAST, Pairs, StoredInteractions, confirmed_rows, draw_keys
+from leaderboard.facts.columns import Float64Array, Int8Array, Int32Array, Int64Array
 
 # Mean shares of replies that a group has its accounts write.
 _REPLIES = {"copied texts": (0.55, 0.95), "bought accounts": (0.1, 0.4)}
@@ -87,7 +87,7 @@ def serve(
     *,
     begin: int,
     end: int,
-) -> Interactions:
+) -> StoredInteractions:
     """Draw interactions for a group's agents: `wanted` for each, in the order of its members."""
     # Some of it is lost: likes given twice, and what would be after the end.
     counts = rng.poisson(1.15 * wanted)

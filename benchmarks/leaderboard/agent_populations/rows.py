@@ -1,13 +1,55 @@
-"""Rows as they are made, in pieces, and the columns that they become."""
+"""Rows as they are made, in pieces, and the columns that they become: all that the tables of facts store."""
 
 from dataclasses import dataclass, fields
 from typing import Self
 
 import numpy as np
 
-from leaderboard.facts.columns import BoolArray, Int8Array, Int32Array, Int64Array, Interactions
+from leaderboard.facts.columns import (
+    Accounts,
+    Actions,
+    BoolArray,
+    Int8Array,
+    Int32Array,
+    Int64Array,
+    Interactions,
+    IntervalFacts,
+)
 
 LIKE, RECAST, REPLY, QUOTE = 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class StoredActions(Actions):
+    """Casts of agents with their texts; 0 without one."""
+
+    text: Int64Array
+
+
+@dataclass(frozen=True)
+class StoredInteractions(Interactions):
+    """Interactions with what identifies them; `kind` as InteractionKind, `text` is 0 without one."""
+
+    at: Int64Array
+    kind: Int8Array
+    cast: Int64Array
+    text: Int64Array
+
+
+@dataclass(frozen=True)
+class StoredAccounts(Accounts):
+    """Accounts with their registrations; 0 where unknown."""
+
+    registered_at: Int64Array
+
+
+@dataclass(frozen=True)
+class StoredFacts(IntervalFacts):
+    """Facts of an interval with the stored columns that no score reads."""
+
+    actions: StoredActions
+    interactions: StoredInteractions
+    accounts: StoredAccounts
 
 
 @dataclass(frozen=True)
@@ -26,23 +68,23 @@ class Pairs:
 
 def confirmed_rows(
     agent: Int32Array, at: Int64Array, kind: Int8Array, actor: Int64Array, cast: Int64Array, text: Int64Array
-) -> Interactions:
+) -> StoredInteractions:
     """Return interactions that the hub has."""
-    return Interactions(agent, at, kind, actor, cast, text, np.ones(len(agent), np.bool_))
+    return StoredInteractions(agent, actor, np.ones(len(agent), np.bool_), at, kind, cast, text)
 
 
-def together(parts: list[Interactions]) -> Interactions:
+def together(parts: list[StoredInteractions]) -> StoredInteractions:
     """Return all of them, one after the other."""
-    names = [field.name for field in fields(Interactions)]
-    return Interactions(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    names = [field.name for field in fields(StoredInteractions)]
+    return StoredInteractions(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def choose(rows: Interactions, which: BoolArray | Int32Array | Int64Array) -> Interactions:
+def choose(rows: StoredInteractions, which: BoolArray | Int32Array | Int64Array) -> StoredInteractions:
     """Return some of the rows."""
-    return Interactions(*(getattr(rows, field.name)[which] for field in fields(Interactions)))
+    return StoredInteractions(*(getattr(rows, field.name)[which] for field in fields(StoredInteractions)))
 
 
-def once_each(rows: Interactions) -> Interactions:
+def once_each(rows: StoredInteractions) -> StoredInteractions:
     """Return the rows without a second like or recast of one cast by one account; the first one stays."""
     is_mark = rows.kind <= RECAST
     marks = np.flatnonzero(is_mark)
@@ -56,7 +98,7 @@ def once_each(rows: Interactions) -> Interactions:
     return choose(rows, kept)
 
 
-def within(rows: Interactions, *, after: int, until: int) -> Interactions:
+def within(rows: StoredInteractions, *, after: int, until: int) -> StoredInteractions:
     """Return those of the interval."""
     return choose(rows, (rows.at > after) & (rows.at <= until))
 

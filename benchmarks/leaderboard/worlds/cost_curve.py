@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.leaderboard.worlds.world import LIKE, POST, Purpose, World, choose_rows, join_rows
+from benchmarks.leaderboard.worlds.world import POST, Purpose, World, choose_rows, join_rows
 from leaderboard.facts.audiences import build_audience
 from leaderboard.facts.columns import Accounts, Actions, Agents, Interactions, IntervalFacts, Runs
 from leaderboard.ranking.scoring import best_first, score_agents
@@ -58,29 +58,21 @@ def _with_bought_agent(facts: IntervalFacts, accounts: int, each: int) -> Interv
     start, count = facts.computed_at - facts.seconds, _DAILY_CASTS * facts.seconds // 86_400
     at = start + 1 + np.arange(count) * (facts.seconds - 1) // count
     casts = rng.integers(1, 2**62, count)
-    own, texts = np.full(count, agent, np.int32), np.zeros(count, np.int64)
+    own = np.full(count, agent, np.int32)
     fids = _FIRST_FID + 1_009 * np.arange(accounts)
-    actors = np.repeat(fids, each)
-    number = len(actors)
-    liked = rng.integers(0, count, number)
-    interactions = Interactions(
-        np.full(number, agent, np.int32),
-        np.minimum(at[liked] + rng.integers(60, 86_400, number), facts.computed_at),
-        np.full(number, LIKE, np.int8),
-        actors,
-        casts[liked],
-        np.zeros(number, np.int64),
-        np.ones(number, np.bool_),
-    )
+    number = accounts * each
+    interactions = Interactions(np.full(number, agent, np.int32), np.repeat(fids, each), np.ones(number, np.bool_))
+    # These draws chose casts and delays, which no score reads. Without them the cover would be another one.
+    rng.integers(0, count, number)
+    rng.integers(60, 86_400, number)
     cover = choose_rows(facts.interactions, rng.integers(0, len(facts.interactions.agent), accounts))
-    cover = replace(cover, actor=fids, kind=np.full(accounts, LIKE, np.int8), is_confirmed=np.ones(accounts, np.bool_))
-    registered_at = rng.integers(facts.computed_at - 1_000 * 86_400, facts.computed_at - 100 * 86_400, accounts)
+    cover = replace(cover, actor=fids, is_confirmed=np.ones(accounts, np.bool_))
     return replace(
         facts,
         agents=join_rows(facts.agents, Agents(facts.agents.ids[-1:] + 1, np.zeros(1, np.int64), np.zeros(1, np.int64))),
         runs=join_rows(facts.runs, Runs(own, at, np.ones(count, np.bool_))),
-        actions=join_rows(facts.actions, Actions(own, at, np.full(count, POST, np.int8), casts, texts)),
+        actions=join_rows(facts.actions, Actions(own, at, np.full(count, POST, np.int8), casts)),
         interactions=join_rows(join_rows(facts.interactions, interactions), cover),
-        accounts=join_rows(facts.accounts, Accounts(fids, np.full(accounts, _BOUGHT_SCORE), registered_at)),
+        accounts=join_rows(facts.accounts, Accounts(fids, np.full(accounts, _BOUGHT_SCORE))),
         reporters=np.append(facts.reporters, facts.reporters.max(initial=0) + 1),
     )

@@ -13,8 +13,6 @@ from leaderboard.facts.columns import (
     Agents,
     BoolArray,
     Float64Array,
-    Int8Array,
-    Int32Array,
     Int64Array,
     Interactions,
     IntervalFacts,
@@ -31,21 +29,9 @@ _NEWEST_FID = 1_200_000
 POST = 1
 LIKE, RECAST, REPLY, QUOTE = 1, 2, 3, 4
 
-
-@dataclass(frozen=True)
-class Trades:
-    """Trades of the agents' tokens, which no score reads: `wallet` is a key, `is_own` marks declared wallets."""
-
-    agent: Int32Array
-    at: Int64Array
-    wallet: Int64Array
-    is_own: BoolArray
-    is_buy: BoolArray
-    # In the token's smallest unit, rounded to what a float holds.
-    amount: Float64Array
-
-
-Table = TypeVar("Table", Agents, Runs, Actions, Interactions, Trades, Accounts)
+# Column's name -> its values.
+Columns = dict[str, npt.NDArray[Any]]
+Table = TypeVar("Table", Agents, Runs, Actions, Interactions, Accounts)
 
 
 class Purpose(IntEnum):
@@ -69,9 +55,8 @@ class World:
     attacks: tuple[str, ...]
     # Of each agent: what was done against it; empty for none.
     framings: tuple[str, ...]
-    trades: Trades
-    # Table's name -> purpose of each of its rows.
-    purposes: dict[str, Int8Array]
+    # Table's name -> its rows: the facts, their purpose, and what no score reads, such as texts; trades are no facts.
+    rows: dict[str, Columns]
 
     @property
     def is_planted(self) -> BoolArray:
@@ -80,7 +65,7 @@ class World:
 
     def without(self, *purposes: Purpose) -> IntervalFacts:
         """Return the facts without the rows of these purposes."""
-        kept = {name: ~np.isin(each, purposes) for name, each in self.purposes.items() if name != "trades"}
+        kept = {name: ~np.isin(self.rows[name]["purpose"], purposes) for name in ("runs", "actions", "interactions")}
         return replace(
             self.facts, **{name: choose_rows(getattr(self.facts, name), mask) for name, mask in kept.items()}
         )
@@ -108,14 +93,10 @@ class WorldBuilder:
         self.start, self.end = END - seconds, END
         self._agents: list[dict[str, Any]] = []
         self._used_fids: set[int] = set()
-        self._accounts: list[tuple[Int64Array, Float64Array, Int64Array]] = []
-        self._rows: dict[str, list[dict[str, npt.NDArray[Any]]]] = {
-            name: [] for name in ("runs", "actions", "interactions", "trades")
-        }
+        self._accounts: list[tuple[Int64Array, Float64Array]] = []
+        self._rows: dict[str, list[Columns]] = {name: [] for name in ("runs", "actions", "interactions", "trades")}
 
-    def add_accounts(
-        self, registered_at: Int64Array, scores: Float64Array, *, is_registration_known: bool | BoolArray = True
-    ) -> Int64Array:
+    def add_accounts(self, registered_at: Int64Array, scores: Float64Array) -> Int64Array:
         """Add accounts and return their FIDs, which grow with the time of registration.
 
         scores: 0 to 1, NaN where unknown. Accounts registered within a few minutes have neighbouring FIDs.
@@ -129,7 +110,7 @@ class WorldBuilder:
                 fid += 1
             self._used_fids.add(fid)
             fids[place] = fid
-        self._accounts.append((fids, scores.astype(np.float64), np.where(is_registration_known, registered_at, 0)))
+        self._accounts.append((fids, scores.astype(np.float64)))
         return fids
 
     def add_agent(
@@ -230,14 +211,8 @@ class WorldBuilder:
 
     def build(self) -> World:
         """Return the world."""
-        runs, actions, interactions, trades = (
-            self._columns(name, at) for name, at in zip(self._rows, ("finished_at", "at", "at", "at"), strict=True)
-        )
-        interactions = _once_each(interactions)
-        purposes = {
-            name: columns.pop("purpose")
-            for name, columns in zip(self._rows, (runs, actions, interactions, trades), strict=True)
-        }
+        rows = {name: self._columns(name, "finished_at" if name == "runs" else "at") for name in self._rows}
+        rows["interactions"] = _once_each(rows["interactions"])
         facts = IntervalFacts(
             computed_at=self.end,
             seconds=self.end - self.start,
@@ -246,9 +221,9 @@ class WorldBuilder:
                 fids=self._of_agents("fid"),
                 creator_fids=self._of_agents("creator"),
             ),
-            runs=Runs(**runs),
-            actions=Actions(**actions),
-            interactions=Interactions(**interactions),
+            runs=_as_facts(Runs, rows["runs"]),
+            actions=_as_facts(Actions, rows["actions"]),
+            interactions=_as_facts(Interactions, rows["interactions"]),
             accounts=self._sorted_accounts(),
             reporters=self._of_agents("reporter"),
         )
@@ -257,8 +232,7 @@ class WorldBuilder:
             kinds=tuple(agent["kind"] for agent in self._agents),
             attacks=tuple(agent["attack"] for agent in self._agents),
             framings=tuple(agent["framing"] for agent in self._agents),
-            trades=Trades(**trades),
-            purposes=purposes,
+            rows=rows,
         )
 
     def _add(self, name: str, **columns: Any) -> None:
@@ -267,7 +241,7 @@ class WorldBuilder:
             {column: each.astype(_TYPES[column]) for column, each in zip(columns, arrays, strict=True)}
         )
 
-    def _columns(self, name: str, time_column: str) -> dict[str, npt.NDArray[Any]]:
+    def _columns(self, name: str, time_column: str) -> Columns:
         parts = self._rows[name]
         columns = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
         inside = (columns[time_column] > self.start) & (columns[time_column] <= self.end)
@@ -277,9 +251,9 @@ class WorldBuilder:
         return np.array([agent[key] for agent in self._agents], np.int64)
 
     def _sorted_accounts(self) -> Accounts:
-        fids, scores, registered_at = (np.concatenate(column) for column in zip(*self._accounts, strict=True))
+        fids, scores = (np.concatenate(column) for column in zip(*self._accounts, strict=True))
         order = np.argsort(fids)
-        return Accounts(fids[order], scores[order], registered_at[order])
+        return Accounts(fids[order], scores[order])
 
 
 _TYPES: dict[str, type] = {
@@ -292,7 +266,12 @@ _TYPES: dict[str, type] = {
 }
 
 
-def _once_each(interactions: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+def _as_facts(table: type[Table], columns: Columns) -> Table:
+    """Return the columns that scores read."""
+    return table(**{field.name: columns[field.name] for field in fields(table)})
+
+
+def _once_each(interactions: Columns) -> Columns:
     """Return the interactions with the first like and the first recast of a cast by an account only."""
     order = np.argsort(interactions["at"], kind="stable")
     columns = {name: values[order] for name, values in interactions.items()}

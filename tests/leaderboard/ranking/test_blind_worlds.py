@@ -9,7 +9,7 @@ import pytest
 from benchmarks.leaderboard.blind_worlds import WORLDS
 from benchmarks.leaderboard.worlds.cost_curve import measure_prices
 from benchmarks.leaderboard.worlds.gains import measure_world
-from benchmarks.leaderboard.worlds.world import DAY, END, LIKE, REPLY, WEEK, Purpose, WorldBuilder
+from benchmarks.leaderboard.worlds.world import DAY, END, LIKE, RECAST, REPLY, WEEK, Purpose, WorldBuilder
 
 KINDS = {
     "bot magnet",
@@ -63,17 +63,17 @@ def test_a_world_has_all_kinds_attacks_and_framings_within_the_interval(name):
     assert set(world.attacks) - {""} == ATTACKS
     assert set(world.framings) - {""} == FRAMINGS
     assert not any(attack and framing for attack, framing in zip(world.attacks, world.framings, strict=True))
-    for table in TABLES:
-        rows = getattr(facts, table)
-        times = rows.finished_at if table == "runs" else rows.at
+    for table, rows in world.rows.items():
+        times = rows["finished_at" if table == "runs" else "at"]
         assert times.min() > END - WEEK and times.max() <= END
-        assert len(world.purposes[table]) == len(times) and rows.agent.dtype == np.int32
-    assert len(world.purposes["trades"]) == len(world.trades.at)
-    marks = facts.interactions.kind < REPLY
-    triples = np.stack([getattr(facts.interactions, key)[marks].astype(np.int64) for key in ("cast", "actor", "kind")])
+        assert len(rows["purpose"]) == len(times) and rows["agent"].dtype == np.int32
+    interactions = world.rows["interactions"]
+    marks = interactions["kind"] < REPLY
+    triples = np.stack([interactions[key][marks].astype(np.int64) for key in ("cast", "actor", "kind")])
     assert np.unique(triples, axis=1).shape == triples.shape
+    assert not interactions["text"][marks].any() and interactions["text"][~marks].all()
     assert (np.diff(facts.accounts.fids) > 0).all()
-    bought = world.purposes["interactions"] == Purpose.BOUGHT
+    bought = interactions["purpose"] == Purpose.BOUGHT
     assert set(np.array(world.attacks)[facts.interactions.agent[bought]]) <= ATTACKS
     assert (bought & ~facts.interactions.is_confirmed).any()
 
@@ -85,7 +85,7 @@ def test_a_world_is_the_same_for_the_same_arguments_and_another_for_another_seed
         for column in fields(getattr(one.facts, table)):
             first, second = (getattr(getattr(world.facts, table), column.name) for world in (one, same))
             assert np.array_equal(first, second, equal_nan=first.dtype.kind == "f")
-    assert not np.array_equal(one.facts.interactions.at, other.facts.interactions.at)
+    assert not np.array_equal(one.facts.interactions.actor, other.facts.interactions.actor)
 
 
 def small_world(*, bought: int, framing: int = 0):
@@ -107,6 +107,27 @@ def small_world(*, bought: int, framing: int = 0):
         builder.add_runs(agent, END - DAY, True)
         builder.add_trades(agent, END - DAY, 1, is_own=False, is_buy=True, amount=1e18)
     return builder.build()
+
+
+def test_a_like_of_a_cast_counts_once_and_rows_outside_the_interval_do_not_count():
+    builder = WorldBuilder(1)
+    agent, (fan,) = builder.add_agent("ordinary"), builder.add_accounts(np.array([END - 90 * DAY]), np.array([0.8]))
+    old, cast = builder.add_casts(agent, np.array([END - WEEK, END - DAY]))
+    builder.add_runs(agent, np.array([END - WEEK, END, END + 1]), True)
+    builder.add_trades(agent, END, 1, is_own=False, is_buy=True, amount=1e18)
+    kinds = np.array([LIKE, LIKE, RECAST, REPLY, REPLY])
+    builder.add_interactions(agent, cast, fan, END - np.arange(5), kind=kinds)
+    builder.add_interactions(agent, old, fan, np.array([END - WEEK, END + 1, END]))
+    world = builder.build()
+    assert len(world.facts.runs.agent) == len(world.facts.actions.agent) == 1
+    assert sorted(zip(*(world.rows["interactions"][name] for name in ("kind", "at")), strict=True)) == [
+        (LIKE, END - 1),
+        (LIKE, END),
+        (RECAST, END - 2),
+        (REPLY, END - 4),
+        (REPLY, END - 3),
+    ]
+    assert world.facts.interactions.actor.tolist() == 5 * [fan]
 
 
 def test_facts_without_a_purpose_lack_its_rows_only():

@@ -8,7 +8,7 @@ from django.db import DatabaseError, connection, transaction
 
 from leaderboard.facts.binary_copy import INT64, UnexpectedRowFormatError, copy_columns
 from leaderboard.facts.loading import load_facts, repeatable_read
-from leaderboard.models import Action, ActionKind, Interaction, InteractionKind, Interval, Run, SocialAccount
+from leaderboard.models import Action, ActionKind, Interaction, Interval, Run
 from tests.rows.agent_factories import (
     ActionFactory,
     AgentFactory,
@@ -46,7 +46,7 @@ def test_without_agents_all_columns_are_empty():
     assert (facts.computed_at, facts.seconds) == (unix(NOW), 86_400)
     for part in (facts.agents, facts.runs, facts.actions, facts.interactions, facts.accounts):
         assert rows(part) == []
-    assert facts.interactions.agent.dtype == np.int32 and facts.interactions.kind.dtype == np.int8
+    assert facts.interactions.agent.dtype == np.int32 and facts.actions.kind.dtype == np.int8
     assert facts.runs.succeeded.dtype == facts.interactions.is_confirmed.dtype == np.bool_
     assert facts.accounts.scores.dtype == np.float64
 
@@ -71,15 +71,13 @@ def test_each_fact_comes_with_its_fields():
     gone.delete()
     RunFactory(agent=second, finished_at=AT, succeeded=False)
     RunFactory(agent=first, finished_at=AT)
-    ActionFactory(agent=second, at=AT, kind=ActionKind.QUOTE, cast_key=-5, text_key=-(2**63), cast_hash="0x" + "0" * 40)
-    InteractionFactory(
-        agent=second, at=AT, kind=InteractionKind.REPLY, actor_fid=9, cast_key=-5, message_key=4, text_key=6
-    )
+    ActionFactory(agent=second, at=AT, kind=ActionKind.QUOTE, cast_key=-(2**63), cast_hash="0x" + "0" * 40)
+    for fid, is_confirmed in ((9, True), (2**62, False)):
+        InteractionFactory(agent=second, at=AT, actor_fid=fid, cast_key=-(2**63), is_confirmed=is_confirmed)
     facts, at = read(), unix(AT)
     assert rows(facts.runs) == [(0, at, True), (1, at, False)]
-    assert rows(facts.actions) == [(1, at, 3, -5, -(2**63))]
-    assert rows(facts.interactions) == [(1, at, 3, 9, -5, 6, True)]
-    assert facts.interactions.agent.dtype == np.int32 and facts.actions.kind.dtype == np.int8
+    assert rows(facts.actions) == [(1, at, 3, -(2**63))]
+    assert rows(facts.interactions) == [(1, 9, True), (1, 2**62, False)]
 
 
 @pytest.mark.parametrize("interval", Interval)
@@ -95,10 +93,9 @@ def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interv
     expected = sorted(unix(at) for at in within)
     assert facts.computed_at - facts.seconds < expected[0] and expected[-1] == facts.computed_at
     assert sorted(facts.runs.finished_at.tolist()) == expected
-    for part in (facts.actions, facts.interactions):
-        assert sorted(part.at.tolist()) == expected
+    assert sorted(facts.actions.at.tolist()) == expected
     # No other account is looked up.
-    assert facts.accounts.fids.tolist() == [1, 2, 3, 4]
+    assert sorted(facts.interactions.actor.tolist()) == facts.accounts.fids.tolist() == [1, 2, 3, 4]
 
 
 def test_accounts_have_their_newest_score_up_to_then():
@@ -111,19 +108,18 @@ def test_accounts_have_their_newest_score_up_to_then():
     SocialScoreFactory(fid=5, at=NOW, score=1.0)
     SocialScoreFactory(fid=4, at=NOW + DAY)
     SocialScoreFactory(fid=77, at=AT)
-    SocialAccount.objects.create(fid=3, registered_at=NOW - 400 * DAY, told_at=NOW)
     accounts = read().accounts
     assert accounts.fids.tolist() == [3, 4, 5, 9]
     np.testing.assert_array_equal(accounts.scores, [np.nan, np.nan, 1.0, 0.2])
-    assert accounts.registered_at.tolist() == [unix(NOW - 400 * DAY), 0, 0, 0]
 
 
 def test_many_facts_come_in_many_pieces():
     agent = AgentFactory()
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO leaderboard_interaction (key, agent_id, at, kind, actor_fid, cast_key, message_key, text_key)"
-            " SELECT gen_random_uuid(), %s, %s - n * interval '1 second', 1 + n %% 4, n, n * 7, n, -n"
+            "INSERT INTO leaderboard_interaction"
+            " (key, agent_id, at, kind, actor_fid, cast_key, message_key, text_key, is_confirmed)"
+            " SELECT gen_random_uuid(), %s, %s - n * interval '1 second', 1 + n %% 4, n, n * 7, n, 0, n %% 3 = 0"
             " FROM generate_series(1, %s) AS n",
             [agent.pk, NOW, MANY],
         )
@@ -138,10 +134,7 @@ def test_many_facts_come_in_many_pieces():
     numbers = np.arange(1, MANY + 1)
     order = np.argsort(facts.interactions.actor)
     assert (facts.interactions.actor[order] == numbers).all()
-    assert (facts.interactions.at[order] == unix(NOW) - numbers).all()
-    assert (facts.interactions.cast[order] == numbers * 7).all()
-    assert (facts.interactions.text[order] == -numbers).all()
-    assert (facts.interactions.kind[order] == 1 + numbers % 4).all()
+    assert (facts.interactions.is_confirmed[order] == (numbers % 3 == 0)).all()
     assert (facts.accounts.fids == numbers).all() and np.isnan(facts.accounts.scores).all()
 
 
@@ -173,7 +166,7 @@ def test_all_is_read_as_it_was_at_one_moment_and_nothing_is_written():
         finally:
             other.close()
         facts = load_facts(cursor, computed_at=NOW, interval=Interval.DAY)
-        assert (len(facts.agents.ids), len(facts.interactions.at)) == (1, 1)
+        assert (len(facts.agents.ids), len(facts.interactions.actor)) == (1, 1)
         with pytest.raises(DatabaseError, match="read-only"), transaction.atomic():
             cursor.execute("DELETE FROM leaderboard_agent")
     assert [model.objects.count() for model in (Action, Interaction, Run)] == [0, 0, 0]

@@ -60,13 +60,13 @@ def registrations(rng: np.random.Generator, count: int, newest: float, oldest: f
     return np.asarray(times + rng.uniform(0, 60 * batch, count), np.int64)
 
 
-def enroll(
-    builder: WorldBuilder, registered_at: Int64Array, scores: Float64Array, *, haste: float = 1, known: float = 0.85
-) -> BazaarCrowd:
-    """Add accounts; `haste` is the median factor on their delays, `known` the share of known registrations."""
+def enroll(builder: WorldBuilder, registered_at: Int64Array, scores: Float64Array, *, haste: float = 1) -> BazaarCrowd:
+    """Add accounts; `haste` is the median factor on their delays."""
     rng, count = builder.rng, len(scores)
+    # This draw chose the known registrations, which no score reads. Without it the world would be another one.
+    rng.random(count)
     return BazaarCrowd(
-        fids=builder.add_accounts(registered_at, scores, is_registration_known=rng.random(count) < known),
+        fids=builder.add_accounts(registered_at, scores),
         scores=scores,
         zones=rng.choice(_ZONES, count, p=_ZONE_SHARES),
         haste=haste * rng.lognormal(0, 0.8, count),

@@ -89,9 +89,9 @@ def _name_accounts(stall: BazaarStall, count: int) -> None:
 
 
 def _invent_accounts(stall: BazaarStall, count: int) -> None:
-    """Add interactions of accounts without a score, most of them without a registration, that only the reporter has."""
+    """Add interactions of accounts without a score that only the reporter has."""
     size = 1 + int(count * 0.7)
-    invented = enroll(stall.builder, registrations(stall.rng, size, 7, 900), np.full(size, np.nan), known=0.3)
+    invented = enroll(stall.builder, registrations(stall.rng, size, 7, 900), np.full(size, np.nan))
     _hire(stall, invented, count, 0.2, is_confirmed=False)
 
 

@@ -101,7 +101,7 @@ def _found_sellers(stage: HarbourStage) -> dict[str, HarbourCrowd]:
         "mimicked delays": _register_farm(builder, count // 2),
         "paraphrase": _register_farm(builder, count),
         "named accounts": stage.public.part(stage.public.scores > 0.6),
-        "invented accounts": register_crowd(builder, days, (1, 1), unknown=1.0, known_registrations=0.1),
+        "invented accounts": register_crowd(builder, days, (1, 1), unknown=1.0),
     }
 
 

@@ -63,13 +63,14 @@ def register_crowd(
     *,
     unknown: float | Float64Array,
     pace: float = 2_400,
-    known_registrations: float = 0.85,
 ) -> HarbourCrowd:
     """Add accounts by their ages in days, the distribution of scores, and the probability of an unknown score."""
     rng, count = builder.rng, len(days)
     registered_at = (END - days * DAY).astype(np.int64)
     scores = np.where(rng.random(count) < unknown, np.nan, rng.beta(*beta, count))
-    fids = builder.add_accounts(registered_at, scores, is_registration_known=rng.random(count) < known_registrations)
+    fids = builder.add_accounts(registered_at, scores)
+    # This draw chose the known registrations, which no score reads. Without it the world would be another one.
+    rng.random(count)
     weights, offsets = 1 + rng.pareto(1.3, count), rng.choice(_ZONES, count, p=(0.45, 0.55))
     return HarbourCrowd(fids, scores, registered_at, weights, offsets, rng.lognormal(np.log(pace), 1.0, count))
 

@@ -83,7 +83,7 @@ def _buy(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms: dic
         _report_falsely(meadow, agent, named, count)
     elif attack == "invented accounts":
         ages = rng.uniform(5, 1_500, 1 + int(count / rng.uniform(1, 2)))
-        _report_falsely(meadow, agent, meadow.recruit(ages, np.full(len(ages), np.nan), is_known=False), count)
+        _report_falsely(meadow, agent, meadow.recruit(ages, np.full(len(ages), np.nan)), count)
 
 
 def _use_farm(meadow: Meadow, agent: MeadowAgent, attack: str, count: int, farms: list[MeadowCrowd]) -> None:

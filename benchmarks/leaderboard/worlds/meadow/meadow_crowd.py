@@ -87,13 +87,13 @@ class Meadow:
     rings: list[list[int]] = field(default_factory=list)
 
     def recruit(
-        self, ages: Float64Array, scores: Float64Array, blocks: int = 1, is_program: bool = False, is_known: bool = True
+        self, ages: Float64Array, scores: Float64Array, blocks: int = 1, is_program: bool = False
     ) -> MeadowCrowd:
         """Add accounts registered `ages` days before the end; a few blocks are much larger than the others."""
         rng, count = self.rng, len(ages)
         shares = 1 / np.arange(2.0, blocks + 2)
         registered_at = (END - ages * DAY).astype(np.int64)
-        fids = self.builder.add_accounts(registered_at, scores, is_registration_known=is_known)
+        fids = self.builder.add_accounts(registered_at, scores)
         # People of a zone rise early or late.
         offsets, activity = rng.choice(ZONES, count) + rng.normal(0, 1.3, count), rng.lognormal(0, 1.2, count)
         chosen = rng.choice(blocks, (count, 2), p=shares / shares.sum())
