@@ -14,7 +14,7 @@ from leaderboard.models import Action, Interaction, Run, SocialScore, Trade
 
 Rows = Mapping[type[models.Model], CopyText]
 AgentIds = Mapping[str, int]
-RowBuilder = Callable[[Any, AgentIds, str], CopyText]
+RowBuilder = Callable[[Any, AgentIds, str, bool], CopyText]
 
 _INTERACTION = ("key", "agent_id", "at", "kind", "actor_fid", "cast_key", "message_key", "text_key", "is_confirmed")
 
@@ -40,16 +40,14 @@ def build_fact_rows(events: Iterable[Event], *, agent_ids: AgentIds, source: str
     for event in events:
         by_type[type(event)].append(event)
     reported = {
-        model: rows(by_type[kind], agent_ids, source) for kind, (model, rows) in _ROWS.items() if kind in by_type
+        model: rows(by_type[kind], agent_ids, source, is_confirmed)
+        for kind, (model, rows) in _ROWS.items()
+        if kind in by_type
     }
-    if InteractionEvent in by_type:
-        reported[Interaction] = _interactions(by_type[InteractionEvent], agent_ids, source, is_confirmed=is_confirmed)
     return FactRows(reported=reported, accounts=_accounts(by_type[ScoreEvent]))
 
 
-def _interactions(
-    events: Sequence[InteractionEvent], agent_ids: AgentIds, source: str, *, is_confirmed: bool
-) -> CopyText:
+def _interactions(events: Sequence[InteractionEvent], agent_ids: AgentIds, source: str, is_confirmed: bool) -> CopyText:
     """Build the rows without the general encoder: most events are interactions, and all their values are digits."""
     lines = [
         f"{event_hex(source, event.id)}\t{agent_ids[event.agent_id]}\t{event.at.isoformat()}\t{event.kind.value}"
@@ -62,7 +60,7 @@ def _interactions(
 def _same_columns(*columns: str, **derived: Callable[[Any], Any]) -> RowBuilder:
     """Return a builder of rows with the event's attributes of these names, and columns derived from the event."""
 
-    def build(events: Sequence[Any], agent_ids: AgentIds, source: str) -> CopyText:
+    def build(events: Sequence[Any], agent_ids: AgentIds, source: str, is_confirmed: bool) -> CopyText:
         return format_copy_rows(
             {"key": event_hex(source, event.id), "agent_id": agent_ids[event.agent_id]}
             | {column: getattr(event, column) for column in columns}
@@ -73,7 +71,7 @@ def _same_columns(*columns: str, **derived: Callable[[Any], Any]) -> RowBuilder:
     return build
 
 
-def _scores(events: Sequence[ScoreEvent], agent_ids: AgentIds, source: str) -> CopyText:
+def _scores(events: Sequence[ScoreEvent], agent_ids: AgentIds, source: str, is_confirmed: bool) -> CopyText:
     return format_copy_rows({"fid": event.fid, "at": event.at, "score": event.score} for event in events)
 
 
@@ -93,6 +91,7 @@ _ROWS: Mapping[type, tuple[type[models.Model], RowBuilder]] = {
         Action,
         _same_columns("at", "kind", "cast_hash", "text_key", cast_key=lambda event: cast_key(event.cast_hash)),
     ),
+    InteractionEvent: (Interaction, _interactions),
     RunEvent: (
         Run,
         _same_columns("kind", "started_at", "finished_at", "succeeded", run_key=lambda event: run_key(event.id)),
