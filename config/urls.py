@@ -6,13 +6,15 @@ from django.urls import include, path, re_path
 from config.api.openapi_views import DocsView, OpenAPIView
 from config.api.routing import endpoint
 from config.api.views import NoEndpointView
+from config.site.assets import serve_asset
+from config.site.languages import page_patterns
 
 # Here and not in every process: the pages load the views' libraries, too.
 admin.autodiscover()
 
 urlpatterns = [
-    path("", include("tokens.page_urls")),
-    path("", include("leaderboard.page_urls")),
+    *page_patterns([path("", include("tokens.page_urls")), path("", include("leaderboard.page_urls"))]),
+    path("assets/<str:file_name>", serve_asset, name="asset"),
     path("api/", include("tokens.urls")),
     path("api/", include("pretokens.urls")),
     path("api/", include("leaderboard.urls")),

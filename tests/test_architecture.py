@@ -55,6 +55,16 @@ ROOMS = {
         "tokens.catalogue",
     },
     "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    "tokens.site": {
+        "tokens.chains",
+        "tokens.installation",
+        "tokens.trades",
+        "tokens.indexing",
+        "tokens.following",
+        "tokens.catalogue",
+        "tokens.fees",
+        "tokens.market",
+    },
     "accounts.keys": set[str](),
     "accounts.profiles": set[str](),
     "accounts.operators": set[str](),
@@ -68,7 +78,7 @@ ROOMS = {
 }
 # Modules that Django, Celery, Django REST framework or a command line calls: no other module imports them.
 DOORS = {
-    "views", "public_pages", "tasks", "admin", "management", "urls", "page_urls", "apps", "migrations", "dashboard",
+    "views", "tasks", "admin", "management", "urls", "page_urls", "apps", "migrations", "dashboard",
 }  # fmt: skip
 # Doors that share DRF's classes among each other and know HTTP.
 HTTP_DOORS = DOORS | {

@@ -3,7 +3,8 @@
 from django.urls import path
 
 from config.api.routing import endpoint
-from tokens.catalogue.public_pages import home, token_page
+from tokens.site.views.home_page import home
+from tokens.site.views.token_page import token_page
 
 urlpatterns = [
     path("", home, name="home"),

@@ -8,6 +8,8 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from heapq import nsmallest
 
+from django.conf import settings
+
 # For responses that depend on the moment or on the caller, and for all errors.
 NO_STORE = "no-store"
 PRIVATE_NO_STORE = "private, no-store"
@@ -34,16 +36,19 @@ def public_cache_control(seconds: int, *, stale_seconds: int = 0) -> str:
     return f"public, s-maxage={seconds}{stale}"
 
 
-def page_headers(seconds: int, *, stale_seconds: int = 0) -> dict[str, str]:
-    """Return the headers of a public page, with the TTL of `public_cache_control`.
+# All that pages load is served by this installation. The web server redirects the stream to its own process.
+_PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'{stream}; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors {frames}"
+)
 
-    Styles are inline; there are no scripts and no other resources.
-    """
+
+def page_headers(seconds: int, *, stale_seconds: int = 0, frames: str = "'none'") -> dict[str, str]:
+    """Return the headers of a public page, with the TTL of `public_cache_control`; `frames` may contain the page."""
     return {
         "Cache-Control": public_cache_control(seconds, stale_seconds=stale_seconds),
-        "Content-Security-Policy": (
-            "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        ),
+        "Content-Security-Policy": _PAGE_POLICY.format(stream=f" {settings.STREAM_URL}", frames=frames),
+        "Referrer-Policy": "no-referrer",
     }
 
 

@@ -11,6 +11,7 @@ from attrs import frozen
 
 from config.environment import kinds
 from config.environment.secret import Secret
+from config.environment.site_variables import SiteVariables
 from config.environment.variables import per_chain, variable
 from config.http.public_addresses import Network
 
@@ -57,7 +58,7 @@ class IssuerVariables:
 
 
 @frozen(slots=False, repr=False)
-class Environment(ServerVariables, IssuerVariables):
+class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Variables of the service."""
 
     # The installation.

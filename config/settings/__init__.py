@@ -6,9 +6,10 @@ from urllib.parse import urlsplit
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
 from config.environment.server_urls import parse_database_url, parse_redis_url, parse_replica_url, reachable_url
-from config.environment.variables import load_env_file, read_variables
+from config.environment.site_variables import LANGUAGES as LANGUAGE_NAMES
+from config.environment.variables import BASE_DIR, load_env_file, read_variables
 from config.operators import site
-from config.settings import api_framework, apps_and_middleware
+from config.settings import api_framework, apps_and_middleware, contributions
 from config.settings.celery_schedule import QUEUES, ROUTES, SCHEDULE
 from development.servers import bundled
 
@@ -92,45 +93,18 @@ CELERY_TASK_QUEUES, CELERY_TASK_ROUTES = QUEUES, ROUTES
 EDGE_CACHE_SECONDS = env.EDGE_CACHE_SECONDS
 EDGE_CACHE_MB = env.EDGE_CACHE_MB
 # Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
-EDGE_CACHE_PREFIXES = ("/api/", "/tokens/", "/leaderboard")
+EDGE_CACHE_PREFIXES = (
+    *("/api/", "/assets/", "/tokens/", "/leaderboard"),
+    *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
+)
 
 # Health and metrics (`config.api.health`, `config.api.metrics`).
 
 METRICS_TOKEN = env.METRICS_TOKEN
-# Metrics collectors.
-METRICS_COLLECTORS = (
-    "config.api.metrics.queues",
-    "config.api.metrics.read_replica",
-    "accounts.subscriptions.metrics.events",
-    "accounts.subscriptions.metrics.webhooks",
-    "tokens.following.metrics.following",
-    "tokens.following.metrics.coverage",
-    "tokens.trades.metrics.reference_prices",
-    "tokens.indexing.metrics.indexing",
-    "tokens.trades.metrics.stored_trades",
-    "tokens.trades.metrics.recent_trades",
-    "tokens.catalogue.metrics.listed",
-    "tokens.market.metrics.price_differences",
-    "tokens.deploying.metrics.deployment_metrics",
-    "tokens.deploying.metrics.wallet_metrics",
-    "leaderboard.ranking.metrics.ranking_metrics",
-)
-# Optional parts of `GET /readyz`, by query parameter.
-READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
-
-# Tables with weekly partitions (`config.postgresql.partitions`).
-PARTITIONED_TABLES = (
-    "tokens.trades.retention.TRADES",
-    "tokens.trades.retention.MINUTE_CANDLES",
-    "config.events.outbox.EVENTS",
-)
-
-# Types of events (`config.events.event_types`).
-EVENT_TYPES = (
-    "tokens.indexing.launch_events.TOKEN_EVENTS",
-    "tokens.deploying.deployment_events.DEPLOYMENT_EVENTS",
-    "accounts.subscriptions.endpoint_events.ENDPOINT_EVENTS",
-)
+METRICS_COLLECTORS = contributions.METRICS_COLLECTORS
+READINESS_DETAILS = contributions.READINESS_DETAILS
+PARTITIONED_TABLES = contributions.PARTITIONED_TABLES
+EVENT_TYPES = contributions.EVENT_TYPES
 
 # Settings of the apps, in the order of the model.
 
@@ -270,28 +244,32 @@ SPECTACULAR_SETTINGS = api_framework.DESCRIPTION | {
 # Admin site.
 
 UNFOLD = site.UNFOLD
-# Panels of the dashboard in order: required permission, and function (config/operators/dashboard.py).
-DASHBOARD_PANELS = (
-    ("tokens.view_token", "tokens.admin.dashboard.launches"),
-    ("tokens.view_deployment", "tokens.admin.deploying_dashboard.deployments"),
-    ("tokens.view_chainhead", "tokens.admin.following_dashboard.following"),
-    ("tokens.view_chainhead", "config.operators.replica_panel.read_replica"),
-    ("tokens.view_indexrequest", "tokens.admin.dashboard.indexing"),
-    ("tokens.view_tokendocument", "tokens.admin.dashboard.documents"),
-    ("tokens.view_chainhead", "tokens.admin.trades.trades_dashboard.trades"),
-    ("tokens.view_token", "tokens.admin.dashboard.market_data"),
-    ("leaderboard.view_standing", "leaderboard.admin.dashboard.ranking_panels"),
-    ("accounts.view_webhookendpoint", "accounts.admin.events_dashboard.events"),
-    ("accounts.view_socialprofile", "accounts.admin.dashboard.profiles"),
-    ("accounts.view_partnerkey", "accounts.admin.dashboard.partner_keys"),
-)
+DASHBOARD_PANELS = contributions.DASHBOARD_PANELS
 
-# Pages and static files.
+# Public site (`config.site`).
 
+SITE_NAME = env.SITE_NAME
+SITE_LOGO = env.SITE_LOGO
+SITE_LOGO_DARK = env.SITE_LOGO_DARK
+SITE_ICON = env.SITE_ICON
+SITE_COLOR = env.SITE_COLOR
+SITE_ACCENT_COLOR = env.SITE_ACCENT_COLOR
+SITE_HEADER_LINKS = env.SITE_HEADER_LINKS
+SITE_FOOTER_LINKS = env.SITE_FOOTER_LINKS
+SITE_FOOTER_TEXT = env.SITE_FOOTER_TEXT
+SITE_DEFAULT_CHAIN = env.SITE_DEFAULT_CHAIN
+SITE_SECTIONS = env.SITE_SECTIONS
+SITE_LANGUAGES = env.SITE_LANGUAGES
+
+# Languages and static files.
+
+# Of paths without a prefix. The API and the admin site are English (`config.site.languages`).
+LANGUAGE_CODE = SITE_LANGUAGES[0]
+LANGUAGES = list(LANGUAGE_NAMES.items())
+LOCALE_PATHS = [BASE_DIR / "config" / "site" / "locale"]
 STATIC_URL = "static/"
 # WhiteNoise serves the packages' own files, so that no `collectstatic` step can be forgotten.
 WHITENOISE_USE_FINDERS = True
-LANGUAGE_CODE = "en-us"
 USE_TZ = True
 TIME_ZONE = "UTC"
 

@@ -43,6 +43,7 @@ MIDDLEWARE = [
     "config.edge.representation.conditional_get",
     "config.edge.representation.CompressionMiddleware",
     "config.operators.middleware.content_security_policy",
+    "config.site.languages.page_language",
     "config.operators.middleware.PageSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -65,7 +66,9 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "config.site.context.site",
             ],
+            "libraries": {"site_formats": "config.site.formats"},
         },
     },
 ]

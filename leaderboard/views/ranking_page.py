@@ -54,7 +54,7 @@ def leaderboard_page(request: HttpRequest) -> HttpResponse:
         "next_page": page.next_position and _page(interval, encode_cursor(page.next_position, interval=interval)),
         "is_ranked": bool(page.rows) or Snapshot.objects.filter(interval=interval, is_current=True).exists(),
     }
-    return TemplateResponse(request, "leaderboard/ranking.html", context, headers=_HEADERS)
+    return TemplateResponse(request, "site/ranking.html", context, headers=_HEADERS)
 
 
 def _page(interval: Interval, cursor: str = "") -> str:

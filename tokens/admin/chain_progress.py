@@ -21,7 +21,8 @@ from tokens.admin.indexed_search import IndexedSearch, match_alarms, match_chain
 from tokens.admin.list_filters import ChainFilter
 from tokens.admin.trades.chain_costs import ChainCosts, read_chain_costs
 from tokens.admin.trades.partition_page import PartitionPage
-from tokens.following.chain_status import ChainState, chain_name, chain_state, with_progress
+from tokens.following.chain_status import ChainState, chain_state, with_progress
+from tokens.installation.installed_registry import chain_name
 from tokens.models import ChainHead, Coverage, CoverageAlarm
 
 

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.urls import reverse
 
 from config.operators.dashboard import Figure, Panel
-from tokens.following.chain_status import ChainState, chain_name, read_chain_states
-from tokens.installation.installed_registry import registry
+from tokens.following.chain_status import ChainState, read_chain_states
+from tokens.installation.installed_registry import chain_name, registry
 from tokens.models import CoverageAlarm
 from tokens.trades.reference_check import ReferenceState, read_reference_states
 

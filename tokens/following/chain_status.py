@@ -83,12 +83,6 @@ def chain_state(head: Any, now: datetime) -> ChainState:
     )
 
 
-def chain_name(chain_id: int) -> str:
-    """Return the chain's name in the registry, or a name made of its id if the registry no longer has it."""
-    chain = registry().chains.get(chain_id)
-    return chain.name if chain else f"Chain {chain_id}"
-
-
 def chain_readiness(text: str, now: datetime) -> ChainReadiness:
     """Return the detail of `GET /readyz?chain=`; it fails for a chain that is halted, late or was never followed.
 

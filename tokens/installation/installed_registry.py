@@ -55,6 +55,12 @@ def default_market_chain() -> ChainInfo:
     return next((chain for chain in known if chain.chain_id in settings.RPC_URLS), known[0])
 
 
+def chain_name(chain_id: int) -> str:
+    """Return the chain's name in the registry, or a name made of its id if the registry no longer has it."""
+    chain = registry().chains.get(chain_id)
+    return chain.name if chain else f"Chain {chain_id}"
+
+
 def generation_label(name: str) -> str:
     """Return a generation's label in the API; its own name if the registry no longer has it."""
     generation = registry().generations.get(name)

@@ -8,7 +8,7 @@ from django.core import exceptions as django_exceptions
 from django.db import OperationalError
 from django.http import Http404
 from django.test import Client
-from django.urls import include, path
+from django.urls import path
 from rest_framework import exceptions, serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
@@ -25,6 +25,7 @@ from config.api.errors import (
 from config.api.routing import endpoint
 from config.api.views import QueryView
 from config.http.errors import PermanentError, RetryableError
+from config.urls import urlpatterns as all_patterns
 
 pytestmark = pytest.mark.urls(__name__)
 
@@ -130,7 +131,8 @@ urlpatterns = [
     endpoint("api/query", Querying.as_view()),
     endpoint("api/keyed", Keyed.as_view()),
     path("api/failing-page", failing_page),
-    path("", include("config.urls")),
+    # Patterns with a language are allowed in the root URLconf only.
+    *all_patterns,
 ]
 handler400 = "config.api.error_handling.bad_request"
 handler403 = "config.api.error_handling.forbidden"

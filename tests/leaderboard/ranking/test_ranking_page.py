@@ -1,5 +1,6 @@
 """The public page `/leaderboard`: rows, links, and what it never shows."""
 
+import html
 import re
 from datetime import timedelta
 
@@ -8,10 +9,10 @@ from django.contrib.auth.models import User
 
 from accounts.administrators import sessions
 from leaderboard.models import Agent, Interval
+from tests.html_pages import HOSTILE, Page, read_page
 from tests.leaderboard.ranking.test_leaderboard_anonymous import secrets_in
 from tests.rows.agent_factories import AgentFactory, SnapshotFactory, StandingFactory
 from tests.rows.ranking_walks import COMPUTED, PUBLIC, make_snapshot, replace
-from tests.tokens.catalogue.test_token_pages import HOSTILE, Page, read
 
 pytestmark = pytest.mark.django_db
 
@@ -23,8 +24,9 @@ def ranks(answer):
 
 
 def next_page(answer):
-    found = [address for address in read(answer).addresses if address.startswith(f"{URL}?") and "cursor" in address]
-    return found[0] if found else None
+    read_page(answer)
+    found = re.search(r'<a href="([^"]+)" rel="next">', answer.text)
+    return found and html.unescape(found[1])
 
 
 @pytest.mark.parametrize("method", ["post", "put", "delete"])
@@ -37,7 +39,7 @@ def test_it_states_that_there_is_no_ranking(client, path):
     make_snapshot(interval="7d")
     answer = client.get(path)
     assert "There is no ranking of the last 24 hours yet." in answer.text
-    assert {"table", "caption"} & set(read(answer).elements) == set()
+    assert {"table", "caption"} & set(read_page(answer).elements) == set()
 
 
 def test_it_states_that_nobody_is_ranked(client):
@@ -49,7 +51,7 @@ def test_each_interval_has_a_link_and_its_ranking(client):
     for size, interval in enumerate(Interval.values, start=1):
         make_snapshot(size, interval=interval)
     links = [f"{URL}?interval={interval}" for interval in Interval.values]
-    assert [address for address in read(client.get(URL)).addresses if "interval" in address] == links
+    assert [address for address in read_page(client.get(URL)).addresses if "interval" in address] == links
     assert [len(ranks(client.get(link))) for link in links] == [1, 2, 3]
     assert re.findall(r'<a href="(.*?)" aria-current="page">', client.get(links[1]).text) == [links[1]]
 
@@ -72,7 +74,7 @@ def test_pages_of_25_stay_on_one_ranking(client):
         list(range(51, 61)),
     ]
     assert next_page(third) is None
-    assert f"{URL}?interval=24h" in read(third).addresses and "First page" in third.text
+    assert f"{URL}?interval=24h" in read_page(third).addresses and "First page" in third.text
     assert "First page" not in first.text
     assert ranks(client.get(URL)) == [1, 2]
 
@@ -104,12 +106,12 @@ def test_it_shows_the_public_columns(client):
     texts = ["qahwa", "(no symbol)", "2026-02-07 03:50 UTC", "2026-02-07 02:50", "24 hours", "3 of 4"]
     texts.append("medium audience, nearly only successful runs, few casts, active on most days")
     assert [text for text in texts if text not in answer.text] == []
-    assert "/tokens/8453/0x3fbE62c928df8A3EE07873270516b03C16850A33" in read(answer).addresses
+    assert "/tokens/8453/0x3fbE62c928df8A3EE07873270516b03C16850A33" in read_page(answer).addresses
 
 
 def test_the_table_has_a_caption_and_headers_of_rows_and_columns(client):
     make_snapshot(2)
-    page = read(client.get(URL))
+    page = read_page(client.get(URL))
     assert page.elements.count("caption") == 1
     assert page.elements.count("th") == 8 + 2
     assert {"scope", "aria-current", "tabindex"} <= page.attributes
@@ -130,12 +132,8 @@ def test_names_of_agents_and_tokens_run_nothing_and_load_nothing(client):
             token_symbol=HOSTILE[:35],
         )
     answer = client.get(URL)
-    page = read(answer)
-    assert {"script", "img", "iframe", "object", "link", "form"} & set(page.elements) == set()
-    assert not [name for name in page.attributes if name.startswith("on")]
-    assert not [address for address in page.addresses if not address.startswith("/")]
+    read_page(answer)
     assert answer.text.count("&lt;script&gt;") >= 2
-    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none';")
 
 
 def test_nobody_sees_the_score(client):
@@ -157,7 +155,7 @@ def test_an_agent_without_a_token_has_no_link(client):
     StandingFactory(snapshot=SnapshotFactory(ranked=1), token_chain_id=None, token_address="")
     answer = client.get(URL)
     assert ranks(answer) == [1]
-    assert not [address for address in read(answer).addresses if address.startswith("/tokens/")]
+    assert not [address for address in read_page(answer).addresses if address.startswith("/tokens/")]
 
 
 def test_other_pages_link_to_it(client):

@@ -9,8 +9,12 @@ from django.contrib import admin
 from django.template.loader import render_to_string
 
 from tokens.admin.trades.price_chart import PriceChart, format_price, read_price_charts
-from tokens.following.chain_status import chain_name
-from tokens.installation.installed_registry import explorer_address_page, explorer_transaction_page, quote_symbol
+from tokens.installation.installed_registry import (
+    chain_name,
+    explorer_address_page,
+    explorer_transaction_page,
+    quote_symbol,
+)
 from tokens.installation.market_sources import has_own_trades
 from tokens.market.trading.trade_pages import TradedToken, fetch_trade_page, parse_trade_cursor
 from tokens.models import LaunchFacts, Market, Token

@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from config.operators.dashboard import Figure, Panel, time_ago
 from config.postgresql.partitions import PartitionState, read_partition_state
-from tokens.following.chain_status import ChainState, chain_name, read_chain_states
+from tokens.following.chain_status import ChainState, read_chain_states
+from tokens.installation.installed_registry import chain_name
 from tokens.trades.recent_trades import RecentTrades, count_recent_trades
 
 

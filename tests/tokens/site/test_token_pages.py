@@ -2,36 +2,16 @@
 
 import re
 from datetime import timedelta
-from html.parser import HTMLParser
 
 import pytest
 from django.utils import timezone
 
+from tests.html_pages import HOSTILE, Page, read_page
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
 
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
-HOSTILE = "</bdi></title><script>alert(1)</script><img src=x onerror=alert(1)>\"'><a href=javascript:x>{{ settings }}"
-
-
-class Page(HTMLParser):
-    """A parser that collects the names of elements, their attributes and all addresses of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.attributes, self.addresses = [], set(), []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append(tag)
-        self.attributes |= {name for name, _ in attrs}
-        self.addresses += [value for name, value in attrs if name in ("href", "src", "srcset", "action", "style")]
-
-
-def read(answer):
-    assert answer.status_code == 200
-    return Page(answer.text)
 
 
 def page_of(token):
@@ -81,26 +61,21 @@ def test_missing_tokens_have_a_404_page(client, path):
     answer = client.get(path)
     assert answer.status_code == 404
     assert "<h1>Not found</h1>" in answer.text
-    assert "script" not in Page(answer.text).elements
+    assert not Page(answer.text).scripts_inside
 
 
 def test_names_run_nothing_and_load_nothing(client):
     token = make_hostile()
     for path in ("/", page_of(token)):
         answer = client.get(path)
-        page = read(answer)
-        assert {"script", "img", "iframe", "object", "link", "form"} & set(page.elements) == set()
-        assert not [name for name in page.attributes if name.startswith("on")]
-        assert not [address for address in page.addresses if not re.match(r"/|https://", address)]
+        read_page(answer)
         assert "tracker.example" not in answer.text
-        assert page.elements.count("title") == 1
         assert "{{ settings }}" not in answer.text or "&lt;script&gt;" in answer.text
-        assert answer.headers["Content-Security-Policy"].startswith("default-src 'none';")
         assert answer.headers["Cache-Control"] == "public, s-maxage=2"
 
 
 def test_only_addresses_of_the_web_become_links(client):
-    addresses = read(client.get(page_of(make_hostile()))).addresses
+    addresses = read_page(client.get(page_of(make_hostile()))).addresses
     assert not [address for address in addresses if "a.example" in address]
     assert not [address for address in addresses if address.startswith(("javascript:", "data:"))]
 
@@ -108,7 +83,7 @@ def test_only_addresses_of_the_web_become_links(client):
 def test_the_home_page_shows_that_there_is_nothing(client):
     answer = client.get("/")
     assert "No token is indexed yet." in answer.text
-    assert {"/api/docs", "/admin/"} <= set(read(answer).addresses)
+    assert {"/api/docs", "/leaderboard"} <= set(read_page(answer).addresses)
 
 
 def test_the_home_page_shows_the_newest_listed_tokens(client, django_assert_num_queries):
@@ -129,7 +104,7 @@ def test_the_home_page_shows_chain_type_and_age(client):
     answer = client.get("/")
     assert all(text in answer.text for text in (">Base<", ">clanker_v4<", ">3\xa0hours, 1\xa0minute<"))
     assert all(text in answer.text for text in (">Chain 424242<", ">v9<", "(no symbol)"))
-    addresses = read(answer).addresses
+    addresses = read_page(answer).addresses
     assert page_of(token) in addresses
     assert f"https://basescan.org/token/{token.contract_address}" in addresses
 
@@ -169,7 +144,7 @@ def test_a_token_about_which_little_is_known_has_a_page(client):
 def test_a_token_of_solana_has_its_page_under_its_mint_only(client):
     token = SolanaTokenFactory(supply=1_000_000_000_500_000)
     answer = client.get(page_of(token))
-    page = read(answer)
+    page = read_page(answer)
     assert f"https://solscan.io/token/{token.contract_address}" in page.addresses
     for text in (token.contract_address, token.pool_address, token.tx_hash, token.admin, "clanker_solana"):
         assert text in answer.text

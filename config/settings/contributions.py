@@ -1,0 +1,52 @@
+"""What the apps contribute to the shared code of `config`, by dotted path: metrics, partitions, events and panels."""
+
+# Metrics collectors.
+METRICS_COLLECTORS = (
+    "config.api.metrics.queues",
+    "config.api.metrics.read_replica",
+    "accounts.subscriptions.metrics.events",
+    "accounts.subscriptions.metrics.webhooks",
+    "tokens.following.metrics.following",
+    "tokens.following.metrics.coverage",
+    "tokens.trades.metrics.reference_prices",
+    "tokens.indexing.metrics.indexing",
+    "tokens.trades.metrics.stored_trades",
+    "tokens.trades.metrics.recent_trades",
+    "tokens.catalogue.metrics.listed",
+    "tokens.market.metrics.price_differences",
+    "tokens.deploying.metrics.deployment_metrics",
+    "tokens.deploying.metrics.wallet_metrics",
+    "leaderboard.ranking.metrics.ranking_metrics",
+)
+# Optional parts of `GET /readyz`, by query parameter.
+READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
+
+# Tables with weekly partitions (`config.postgresql.partitions`).
+PARTITIONED_TABLES = (
+    "tokens.trades.retention.TRADES",
+    "tokens.trades.retention.MINUTE_CANDLES",
+    "config.events.outbox.EVENTS",
+)
+
+# Types of events (`config.events.event_types`).
+EVENT_TYPES = (
+    "tokens.indexing.launch_events.TOKEN_EVENTS",
+    "tokens.deploying.deployment_events.DEPLOYMENT_EVENTS",
+    "accounts.subscriptions.endpoint_events.ENDPOINT_EVENTS",
+)
+
+# Panels of the dashboard in order: required permission, and function (config/operators/dashboard.py).
+DASHBOARD_PANELS = (
+    ("tokens.view_token", "tokens.admin.dashboard.launches"),
+    ("tokens.view_deployment", "tokens.admin.deploying_dashboard.deployments"),
+    ("tokens.view_chainhead", "tokens.admin.following_dashboard.following"),
+    ("tokens.view_chainhead", "config.operators.replica_panel.read_replica"),
+    ("tokens.view_indexrequest", "tokens.admin.dashboard.indexing"),
+    ("tokens.view_tokendocument", "tokens.admin.dashboard.documents"),
+    ("tokens.view_chainhead", "tokens.admin.trades.trades_dashboard.trades"),
+    ("tokens.view_token", "tokens.admin.dashboard.market_data"),
+    ("leaderboard.view_standing", "leaderboard.admin.dashboard.ranking_panels"),
+    ("accounts.view_webhookendpoint", "accounts.admin.events_dashboard.events"),
+    ("accounts.view_socialprofile", "accounts.admin.dashboard.profiles"),
+    ("accounts.view_partnerkey", "accounts.admin.dashboard.partner_keys"),
+)

@@ -1,0 +1,82 @@
+"""Assets of the public site: our stylesheet and scripts, and the installation's colors, logos and icon.
+
+A name contains a digest of the content, so that browsers keep an asset for good and a new release is seen at once.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from config.site.colors import color_stylesheet
+
+_FILES = Path(__file__).parent / "static_files"
+_PICTURES = {"logo": "SITE_LOGO", "logo-dark": "SITE_LOGO_DARK", "icon": "SITE_ICON"}
+_DEFAULT_ICON = _FILES / "icon.svg"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".webp": "image/webp",
+}
+
+
+@dataclass(frozen=True)
+class Asset:
+    """File of the site as it is served."""
+
+    # With the digest.
+    file_name: str
+    body: bytes
+    content_type: str
+
+
+@require_safe
+def serve_asset(request: HttpRequest, file_name: str) -> HttpResponse:
+    """Respond with an asset. An SVG file of an operator runs no script, also if it is opened by itself."""
+    asset = next((asset for asset in _assets().values() if asset.file_name == file_name), None)
+    if asset is None:
+        raise Http404
+    headers = {
+        "Cache-Control": "public, max-age=31536000, s-maxage=31536000, immutable",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HttpResponse(asset.body, content_type=asset.content_type, headers=headers)
+
+
+def asset_url(name: str) -> str:
+    """Return the path of an asset: a file of `static_files`, `colors.css`, `logo`, `logo-dark` or `icon`.
+
+    Empty for a logo that the installation does not set.
+    """
+    asset = _assets().get(name)
+    if asset is None:
+        if name in _PICTURES:
+            return ""
+        raise ValueError(f"there is no asset {name}")
+    return reverse("asset", args=[asset.file_name])
+
+
+@cache
+def _assets() -> dict[str, Asset]:
+    """Return all assets by name, read once for each process."""
+    files = {path.name: path for path in sorted(_FILES.iterdir())}
+    pictures = {"icon": _DEFAULT_ICON} | {
+        name: path for name, setting in _PICTURES.items() if (path := getattr(settings, setting))
+    }
+    bodies = {name: (path.read_bytes(), path.suffix.lower()) for name, path in (files | pictures).items()}
+    bodies["colors.css"] = (color_stylesheet(), ".css")
+    return {name: _build_asset(name, body, suffix) for name, (body, suffix) in bodies.items()}
+
+
+def _build_asset(name: str, body: bytes, suffix: str) -> Asset:
+    digest = hashlib.sha256(body).hexdigest()[:16]
+    return Asset(f"{name.removesuffix(suffix)}.{digest}{suffix}", body, _TYPES[suffix])

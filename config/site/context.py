@@ -1,0 +1,49 @@
+"""Context of all public pages: the installation's look, its sections, and the languages of the page."""
+
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from config.environment.site_variables import LANGUAGES
+from config.site.languages import path_language, translated_path
+
+
+class PageLanguage(NamedTuple):
+    """Language of a page, with the public URL of the page in it."""
+
+    code: str
+    name: str
+    path: str
+    url: str
+    is_current: bool
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    """Return `site`, lazily: other templates of the project never call it."""
+    return {"site": lambda: _site(request)}
+
+
+def _site(request: HttpRequest) -> dict[str, Any]:
+    path, query = request.path, f"?{query}" if (query := request.META.get("QUERY_STRING", "")) else ""
+    current = path_language(path)
+    languages = [
+        PageLanguage(
+            code,
+            LANGUAGES[code],
+            translated_path(path, code) + query,
+            settings.SITE_URL + translated_path(path, code),
+            code == current,
+        )
+        for code in settings.SITE_LANGUAGES
+    ]
+    return {
+        "name": settings.SITE_NAME,
+        "header_links": settings.SITE_HEADER_LINKS,
+        "footer_links": settings.SITE_FOOTER_LINKS,
+        "footer_text": settings.SITE_FOOTER_TEXT,
+        "sections": settings.SITE_SECTIONS,
+        "languages": languages,
+        "language": current,
+        "canonical_url": settings.SITE_URL + path,
+    }

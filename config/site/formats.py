@@ -1,0 +1,157 @@
+"""Filters and tags of the public pages' templates: amounts, times, and texts from the chain that may try to deceive."""
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+
+from config.site.assets import asset_url
+from config.timestamps import format_timestamp
+
+register = template.Library()
+register.simple_tag(asset_url, name="asset")
+
+# Marks of direction, zero-width and other characters without a glyph, besides the joiner and the selectors that emoji
+# consist of: a reader could take a text with them for another one.
+_DECEIVING = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# More combining marks on one letter than any human script has cover the lines above.
+_MARKS = re.compile(
+    r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]{4})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]+"
+)
+_SCALES = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "K"))
+# Numbers beyond these are written as a power: 1.20e+21.
+_SMALLEST, _LARGEST = Decimal(10) ** -9, Decimal(10) ** 16
+_MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 31_557_600
+
+
+@register.filter
+def plain(text: str | None, length: int = 80) -> str:
+    """Return a text from the chain for attributes and titles: cut, and with deceiving characters as `<U+202E>`."""
+    return "".join(part for part, _ in _parts(text or "", length))
+
+
+@register.filter
+def shown(text: str | None, length: int = 80) -> SafeString:
+    """Return a text from the chain as HTML: isolated in direction, cut, and with deceiving characters as marks."""
+    parts = (
+        (format_html('<span class="control">{}</span>', part) if is_control else part,)
+        for part, is_control in _parts(text or "", length)
+    )
+    return format_html("<bdi>{}</bdi>", format_html_join("", "{}", parts))
+
+
+def _parts(text: str, length: int) -> list[tuple[str, bool]]:
+    """Return the parts of a text cut to `length` characters, and whether each is a mark for a character."""
+    cut = _MARKS.sub(r"\1", text[: 4 * length])
+    whole = len(cut) <= length and len(text) <= 4 * length
+    cut = cut if whole else cut[: length - 1].rstrip() + "…"
+    parts, end = [], 0
+    for found in _DECEIVING.finditer(cut):
+        parts += [(cut[end : found.start()], False), (f"<U+{ord(found[0]):04X}>", True)]
+        end = found.end()
+    return [part for part in (*parts, (cut[end:], False)) if part[0]]
+
+
+@register.filter
+def short_address(address: str) -> str:
+    """Return the beginning and the end of an address or hash: 0x1234…abcd."""
+    return address if len(address) <= 13 else f"{address[:6]}…{address[-4:]}"
+
+
+@register.filter
+def compact(value: float | Decimal | int | None) -> str:
+    """Return a number in three significant digits with K, M, B or T, in the form of the language; empty for None."""
+    if value is None:
+        return ""
+    amount = Decimal(str(value))
+    if not amount.is_finite():
+        return ""
+    size = abs(amount)
+    for scale, letter in _SCALES:
+        if scale <= size < _LARGEST:
+            return _significant(amount / scale) + letter
+    return f"{amount:.2e}" if size >= _LARGEST or 0 < size < _SMALLEST else _significant(amount)
+
+
+def _significant(amount: Decimal) -> str:
+    """Return three significant digits; of small numbers, the zeros after the point are written out."""
+    if amount == 0:
+        return "0"
+    digits = max(0, 2 - amount.adjusted())
+    return number_format(round(amount, digits), decimal_pos=digits if abs(amount) < 100 else 0, use_l10n=True)
+
+
+@register.filter
+def usd(value: float | Decimal | None) -> str:
+    """Return an amount of USD: $1.23M; empty for None."""
+    if value is None or not (text := compact(value)):
+        return ""
+    return f"-${text[1:]}" if text.startswith("-") else f"${text}"
+
+
+@register.filter
+def percent(value: float | Decimal | None) -> str:
+    """Return percentage points with their sign: +12.3%; empty for None."""
+    if value is None:
+        return ""
+    points = Decimal(str(value))
+    text = compact(round(points, 1) if abs(points) < 1000 else points)
+    return f"{'+' if points > 0 else ''}{text}%"
+
+
+@register.filter
+def direction(value: float | Decimal | None) -> str:
+    """Return the class of a change: up, down, or empty."""
+    return "" if not value else "up" if value > 0 else "down"
+
+
+@register.filter
+def age(moment: datetime) -> SafeString:
+    """Return how long ago a moment was, as a `time` element: 12s, 5m, 3h, 4d, 2y."""
+    seconds = max(0, int((timezone.now() - moment).total_seconds()))
+    if seconds < _MINUTE:
+        text = gettext("%(number)ds") % {"number": seconds}
+    elif seconds < _HOUR:
+        text = gettext("%(number)dm") % {"number": seconds // _MINUTE}
+    elif seconds < _DAY:
+        text = gettext("%(number)dh") % {"number": seconds // _HOUR}
+    elif seconds < _YEAR:
+        text = gettext("%(number)dd") % {"number": seconds // _DAY}
+    else:
+        text = gettext("%(number)dy") % {"number": seconds // _YEAR}
+    return format_html('<time datetime="{}" title="{}">{}</time>', format_timestamp(moment), moment_text(moment), text)
+
+
+@register.filter
+def moment_text(moment: datetime) -> str:
+    """Return a moment as 2026-11-26 09:30 UTC."""
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+@register.filter
+def launches(number: int) -> str:
+    """Return a number of launches in words."""
+    return ngettext("%(number)s launch", "%(number)s launches", number) % {"number": compact(number)}
+
+
+@register.simple_tag(takes_context=True)
+def address_with(context: dict[str, Any], **changes: Any) -> str:
+    """Return the query string of the page with these parameters changed, and without empty ones and the cursor."""
+    query = context["request"].GET.copy()
+    query.pop("cursor", None)
+    for name, value in changes.items():
+        query[name] = "" if value is None else str(value)
+    kept = {name: value for name, value in query.items() if value}
+    query.clear()
+    query.update(kept)
+    return f"?{query.urlencode()}" if kept else "?"

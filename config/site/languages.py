@@ -1,0 +1,49 @@
+"""Languages of pages by their paths: the first of SITE_LANGUAGES without a prefix, the others with one.
+
+No response depends on Accept-Language or a cookie, so that caches can share pages.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import LocalePrefixPattern, URLPattern, URLResolver
+from django.utils import translation
+
+# The API, the admin site and logs are English.
+_ENGLISH = ("/api/", "/admin/", "/metrics", "/healthz", "/readyz")
+
+
+def page_language(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return a middleware that activates the language of each request's path."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        path = request.path_info
+        language = "en" if path.startswith(_ENGLISH) else path_language(path)
+        with translation.override(language):
+            response = get_response(request)
+            # Templates are rendered by now: TemplateResponse is rendered below the middleware.
+            if not path.startswith(_ENGLISH):
+                response.headers.setdefault("Content-Language", language)
+            return response
+
+    return answer
+
+
+def path_language(path: str) -> str:
+    """Return the language of a page's path."""
+    first = path.removeprefix("/").partition("/")[0]
+    return first if first in settings.SITE_LANGUAGES[1:] else settings.SITE_LANGUAGES[0]
+
+
+def page_patterns(patterns: Sequence[URLPattern | URLResolver | Any]) -> list[URLResolver]:
+    """Return the URL patterns of pages with the prefix of the active language, none for the first one."""
+    return [URLResolver(LocalePrefixPattern(prefix_default_language=False), list(patterns))]
+
+
+def translated_path(path: str, language: str) -> str:
+    """Return the path of the same page in another language."""
+    current = path_language(path)
+    bare = path if current == settings.SITE_LANGUAGES[0] else path.removeprefix(f"/{current}")
+    return bare if language == settings.SITE_LANGUAGES[0] else f"/{language}{bare}"

@@ -1,0 +1,12 @@
+// Behavior that all pages share. Pages work without it.
+"use strict";
+
+// Buttons with data-copy copy their value.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const before = button.textContent;
+  button.textContent = button.dataset.copied;
+  setTimeout(() => { button.textContent = before; }, 1500);
+});

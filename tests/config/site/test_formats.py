@@ -1,0 +1,83 @@
+"""Formats of the public site's templates: amounts, times and texts from the chain."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone, translation
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.site import formats
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (0, "0"),
+        (1234567, "1.23M"),
+        (999, "999"),
+        (1000, "1.00K"),
+        (12.3456, "12.3"),
+        (0.000012345, "0.0000123"),
+        (Decimal("-1500"), "-1.50K"),
+        (2.5e12, "2.50T"),
+        (10**21, "1.00e+21"),
+        (1.5e-12, "1.50e-12"),
+        (float("inf"), ""),
+        (float("nan"), ""),
+    ],
+)
+def test_numbers_have_three_significant_digits(value, text):
+    assert formats.compact(value) == text
+
+
+def test_amounts_have_the_form_of_the_language():
+    with translation.override("de"):
+        assert (formats.usd(1234567), formats.percent(-12.34)) == ("$1,23M", "-12,3%")
+    assert (formats.usd(-5), formats.usd(None), formats.percent(0), formats.percent(None)) == ("-$5.00", "", "0%", "")
+    assert (formats.percent(12.34), formats.direction(-1), formats.direction(0)) == ("+12.3%", "down", "")
+
+
+@given(value=st.floats() | st.integers() | st.decimals())
+def test_any_number_has_a_short_text(value):
+    assert len(formats.compact(value)) <= 40
+
+
+def test_ages_have_one_unit():
+    now = timezone.now()
+    for seconds, text in ((0, "0s"), (61, "1m"), (7_300, "2h"), (90_000, "1d"), (40_000_000, "1y"), (-60, "0s")):
+        assert f">{text}</time>" in formats.age(now - timedelta(seconds=seconds))
+
+
+def test_deceiving_characters_are_shown_and_not_obeyed():
+    text = formats.shown("pay\u202egnp.exe\u200b\u2066")
+    assert text.count('<span class="control">') == 3 and "&lt;U+202E&gt;" in text
+    assert not any(mark in text for mark in "\u202e\u200b\u2066")
+    assert formats.plain("a\u202eb") == "a<U+202E>b"
+
+
+def test_names_of_people_and_emoji_stay_as_they_are():
+    for name in ("שלום", "قهوة", "नमस्ते", "👩\u200d🚀", "❤\ufe0f", "Việt Nam", "می\u200cخواهم"):
+        assert formats.shown(name) == f"<bdi>{name}</bdi>"
+
+
+def test_long_names_and_piles_of_marks_are_cut():
+    assert len(formats.plain("x" * 10_000)) == 80 and formats.plain("x" * 10_000).endswith("…")
+    assert len(formats.plain("a" + "\u0300" * 5_000)) <= 6
+    assert formats.plain("x" * 80) == "x" * 80 and formats.plain("") == formats.plain(None) == ""
+
+
+@given(text=st.text(max_size=400))
+def test_any_text_is_escaped_and_bounded(text):
+    html = formats.shown(text)
+    inside = (
+        html.removeprefix("<bdi>").removesuffix("</bdi>").replace('<span class="control">', "").replace("</span>", "")
+    )
+    assert "<" not in inside and len(formats.plain(text)) <= 80 * len("<U+E0001>")
+
+
+def test_addresses_are_cut_in_the_middle():
+    assert formats.short_address("0x5FbDB2315678afecb367f032d93F642f64180aa3") == "0x5FbD…0aa3"
+    assert formats.short_address("short") == "short"

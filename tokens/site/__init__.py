@@ -1,0 +1,1 @@
+"""Public site: the pages of tokens."""

@@ -1,0 +1,1 @@
+"""Views of the public site's pages."""
