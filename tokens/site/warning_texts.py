@@ -1,0 +1,65 @@
+"""Texts of warnings about a launch: a title, what it means to a buyer, and from which facts it was derived."""
+
+from typing import NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from tokens.indexing.launch_warnings import (
+    MISSING_POOL_CONFIG,
+    UNUSUAL_PAIR_ADDRESS,
+    UNUSUAL_POSITIONS,
+    UNUSUAL_TICK,
+)
+from tokens.models.token import POSSIBLE_COPY
+
+
+class WarningText(NamedTuple):
+    """Texts of a warning."""
+
+    code: str
+    title: str | Promise
+    meaning: str | Promise
+    derivation: str | Promise
+
+
+_TEXTS = {
+    text.code: text
+    for text in (
+        WarningText(
+            POSSIBLE_COPY,
+            _("Possible copy"),
+            _("Another token with the same name and symbol is older and verified. This one may imitate it."),
+            _("Names and symbols are compared without case, invisible characters and look-alike spellings."),
+        ),
+        WarningText(
+            UNUSUAL_TICK,
+            _("Unusual starting price"),
+            _("The pool started at another price than launches usually do. Early buyers may have paid much less."),
+            _("The starting tick of the pool differs from the usual one of its paired token."),
+        ),
+        WarningText(
+            UNUSUAL_PAIR_ADDRESS,
+            _("Unusual paired token"),
+            _("The token trades against a token that launches seldom use. You may be unable to sell what you get."),
+            _("The paired token is neither the chain's own currency nor one of the known quote tokens."),
+        ),
+        WarningText(
+            UNUSUAL_POSITIONS,
+            _("Unusual liquidity"),
+            _("The liquidity is spread over other prices than usual. The price may move faster than you expect."),
+            _("The positions of the launch match none of the known shapes."),
+        ),
+        WarningText(
+            MISSING_POOL_CONFIG,
+            _("No known pool"),
+            _("The launch has no pool that could be read. There may be no market for this token."),
+            _("The launch transaction created no pool of a known kind, or none with a starting price."),
+        ),
+    )
+}
+
+
+def warning_texts(codes: list[str]) -> list[WarningText]:
+    """Return the texts of warnings; one without a text has its code as the title."""
+    return [_TEXTS.get(code, WarningText(code, code, "", "")) for code in codes]
