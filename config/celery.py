@@ -17,7 +17,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ["CELERY_SKIP_CHECKS"] = "1"
 
 # Rooms of an app that have tasks of their own. Each task has an explicit name, so that its module may move.
-_ROOMS = ["tokens.indexing", "tokens.catalogue", "tokens.market", "tokens.trades", "tokens.deploying"]
+_ROOMS = [
+    "tokens.indexing",
+    "tokens.catalogue",
+    "tokens.market",
+    "tokens.trades",
+    "tokens.deploying",
+    "tokens.site.pictures",
+]
 
 
 class NamedTaskBeat(Beat):

@@ -38,6 +38,10 @@ class PasswordSlotTimeoutError(RetryableError):
     """Another password is checked, and the check did not end in time."""
 
 
+class CardSlotTimeoutError(RetryableError):
+    """Other share cards are drawn, and did not end in time."""
+
+
 class ConcurrencyLimit:
     """Slots for a number of callers. Few more wait for a slot; further ones fail at once, so that a thread is free."""
 
@@ -71,3 +75,5 @@ write_slot = ConcurrencyLimit(SLOTS, WriteSlotTimeoutError)
 shared_run_slot = ConcurrencyLimit(SLOTS, SharedRunSlotTimeoutError)
 large_body_slot = ConcurrencyLimit(1, LargeBodySlotTimeoutError, timeout=1.0)
 password_slot = ConcurrencyLimit(1, PasswordSlotTimeoutError, timeout=1.0)
+# A card takes a tenth of a second of CPU time and some MB.
+card_slot = ConcurrencyLimit(1, CardSlotTimeoutError, timeout=1.0)

@@ -78,7 +78,7 @@ ROOMS = {
 }
 # Modules that Django, Celery, Django REST framework or a command line calls: no other module imports them.
 DOORS = {
-    "views", "tasks", "admin", "management", "urls", "page_urls", "apps", "migrations", "dashboard",
+    "views", "tasks", "admin", "management", "urls", "page_urls", "picture_urls", "apps", "migrations", "dashboard",
 }  # fmt: skip
 # Doors that share DRF's classes among each other and know HTTP.
 HTTP_DOORS = DOORS | {
@@ -98,8 +98,8 @@ SENDS_A_SIGNAL = "config.api.error_handling"
 LOADS_LATE = {"tokens.chains.abi.codec", "tokens.management.commands.deploy_wallets"}
 # File names that frameworks or conventions give, so that several packages have them.
 CONVENTIONAL = {
-    "__init__", "__main__", "admin", "apps", "dashboard", "errors", "metrics", "models", "page_urls", "serializers",
-    "tasks", "types", "urls", "views",
+    "__init__", "__main__", "admin", "apps", "dashboard", "errors", "metrics", "models", "page_urls", "picture_urls",
+    "serializers", "tasks", "types", "urls", "views",
 }  # fmt: skip
 # Modules of under SMALL lines that no framework or convention asks for, each with the reason to be alone.
 SMALL = 40

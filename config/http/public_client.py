@@ -75,19 +75,21 @@ def fetch_public_url(
     allowed: Sequence[Network] = (),
     resolve: HostResolver = resolve_host,
     authorities: str = DEFAULT_CA_BUNDLE_PATH,
+    accept: str = "application/json, */*;q=0.5",
 ) -> bytes:
     """GET an http:// or https:// URL and return the decoded body of a 200.
 
     `timeout` is in seconds and covers everything; `max_bytes` bounds the decoded body. Allowed are any port of the
     `allowed` networks, and ports 80 and 443 of public addresses. `authorities` is the path of the trusted CA
-    certificates, by default those of requests. Raises RetryableError, and PermanentError: AddressForbiddenError,
-    ResponseTooLargeError, HTTPStatusError. No error text contains the URL or an address.
+    certificates, by default those of requests, and `accept` the header of that name. Raises RetryableError, and
+    PermanentError: AddressForbiddenError, ResponseTooLargeError, HTTPStatusError. No error text contains the URL or an
+    address.
     """
     deadline, place = time.monotonic() + timeout, parse_public_url(url)
     for _ in range(MAX_REDIRECTS + 1):
         checked = _allowed_addresses(place, allowed=allowed, resolve=resolve, deadline=deadline)
         with _connection(place, checked, authorities=authorities, deadline=deadline) as connection:
-            answer = _get(connection, place, deadline=deadline, max_bytes=max_bytes)
+            answer = _get(connection, place, accept=accept, deadline=deadline, max_bytes=max_bytes)
         if answer.status not in _REDIRECTS or not answer.location:
             raise_for_status(answer.status, retry_after=answer.retry_after, content=b"")
             return answer.content
@@ -288,13 +290,13 @@ def _response(response: HTTPResponse, *, content: bytes) -> PublicResponse:
     )
 
 
-def _get(connection: HTTPConnection, place: Url, *, deadline: float, max_bytes: int) -> PublicResponse:
+def _get(connection: HTTPConnection, place: Url, *, accept: str, deadline: float, max_bytes: int) -> PublicResponse:
     """Send the GET and read the response; its body only for status 200.
 
     Raises ResponseTooLargeError, ResponseTimeoutError, PermanentError for an unsupported content coding, and the
     errors of connections.
     """
-    headers = _headers(place) | {"Accept": "application/json, */*;q=0.5", "Accept-Encoding": "gzip"}
+    headers = _headers(place) | {"Accept": accept, "Accept-Encoding": "gzip"}
     connection.request("GET", place.request_uri, headers=headers, preload_content=False)
     response = connection.getresponse()
     content = b""

@@ -94,7 +94,7 @@ EDGE_CACHE_SECONDS = env.EDGE_CACHE_SECONDS
 EDGE_CACHE_MB = env.EDGE_CACHE_MB
 # Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
 EDGE_CACHE_PREFIXES = (
-    *("/api/", "/assets/", "/tokens/", "/leaderboard"),
+    *("/api/", "/assets/", "/tokens/", "/leaderboard", "/pictures/", "/cards/"),
     *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
 )
 
@@ -260,6 +260,9 @@ SITE_FOOTER_TEXT = env.SITE_FOOTER_TEXT
 SITE_DEFAULT_CHAIN = env.SITE_DEFAULT_CHAIN
 SITE_SECTIONS = env.SITE_SECTIONS
 SITE_LANGUAGES = env.SITE_LANGUAGES
+SITE_PICTURES = env.SITE_PICTURES
+SITE_PICTURE_DIR = env.SITE_PICTURE_DIR or bundled.local_directory() / "pictures"
+SITE_PICTURE_MB = env.SITE_PICTURE_MB
 
 # Languages and static files.
 

@@ -68,7 +68,11 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.messages.context_processors.messages",
                 "config.site.context.site",
             ],
-            "libraries": {"site_formats": "config.site.formats"},
+            "libraries": {
+                "site_formats": "config.site.formats",
+                "site_pictures": "tokens.site.pictures.picture_tags",
+                "site_cards": "tokens.site.cards.card_tags",
+            },
         },
     },
 ]

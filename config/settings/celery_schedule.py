@@ -27,6 +27,7 @@ SCHEDULE = {
     "queue-provider-tokens": _every(60.0, "tokens.tasks.queue_provider_tokens"),
     "compare-prices": _every(600.0, "tokens.tasks.compare_prices"),
     "fetch-documents": _every(2.0, "tokens.tasks.fetch_documents"),
+    "fetch-pictures": _every(2.0, "tokens.tasks.fetch_pictures"),
     "pull-hub": _every(15.0, "leaderboard.tasks.pull_hub"),
     "note-social-scores": _every(600.0, "leaderboard.tasks.note_social_scores"),
     # The task selects the due intervals.
@@ -45,7 +46,7 @@ QUEUES: dict[str, dict[str, Any]] = {name: {} for name in ("celery", "deploy", "
 # All other tasks use the first queue.
 _QUEUED = {
     "deploy": ("submit_deployment", "submit_waiting", "note_deploy_wallets", "note_wallets_of_chain"),
-    "documents": ("fetch_documents",),
+    "documents": ("fetch_documents", "fetch_pictures"),
     "watch": ("sweep_deployments", "watch_deployments", "watch_chain", "confirm_deployments", "confirm_deployed"),
 }
 ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks} | {

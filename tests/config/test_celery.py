@@ -28,6 +28,7 @@ WIRE_NAMES = {
     "tokens.tasks.confirm_index_requests",
     "tokens.tasks.count_selection",
     "tokens.tasks.fetch_documents",
+    "tokens.tasks.fetch_pictures",
     "tokens.tasks.index_transaction",
     "tokens.tasks.maintain_partitions",
     "tokens.tasks.note_deploy_wallets",

@@ -1,0 +1,1 @@
+"""Share cards: pictures of a token's name and market for previews of links."""

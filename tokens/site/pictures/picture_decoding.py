@@ -1,0 +1,116 @@
+"""Decoding of untrusted pictures, and their encoding as small WebP files without metadata. Pure.
+
+A picture is refused by its header where its pixels would cost too much. SVG is no format here: it is a program.
+"""
+
+import io
+import re
+import struct
+import warnings
+from contextlib import suppress
+
+from PIL import GifImagePlugin, Image, ImageOps, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+
+from config.http.errors import PermanentError
+
+# Imported here, because Pillow would import its plugins of all formats to find that of WebP.
+FORMATS = tuple(
+    reader.format
+    for reader in (
+        PngImagePlugin.PngImageFile,
+        JpegImagePlugin.JpegImageFile,
+        GifImagePlugin.GifImageFile,
+        WebPImagePlugin.WebPImageFile,
+    )
+)
+MAX_PIXELS = 40_000_000
+# Pixels times scans: each scan of a progressive JPEG visits all pixels, and costs its sender a few bytes.
+_MAX_SCANNED_PIXELS = 10 * MAX_PIXELS
+# Pixels up to which a mode that can't be resized well is converted whole.
+_MAX_CONVERTED_PIXELS = 4_000_000
+# Pixels of the result, twice the size at which pages show it on dense screens.
+SIZE = 160
+_QUALITY = 82
+_START_OF_SCAN = b"\xff\xda"
+_WEBP = re.compile(rb"RIFF....WEBP(VP8 |VP8L|VP8X)....", re.DOTALL)
+
+
+class UnusablePictureError(PermanentError):
+    """The content is no picture of a supported format, or a too large one."""
+
+
+def encode_picture(content: bytes) -> bytes:
+    """Return the first frame as a WebP file of SIZE pixels a side, its center cropped. Raises UnusablePictureError."""
+    try:
+        with warnings.catch_warnings():
+            # Pillow warns of pictures that are refused below.
+            warnings.simplefilter("ignore")
+            return _encode(content)
+    except UnusablePictureError:
+        raise
+    # Decoders raise errors of any kind for hostile content.
+    except Exception as error:
+        raise UnusablePictureError(f"a picture that can't be decoded ({type(error).__name__})") from error
+
+
+def _encode(content: bytes) -> bytes:
+    # Pillow's reader of WebP allocates all pixels when it reads the header.
+    _check_pixels(*_webp_size(content))
+    with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+        _check_pixels(*image.size)
+        if isinstance(image, JpegImagePlugin.JpegImageFile):
+            if image.width * image.height * content.count(_START_OF_SCAN) > _MAX_SCANNED_PIXELS:
+                raise UnusablePictureError("a picture of too many scans")
+            # The decoder leaves out detail that the result has no room for.
+            image.draft("RGB", (2 * SIZE, 2 * SIZE))
+        small = _small_copy(image)
+    # A picture whose EXIF data can't be read stays as it is.
+    with suppress(Exception):
+        small = ImageOps.exif_transpose(small)
+    # A new picture: what is saved has no metadata of the old one.
+    bare = Image.new(small.mode, small.size)
+    bare.paste(small)
+    output = io.BytesIO()
+    bare.save(output, "WEBP", quality=_QUALITY, method=4)
+    return output.getvalue()
+
+
+def _check_pixels(width: int, height: int) -> None:
+    if width * height > MAX_PIXELS:
+        raise UnusablePictureError(f"a picture of more than {MAX_PIXELS // 10**6} megapixels")
+
+
+def _small_copy(image: Image.Image) -> Image.Image:
+    """Return the center as a square of SIZE pixels in RGB or RGBA, with the orientation of the EXIF data to apply."""
+    side = min(image.size)
+    left, top = (image.width - side) // 2, (image.height - side) // 2
+    box = (left, top, left + side, top + side)
+    has_alpha = image.mode in ("LA", "PA", "RGBA") or "transparency" in image.info
+    whole: Image.Image = image
+    if image.mode not in ("L", "RGB"):
+        if side * side > _MAX_CONVERTED_PIXELS:
+            # Converted whole, the picture would take four times the memory.
+            whole = image.resize((8 * SIZE, 8 * SIZE), Image.Resampling.NEAREST, box=box)
+            box = (0, 0, *whole.size)
+        if whole.mode.startswith("I"):
+            # Of 16 bits: Pillow's conversion cuts values off instead of scaling them.
+            whole = whole.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+        whole = whole.convert("RGBA" if has_alpha else "RGB")
+    small = whole.resize((SIZE, SIZE), Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
+    return small.convert("RGBA" if has_alpha else "RGB")
+
+
+def _webp_size(content: bytes) -> tuple[int, int]:
+    """Return width and height of a WebP file's canvas from its first chunk; zeros for another format."""
+    found = _WEBP.match(content[:30])
+    if found is None or len(content) < 30:
+        return 0, 0
+    match found[1]:
+        case b"VP8X":
+            width, height = (int.from_bytes(content[start : start + 3], "little") + 1 for start in (24, 27))
+        case b"VP8L":
+            (bits,) = struct.unpack_from("<I", content, 21)
+            width, height = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        case _:
+            width, height = (part & 0x3FFF for part in struct.unpack_from("<HH", content, 26))
+    return width, height

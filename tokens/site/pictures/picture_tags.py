@@ -1,0 +1,31 @@
+"""Template tags of tokens' pictures: the URL of a picture, and the letters and the tint of its placeholder."""
+
+from typing import Any
+
+from django import template
+from django.conf import settings
+from django.urls import reverse
+
+from tokens.site.pictures.placeholders import initials, tint_number
+from tokens.site.pictures.wanted_pictures import picture_key, picture_source
+
+register = template.Library()
+register.filter("initials", initials)
+
+
+@register.filter
+def tint(address: str) -> str:
+    """Return the class of the tint of an address."""
+    return f"tint-{tint_number(address)}"
+
+
+@register.simple_tag
+def picture_url(token: Any) -> str:
+    """Return the path of a token's picture; empty if it has none, or if pictures are off.
+
+    The token needs `chain_id`, `contract_address` and `img_url`. The path has a digest of `img_url`, so that a changed
+    picture is seen at once.
+    """
+    if not settings.SITE_PICTURES or not token.img_url or picture_source(token.img_url) is None:
+        return ""
+    return reverse("token-picture", args=[token.chain_id, token.contract_address, picture_key(token.img_url)])
