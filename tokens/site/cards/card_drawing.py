@@ -4,6 +4,7 @@ Callers limit how many are drawn at a time.
 """
 
 import io
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from urllib.parse import urlsplit
@@ -78,10 +79,11 @@ def _draw_token(card: Image.Image, draw: ImageDraw.ImageDraw, facts: CardFacts) 
     width = WIDTH - _MARGIN - left
     symbol = drawable(plain(facts.symbol, 40), "") or address
     text, font = fit_text(symbol, (92, 76, 62, 50, 42), width, is_bold=True)
-    draw.text((left, 232), text, fill=_INK, font=font, anchor="ls")
     lines = [drawable(plain(facts.name, 80), ""), "" if symbol == address else address]
-    text, font = fit_text("  ·  ".join(filter(None, lines)), (38, 32), width)
-    draw.text((left, 298), text, fill=_SOFT, font=font, anchor="ls")
+    below, small = fit_text("  ·  ".join(filter(None, lines)), (38, 32), width)
+    # Without a second line, in the middle of the picture.
+    draw.text((left, 232 if below else 240), text, fill=_INK, font=font, anchor="ls" if below else "lm")
+    draw.text((left, 298), below, fill=_SOFT, font=small, anchor="ls")
 
 
 def _picture(facts: CardFacts) -> Image.Image:
@@ -113,7 +115,7 @@ def _draw_market(draw: ImageDraw.ImageDraw, facts: CardFacts) -> None:
 
 
 def _decimal(value: float | None) -> Decimal | None:
-    return None if value is None else Decimal(repr(value))
+    return None if value is None or not math.isfinite(value) else Decimal(repr(value))
 
 
 def _draw_chart(card: Image.Image, prices: Sequence[float]) -> None:

@@ -24,6 +24,8 @@ FORMATS = tuple(
     )
 )
 MAX_PIXELS = 40_000_000
+# Pillow's reader of WebP has several copies of all pixels: a file of 46 bytes with 40 megapixels takes 630 MB.
+_MAX_WEBP_PIXELS = MAX_PIXELS // 4
 # Pixels times scans: each scan of a progressive JPEG visits all pixels, and costs its sender a few bytes.
 _MAX_SCANNED_PIXELS = 10 * MAX_PIXELS
 # Pixels up to which a mode that can't be resized well is converted whole.
@@ -54,8 +56,8 @@ def encode_picture(content: bytes) -> bytes:
 
 
 def _encode(content: bytes) -> bytes:
-    # Pillow's reader of WebP allocates all pixels when it reads the header.
-    _check_pixels(*_webp_size(content))
+    # Before Pillow's reader of WebP, which allocates all pixels when it reads the header.
+    _check_pixels(*_webp_size(content), limit=_MAX_WEBP_PIXELS)
     with Image.open(io.BytesIO(content), formats=FORMATS) as image:
         _check_pixels(*image.size)
         if isinstance(image, JpegImagePlugin.JpegImageFile):
@@ -75,9 +77,9 @@ def _encode(content: bytes) -> bytes:
     return output.getvalue()
 
 
-def _check_pixels(width: int, height: int) -> None:
-    if width * height > MAX_PIXELS:
-        raise UnusablePictureError(f"a picture of more than {MAX_PIXELS // 10**6} megapixels")
+def _check_pixels(width: int, height: int, *, limit: int = MAX_PIXELS) -> None:
+    if width * height > limit:
+        raise UnusablePictureError(f"a picture of more than {limit // 10**6} megapixels")
 
 
 def _small_copy(image: Image.Image) -> Image.Image:

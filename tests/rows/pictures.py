@@ -1,0 +1,54 @@
+"""Pictures as their hosts send them: of every format and mode, and hostile ones."""
+
+import io
+import struct
+import zlib
+from typing import Any
+
+from PIL import Image
+
+RED, GREEN, BLUE = (220, 20, 20), (20, 180, 20), (20, 20, 220)
+
+
+def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
+    """Return an image as a file."""
+    output = io.BytesIO()
+    image.save(output, form, **options)
+    return output.getvalue()
+
+
+def decoded(body: bytes) -> Image.Image:
+    """Return a WebP file's image in RGBA."""
+    with Image.open(io.BytesIO(body), formats=("WEBP",)) as image:
+        return image.convert("RGBA")
+
+
+def plain_picture(color: tuple[int, int, int] = RED, size: tuple[int, int] = (64, 64)) -> Image.Image:
+    """Return a picture of one color."""
+    return Image.new("RGB", size, color)
+
+
+def png_bomb(width: int, height: int) -> bytes:
+    """Return a PNG of so many pixels, whose rows are missing."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    rows = zlib.compress(b"\0" * 1_000_000)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def jpeg_of_scans(scans: int) -> bytes:
+    """Return a JPEG of a megapixel whose last scan is repeated so often."""
+    body = encoded(Image.new("L", (1000, 1000), 128), "JPEG", progressive=True)
+    start = body.rindex(b"\xff\xda")
+    return body[:start] + body[start:-2] * scans + body[-2:]
+
+
+def long_animation(frames: int) -> bytes:
+    """Return a GIF whose first frame is red, and all others one black pixel."""
+    first, other = encoded(plain_picture(), "GIF"), encoded(Image.new("L", (1, 1)), "GIF")
+    # Header of 13 bytes and a global palette of 2 to the power of its size.
+    start = 13 + 3 * 2 ** ((other[10] & 7) + 1)
+    return first[:-1] + other[start:-1] * frames + b";"

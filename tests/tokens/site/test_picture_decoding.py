@@ -1,0 +1,176 @@
+"""Decoding of untrusted pictures: formats and modes, and what is refused by its header."""
+
+import resource
+import struct
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, PngImagePlugin
+
+from tests.rows.pictures import (
+    BLUE,
+    GREEN,
+    RED,
+    decoded,
+    encoded,
+    jpeg_of_scans,
+    long_animation,
+    plain_picture,
+    png_bomb,
+)
+from tokens.site.pictures.picture_decoding import SIZE, UnusablePictureError, encode_picture
+
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><script>alert(1)</script></svg>"
+
+
+def middle_of(body: bytes) -> tuple[int, ...]:
+    return decoded(body).getpixel((SIZE // 2, SIZE // 2))
+
+
+def is_near(color: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    return all(abs(one - other) <= 24 for one, other in zip(color, expected, strict=False))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 900), (64, 64), (3000, 40), (2500, 2500)])
+@pytest.mark.parametrize(
+    ("mode", "form"),
+    [
+        *((mode, "PNG") for mode in ("1", "L", "LA", "P", "RGB", "RGBA")),
+        *((mode, "JPEG") for mode in ("L", "RGB", "CMYK")),
+        *((mode, "GIF") for mode in ("L", "P")),
+        *((mode, "WEBP") for mode in ("RGB", "RGBA")),
+    ],
+)
+def test_pictures_of_all_modes_become_small_squares(mode, form, size):
+    color = (255, 255, 255) if mode in ("1", "L", "LA") else RED
+    given = plain_picture(color, size)
+    # Without the dithering of a fixed palette.
+    body = encode_picture(encoded(given.quantize(8) if mode == "P" else given.convert(mode), form))
+    picture = decoded(body)
+    assert picture.size == (SIZE, SIZE) and is_near(middle_of(body), (*color, 255))
+    assert len(body) < 2_000
+
+
+def test_the_center_is_cropped():
+    wide = plain_picture(BLUE, (300, 100))
+    wide.paste(GREEN, (100, 0, 200, 100))
+    picture = decoded(encode_picture(encoded(wide)))
+    assert all(is_near(picture.getpixel(place), GREEN) for place in ((8, 8), (80, 80), (151, 151)))
+
+
+def test_the_orientation_of_a_camera_is_applied_and_its_data_dropped():
+    picture = plain_picture(RED, (200, 200))
+    picture.paste(BLUE, (0, 0, 200, 100))
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F] = 6, "Maker of the camera"
+    body = encode_picture(encoded(picture, "JPEG", exif=exif))
+    turned = decoded(body)
+    # Turned clockwise: the upper half is on the right.
+    assert is_near(turned.getpixel((150, 80)), BLUE) and is_near(turned.getpixel((10, 80)), RED)
+    assert b"Maker" not in body and b"EXIF" not in body
+
+
+def test_broken_camera_data_cost_only_the_orientation():
+    body = encode_picture(encoded(plain_picture(), "JPEG", exif=b"Exif\0\0MM\0*\xff\xff\xff\xff"))
+    assert is_near(middle_of(body), RED)
+
+
+def test_metadata_and_color_profiles_are_dropped():
+    texts = PngImagePlugin.PngInfo()
+    texts.add_text("Comment", "secret place")
+    body = encode_picture(encoded(plain_picture(), pnginfo=texts, icc_profile=b"secret profile"))
+    assert b"secret" not in body and b"ICCP" not in body
+
+
+@pytest.mark.parametrize("form", ["PNG", "GIF"])
+@pytest.mark.parametrize("side", [100, 2500])
+def test_the_transparent_color_of_a_palette_stays_transparent(form, side):
+    picture = Image.new("P", (side, side), 0)
+    picture.putpalette([*RED, *GREEN])
+    picture.paste(1, (0, 0, side // 2, side))
+    shown = decoded(encode_picture(encoded(picture, form, transparency=0)))
+    assert is_near(shown.getpixel((20, 80)), (*GREEN, 255)) and shown.getpixel((150, 80))[3] == 0
+
+
+def test_sixteen_bits_are_scaled_instead_of_cut():
+    assert is_near(middle_of(encode_picture(encoded(Image.new("I;16", (50, 50), 30_000)))), (117, 117, 117))
+
+
+def test_only_the_first_of_ten_thousand_frames_is_decoded():
+    animation = long_animation(10_000)
+    started = time.process_time()
+    assert is_near(middle_of(encode_picture(animation)), RED)
+    # All frames take a second.
+    assert time.process_time() - started < 0.5
+
+
+def webp_header(kind: bytes, size: bytes) -> bytes:
+    chunk = kind + struct.pack("<I", len(size)) + size
+    return b"RIFF" + struct.pack("<I", 4 + len(chunk)) + b"WEBP" + chunk
+
+
+HUGE = {
+    "PNG": png_bomb(60_000, 60_000),
+    "PNG of the largest size": png_bomb(2**31 - 1, 2**31 - 1),
+    "GIF": b"GIF89a" + struct.pack("<HH", 65_535, 65_535) + b"\0\0\0,\0\0\0\0\xff\xff\xff\xff\0\x02\0;",
+    "GIF of a huge frame": b"GIF89a\1\0\1\0\0\0\0,\0\0\0\0\xff\xff\xff\xff\0\x02\0;",
+    "WebP with a canvas": webp_header(b"VP8X", b"\0" * 4 + b"\xff\xff\x00" + b"\xff\xff\x00"),
+    "lossless WebP": webp_header(b"VP8L", b"\x2f" + struct.pack("<I", 0x3FFF | 0x3FFF << 14) + b"\0" * 9),
+    "lossy WebP": webp_header(b"VP8 ", b"\0\0\0\x9d\x01\x2a" + struct.pack("<HH", 16_383, 16_383) + b"\0" * 9),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_a_bomb_is_refused_by_its_header(name):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UnusablePictureError, match=r"megapixels|DecompressionBombError"):
+        encode_picture(HUGE[name])
+    # KiB.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
+
+
+def test_a_jpeg_of_many_scans_is_refused():
+    assert encode_picture(jpeg_of_scans(100))
+    with pytest.raises(UnusablePictureError, match="too many scans"):
+        encode_picture(jpeg_of_scans(500))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        SVG,
+        b"<!DOCTYPE html><html><body>Not found",
+        b"\x89PNG\r\n\x1a\n",
+        b"GIF89a",
+        b"RIFF\0\0\0\0WEBP",
+        encoded(plain_picture(), "BMP"),
+        encoded(plain_picture(), "TIFF"),
+        encoded(plain_picture(), "ICO"),
+        encoded(plain_picture(), "PDF"),
+        encoded(plain_picture(size=(500, 500)), "JPEG")[:1500],
+        encoded(Image.effect_noise((300, 300), 50))[:30_000],
+        png_bomb(4000, 4000),
+    ],
+)
+def test_what_is_no_whole_picture_is_refused(content):
+    with pytest.raises(UnusablePictureError):
+        encode_picture(content)
+
+
+@given(
+    content=st.sampled_from(["PNG", "JPEG", "GIF", "WEBP"]).map(lambda form: encoded(plain_picture(), form)),
+    changes=st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), max_size=20),
+    end=st.floats(0, 1),
+)
+def test_changed_files_are_decoded_or_refused(content, changes, end):
+    changed = bytearray(content)
+    for place, value in changes:
+        changed[int(place * len(changed))] = value
+    try:
+        body = encode_picture(bytes(changed[: int(end * len(changed)) + 1]))
+    except UnusablePictureError:
+        return
+    assert decoded(body).size == (SIZE, SIZE)
