@@ -129,6 +129,7 @@ ALONE = {
     "tokens.fees.claimed": "one of the room's three subjects",
     "tokens.indexing.chain_lock": "shared by indexing, following and deploying",
     "tokens.installation.address_formats": "imported without the nodes of the settings",
+    "tokens.site.pictures.picture_tags": "settings name it",
     "tokens.models.expressions": "shared by several models",
 }
 CONVENTIONAL_CLASSES = {"Command", "Meta", "Migration"}

@@ -1,5 +1,6 @@
 """Font of share cards: Inter, which has the Latin, Greek and Cyrillic scripts, and the texts that it can draw."""
 
+import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -15,12 +16,16 @@ _MISSING = "\uffff"
 ELLIPSIS = "…"
 
 
-@cache
 def card_font(size: int, *, is_bold: bool = False) -> ImageFont.FreeTypeFont:
     """Return the font in pixels; loaded once for each process, which takes about 10 ms."""
+    return _load(size, _BOLD if is_bold else _REGULAR)
+
+
+@cache
+def _load(size: int, weight: int) -> ImageFont.FreeTypeFont:
     font = ImageFont.truetype(_FILE, size)
     optical = min(max(size, _SMALLEST_OPTICAL), _LARGEST_OPTICAL)
-    font.set_variation_by_axes([optical, _BOLD if is_bold else _REGULAR])
+    font.set_variation_by_axes([optical, weight])
     return font
 
 
@@ -45,6 +50,9 @@ def fit_text(
 
 @lru_cache(maxsize=4096)
 def _has_glyph(character: str) -> bool:
+    # The font has pictures of its own in the private ranges.
+    if unicodedata.category(character) in ("Co", "Cs", "Cn"):
+        return False
     font = card_font(32)
     mask, missing = font.getmask(character), font.getmask(_MISSING)
     return mask.size != missing.size or bytes(mask) != bytes(missing)

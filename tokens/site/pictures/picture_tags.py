@@ -6,17 +6,12 @@ from django import template
 from django.conf import settings
 from django.urls import reverse
 
-from tokens.site.pictures.placeholders import initials, tint_number
+from tokens.site.pictures.placeholders import initials, tint_class
 from tokens.site.pictures.wanted_pictures import picture_key, picture_source
 
 register = template.Library()
 register.filter("initials", initials)
-
-
-@register.filter
-def tint(address: str) -> str:
-    """Return the class of the tint of an address."""
-    return f"tint-{tint_number(address)}"
+register.filter("tint", tint_class)
 
 
 @register.simple_tag

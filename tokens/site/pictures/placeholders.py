@@ -21,6 +21,11 @@ def tint_number(address: str) -> int:
     return zlib.crc32(address.lower().encode()) % len(TINTS)
 
 
+def tint_class(address: str) -> str:
+    """Return the class of site.css with the tint of an address."""
+    return f"tint-{tint_number(address)}"
+
+
 def initials(symbol: str | None) -> str:
     """Return the first two letters or digits of a symbol, one if it is wide; a question mark if there is none."""
     # Marks, controls and emoji are no letters: the text is safe and has a width that fits.

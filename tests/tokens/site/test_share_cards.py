@@ -1,0 +1,247 @@
+"""Share cards, and the tags of a token's page that name them."""
+
+import html
+import io
+import json
+import math
+import re
+import threading
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from config.concurrency_limits import card_slot
+from tests.html_pages import HOSTILE, read_page
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.pictures import RED, encoded, plain_picture
+from tests.tokens.market.stored_trades import make_candle, make_weeks
+from tokens.models import Market
+from tokens.site.cards.card_drawing import HEIGHT, WIDTH, draw_card
+from tokens.site.cards.card_facts import CardFacts, fetch_card
+from tokens.site.cards.card_fonts import card_font, drawable, fit_text
+from tokens.site.pictures.picture_decoding import encode_picture
+from tokens.site.pictures.picture_files import store_picture
+from tokens.site.pictures.wanted_pictures import picture_key
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+FACTS = CardFacts(chain="Base", contract_address=ADDRESS, symbol="HIGHER", name="Higher")
+
+
+def card_path(token):
+    return f"/cards/{token.chain_id}/{token.contract_address}.png"
+
+
+def image_of(body):
+    with Image.open(io.BytesIO(body), formats=("PNG",)) as image:
+        image.load()
+        return image
+
+
+def has_color(image, box, color):
+    return any(other == color for _, other in image.crop(box).convert("RGB").getcolors(10**6))
+
+
+def test_a_card_is_a_small_png_for_shared_caches(client, django_assert_num_queries):
+    token = TokenFactory()
+    with django_assert_num_queries(3):
+        answer = client.get(card_path(token))
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png")
+    assert answer.headers["Cache-Control"] == "public, s-maxage=300" and not answer.cookies
+    assert image_of(answer.content).size == (1200, 800) == (WIDTH, HEIGHT)
+    assert len(answer.content) < 200_000
+
+
+@pytest.mark.parametrize(
+    "path", [f"/cards/8453/{ADDRESS}.png", f"/cards/{'9' * 400}/{ADDRESS}.png", "/cards/8453/0x12.png", "/cards/8453/a"]
+)
+def test_missing_tokens_have_no_card(client, path):
+    assert client.get(path).status_code == 404
+
+
+def test_cards_are_only_read(client):
+    assert client.post(card_path(TokenFactory())).status_code == 405
+
+
+def test_a_card_has_market_and_prices_of_the_last_day(settings):
+    now = timezone.now()
+    make_weeks(3, first=(now - timedelta(days=now.weekday() + 7)).replace(hour=0, minute=0, second=0, microsecond=0))
+    token = TokenFactory()
+    Market.objects.filter(pk=token.pk).update(market_cap=1_234_567.0, price_change_24h=-4.5)
+    for hours, price in ((30, 9), (20, 2), (10, 4), (1, 3)):
+        make_candle(token, now - timedelta(hours=hours), *[price] * 4)
+    facts = fetch_card(token)
+    assert (facts.market_cap, facts.change_24h, facts.chain) == (1_234_567.0, -4.5, "Base")
+    # In USD the double; intervals without trades have the price before them.
+    assert facts.prices[-1] == 6 and {4.0, 8.0, 6.0} <= set(facts.prices) and 60 < len(facts.prices) <= 96
+
+
+def test_a_card_shows_the_stored_picture(client, settings, tmp_path):
+    settings.SITE_PICTURES, settings.SITE_PICTURE_DIR = True, tmp_path
+    token = TokenFactory(img_url="https://a.example/1.png")
+    area = (70, 180, 230, 320)
+    assert not has_color(image_of(client.get(card_path(token)).content), area, (219, 20, 20))
+    store_picture(picture_key(token.img_url), encode_picture(encoded(plain_picture(RED))))
+    with_picture = image_of(client.get(card_path(token)).content).convert("RGB").getpixel((150, 240))
+    assert all(abs(one - other) < 24 for one, other in zip(with_picture, RED, strict=True))
+
+
+def test_a_blocked_tokens_card_is_neutral(client, settings, tmp_path):
+    settings.SITE_PICTURES, settings.SITE_PICTURE_DIR = True, tmp_path
+    blocked = TokenFactory(symbol="BAD", name="Bad words", blocked=True, img_url="https://a.example/1.png")
+    facts = fetch_card(blocked)
+    assert facts == CardFacts(chain="Base", contract_address=blocked.contract_address, is_blocked=True)
+    assert client.get(card_path(blocked)).content == draw_card(facts)
+
+
+def test_another_color_and_name_of_the_installation_are_on_its_cards(settings):
+    before = draw_card(FACTS)
+    settings.SITE_COLOR = "#ffee00"
+    assert image_of(draw_card(FACTS)).getpixel((600, 5)) == (0xFF, 0xEE, 0)
+    settings.SITE_NAME = "Hoist & Co"
+    assert len({before, draw_card(FACTS)}) == 2
+    # Its host in place of a name without glyphs.
+    settings.SITE_NAME, settings.SITE_URL = "发射台", "https://board.example"
+    named = draw_card(FACTS)
+    settings.SITE_NAME = "board.example"
+    assert draw_card(FACTS) == named
+
+
+@pytest.mark.parametrize("symbol", ["哈基米", "🚀", "مرحبا", "עברית", "\ue000", "\uffff", "ก", "\U0001f1e9"])
+def test_a_text_without_glyphs_is_replaced_by_the_address(symbol):
+    assert drawable(symbol, "") == ""
+    assert draw_card(replace(FACTS, symbol=symbol, name="")) == draw_card(replace(FACTS, symbol="", name=""))
+    assert draw_card(replace(FACTS, name=symbol)) == draw_card(replace(FACTS, name=""))
+
+
+@pytest.mark.parametrize("text", ["HIGHER", "Ünïcødé", "Привет", "Ωμέγα", "Việt Nam", "$€₿", "<U+202E>", "a…b"])
+def test_the_font_has_scripts_of_europe(text):
+    assert drawable(text, "") == text
+
+
+HOSTILE_TEXTS = [
+    HOSTILE,
+    "\u202egnp.exe",
+    "x" * 10_000,
+    "W" * 10_000,
+    "\n" * 50,
+    "a\nb\tc",
+    "\0",
+    "z" + "\u0301" * 500,
+    "\u200d\u200b\ufeff",
+    " ",
+    "%s{0}",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_hostile_names_stay_within_their_card(text):
+    image = image_of(draw_card(replace(FACTS, symbol=text, name=text)))
+    assert image.size == (WIDTH, HEIGHT)
+    # Nothing is drawn in the margins.
+    for box in ((0, 120, 60, HEIGHT), (WIDTH - 60, 120, WIDTH, HEIGHT), (0, 740, WIDTH, HEIGHT)):
+        assert len(image.crop(box).convert("RGB").getcolors(10**6)) == 1
+
+
+@given(
+    symbol=st.text(max_size=60),
+    market_cap=st.none() | st.floats(),
+    change=st.none() | st.floats(),
+    prices=st.lists(st.floats(0, 1e15), max_size=5),
+)
+def test_any_facts_have_a_card(symbol, market_cap, change, prices):
+    body = draw_card(
+        replace(FACTS, symbol=symbol, name=symbol, market_cap=market_cap, change_24h=change, prices=tuple(prices))
+    )
+    assert image_of(body).size == (WIDTH, HEIGHT)
+
+
+@pytest.mark.parametrize("prices", [(), (1.0,), (1.0, 1.0), (0.0, 0.0), (1e-300, 1e300), (5e-324, 1e-323)])
+def test_any_prices_have_a_chart(prices):
+    assert draw_card(replace(FACTS, prices=prices, market_cap=math.inf, change_24h=math.nan))
+
+
+def test_a_text_is_cut_where_no_font_is_small_enough():
+    text, font = fit_text("W" * 500, (40, 20), 300)
+    assert text.endswith("…") and font.getlength(text) <= 300 and font is card_font(20)
+    assert fit_text("W", (40, 20), 300) == ("W", card_font(40))
+
+
+def test_further_cards_get_503_while_some_are_drawn(client):
+    token, entered, leave = TokenFactory(), threading.Barrier(3), threading.Event()
+
+    def occupy() -> None:
+        entered.wait()
+        with card_slot(timeout=60):
+            leave.wait()
+
+    threads = [threading.Thread(target=occupy) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    entered.wait()
+    try:
+        answer = None
+        # Until both threads hold or wait for the slot, a card may be drawn.
+        while answer is None or answer.status_code == 200:
+            answer = client.get(card_path(token))
+    finally:
+        leave.set()
+        for thread in threads:
+            thread.join()
+    assert (answer.status_code, answer.headers["Retry-After"], answer.headers["Cache-Control"]) == (
+        503,
+        "2",
+        "no-store",
+    )
+    assert client.get(card_path(token)).status_code == 200
+
+
+def tags_of(client, token, *, language=""):
+    answer = client.get(f"{language}/tokens/{token.chain_id}/{token.contract_address}")
+    read_page(answer)
+    found = re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', answer.text)
+    return {name: html.unescape(value) for name, value in found}
+
+
+def test_a_tokens_page_names_its_card(client, settings):
+    settings.SITE_URL, settings.SITE_NAME = "https://board.example", "Board " * 10
+    token = TokenFactory(symbol="UP", name="Higher")
+    path = f"{token.chain_id}/{token.contract_address}"
+    tags = tags_of(client, token)
+    image = f"https://board.example/cards/{path}.png"
+    assert (tags["og:image"], tags["og:image:width"], tags["og:image:height"]) == (image, "1200", "800")
+    assert tags["og:title"] == "UP on Base" and "UP on Base" in tags["og:image:alt"]
+    assert tags["og:url"] == f"https://board.example/tokens/{path}"
+    assert tags["twitter:card"] == "summary_large_image"
+    embed = json.loads(tags["fc:miniapp"])
+    button = embed["button"]
+    assert (embed["version"], embed["imageUrl"]) == ("1", image) and len(button["title"]) <= 32
+    assert button["action"]["type"] == "launch_frame" and button["action"]["url"] == tags["og:url"]
+    assert len(button["action"]["name"]) == 32
+    assert client.get(image.removeprefix("https://board.example")).status_code == 200
+
+
+def test_a_page_in_another_language_names_the_same_card(client):
+    token = TokenFactory()
+    tags = tags_of(client, token, language="/de")
+    assert "/de/tokens/" in tags["og:url"] and "/de/" not in tags["og:image"]
+
+
+@pytest.mark.parametrize("factory", [TokenFactory, SolanaTokenFactory])
+@pytest.mark.parametrize("text", [*HOSTILE_TEXTS[:1], '"}', "\u202e", "x" * 10_000, "🚀", "مرحبا"])
+def test_hostile_names_stay_within_their_tags(client, factory, text):
+    tags = tags_of(client, factory(symbol=text, name=text, img_url=HOSTILE))
+    embed = json.loads(tags["fc:miniapp"])
+    assert set(embed) == {"version", "imageUrl", "button"} and "\u202e" not in "".join(tags.values())
+    assert max(map(len, tags.values())) < 1_024
+
+
+def test_the_tags_of_a_blocked_token_do_not_have_its_name(client):
+    tags = tags_of(client, TokenFactory(symbol="BADSYMBOL", name="BADNAME", blocked=True))
+    assert not re.search("BADSYMBOL|BADNAME", str(tags))
