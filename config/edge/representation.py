@@ -15,6 +15,8 @@ from config.api.routing import view_class
 _READS = ("GET", "HEAD")
 # Compression does not shrink shorter bodies; the number is GZipMiddleware's.
 _SHORTEST_COMPRESSED = 200
+# Their formats compress already.
+_COMPRESSED_TYPES = ("image/png", "image/webp")
 # A longer Accept-Encoding counts as none: there are about ten content codings.
 MAX_ACCEPT_ENCODING = 256
 # Entity tags of one If-None-Match that are compared; a cache has few representations of one URL.
@@ -39,8 +41,8 @@ class CompressionMiddleware(GZipMiddleware):
     """Middleware that adds an ETag, then compresses the body if the client accepts gzip.
 
     Only below /api/, and public responses: admin pages hold secrets beside text that others control, and the length
-    of a compressed page would leak them (BREACH). Streams are not compressed, nor are the responses of a view that
-    declares its whole `vary`.
+    of a compressed page would leak them (BREACH). Streams and pictures are not compressed, nor are the responses of a
+    view that declares its whole `vary`.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
@@ -56,7 +58,8 @@ class CompressionMiddleware(GZipMiddleware):
         if response.status_code == 200 and response.content and NO_STORE not in kept and "ETag" not in response:
             # Processors have instructions for this digest.
             response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
-        if len(response.content) < _SHORTEST_COMPRESSED or getattr(view_class(request), "vary", None):
+        is_compressed = response.get("Content-Type", "") in _COMPRESSED_TYPES
+        if is_compressed or len(response.content) < _SHORTEST_COMPRESSED or getattr(view_class(request), "vary", None):
             return response
         if not accepts_gzip(request.headers.get("Accept-Encoding", "")):
             patch_vary_headers(response, ("Accept-Encoding",))

@@ -51,8 +51,10 @@ def has_color(image, box, color):
 def test_a_card_is_a_small_png_for_shared_caches(client, django_assert_num_queries):
     token = TokenFactory()
     with django_assert_num_queries(3):
-        answer = client.get(card_path(token))
+        answer = client.get(card_path(token), headers={"accept-encoding": "gzip"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png")
+    # Its format is a compressed one.
+    assert not {"Content-Encoding", "Vary"} & set(answer.headers)
     assert answer.headers["Cache-Control"] == "public, s-maxage=300" and not answer.cookies
     assert image_of(answer.content).size == (1200, 800) == (WIDTH, HEIGHT)
     assert len(answer.content) < 200_000

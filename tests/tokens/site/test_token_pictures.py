@@ -18,6 +18,7 @@ from tests.nodes.document_host import DocumentHost, Page, document_host, redirec
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.rows.pictures import GREEN, decoded, encoded, plain_picture, png_bomb
+from tests.tokens.indexing.test_worker_kill import celery
 from tokens.site.pictures import tasks, wanted_pictures
 from tokens.site.pictures.picture_files import prune_pictures, read_picture, store_picture
 from tokens.site.pictures.placeholders import TINTS, initials, placeholder_svg, tint_number
@@ -255,6 +256,15 @@ def test_the_oldest_pictures_are_removed_above_the_limit(host, tmp_path):
     assert [read_picture(key) is None for key in keys] == [True] * 6 + [False] * 4
 
 
+def test_a_round_keeps_the_limit_of_the_disk_once_a_minute(host, settings):
+    settings.SITE_PICTURE_MB = 0
+    urls = [host.put(path, Page(body=encoded(plain_picture()))) for path in ("/a", "/b")]
+    for url in urls:
+        request_picture(url)
+        assert fetch_wanted_pictures() == 1
+    assert [read_picture(picture_key(url)) is None for url in urls] == [True, False]
+
+
 def test_without_redis_pages_have_placeholders(client, host, own_server):
     token = TokenFactory(img_url=host.put("/a", Page(body=encoded(plain_picture()))))
     own_server.stop()
@@ -285,6 +295,25 @@ def test_one_round_runs_at_a_time(client, host):
     first.join()
     # The first round goes on with what was requested meanwhile.
     assert counts == [2] and host.received == ["/a", "/b"]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_of_the_documents_queue_fetches_pictures(client, host, service_environment, tmp_path, settings):
+    settings.SITE_PICTURE_DIR = tmp_path / "pictures"
+    token = TokenFactory(img_url=host.put("/a", Page(body=encoded(plain_picture()))))
+    environment = service_environment | {
+        "OUTBOUND_ALLOWED_NETWORKS": "127.0.0.1",
+        "SITE_PICTURES": "true",
+        "SITE_PICTURE_DIR": str(settings.SITE_PICTURE_DIR),
+    }
+    settings.REDIS_URL = environment["REDIS_URL"]
+    beat = ["beat", "--scheduler", "celery.beat:Scheduler", "--pidfile=", "--schedule", str(tmp_path / "schedule")]
+    of_documents = ["worker", "--queues", "documents", "--concurrency", "1", "--loglevel", "warning"]
+    assert is_placeholder(client.get(picture_path(token)))
+    with celery(*beat, environment=environment), celery(*of_documents, environment=environment):
+        wait_for(lambda: read_picture(picture_key(token.img_url)))
+    assert (client.get(picture_path(token)).headers["Content-Type"], host.received) == ("image/webp", ["/a"])
 
 
 @pytest.mark.parametrize(
