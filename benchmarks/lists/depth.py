@@ -27,7 +27,7 @@ from benchmarks.lists.statements import deep_cursor, page_statement, usual_times
 from benchmarks.processes import web_server, worker
 from benchmarks.tables import Limits, print_table
 
-SORTS = ("deployed-at", "market-cap", "tx-h24", "price-percent-h24", "price-percent-h1")
+SORTS = ("deployed-at", "market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1")
 DIRECTIONS = ("desc", "asc")
 LIMIT = 1.3
 

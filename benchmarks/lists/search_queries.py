@@ -23,7 +23,7 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
 ORDERS = tuple(
     {"sortBy": sort_by, "sort": direction}
     for sort_by, direction in itertools.product(
-        ("deployed-at", "market-cap", "tx-h24", "price-percent-h24", "price-percent-h1"), ("desc", "asc")
+        ("deployed-at", "market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1"), ("desc", "asc")
     )
 )
 

@@ -18,7 +18,7 @@ from benchmarks.trades import traded_tokens
 from benchmarks.trades.stored_trades import make_trades
 
 UNTRADED = "trades_untraded"
-SORTS = ("market-cap", "tx-h24", "price-percent-h24", "price-percent-h1")
+SORTS = ("market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1")
 # Requests of a token: name, path, the table that the page's statement reads, limit in ms.
 _PAGES = (
     ("last 50 trades", "trades", {"limit": "50"}, "tokens_trade", 3),

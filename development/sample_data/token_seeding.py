@@ -9,7 +9,7 @@ from django.db.backends.utils import CursorWrapper
 
 from config.events.outbox import leave_out_events
 from config.postgresql.bulk_load import copy_into, reserve_ids
-from development.sample_data.token_rows import BATCH, make_batches
+from development.sample_data.seeded_rows import BATCH, make_batches
 from tokens.models import Market, SearchEntry, Token
 
 # From this number on, building indexes and checking foreign keys at the end is cheaper than row by row.

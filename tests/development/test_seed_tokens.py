@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from development.sample_data import token_seeding
-from development.sample_data.token_rows import make_batch
+from development.sample_data.seeded_rows import make_batch
 from tests.rows.factories import TokenFactory
 from tokens.catalogue.serializers import TokenRecordSerializer
 from tokens.chains.addresses import checksum_address, is_solana_address, is_solana_signature

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tokens.models import Market, Token
 
-SORTS = ("deployed-at", "market-cap", "tx-h24", "price-percent-h24", "price-percent-h1")
+SORTS = ("deployed-at", "market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1")
 
 
 def ids(answer: Any) -> list[int]:
