@@ -8,6 +8,7 @@ SORT_FIELDS = {
     "deployed-at": "deployed_at",
     "market-cap": "market_cap",
     "tx-h24": "tx_count_24h",
+    "volume-h24": "volume_24h",
     "price-percent-h24": "price_change_24h",
     "price-percent-h1": "price_change_1h",
 }

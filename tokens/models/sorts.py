@@ -40,6 +40,7 @@ MARKET_SORTS = (
     Sort("market-cap", "market_cap"),
     # A count is an integer, which has no infinity.
     Sort("tx-h24", "tx_count_24h", lowest=-1, highest=2**63 - 1),
+    Sort("volume-h24", "volume_24h"),
     Sort("price-percent-h24", "price_change_24h"),
     Sort("price-percent-h1", "price_change_1h"),
 )

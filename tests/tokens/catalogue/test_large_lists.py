@@ -40,6 +40,7 @@ TOKENS = {
 MARKETS = {
     "market_cap": "CASE WHEN n % 3 > 0 THEN n * 7919 % 20011 END",
     "tx_count_24h": "CASE WHEN n % 3 > 0 THEN n % 50 END",
+    "volume_24h": "CASE WHEN n % 3 > 0 THEN n * 15485863 % 20011 END",
     "price_change_24h": "CASE WHEN n % 3 > 0 THEN n * 104729 % 20011 - 10000 END",
     "price_change_1h": "CASE WHEN n % 3 > 0 THEN n * 7919 % 101 - 50 END",
 }

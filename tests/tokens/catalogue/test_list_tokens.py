@@ -166,7 +166,9 @@ def test_beyond_the_end_is_the_last_page(fetch, offset):
     assert (body["data"], body["cursor"], body["total"]) == ([], None, 3)
 
 
-COLUMNS = dict(zip(SORTS[1:], ("market_cap", "tx_count_24h", "price_change_24h", "price_change_1h"), strict=True))
+COLUMNS = dict(
+    zip(SORTS[1:], ("market_cap", "tx_count_24h", "volume_24h", "price_change_24h", "price_change_1h"), strict=True)
+)
 
 
 @pytest.mark.parametrize("sort_by", SORTS[1:])
@@ -214,7 +216,7 @@ def test_it_refuses_a_cursor_of_counts_that_is_no_count(fetch, value):
 @pytest.mark.parametrize("sort_by", SORTS)
 def test_a_cursor_of_any_other_sort_starts_from_the_first_page(fetch, sort_by):
     for number in range(3):
-        price(TokenFactory(), market_cap=number, tx_count_24h=number, price_change_24h=number, price_change_1h=number)
+        price(TokenFactory(), **dict.fromkeys(COLUMNS.values(), number))
     first = ids(fetch(sortBy=sort_by))
     cursors = {
         (other, sort): fetch(sortBy=other, sort=sort, limit=1).json()["cursor"]

@@ -21,6 +21,7 @@ markets = st.fixed_dictionaries(
     {
         "market_cap": st.none() | st.sampled_from([0.0, 1.5, 1e-12, 1e14]),
         "tx_count_24h": st.none() | st.integers(0, 3),
+        "volume_24h": numbers,
         "price_change_24h": numbers,
         "price_change_1h": numbers,
     }

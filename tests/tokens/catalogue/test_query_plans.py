@@ -46,6 +46,7 @@ TOKENS = {
 MARKETS = {
     "market_cap": "CASE WHEN n % 3 > 0 THEN n * 7919 % 20011 END",
     "tx_count_24h": "CASE WHEN n % 3 > 0 THEN n % 50 END",
+    "volume_24h": "CASE WHEN n % 3 > 0 THEN n * 15485863 % 20011 END",
     "price_change_24h": "CASE WHEN n % 3 > 0 THEN n * 104729 % 20011 - 10000 END",
     "price_change_1h": "CASE WHEN n % 3 > 0 THEN n * 7919 % 101 - 50 END",
 }
@@ -160,6 +161,7 @@ def test_a_cursor_is_a_place_in_the_index(rows, client):
 INDEXES = {
     "market-cap": "market_market_cap",
     "tx-h24": "market_tx_count_24h",
+    "volume-h24": "market_volume_24h",
     "price-percent-h24": "market_price_change_24h",
     "price-percent-h1": "market_price_change_1h",
 }
@@ -344,9 +346,22 @@ def test_own_trending_pools_are_read_from_those_with_trades(rows, sort):
     assert "Seq Scan on tokens_trade" not in traders
 
 
-def test_the_home_page_is_read_from_an_index(rows, client):
-    (plan,) = plans(lambda: client.get("/"))
-    assert "Index Scan using token_listed_newest" in plan
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("", "token_listed_newest"),
+        ("?sort=volume", "market_volume_24h_down"),
+        ("?tab=trending", "market_trending"),
+    ],
+)
+def test_the_home_page_is_read_from_indexes(rows, client, query, index):
+    found = plans(lambda: client.get(f"/{query}"))
+    assert any(f"Scan using {index} on" in plan for plan in found)
+    launches = [plan for plan in found if "unnest" in plan]
+    assert len(launches) == (0 if "trending" in query else 1)
+    for name in ("token_by_fid_newest", "token_by_sender_newest", "token_by_requestor_newest"):
+        assert all(name in plan for plan in launches)
+    assert "Seq Scan on tokens_token" not in "".join(found)
 
 
 @pytest.mark.parametrize(
