@@ -31,6 +31,8 @@ _MARKS = re.compile(
 _SCALES = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "K"))
 # Numbers beyond these are written as a power: 1.20e+21.
 _SMALLEST, _LARGEST = Decimal(10) ** -9, Decimal(10) ** 16
+# Up to so many launches of a creator are counted.
+COUNTED_LAUNCHES = 1_000
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 31_557_600
 
 
@@ -92,6 +94,12 @@ def _significant(amount: Decimal) -> str:
 
 
 @register.filter
+def whole(value: int | None) -> str:
+    """Return a whole number: exactly below 1,000, and like `compact` above; empty for None."""
+    return "" if value is None else str(value) if abs(value) < 1_000 else compact(value)
+
+
+@register.filter
 def usd(value: float | Decimal | None) -> str:
     """Return an amount of USD: $1.23M; empty for None."""
     if value is None or not (text := compact(value)):
@@ -140,8 +148,10 @@ def moment_text(moment: datetime) -> str:
 
 @register.filter
 def launches(number: int) -> str:
-    """Return a number of launches in words."""
-    return ngettext("%(number)s launch", "%(number)s launches", number) % {"number": compact(number)}
+    """Return a number of launches in words; of more than are counted: 1,000+ launches."""
+    text = number_format(min(number, COUNTED_LAUNCHES), use_l10n=True, force_grouping=True)
+    text = f"{text}+" if number > COUNTED_LAUNCHES else text
+    return ngettext("%(number)s launch", "%(number)s launches", number) % {"number": text}
 
 
 @register.simple_tag(takes_context=True)

@@ -1,10 +1,6 @@
 """The public pages: `/` and `/tokens/{chain}/{address}`."""
 
-import re
-from datetime import timedelta
-
 import pytest
-from django.utils import timezone
 
 from tests.html_pages import HOSTILE, Page, read_page
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
@@ -78,35 +74,6 @@ def test_only_addresses_of_the_web_become_links(client):
     addresses = read_page(client.get(page_of(make_hostile()))).addresses
     assert not [address for address in addresses if "a.example" in address]
     assert not [address for address in addresses if address.startswith(("javascript:", "data:"))]
-
-
-def test_the_home_page_shows_that_there_is_nothing(client):
-    answer = client.get("/")
-    assert "No token is indexed yet." in answer.text
-    assert {"/api/docs", "/leaderboard"} <= set(read_page(answer).addresses)
-
-
-def test_the_home_page_shows_the_newest_listed_tokens(client, django_assert_num_queries):
-    tokens = [TokenFactory(symbol=f"SYM{number}END") for number in range(22)]
-    TokenFactory(symbol="BLOCKED", blocked=True)
-    TokenFactory(symbol="UNINDEXED", unindexed=True)
-    with django_assert_num_queries(1):
-        answer = client.get("/")
-    shown = re.findall(r"SYM\d+END", answer.text)
-    assert shown == [token.symbol for token in reversed(tokens)][:20]
-    assert "BLOCKED" not in answer.text
-    assert "UNINDEXED" not in answer.text
-
-
-def test_the_home_page_shows_chain_type_and_age(client):
-    token = TokenFactory(deployed_at=timezone.now() - timedelta(hours=3, minutes=1))
-    TokenFactory(chain_id=424_242, generation="v9", symbol="")
-    answer = client.get("/")
-    assert all(text in answer.text for text in (">Base<", ">clanker_v4<", ">3\xa0hours, 1\xa0minute<"))
-    assert all(text in answer.text for text in (">Chain 424242<", ">v9<", "(no symbol)"))
-    addresses = read_page(answer).addresses
-    assert page_of(token) in addresses
-    assert f"https://basescan.org/token/{token.contract_address}" in addresses
 
 
 @pytest.mark.parametrize("spell", [str, str.lower, lambda path: path + "/"])

@@ -1,23 +1,68 @@
-"""Home page: the newest tokens."""
+"""Home page: lists of tokens with a search, filters and sorts in the URL."""
+
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from config.api.replica_reads import from_replica
-from config.api.response_headers import page_headers
-from tokens.models import Token
-from tokens.site.page_tokens import describe_token
+from config.api.response_headers import NO_STORE, page_headers
+from config.events.outbox import newest_event_id
+from tokens.catalogue.search_pages import SearchTimeoutError
+from tokens.catalogue.totals import EXACT_UP_TO
+from tokens.site import home_lists
+from tokens.site.home_lists import ALL_CHAINS, GRADUATING, NEW, TRENDING, HomeList, HomeQuery
+from tokens.site.token_rows import read_rows
 
-NEWEST = 20
-
-_HEADERS = page_headers(2)
+_TITLES = {NEW: _("New"), TRENDING: _("Trending"), GRADUATING: _("Graduating")}
+_SORT_TITLES = {
+    "newest": _("Newest first"),
+    "market-cap": _("Market cap"),
+    "volume": _("Volume, 24 hours"),
+    "change": _("Price change, 24 hours"),
+}
 
 
 @require_safe
 @from_replica
 def home(request: HttpRequest) -> HttpResponse:
-    """Render the newest listed tokens."""
-    tokens = Token.objects.listed().order_by("-deployed_at", "-id")[:NEWEST]
-    context = {"tokens": [describe_token(token) for token in tokens]}
-    return TemplateResponse(request, "site/home.html", context, headers=_HEADERS)
+    """Render a list of tokens; 503 if a search exceeds its time limit."""
+    query = home_lists.parse_home_query(request.GET.dict())
+    tabs = [NEW, TRENDING, GRADUATING] if home_lists.has_curve_tokens() else [NEW, TRENDING]
+    if query.tab not in tabs:
+        query = home_lists.parse_home_query({**request.GET.dict(), "tab": NEW})
+    # Before the list, and from the same database: a change is in the list, or its event has a larger id.
+    newest_event = newest_event_id() if query.is_live else None
+    headers, status = page_headers(2), 200
+    try:
+        tokens = home_lists.read_list(query)
+    except SearchTimeoutError:
+        tokens, status = HomeList([]), 503
+        headers["Cache-Control"] = NO_STORE
+    context = _describe_query(query, tabs) | {
+        "rows": read_rows(tokens.token_ids),
+        "next_cursor": tokens.cursor,
+        "found": tokens.found,
+        # Beyond it, totals are estimates.
+        "most_counted": EXACT_UP_TO,
+        "has_timed_out": status == 503,
+        "newest_event": newest_event,
+    }
+    return TemplateResponse(request, "site/home.html", context, headers=headers, status=status)
+
+
+def _describe_query(query: HomeQuery, tabs: list[str]) -> dict[str, Any]:
+    """Return the context of the tabs and filters."""
+    chain = query.chain_id
+    return {
+        "query": query,
+        "search": query.q,
+        "tabs": [(tab, _TITLES[tab], tab == query.tab and not query.q) for tab in tabs],
+        "sorts": [(name, _SORT_TITLES[name], name == query.sort) for name in home_lists.HOME_SORTS],
+        "chains": [(key, name, key == chain) for key, name in home_lists.choosable_chains(chain).items()],
+        "all_chains": ALL_CHAINS,
+        "shows_curves": query.tab == GRADUATING and not query.q,
+        "has_sorts": query.tab == NEW or bool(query.q),
+    }

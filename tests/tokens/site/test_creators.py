@@ -1,0 +1,70 @@
+"""Creators of tokens, and their numbers of launches."""
+
+import pytest
+
+from config.site import formats
+from tests.rows.factories import TokenFactory
+from tokens.site import creators
+from tokens.site.creators import count_launches, creator_of
+
+pytestmark = pytest.mark.django_db
+
+WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+
+
+def count_of(token):
+    creator = creator_of(token)
+    return count_launches([creator])[creator.key]
+
+
+def test_a_creator_is_the_requestor_and_else_the_sender():
+    by_user = creator_of(TokenFactory(requestor_fid=5, requestor_address=WALLET))
+    assert (by_user.key, by_user.fid, by_user.address) == ("5", 5, WALLET)
+    assert creator_of(TokenFactory(requestor_address=WALLET)).key == WALLET
+    assert creator_of(TokenFactory(msg_sender=WALLET)).key == WALLET
+    assert creator_of(TokenFactory(msg_sender="")).key == ""
+
+
+def test_listed_launches_are_counted_once():
+    token = TokenFactory(msg_sender=WALLET, requestor_address=WALLET)
+    TokenFactory(msg_sender=WALLET)
+    TokenFactory(requestor_address=WALLET)
+    TokenFactory(msg_sender=WALLET, blocked=True)
+    TokenFactory(msg_sender=WALLET, unindexed=True)
+    TokenFactory()
+    assert count_of(token) == 3
+    user = TokenFactory(requestor_fid=2**63 - 1)
+    TokenFactory(requestor_fid=2**63 - 1, blocked=True)
+    assert count_of(user) == 1
+
+
+def test_all_creators_are_counted_in_one_query(django_assert_num_queries):
+    tokens = [TokenFactory(requestor_fid=number if number % 2 else None) for number in range(1, 9)]
+    found = [creator_of(token) for token in tokens]
+    with django_assert_num_queries(1):
+        counts = count_launches([*found, creator_of(TokenFactory.build(msg_sender=""))])
+    assert counts == {creator.key: 1 for creator in found}
+    with django_assert_num_queries(0):
+        assert count_launches([]) == {}
+
+
+def test_a_count_ends_at_its_limit(monkeypatch):
+    monkeypatch.setattr(creators, "COUNTED_LAUNCHES", 3)
+    token = TokenFactory(msg_sender=WALLET)
+    TokenFactory.create_batch(2, msg_sender=WALLET)
+    assert count_of(token) == 3
+    TokenFactory.create_batch(3, requestor_address=WALLET)
+    TokenFactory.create_batch(3, msg_sender=WALLET)
+    assert count_of(token) == 4
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(1, "1 launch"), (2, "2 launches"), (1_000, "1,000 launches"), (1_001, "1,000+ launches")]
+)
+def test_numbers_of_launches_in_words(number, text):
+    assert formats.launches(number) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(None, ""), (0, "0"), (7, "7"), (999, "999"), (12_345, "12.3K")])
+def test_whole_numbers_have_no_decimals(number, text):
+    assert formats.whole(number) == text

@@ -1,0 +1,251 @@
+"""The home page in a real Chromium: search, filters, and the list that holds still."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from playwright.sync_api import expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.html_pages import HOSTILE
+from tests.processes.chromium import Visit, open_browser, visit
+from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
+from tests.tokens.market.stored_trades import make_candle
+from tests.tokens.site.event_stream import EventStream, open_stream
+from tokens.models import Market, RollingSum, Token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WIDTHS = (1280, 900, 390, 320)
+
+
+@pytest.fixture
+def stream(settings) -> Iterator[EventStream]:
+    with open_stream() as stream:
+        settings.STREAM_URL = stream.url
+        yield stream
+
+
+@pytest.fixture
+def site(transactional_db, settings, stream, monkeypatch) -> Iterator[Visit]:
+    """Return a visit of the home page that is not opened yet, with the tokens of `make_tokens`."""
+    settings.ALLOWED_HOSTS, settings.RPC_URLS = ["localhost"], {8453: ("http://127.0.0.1:1",), 42161: ("http://x",)}
+    # Playwright runs an event loop in this thread, in which Django would refuse to read and write rows.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    server = LiveServer("localhost")
+    with open_browser() as browser:
+        make_tokens()
+        visited = visit(browser, server.url)
+        yield visited
+        visited.page.close()
+        connection.close()
+    server.stop()
+
+
+def make_tokens() -> None:
+    """Create tokens with markets, trades and candles, the newest with the number 0."""
+    now = timezone.now()
+    for number in range(33, -1, -1):
+        chain_id = 42161 if number % 4 == 3 else 8453
+        fid = SocialProfileFactory(username=f"maker{number}").fid if number % 5 == 1 else None
+        token = TokenFactory(
+            name=f"Token number {number}",
+            symbol=f"N{number}",
+            chain_id=chain_id,
+            requestor_fid=fid,
+            deployed_at=now - timedelta(minutes=7 * number**2),
+            launch_warnings=["UNUSUAL_TICK"] if number == 4 else [],
+        )
+        trade(token, number)
+    TokenFactory(name=HOSTILE, symbol=HOSTILE[:35], deployed_at=now, msg_sender="", admin="")
+    TokenFactory(name="اختبار \u202egnp.exe", symbol="W" * 300, deployed_at=now)
+    SolanaTokenFactory(name="🚀 " * 100, symbol="👩\u200d🚀", deployed_at=now - timedelta(days=900))
+
+
+def trade(token: Token, number: int) -> None:
+    now = timezone.now().replace(minute=0, second=0, microsecond=0)
+    Market.objects.filter(token=token).update(
+        market_cap=7 ** (number % 11) * 100.0,
+        volume_24h=9_999.0 * number,
+        price_change_24h=(number % 7 - 3) * 13.7,
+        trending=float(number),
+    )
+    if number % 3:
+        sums = {"volume_quote": 10**18, "volume_usd": 2_000, "traders": 1}
+        RollingSum.objects.create(token=token, seconds=86_400, buys=7 * number, sells=number, **sums)
+        for hour in range(24):
+            price = 1 + (hour * number * 7 % 13) / 10 + (number % 7 - 3) * hour / 20
+            make_candle(token, now - timedelta(hours=hour), *[Decimal(str(round(price, 3)))] * 4, seconds=3600)
+
+
+def symbols(site: Visit) -> list[str]:
+    return site.page.locator(".token a").all_inner_texts()
+
+
+def assert_clean(site: Visit) -> None:
+    """Fail on errors, and on requests that go elsewhere than to the site and its stream."""
+    # A page that is left ends its stream.
+    assert [error for error in site.errors if "/api/tokens/stream" not in error] == []
+    assert [url for url in site.strange_requests if "/api/tokens/stream" not in url] == []
+
+
+def rest_pointer(site: Visit) -> None:
+    """Move the pointer away from the list."""
+    site.page.mouse.move(2, 2)
+
+
+def test_a_token_is_found_by_typing_and_by_keyboard_only(site):
+    page = site.page
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    while page.evaluate("document.activeElement.name") != "q":
+        page.keyboard.press("Tab")
+    page.keyboard.type("number 17")
+    expect(page.locator(".token a")).to_have_text(["N17"])
+    expect(page).to_have_url(f"http://{site.host}/?q=number+17&chain=all&sort=newest")
+    expect(page.get_by_role("status")).to_have_text("1 token found")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    while page.evaluate("document.activeElement.textContent") != "N17":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    token = Token.objects.get(symbol="N17")
+    page.wait_for_url(f"**/tokens/8453/{token.contract_address}")
+    page.go_back()
+    expect(page.get_by_role("searchbox")).to_have_value("number 17")
+    page.get_by_role("searchbox").fill("nowhere")
+    expect(page.locator(".empty")).to_contain_text("Nothing found for nowhere")
+    page.get_by_role("searchbox").fill("")
+    expect(page.locator(".token a")).to_have_count(30)
+    assert_clean(site)
+
+
+def test_filters_sorts_and_more_change_the_list_and_the_url(site):
+    page = site.page
+    page.get_by_label("Chain").select_option(label="Arbitrum One")
+    expect(page.locator("td.chain", has_text="Base")).to_have_count(0)
+    expect(page).to_have_url(f"http://{site.host}/?chain=42161&sort=newest")
+    page.get_by_label("Sort").select_option(label="Volume, 24 hours")
+    expect(page.locator(".token a").first).to_have_text("N31")
+    expect(page).to_have_url(f"http://{site.host}/?chain=42161&sort=volume")
+    page.reload()
+    assert symbols(site)[:2] == ["N31", "N27"]
+    page.get_by_label("Chain").select_option(label="All chains")
+    expect(page.locator(".token a")).to_have_count(30)
+    page.get_by_role("link", name="More").click()
+    expect(page.locator(".token a")).to_have_count(37)
+    expect(page.get_by_role("link", name="More")).to_have_count(0)
+    assert len(set(symbols(site))) == 37
+    page.get_by_role("link", name="Trending").click()
+    expect(page.get_by_role("link", name="Trending")).to_have_attribute("aria-current", "page")
+    assert symbols(site)[0] == "N33"
+    assert_clean(site)
+
+
+def test_new_tokens_arrive_without_a_reload(site, stream):
+    page = site.page
+    path = stream.opened.get(timeout=30)
+    assert path == "/api/tokens/stream?type=token.indexed,token.updated,token.reorged&lastEventId=" + (
+        page.locator("#list").get_attribute("data-after") or ""
+    )
+    rest_pointer(site)
+    TokenFactory(symbol="ARRIVED", deployed_at=timezone.now())
+    stream.send("token.indexed")
+    expect(page.locator("tr.arrived .token a")).to_have_text(["ARRIVED"])
+    assert page.locator(".notice button").count() == 0
+    Token.objects.filter(symbol="ARRIVED").update(blocked=True)
+    stream.send("token.updated")
+    expect(page.get_by_text("ARRIVED")).to_have_count(0)
+    assert stream.opened.empty()
+
+
+@pytest.mark.parametrize(("held_by", "end"), [("pointer", "leave"), ("pointer", "click"), ("focus", "key")])
+def test_the_list_holds_still_in_use_and_counts_new_tokens(site, stream, held_by, end):
+    page = site.page
+    stream.opened.get(timeout=30)
+    page.clock.install()
+    page.reload()
+    stream.opened.get(timeout=30)
+    rest_pointer(site)
+    if held_by == "pointer":
+        page.locator(".token a").nth(3).hover()
+    else:
+        page.locator(".token a").nth(3).focus()
+    before = symbols(site)
+    TokenFactory(symbol="FIRST", deployed_at=timezone.now())
+    stream.send("token.indexed")
+    expect(page.get_by_role("button", name="1 new token waits")).to_be_visible()
+    TokenFactory(symbol="SECOND", deployed_at=timezone.now())
+    stream.send("token.indexed")
+    stream.send("token.updated")
+    waiting = page.get_by_role("button", name="2 new tokens wait")
+    expect(waiting).to_be_visible()
+    # Longer than the delay of a refresh.
+    page.clock.run_for(2_500)
+    assert symbols(site) == before
+    site.photograph(f"home-waiting-{end}")
+    if end == "leave":
+        rest_pointer(site)
+    elif end == "click":
+        waiting.click()
+    else:
+        waiting.focus()
+        page.keyboard.press("Enter")
+    expect(page.locator("tr.arrived .token a")).to_have_text(["SECOND", "FIRST"])
+    expect(page.locator(".notice button")).to_have_count(0)
+
+
+def test_trending_refreshes_by_time_unless_it_is_used(site):
+    page = site.page
+    page.clock.install()
+    page.get_by_role("link", name="Trending").click()
+    expect(page.locator(".token a").first).to_have_text("N33")
+    rest_pointer(site)
+    Market.objects.filter(token__symbol="N7").update(trending=99.0)
+    page.clock.run_for(29_000)
+    assert symbols(site)[0] == "N33"
+    page.clock.run_for(4_000)
+    expect(page.locator(".token a").first).to_have_text("N7")
+    page.locator(".token a").nth(3).hover()
+    Market.objects.filter(token__symbol="N8").update(trending=100.0)
+    page.clock.run_for(40_000)
+    assert symbols(site)[0] == "N7"
+    rest_pointer(site)
+    expect(page.locator("tr .token a").first).to_have_text("N8")
+    assert_clean(site)
+
+
+def test_the_form_works_without_scripts(site):
+    plain = site.page.context.browser.new_context(java_script_enabled=False)
+    page = plain.new_page()
+    page.goto(f"http://{site.host}/?sort=market-cap")
+    page.get_by_role("searchbox").fill("number 2")
+    page.get_by_label("Chain").select_option(label="Base")
+    page.get_by_role("button", name="Show").click()
+    expect(page).to_have_url(f"http://{site.host}/?q=number+2&chain=8453&sort=market-cap")
+    expect(page.locator(".token a").first).to_have_text("N21")
+    expect(page.locator(".token a")).to_have_count(9)
+    page.goto(f"http://{site.host}/")
+    page.get_by_role("link", name="More").click()
+    expect(page.locator(".token a")).to_have_count(7)
+    plain.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows_at_any_width(site, scheme):
+    page = site.page
+    page.emulate_media(color_scheme=scheme)
+    for path, name in (("/", "new"), ("/?tab=graduating", "graduating"), ("/?q=nowhere", "nothing")):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(f"http://{site.host}{path}")
+            site.photograph(f"home-{name}-{width}-{scheme}")
+            if name == "new":
+                page.locator(".warnings summary").click()
+                expect(page.get_by_text("Early buyers may have paid much less")).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate("[...document.querySelectorAll('.wide')].every(e => e.scrollWidth <= e.clientWidth)")
+            site.photograph(f"home-{name}-{width}-{scheme}-open")
+    assert_clean(site)

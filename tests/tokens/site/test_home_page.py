@@ -1,0 +1,311 @@
+"""The home page `/`: its lists, rows, search, filters and empty states."""
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from tests.html_pages import HOSTILE, Page, read_page
+from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
+from tests.rows.token_lists import cursor_of, price
+from tests.tokens.market.stored_trades import make_candle
+from tokens.models import RollingSum
+from tokens.site import home_lists
+from tokens.site.home_lists import PAGE_SIZE
+
+pytestmark = pytest.mark.django_db
+
+MOST_QUERIES = 8
+
+
+def symbols(answer):
+    """Return the symbols in the list, from the top."""
+    read_page(answer)
+    return re.findall(r'<a href="[^"]*/tokens/[^"]+"><bdi>([^<]*)</bdi>', answer.text)
+
+
+def status_of(answer):
+    return re.search(r'role="status">(.*?)</p>', answer.text)[1]
+
+
+def more_link(answer):
+    """Return the address of the next page; None on the last one."""
+    found = re.search(r'rel="next" href="([^"]+)"', answer.text)
+    return found and "/" + found[1].replace("&amp;", "&")
+
+
+def make_day(token, *, buys=7, sells=2, closes=(1, 2), in_usd=True):
+    """Create a token's sums of a day and the last hours' candles."""
+    sums = {"volume_quote": 10**18, "volume_usd": Decimal(5), "traders": 1}
+    RollingSum.objects.create(token=token, seconds=86_400, buys=buys, sells=sells, **sums)
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    for back, close in enumerate(reversed(closes)):
+        usd = {} if in_usd else {"close_usd": None}
+        make_candle(token, hour - timedelta(hours=back), close, close, close, close, seconds=3600, **usd)
+
+
+def test_without_tokens_it_shows_that_there_is_nothing(client, django_assert_num_queries):
+    # The existence of tokens on a curve, the newest event, and the list.
+    with django_assert_num_queries(3):
+        answer = client.get("/")
+    assert "No token is indexed yet." in answer.text
+    assert {"/api/docs", "/leaderboard"} <= set(read_page(answer).addresses)
+
+
+def test_it_shows_the_newest_listed_tokens(client):
+    tokens = [TokenFactory(symbol=f"SYM{number}END") for number in range(PAGE_SIZE + 2)]
+    TokenFactory(symbol="BLOCKED", blocked=True)
+    TokenFactory(symbol="UNINDEXED", unindexed=True)
+    answer = client.get("/")
+    newest_first = [token.symbol for token in reversed(tokens)]
+    assert symbols(answer) == newest_first[:PAGE_SIZE]
+    following = client.get(more_link(answer))
+    assert symbols(following) == newest_first[PAGE_SIZE:]
+    assert more_link(following) is None
+    # Only the first page has what new tokens precede.
+    assert "data-stream" in answer.text and "data-stream" not in following.text
+
+
+def test_a_row_has_the_token_s_facts(client):
+    user = SocialProfileFactory(username="maker")
+    token = TokenFactory(
+        deployed_at=timezone.now() - timedelta(hours=3, minutes=1), requestor_fid=user.fid, name="Higher", symbol="UP"
+    )
+    TokenFactory(requestor_fid=user.fid)
+    price(token, market_cap=1_234_567, volume_24h=0.5, price_change_24h=-12.34)
+    make_day(token, buys=1_234, sells=0)
+    answer = client.get("/")
+    for text in (">3h</time>", "Base", "$1.23M", "$0.500", '"change number down">-12.3%', "maker", "2 launches"):
+        assert text in answer.text, text
+    assert '<span class="up">1.23K</span> / <span class="down">0</span>' in answer.text
+    assert f"/tokens/8453/{token.contract_address}" in read_page(answer).addresses
+
+
+def test_a_row_of_a_token_about_which_little_is_known(client):
+    TokenFactory(chain_id=424_242, generation="v9", symbol="", msg_sender="")
+    answer = client.get("/")
+    read_page(answer)
+    assert "(no symbol)" in answer.text and "Chain 424242" in answer.text
+    assert '<td class="creator">–</td>' in answer.text and '<td class="trades number">–</td>' in answer.text
+    assert "<svg" not in answer.text
+
+
+def test_creators_without_a_profile_are_shown_by_address_or_fid(client):
+    token = TokenFactory(requestor_fid=77)
+    TokenFactory(msg_sender=(wallet := token.msg_sender))
+    answer = client.get("/")
+    assert "FID 77" in answer.text and f"{wallet[:6]}…{wallet[-4:]}" in answer.text
+
+
+def test_sparklines_are_drawn_from_hours_with_trades(client):
+    rising, flat, single = TokenFactory.create_batch(3)
+    make_day(rising, closes=(1, 3, 2), in_usd=False)
+    make_day(flat, closes=(5, 5))
+    make_day(single, closes=(5,))
+    make_candle(single, timezone.now() - timedelta(hours=25), 1, 1, 1, 1, seconds=3600)
+    answer = client.get("/")
+    lines = re.findall(r'<svg class="(\w*)" width="96" height="28".*?points="([^"]+)"', answer.text)
+    assert [direction for direction, _ in lines] == ["", "up"]
+    assert lines[0][1] == "90.0,14.0 94.0,14.0" and lines[1][1] == "86.0,26.0 90.0,2.0 94.0,14.0"
+    assert answer.text.count('aria-hidden="true" focusable="false"') == 2
+
+
+def test_warnings_are_explained_in_words(client):
+    TokenFactory(name="Higher", symbol="UP", verified=True)
+    TokenFactory(name="Higher", symbol="UP", launch_warnings=["UNUSUAL_TICK", "NEW_KIND"])
+    answer = client.get("/")
+    read_page(answer)
+    assert answer.text.count('<details class="warnings">') == 1 and "3 warnings" in answer.text
+    for text in ("Unusual starting price", "Early buyers may have paid much less", "Possible copy", "NEW_KIND"):
+        assert text in answer.text
+
+
+@pytest.mark.parametrize("path", ["/", "/?sort=volume", "/?tab=trending", "/?tab=graduating", "/?q=to", "/?q=token"])
+def test_queries_don_t_grow_with_the_list(client, path, django_assert_max_num_queries, django_assert_num_queries):
+    def make(count):
+        for number in range(count):
+            factory = SolanaTokenFactory if number % 3 == 0 else TokenFactory
+            token = factory(requestor_fid=SocialProfileFactory().fid if number % 2 else None)
+            price(token, trending=1.0)
+            make_day(token)
+
+    make(4)
+    with django_assert_max_num_queries(MOST_QUERIES) as few:
+        client.get(path)
+    make(3 * PAGE_SIZE)
+    with django_assert_num_queries(len(few)):
+        assert len(symbols(client.get(path))) == PAGE_SIZE
+
+
+def test_a_search_for_an_address_has_few_queries(client, django_assert_max_num_queries):
+    token = TokenFactory(symbol="FOUND")
+    TokenFactory()
+    for q in (token.contract_address.lower(), token.pool_address, token.tx_hash):
+        with django_assert_max_num_queries(MOST_QUERIES):
+            answer = client.get("/", {"q": q})
+        assert symbols(answer) == ["FOUND"]
+        assert status_of(answer) == "1 token found"
+
+
+def test_a_search_is_in_any_case_and_keeps_its_text(client):
+    TokenFactory(name="Higher & Higher", symbol="UP")
+    TokenFactory(name="Lower", symbol="DOWN")
+    answer = client.get("/", {"q": " higher & ", "sort": "change"})
+    assert symbols(answer) == ["UP"]
+    assert 'value="higher &amp; "' in answer.text or 'value="higher &amp;"' in answer.text
+    assert 'aria-current="page"' not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ({"q": "nowhere"}, "Nothing found for <bdi>nowhere</bdi>. Try fewer characters"),
+        ({"q": HOSTILE}, "Nothing found for <bdi>&lt;/bdi&gt;"),
+        ({"q": "x" * 10_000}, "Nothing found for"),
+        ({"q": "a\0b"}, "Nothing found for <bdi>ab</bdi>"),
+        ({"q": "\u202e\u202e"}, "Nothing found for"),
+        ({"q": "k"}, "Type at least 2 characters"),
+        ({"chain": "42161"}, "No token of this chain is here yet."),
+        ({"chain": str(2**63 - 1)}, "No token of this chain is here yet."),
+        ({"tab": "trending"}, "No token has been traded yet."),
+        ({"cursor": cursor_of({"id": "2020-01-01T00:00:00.000Z", "k": 1, "s": "deployed-at"})}, "no more tokens"),
+    ],
+)
+def test_empty_lists_state_what_to_do(client, query, text):
+    TokenFactory(symbol="TKN", name="Token")
+    answer = client.get("/", query)
+    assert symbols(answer) == []
+    assert text in answer.text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"tab": "other", "sort": "other", "chain": "other", "cursor": "other"},
+        {"tab": "graduating", "cursor": "%00"},
+        {"chain": "9" * 400},
+        {"chain": "-1"},
+        {"chain": "٣"},
+        {"q": "  "},
+        {"q": "\0"},
+        {"cursor": "x" * 10_000},
+        {"cursor": cursor_of({"id": 1, "k": 1, "s": "market-cap"})},
+    ],
+)
+def test_bad_parameters_fall_back(client, query):
+    TokenFactory(symbol="TKN")
+    assert symbols(client.get("/", query)) == ["TKN"]
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"), [("newest", "NEW"), ("market-cap", "BIG"), ("volume", "BUSY"), ("change", "RISING")]
+)
+def test_sorts(client, sort, first):
+    for symbol, column in (("BIG", "market_cap"), ("BUSY", "volume_24h"), ("RISING", "price_change_24h")):
+        price(TokenFactory(symbol=symbol), **{column: 5.0})
+    TokenFactory(symbol="NEW")
+    answer = client.get("/", {"sort": sort})
+    assert symbols(answer)[0] == first
+    assert f'<option value="{sort}" selected>' in answer.text
+
+
+@pytest.mark.parametrize("sort", ["newest", "market-cap", "volume", "change"])
+def test_more_walks_through_all_tokens_once(client, sort):
+    for number in range(2 * PAGE_SIZE + 3):
+        value = None if number % 5 == 0 else float(number % 7)
+        price(TokenFactory(symbol=f"S{number}"), market_cap=value, volume_24h=value, price_change_24h=value)
+    answer, found = client.get("/", {"sort": sort}), []
+    while True:
+        found += symbols(answer)
+        if not (path := more_link(answer)):
+            break
+        answer = client.get(path)
+    assert sorted(found) == sorted(f"S{number}" for number in range(2 * PAGE_SIZE + 3))
+
+
+def test_chains_with_a_node_can_be_chosen(client, settings):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:1",)}
+    TokenFactory(symbol="OURS")
+    TokenFactory(symbol="OTHER", chain_id=42161)
+    answer = client.get("/")
+    assert symbols(answer) == ["OTHER", "OURS"]
+    assert re.findall(r'<option value="(\d+)"', answer.text) == ["8453"]
+    answer = client.get("/?chain=42161")
+    assert symbols(answer) == ["OTHER"]
+    assert '<option value="42161" selected>Arbitrum One<' in answer.text
+    assert "&amp;chainId=42161" in answer.text
+
+
+def test_the_default_chain_is_preselected(client, settings):
+    settings.SITE_DEFAULT_CHAIN = 42161
+    TokenFactory(symbol="OURS", chain_id=42161)
+    TokenFactory(symbol="OTHER")
+    assert symbols(client.get("/")) == ["OURS"]
+    assert symbols(client.get("/?chain=all")) == ["OTHER", "OURS"]
+    assert symbols(client.get("/?chain=8453")) == ["OTHER"]
+
+
+def test_trending_is_by_the_own_score(client, settings):
+    for symbol, score in (("SECOND", 1.5), ("NONE", None), ("FIRST", 2.5)):
+        price(TokenFactory(symbol=symbol), trending=score)
+    price(TokenFactory(symbol="BLOCKED", blocked=True), trending=9.0)
+    price(TokenFactory(symbol="OTHER", chain_id=42161), trending=9.0)
+    assert symbols(client.get("/?tab=trending")) == ["OTHER", "FIRST", "SECOND"]
+    assert symbols(client.get("/?tab=trending&chain=8453")) == ["FIRST", "SECOND"]
+    # The provider's chains have no followed trades.
+    settings.MARKET_PROVIDER_CHAINS = (42161,)
+    answer = client.get("/?tab=trending")
+    assert symbols(answer) == ["FIRST", "SECOND"]
+    assert 'data-every="30"' in answer.text and "data-stream" not in answer.text
+
+
+def test_graduating_shows_the_newest_curves_by_market_cap(client, monkeypatch):
+    TokenFactory(symbol="EVM")
+    assert "Graduating" not in client.get("/").text
+    assert symbols(client.get("/?tab=graduating")) == ["EVM"]
+    monkeypatch.setattr(home_lists, "NEWEST_ON_CURVE", 3)
+    for symbol, cap in (("OLD", 9.0), ("SMALL", 1.0), ("LARGE", 2.0), ("UNKNOWN", None)):
+        price(SolanaTokenFactory(symbol=symbol), market_cap=cap)
+    SolanaTokenFactory(symbol="BLOCKED", blocked=True)
+    answer = client.get("/?tab=graduating")
+    assert symbols(answer) == ["LARGE", "SMALL", "UNKNOWN"]
+    assert "how far each one is from graduation is not known" in status_of(answer)
+
+
+def test_a_search_beyond_its_time_limit_is_not_cached(client, settings):
+    settings.SEARCH_TIMEOUT_MS = 0
+    TokenFactory()
+    answer = client.get("/", {"q": "token"})
+    assert answer.status_code == 503 and answer.headers["Cache-Control"] == "no-store"
+    assert "The search took too long." in answer.text
+    assert not Page(answer.text).scripts_inside
+
+
+def test_the_page_names_where_its_stream_goes_on(client, settings):
+    settings.STREAM_URL = "https://stream.example"
+    answer = client.get("/")
+    assert re.search(r'data-stream="/api/tokens/stream\?type=token\.indexed,[a-z.,]+" data-after="\d+"', answer.text)
+    assert "connect-src 'self' https://stream.example" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["Cache-Control"] == "public, s-maxage=2"
+    assert "Cookie" not in answer.headers.get("Vary", "")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [HOSTILE, "pay\u202egnp.exe", "x" * 10_000, "مرحبا", "👩\u200d🚀", "a" + "\u0300" * 1_000, "\t\n"],
+)
+def test_names_can_t_deceive(client, name):
+    TokenFactory(name=name, symbol=name, requestor_fid=SocialProfileFactory(username=name).fid)
+    for path in ("/", "/?tab=new&sort=volume", "/de/"):
+        answer = client.get(path)
+        read_page(answer)
+        assert "\u202e" not in answer.text and "alert(1)</script>" not in answer.text
+        assert len(answer.content) < 25_000
+
+
+def test_other_languages_keep_their_prefix(client):
+    token = TokenFactory()
+    addresses = read_page(client.get("/de/?q=token")).addresses
+    assert f"/de/tokens/8453/{token.contract_address}" in addresses

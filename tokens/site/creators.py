@@ -1,0 +1,60 @@
+"""Creators of tokens: the user or wallet that launched a token, and how many launches a creator has."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from config.postgresql.replica import read_connection
+from config.site.formats import COUNTED_LAUNCHES
+from tokens.models import Token
+
+# Each count ends behind COUNTED_LAUNCHES: a prolific wallet has millions of rows. A wallet's launches are those of
+# `TokenQuerySet.deployed_by`, each of whose two columns has an index.
+_COUNTS = """SELECT fid::text, (
+    SELECT count(*) FROM (
+        SELECT 1 FROM "tokens_token" WHERE requestor_fid = fid AND NOT blocked AND NOT unindexed LIMIT %(limit)s
+    ) AS launches
+) FROM unnest(%(fids)s::bigint[]) AS fid
+UNION ALL
+SELECT wallet, (
+    SELECT count(*) FROM (
+        (SELECT id FROM "tokens_token" WHERE msg_sender = wallet AND NOT blocked AND NOT unindexed LIMIT %(limit)s)
+        UNION
+        (SELECT id FROM "tokens_token"
+            WHERE requestor_address = wallet AND requestor_address <> '' AND NOT blocked AND NOT unindexed
+            LIMIT %(limit)s)
+    ) AS launches
+) FROM unnest(%(wallets)s::text[]) AS wallet
+"""
+
+
+@dataclass(frozen=True)
+class Creator:
+    """The user that requested launches, or the wallet where the user is unknown."""
+
+    # A FID in digits, or the address in stored form; empty if neither is known.
+    key: str
+    fid: int | None
+    address: str
+
+
+def creator_of(token: Token) -> Creator:
+    """Return the creator of a token: its requestor, and without one the sender of the launch."""
+    address = token.requestor_address or token.msg_sender
+    key = address if token.requestor_fid is None else str(token.requestor_fid)
+    return Creator(key, token.requestor_fid, address)
+
+
+def count_launches(creators: Iterable[Creator]) -> dict[str, int]:
+    """Return key -> number of listed launches, in one query. A number above COUNTED_LAUNCHES stands for "or more"."""
+    unique = {creator.key: creator for creator in creators if creator.key}
+    if not unique:
+        return {}
+    parameters = {
+        "fids": [creator.fid for creator in unique.values() if creator.fid is not None],
+        "wallets": [creator.address for creator in unique.values() if creator.fid is None],
+        "limit": COUNTED_LAUNCHES + 1,
+    }
+    with read_connection().cursor() as cursor:
+        cursor.execute(_COUNTS, parameters)
+        # Both branches of the deployer's launches may reach the limit.
+        return {key: min(count, COUNTED_LAUNCHES + 1) for key, count in cursor.fetchall()}

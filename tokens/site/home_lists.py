@@ -1,0 +1,163 @@
+"""Lists of the home page: new tokens by the catalogue's sorts, a search, trending tokens, and tokens on a curve."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import F
+
+from config.cursors import CursorError
+from tokens.catalogue import listing, search_pages, text_search
+from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
+from tokens.catalogue.selections import Selection
+from tokens.catalogue.totals import Total
+from tokens.installation.installed_registry import registry
+from tokens.models import Token
+from tokens.models.sorts import DEPLOYED_AT, SORTS
+from tokens.models.token import TokenQuerySet
+
+PAGE_SIZE = 30
+SHORTEST_SEARCH = 2
+# The tokens on a curve are chosen among so many of the newest.
+NEWEST_ON_CURVE = 500
+
+NEW, TRENDING, GRADUATING = TABS = ("new", "trending", "graduating")
+# The values of `sort`; the first is the default.
+HOME_SORTS = {
+    "newest": DEPLOYED_AT,
+    "market-cap": SORTS["market-cap"],
+    "volume": SORTS["volume-h24"],
+    "change": SORTS["price-percent-h24"],
+}
+ALL_CHAINS = "all"
+_MAX_CHAIN_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class HomeQuery:
+    """Choices of a visitor; invalid ones are replaced by the default."""
+
+    tab: str
+    # Empty without a search.
+    q: str
+    # None is all chains.
+    chain_id: int | None
+    # A key of HOME_SORTS.
+    sort: str
+    cursor: str
+
+    @property
+    def is_too_short(self) -> bool:
+        """Return whether there is a search that would match too many tokens."""
+        return 0 < len(self.q) < SHORTEST_SEARCH
+
+    @property
+    def is_live(self) -> bool:
+        """Return whether the page shows the newest tokens, which new ones precede."""
+        return self.tab == NEW and not self.q and self.sort == "newest" and not self.cursor
+
+
+@dataclass(frozen=True)
+class HomeList:
+    """Ids of the tokens of a page, the cursor of the next page, and the number of matches of a search."""
+
+    token_ids: list[int]
+    cursor: str | None = None
+    found: Total | None = None
+
+
+def parse_home_query(values: Mapping[str, str]) -> HomeQuery:
+    """Return the choices in the parameters of a URL."""
+    tab, sort, chain = values.get("tab", ""), values.get("sort", ""), values.get("chain", "")
+    # PostgreSQL's texts have no NUL.
+    q = values.get("q", "").replace("\0", "")[: text_search.MAX_QUERY_LENGTH].strip()
+    return HomeQuery(
+        tab=tab if tab in TABS else NEW,
+        q=q,
+        chain_id=_parse_chain(chain),
+        sort=sort if sort in HOME_SORTS else next(iter(HOME_SORTS)),
+        cursor=values.get("cursor", ""),
+    )
+
+
+def _parse_chain(text: str) -> int | None:
+    """Return a chain id; None for all chains; SITE_DEFAULT_CHAIN for anything else."""
+    if text == ALL_CHAINS:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= len(str(_MAX_CHAIN_ID)) and 0 < int(text) <= _MAX_CHAIN_ID:
+        return int(text)
+    return settings.SITE_DEFAULT_CHAIN or None
+
+
+def choosable_chains(chosen: int | None) -> dict[int, str]:
+    """Return chain id -> name of the chains that have a node, and of the chosen one if it is in the registry."""
+    chains = registry().chains.values()
+    return {chain.chain_id: chain.name for chain in chains if chain.chain_id in (chosen, *settings.RPC_URLS)}
+
+
+def has_curve_tokens() -> bool:
+    """Return whether a token on a bonding curve is listed."""
+    return Token.objects.listed().filter(chain_id__in=_curve_chains()).exists()
+
+
+def read_list(query: HomeQuery) -> HomeList:
+    """Return a page of the list. Raises SearchTimeoutError, and ReplicaBehindError for the cursor of the primary."""
+    if query.is_too_short:
+        return HomeList([])
+    if query.q:
+        return _search(query)
+    if query.tab == TRENDING:
+        return HomeList(_first_ids(_trending_tokens(query.chain_id)))
+    if query.tab == GRADUATING:
+        return HomeList(_first_ids(_curve_tokens()))
+    page = listing.fetch_page(Selection(chain_id=query.chain_id), *_page_of(query))
+    return _list_of(page)
+
+
+def _search(query: HomeQuery) -> HomeList:
+    page, total = search_pages.search_page(Selection(q=query.q, chain_id=query.chain_id), *_page_of(query))
+    return _list_of(page, total)
+
+
+def _page_of(query: HomeQuery) -> tuple[ListSort, PageRequest]:
+    """Return the sort and the place of the page; a malformed cursor begins anew."""
+    list_sort = ListSort(HOME_SORTS[query.sort])
+    try:
+        cursor = list_sort.parse_cursor(query.cursor)
+    except CursorError:
+        cursor = None
+    return list_sort, PageRequest(PAGE_SIZE, cursor=cursor)
+
+
+def _list_of(page: TokenPage, total: Total | None = None) -> HomeList:
+    return HomeList([record["id"] for record in page.records], page.cursor, total)
+
+
+def _trending_tokens(chain_id: int | None) -> TokenQuerySet:
+    """Return the tokens of chains with followed trades, by the trending score."""
+    tokens = Token.objects.listed().filter(market__trending__isnull=False)
+    if settings.MARKET_PROVIDER_CHAINS:
+        tokens = tokens.exclude(chain_id__in=settings.MARKET_PROVIDER_CHAINS)
+    if chain_id is not None:
+        tokens = tokens.filter(chain_id=chain_id)
+    return tokens.order_by("-market__trending", "-market__token_id")
+
+
+def _curve_tokens() -> TokenQuerySet:
+    """Return the newest tokens on a bonding curve, the largest market cap first.
+
+    No stored fact has the progress of a curve: the quote reserve at which it ends is in the launchpad's config account,
+    which is not read, and the swap that completes a curve is stored like any other.
+    """
+    newest = Token.objects.listed().filter(chain_id__in=_curve_chains()).order_by("-deployed_at", "-id")
+    tokens = Token.objects.filter(pk__in=newest.values("pk")[:NEWEST_ON_CURVE])
+    return tokens.order_by(F("market__market_cap").desc(nulls_last=True), "-deployed_at", "-id")
+
+
+def _curve_chains() -> list[int]:
+    # All generations of Solana launch on a bonding curve.
+    return [chain.chain_id for chain in registry().chains.values() if chain.is_solana]
+
+
+def _first_ids(tokens: TokenQuerySet) -> list[int]:
+    return list(tokens.values_list("pk", flat=True)[:PAGE_SIZE])

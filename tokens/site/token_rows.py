@@ -1,0 +1,85 @@
+"""Rows of token lists on pages: each token with its market, trades of a day, sparkline, creator and warnings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, FilteredRelation, Q, QuerySet
+from django.utils import timezone
+
+from accounts.profiles import social_refresh
+from tokens.installation import installed_registry
+from tokens.models import Market, Token
+from tokens.models.candle import DAY
+from tokens.site.creators import Creator, count_launches, creator_of
+from tokens.site.sparklines import Sparkline, draw_sparklines
+from tokens.site.warning_texts import WarningText, warning_texts
+
+_COLUMNS = (
+    *("chain_id", "contract_address", "name", "symbol", "img_url", "deployed_at"),
+    *("requestor_fid", "requestor_address", "msg_sender", "launch_warnings"),
+    *(f"market__{name}" for name in ("market_cap", "volume_24h", "price_change_24h")),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenRow:
+    """What a list shows of a token; unknown numbers are None."""
+
+    token: Token
+    chain: str
+    market: Market
+    # Trades of the last 24 hours.
+    buys: int | None
+    sells: int | None
+    sparkline: Sparkline | None
+    creator: Creator
+    # Of the creator's social profile, empty without one.
+    creator_name: str
+    launches: int
+    warnings: list[WarningText]
+
+
+def build_rows(tokens: Sequence[Token]) -> list[TokenRow]:
+    """Return the rows of tokens, in their sequence, in four queries."""
+    return read_rows([token.pk for token in tokens])
+
+
+def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
+    """Return the rows of the tokens with these ids, in their sequence, in at most four queries."""
+    if not token_ids:
+        return []
+    found = {token.pk: token for token in _select_tokens(token_ids)}
+    tokens = [found[token_id] for token_id in token_ids if token_id in found]
+    creators = {token.pk: creator_of(token) for token in tokens}
+    launches = count_launches(creators.values())
+    names = _creator_names({creator.fid for creator in creators.values() if creator.fid is not None})
+    sparklines = draw_sparklines(token_ids, now=timezone.now())
+    return [
+        TokenRow(
+            token=token,
+            chain=installed_registry.chain_name(token.chain_id),
+            market=token.market,
+            buys=token.buys,
+            sells=token.sells,
+            sparkline=sparklines.get(token.pk),
+            creator=creators[token.pk],
+            creator_name=names.get(creators[token.pk].fid, ""),
+            launches=launches.get(creators[token.pk].key, 0),
+            warnings=warning_texts(token.warnings),
+        )
+        for token in tokens
+    ]
+
+
+def _select_tokens(token_ids: Sequence[int]) -> QuerySet[Any]:
+    """Return the tokens with their markets, and with `buys` and `sells` of the last 24 hours."""
+    day = FilteredRelation("rolling_sums", condition=Q(rolling_sums__seconds=DAY))
+    tokens = Token.objects.filter(pk__in=token_ids).with_copies().select_related("market").only(*_COLUMNS)
+    return tokens.annotate(day=day).annotate(buys=F("day__buys"), sells=F("day__sells"))
+
+
+def _creator_names(fids: set[int]) -> dict[int | None, str]:
+    """Return FID -> name of the social profiles that were fetched."""
+    users = social_refresh.users_by_fid(fids) if fids else {}
+    return {fid: user["username"] or user["displayName"] or "" for fid, user in users.items()}
