@@ -64,6 +64,8 @@ ROOMS = {
         "tokens.catalogue",
         "tokens.fees",
         "tokens.market",
+        # Proofs of airdrops that this service deployed.
+        "tokens.deploying",
     },
     "accounts.keys": set[str](),
     "accounts.profiles": set[str](),
@@ -126,7 +128,6 @@ ALONE = {
     "tokens.installation.market_sources": "a rule of settings, without a chain or a signer",
     "tokens.trades.retention": "settings name it",
     "tokens.trades.pool_prices": "shared by trades and the rates that value them",
-    "tokens.site.page_tokens": "shared by the views of the site",
     "tokens.fees.claimed": "one of the room's three subjects",
     "tokens.indexing.chain_lock": "shared by indexing, following and deploying",
     "tokens.installation.address_formats": "imported without the nodes of the settings",

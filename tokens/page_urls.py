@@ -3,10 +3,15 @@
 from django.urls import path
 
 from config.api.routing import endpoint
+from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home
-from tokens.site.views.token_page import token_page
+from tokens.site.views.token_embed import token_embed
+from tokens.site.views.token_page import token_page, token_trades
 
 urlpatterns = [
     path("", home, name="home"),
     endpoint("tokens/<int:chain_id>/<str:address>", token_page, name="token-page"),
+    endpoint("tokens/<int:chain_id>/<str:address>/trades", token_trades, name="trades-page"),
+    endpoint("tokens/<int:chain_id>/<str:address>/fees", TokenFeesPage.as_view(), name="fees-page"),
+    endpoint("embed/tokens/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
 ]

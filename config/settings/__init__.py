@@ -94,7 +94,7 @@ EDGE_CACHE_SECONDS = env.EDGE_CACHE_SECONDS
 EDGE_CACHE_MB = env.EDGE_CACHE_MB
 # Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
 EDGE_CACHE_PREFIXES = (
-    *("/api/", "/assets/", "/tokens/", "/leaderboard", "/pictures/", "/cards/"),
+    *("/api/", "/assets/", "/tokens/", "/embed/", "/leaderboard", "/pictures/", "/cards/"),
     *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
 )
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.http import Http404
+
 from tokens.chains.addresses import parse_address
 from tokens.installation import installed_registry
 from tokens.installation.installed_registry import generation_label
@@ -11,13 +13,22 @@ _MAX_CHAIN_ID = 2**63 - 1
 
 
 def find_page_token(chain_id: int, address: str) -> Token | None:
-    """Return the token at an address in any spelling, also a blocked one; None without one."""
+    """Return the token at an address in any spelling, with its market and launch; also a blocked one. One query."""
     try:
         stored = parse_address(address, allow_mint=True)
     except ValueError:
         return None
     # No chain id exceeds the column's range.
-    return Token.objects.at_address(stored, chain_id=min(chain_id, _MAX_CHAIN_ID)).with_copies().first()
+    tokens = Token.objects.at_address(stored, chain_id=min(chain_id, _MAX_CHAIN_ID))
+    return tokens.select_related("market", "launch").with_copies().first()
+
+
+def find_token_or_404(chain_id: int, address: str) -> Token:
+    """Return the token of a page's path. Raises Http404."""
+    token = find_page_token(chain_id, address)
+    if token is None:
+        raise Http404
+    return token
 
 
 def describe_token(token: Token) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def has_color(image, box, color):
 
 def test_a_card_is_a_small_png_for_shared_caches(client, django_assert_num_queries):
     token = TokenFactory()
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         answer = client.get(card_path(token), headers={"accept-encoding": "gzip"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png")
     # Its format is a compressed one.

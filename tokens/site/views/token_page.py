@@ -1,44 +1,90 @@
-"""Page of a token.
+"""Page of a token, and the page of its trades.
 
-It loads no external resources: an image is on the launcher's server, which could log the visitors of its token.
+They load no external resources: an image is on the launcher's server, which could log the visitors of its token.
 """
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import escape
 from django.views.decorators.http import require_safe
 
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
-from tokens.indexing.metadata import social_links
+from config.site.formats import plain
+from tokens.installation.installed_registry import explorer_transaction_page
 from tokens.models import Token
-from tokens.site.page_tokens import describe_token, find_page_token
+from tokens.site.details.airdrop_check import check_airdrop
+from tokens.site.details.claim_history import read_claims
+from tokens.site.details.drawn_chart import choose_chart, read_chart
+from tokens.site.details.launch_terms import exact_amount, launch_terms
+from tokens.site.details.token_facts import contracts, launcher_links, read_creator, read_day_trades, read_verification
+from tokens.site.details.trade_list import read_trades
+from tokens.site.page_tokens import describe_token, find_token_or_404
+from tokens.site.warning_texts import warning_texts
 
 _HEADERS = page_headers(2)
+_FRAME = '<iframe src="{url}" width="420" height="300" title="{title}" loading="lazy"></iframe>'
+_MAX_FRAME_TITLE = 30
+_MAX_DESCRIPTION, _MAX_LINES = 1000, 30
 
 
 @require_safe
 @from_replica
 def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render the page of a token, the target of the API's `url`; the page of a blocked token is marked as blocked."""
-    token = find_page_token(chain_id, address)
-    if token is None:
-        raise Http404
-    return TemplateResponse(request, "site/token.html", describe_token(token) | _facts(token), headers=_HEADERS)
+    token = find_token_or_404(chain_id, address)
+    context = describe_token(token) | _facts(token) | _parts(token, request)
+    return TemplateResponse(request, "site/token.html", context, headers=_HEADERS)
+
+
+@require_safe
+@from_replica
+def token_trades(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
+    """Render a token's trades, newest first, by cursor; the token's page refreshes its list from here."""
+    token = find_token_or_404(chain_id, address)
+    context = describe_token(token) | {"trades": read_trades(token, request.GET.get("cursor", ""))}
+    return TemplateResponse(request, "site/token_trades.html", context, headers=_HEADERS)
 
 
 def _facts(token: Token) -> dict[str, Any]:
-    # Browsers open no ipfs:// URLs.
-    links = [link for link in social_links(token.metadata) if link["link"].lower().startswith(("https://", "http://"))]
+    """Return what the token's columns contain."""
     return {
-        "supply": None if token.supply is None else _whole_tokens(int(token.supply), decimals=token.decimals),
-        "warnings": token.warnings,
-        "links": links,
+        "market": token.market,
+        "exact_supply": None if token.supply is None else exact_amount(int(token.supply), decimals=token.decimals),
+        "terms": launch_terms(token),
+        "description": token.description[:_MAX_DESCRIPTION].splitlines()[:_MAX_LINES],
+        "warnings": warning_texts(token.warnings),
+        # A page of a blocked token advertises nothing.
+        "links": [] if token.blocked else launcher_links(token),
+        "contracts": contracts(token),
+        "transaction_page": explorer_transaction_page(token.chain_id, token.tx_hash),
+        "embed_code": _embed_code(token),
     }
 
 
-def _whole_tokens(amount: int, *, decimals: int) -> str:
-    """Format an exact amount with thousands separators: 100,000,000,000 or 0.5."""
-    whole, rest = divmod(amount, 10**decimals)
-    return f"{whole:,}." + f"{rest:0{decimals}}".rstrip("0") if rest else f"{whole:,}"
+def _embed_code(token: Token) -> str:
+    """Return the HTML that shows the token on another site, as text that pages escape once more.
+
+    Empty without the section `embed`, and for a blocked token.
+    """
+    if token.blocked or "embed" not in settings.SITE_SECTIONS:
+        return ""
+    url = settings.SITE_URL + reverse("token-embed", args=[token.chain_id, token.contract_address])
+    return _FRAME.format(url=escape(url), title=escape(plain(token.symbol, _MAX_FRAME_TITLE)))
+
+
+def _parts(token: Token, request: HttpRequest) -> dict[str, Any]:
+    """Return what is read from other tables."""
+    return {
+        "day": read_day_trades(token),
+        "chart": read_chart(token, choose_chart(token, request.GET.dict())),
+        "trades": read_trades(token),
+        "claims": read_claims(token),
+        "creator": read_creator(token),
+        "verification": read_verification(token),
+        "airdrop_check": check_airdrop(token, request.GET.get("recipient", "")),
+    }

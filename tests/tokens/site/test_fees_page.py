@@ -1,0 +1,67 @@
+"""Page of a token's uncollected fees, `/tokens/{chain}/{address}/fees`, which a node answers."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from config.concurrency_limits import SLOTS, node_slot
+from tests.html_pages import read_page
+from tests.nodes.json_server import Reply
+from tests.nodes.recordings import mined
+from tests.rows.factories import TokenFactory
+from tests.rows.indexed_tokens import index_launch
+
+pytestmark = pytest.mark.django_db
+
+
+def page_of(token):
+    return f"/tokens/{token.chain_id}/{token.contract_address}/fees"
+
+
+@pytest.fixture
+def token(installed_node):
+    return index_launch(mined("deploy-token1"))
+
+
+def test_it_shows_the_fees_of_each_recipient(client, token, read_key):
+    answer = client.get(page_of(token))
+    words = " ".join(" ".join(read_page(answer).texts).split())
+    # Every address of the response is a recipient's; the amounts are those of the API.
+    fees = client.get(f"/api/get-uncollected-fees/{token.contract_address}", headers=read_key).json()
+    assert f"Read from the chain at block {fees['blockNumber']}." in words
+    for share in fees["recipients"]:
+        assert share["recipient"] in answer.text
+    assert "WETH collected" in words
+    assert answer.headers["Cache-Control"] == "public, s-maxage=15"
+
+
+def test_the_page_of_the_token_reads_no_node(client, token, node):
+    before = len(node.calls)
+    answer = client.get(page_of(token).removesuffix("/fees"))
+    assert answer.status_code == 200 and page_of(token) in read_page(answer).addresses
+    assert len(node.calls) == before
+
+
+def test_it_shows_that_no_node_answers(client, token, node):
+    node.behave = lambda body: Reply(b"", status=503)
+    answer = client.get(page_of(token))
+    assert answer.status_code == 503 and answer.headers["Cache-Control"] == "no-store"
+    assert "t be read from the chain now" in answer.text
+
+
+def test_it_holds_no_more_threads_than_other_calls_of_nodes(client, token, node):
+    with ExitStack() as slots:
+        for _ in range(SLOTS):
+            slots.enter_context(node_slot())
+        before = len(node.calls)
+        assert client.get(page_of(token)).status_code == 503
+        assert len(node.calls) == before
+
+
+def test_a_chain_without_a_node_is_shown_so(client):
+    assert client.get(page_of(TokenFactory(chain_id=424_242))).status_code == 503
+
+
+def test_a_visitor_has_the_limit_of_public_calls(client, token, settings):
+    settings.RATE_LIMIT_PUBLIC = 1
+    assert [client.get(page_of(token)).status_code for _ in range(2)] == [200, 429]

@@ -1,0 +1,178 @@
+"""The page of a token in a real Chromium, over HTTP."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.test import override_settings
+from django.utils import timezone
+from pytest_django import DjangoDbBlocker
+from pytest_django.live_server_helper import LiveServer
+
+from tests.processes.chromium import Visit, open_browser, visit
+from tests.processes.template_database import restore_template_rows
+from tests.tokens.market.stored_trades import make_trade
+from tests.tokens.site.token_scenes import make_scene
+from tokens.models import PoolTrade, Token
+
+pytestmark = pytest.mark.django_db
+
+SETTINGS = {"ALLOWED_HOSTS": ["localhost"], "RPC_URLS": {}}
+WIDTHS = (1280, 390, 320)
+
+
+@pytest.fixture(scope="module")
+def token(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Token]:
+    """Create the rows of this module."""
+    with django_db_blocker.unblock(), override_settings(**SETTINGS):
+        yield make_scene(launch_warnings=["UNUSUAL_TICK"])
+        restore_template_rows()
+
+
+@pytest.fixture(scope="module")
+def server(token: Token) -> Iterator[LiveServer]:
+    server = LiveServer("localhost")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def site(server: LiveServer, token: Token) -> Iterator[Visit]:
+    """Return the token's page in a new profile."""
+    # Playwright runs an event loop in this thread, in which Django would refuse to begin the tests' transactions.
+    with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield visit(browser, f"{server.url}/tokens/{token.chain_id}/{token.contract_address}")
+        # Inside the event loop this is another connection than outside, to which nothing else has access.
+        connection.close()
+
+
+def assert_clean(site: Visit) -> None:
+    site.page.wait_for_load_state("networkidle")
+    assert site.errors == []
+    assert site.strange_requests == []
+
+
+def test_the_chart_is_changed_by_keyboard_in_place(site):
+    page = site.page
+    page.evaluate("window.sameDocument = true")
+    page.locator("#interval-1h").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**?interval=1h&unit=price&currency=usd")
+    page.locator("#interval-1h[aria-current]").wait_for()
+    assert page.locator("#chart svg").get_attribute("aria-label").startswith("Price in 12 bars of 1 hour")
+    # The focus stays on the choice, and the next one is reached by Tab.
+    assert page.evaluate("document.activeElement.id") == "interval-1h"
+    for _ in range(4):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "unit-cap"
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Market cap over time").wait_for()
+    assert page.url.endswith("?interval=1h&unit=cap&currency=usd")
+    assert page.evaluate("window.sameDocument") is True
+    page.go_back()
+    page.get_by_role("heading", name="Price over time").wait_for()
+    assert_clean(site)
+
+
+def test_the_table_has_the_bars(site):
+    page = site.page
+    page.get_by_text("As a table").focus()
+    page.keyboard.press("Enter")
+    table = page.locator("#chart-table table")
+    assert table.is_visible()
+    assert table.locator("tbody tr").count() == 30
+    assert page.get_by_role("columnheader", name="Close").is_visible()
+    assert_clean(site)
+
+
+def test_the_address_is_copied(site, token):
+    page = site.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    button = page.locator("[aria-describedby=contract-token]")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("[aria-describedby=contract-token]", has_text="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == token.contract_address
+    assert_clean(site)
+
+
+def test_a_warning_is_explained(site):
+    page = site.page
+    page.get_by_role("link", name="1 warning").click()
+    warnings = page.get_by_role("region", name="Warnings")
+    assert warnings.get_by_text("Early buyers may have paid much less.").is_visible()
+    assert not warnings.get_by_text("starting tick").is_visible()
+    warnings.get_by_text("How this is found").click()
+    assert warnings.get_by_text("starting tick").is_visible()
+    assert_clean(site)
+
+
+def test_earlier_trades_replace_the_newest_ones(site, token):
+    page = site.page
+    # Another test adds one.
+    earlier = PoolTrade.objects.filter(token=token).count() - 25
+    page.locator("#trades-more").click()
+    page.get_by_role("heading", name="Earlier trades").wait_for()
+    assert page.locator("#trades tbody tr").count() == earlier
+    page.locator("#trades-newest").click()
+    page.get_by_role("heading", name="Newest trades").wait_for()
+    assert page.locator("#trades tbody tr").count() == 25
+    assert_clean(site)
+
+
+def test_fees_that_wait_are_loaded_on_demand(site):
+    page = site.page
+    page.evaluate("window.sameDocument = true")
+    page.get_by_role("link", name="Show fees that wait to be paid").click()
+    # No node is installed here.
+    page.locator("#waiting-fees").get_by_text("can't be read from the chain now").wait_for()
+    assert page.evaluate("window.sameDocument") is True
+    assert "/fees" not in page.url
+
+
+def test_an_address_is_checked_in_place(site):
+    page = site.page
+    page.evaluate("window.sameDocument = true")
+    page.get_by_label("Check an address").fill("nonsense")
+    page.keyboard.press("Enter")
+    page.get_by_text("This is not an address.").wait_for()
+    assert page.evaluate("window.sameDocument") is True and page.url.endswith("?recipient=nonsense")
+    assert_clean(site)
+
+
+def test_trades_are_refreshed_unless_they_are_in_use(server, token):
+    with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        page = browser.new_page()
+        page.clock.install()
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(f"{server.url}/tokens/{token.chain_id}/{token.contract_address}")
+        page.locator("#trades a").first.focus()
+        page.clock.run_for(20_000)
+        assert not [url for url in requests if url.endswith("/trades")]
+        page.locator("#chart-title").click()
+        page.locator("body").evaluate("body => document.activeElement.blur()")
+        make_trade(token, block=1_000_001, at=timezone.now(), amount_token=777 * 10**21)
+        page.clock.run_for(6_000)
+        page.locator("#trades td", has_text="777K").wait_for()
+        assert [url for url in requests if url.endswith("/trades")]
+        connection.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wider_than_the_screen(server, token, scheme):
+    with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        visited = visit(browser, f"{server.url}/tokens/{token.chain_id}/{token.contract_address}")
+        page = visited.page
+        page.emulate_media(color_scheme=scheme)
+        for path, name in (("/tokens", "token"), ("/embed/tokens", "embed")):
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                page.goto(f"{server.url}{path}/{token.chain_id}/{token.contract_address}")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
+                visited.photograph(f"{name}-{width}-{scheme}", whole=True)
+        assert_clean(visited)
+        connection.close()

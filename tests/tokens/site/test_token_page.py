@@ -1,0 +1,364 @@
+"""The page of a token, `/tokens/{chain}/{address}`, that of its trades, and the page for frames."""
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.conf import settings as configured
+from django.utils import timezone
+from django.utils.html import escape
+
+from tests.html_pages import HOSTILE, read_page
+from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
+from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_scene
+from tokens.models import Market
+from tokens.site.details.claim_history import EVENTS_READ
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+NAMES = (HOSTILE, "\u202egnp.exe", "x" * 10_000, "שלום", "👩\u200d🚀" * 30, "")
+
+
+def page_of(token):
+    return f"/tokens/{token.chain_id}/{token.contract_address}"
+
+
+def words_of(answer):
+    """Return the visible text of a page, with single blanks."""
+    return " ".join(" ".join(read_page(answer).texts).split())
+
+
+@pytest.fixture
+def scene():
+    return make_scene(launch_warnings=["UNUSUAL_TICK"])
+
+
+@pytest.mark.parametrize("spell", [str, str.lower, lambda path: path + "/"])
+def test_a_tokens_page_shows_its_facts(client, spell):
+    token = TokenFactory(contract_address=ADDRESS, name="Higher", champagne=True, starting_market_cap=9.87083)
+    answer = client.get(spell(page_of(token)))
+    facts = ["Higher", ADDRESS, "Base", "clanker_v4", ">100,000,000,000<", "9.87", token.pool_address, "Champagne"]
+    assert [fact for fact in facts if fact not in answer.text] == []
+    assert answer.headers["Cache-Control"] == "public, s-maxage=2"
+
+
+def test_a_full_page_has_at_most_12_queries(client, scene, django_assert_max_num_queries):
+    make_airdrop(scene)
+    with django_assert_max_num_queries(9):
+        client.get(page_of(scene))
+    with django_assert_max_num_queries(12):
+        client.get(page_of(scene), {"recipient": RECIPIENT, "interval": "1h", "unit": "cap", "currency": "quote"})
+
+
+def test_the_heading_has_the_market(client, scene):
+    words = words_of(client.get(page_of(scene)))
+    for text in (
+        "Price $0.000192 +12.3% 24 h 0.0000000960 WETH",
+        "Market cap $19.2M Volume, 24 h $1.23M Liquidity $345K Buys and sells, 24 h 1.41K / 987",
+        "launched 12h ago Champagne 1 warning",
+    ):
+        assert text in words
+
+
+def test_the_terms_of_the_launch_are_in_words(client, scene):
+    words = words_of(client.get(page_of(scene)))
+    for text in (
+        "A purchase costs 1%, a sale 1.50%.",
+        "80% 0x3C44…93BC paid in both tokens; may be changed by 0x7099…79C8",
+        "20% 0x7099…79C8 paid in WETH only",
+        "Paid so far 3.00K HIGHER in 1 payment",
+        "30.0B HIGHER (30.0% of the supply). Locked until 2026-02-04 00:00 UTC. Then released evenly until 2026-04-05",
+        "1.00B were taken out so far.",
+        "1.00K HIGHER (0.00000100% of the supply). Locked until 2026-01-06 00:00 UTC.",
+        # The account's total so far, not the sum of its claims.
+        "250 were claimed by 1 account so far.",
+        "5.00B HIGHER (5.00% of the supply) for 0.500 of the chain's coin, received by 0x3C44…93BC",
+        "The fee starts at 80% and falls to 5% within 15 seconds",
+        "The token was launched by presale 7.",
+        "Blocks are read twice up to block 2999100. The launch is among them.",
+        "1200000 final",
+    ):
+        assert text in words, text
+
+
+@pytest.mark.parametrize(
+    ("fees", "text"),
+    [
+        (None, "The fees of the pool are unknown."),
+        ({"type": "static", "clankerFee": None, "pairedFee": None}, "The fees of the pool are unknown."),
+        ({"type": "dynamic", "baseFee": 50, "maxFee": 500}, "Each trade costs between 0.50% and 5%."),
+        ({"type": "dynamic", "baseFee": None, "maxFee": None}, "Its range is unknown."),
+    ],
+)
+def test_fees_are_in_words_or_unknown(client, fees, text):
+    token = TokenFactory()
+    token.extensions["fees"] = fees and fees | {"recipients": []}
+    token.save()
+    words = words_of(client.get(page_of(token)))
+    assert text in words and "The recipients are unknown." in words
+
+
+def test_totals_of_more_claims_than_are_read_are_lower_bounds(client, scene):
+    for total in range(EVENTS_READ):
+        values = {"user": ADMIN, "totalUserAmountClaimed": str(total * 10**18), "userAmountStillLocked": "0"}
+        TokenEventFactory(token=scene, kind="airdrop_claimed", arguments=values)
+    assert "At least 499 were claimed by 1 account so far." in words_of(client.get(page_of(scene)))
+
+
+@pytest.mark.parametrize("duration", [2**53 - 1, 10**9 * 86_400])
+def test_a_lock_beyond_the_calendar_is_unknown(client, scene, duration):
+    scene.extensions["vault"]["lockup"]["lockDuration"] = duration
+    scene.save()
+    assert "The end of the lock is unknown." in words_of(client.get(page_of(scene)))
+
+
+def test_warnings_are_explained(client):
+    TokenFactory(name="Higher", symbol="UP", verified=True)
+    copy = TokenFactory(name="Higher", symbol="UP", launch_warnings=["UNUSUAL_TICK", "FUTURE_CODE"])
+    words = words_of(client.get(page_of(copy)))
+    for text in ("3 warnings", "Unusual starting price The pool started", "Possible copy", "older and verified"):
+        assert text in words
+    assert "FUTURE_CODE" in words and "The starting tick of the pool differs" in words
+
+
+def test_a_launch_that_is_read_once_is_shown_so(client, scene):
+    scene.block_number, scene.confirmed = 2_999_500, False
+    scene.save()
+    words = words_of(client.get(page_of(scene)))
+    assert "The launch is read once so far." in words and "not final yet" in words
+
+
+def test_a_chain_that_is_not_followed_is_shown_so(client):
+    assert "This chain is not followed block by block." in words_of(client.get(page_of(TokenFactory())))
+
+
+def test_the_creators_other_listed_launches_are_linked(client, scene):
+    others = [TokenFactory(requestor_fid=FID) for _ in range(12)]
+    hidden = [TokenFactory(requestor_fid=FID, **state) for state in ({"blocked": True}, {"unindexed": True})]
+    addresses = read_page(client.get(page_of(scene))).addresses
+    assert [page_of(token) in addresses for token in others] == [False] * 2 + [True] * 10
+    assert not [token for token in hidden if page_of(token) in addresses]
+    words = words_of(client.get(page_of(scene)))
+    assert "Creator River" in words and "Launched with Bankr , as the launcher wrote it." in words
+
+
+@pytest.mark.parametrize(
+    ("supply", "text"),
+    [(0, "0"), (1, "0.000000000000000001"), (15 * 10**17, "1.5"), (2**256 - 1, ".584007913129639935")],
+)
+def test_a_supply_is_exact(client, supply, text):
+    assert f"{text}<" in client.get(page_of(TokenFactory(supply=supply))).text
+
+
+def test_a_blocked_tokens_page_shows_it_and_promotes_nothing(client, scene):
+    scene.blocked = True
+    scene.save()
+    answer = client.get(page_of(scene))
+    words = words_of(answer)
+    assert "The operators of this site have blocked this token." in words
+    assert "80% 0x3C44…93BC" in words and scene.contract_address in words
+    assert "x.example" not in answer.text and "iframe" not in answer.text
+    assert '<meta name="robots" content="noindex">' in answer.text
+    frame = client.get(f"/embed{page_of(scene)}")
+    assert "have blocked this token" in words_of(frame) and "<svg" not in frame.text
+
+
+def test_a_token_about_which_little_is_known_has_a_page(client):
+    token = TokenFactory(symbol="", name="", supply=None, pool_address="", pair="", admin="", msg_sender="")
+    words = words_of(client.get(page_of(token)))
+    for text in ("(no symbol)", "Price unknown", "Supply unknown", "There are no bars", "No trade of this token"):
+        assert text in words
+    assert "Creator unknown" in words
+    # Without a supply, the market cap is no choice.
+    assert "unit=cap" not in client.get(page_of(token)).text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_is_shown_in_safety(client, name):
+    token = TokenFactory(name=name, symbol=name, description=f"{name}\n{name}", pair=name)
+    for path in (page_of(token), f"{page_of(token)}/trades", f"/embed{page_of(token)}", f"/de{page_of(token)}"):
+        answer = client.get(path)
+        read_page(answer)
+        assert "\u202e" not in answer.text and len(answer.text) < 60_000
+
+
+def test_a_token_of_solana_has_its_page_under_its_mint_only(client):
+    token = SolanaTokenFactory(supply=1_000_000_000_500_000)
+    answer = client.get(page_of(token))
+    page = read_page(answer)
+    assert f"https://solscan.io/token/{token.contract_address}" in page.addresses
+    for text in (token.contract_address, token.pool_address, token.tx_hash, token.admin, "clanker_solana"):
+        assert text in answer.text
+    assert ">1,000,000,000.5<" in answer.text
+    swapped = token.contract_address[:-1].swapcase() + token.contract_address[-1]
+    for address in (swapped, token.contract_address.lower(), token.contract_address[1:]):
+        assert client.get(f"/tokens/101/{address}").status_code == 404
+    assert client.get(f"/tokens/8453/{token.contract_address}").status_code == 404
+
+
+class TestChart:
+    """The chart by the parameters of the URL."""
+
+    def test_it_has_a_bar_for_each_period_with_trades(self, client, scene):
+        text = client.get(page_of(scene), {"interval": "15m"}).text
+        titles = re.findall(r"<title>(2026[^<]*)</title>", text)
+        assert len(titles) == 48
+        assert re.fullmatch(
+            r"2026-.* UTC: open \$0\.000200, high \$0\.000216, low \$0\.000188, close \$0\.000192,"
+            r" volume \$100, trades: 3",
+            titles[-1],
+        )
+        assert text.count('class="rises"') == 32 and text.count('class="falls"') == 16
+        assert text.count('<tr><th scope="row" class="number">') == 30
+
+    @pytest.mark.parametrize(
+        ("parameters", "start"),
+        [
+            ({}, "Price in 48 bars of 5 minutes"),
+            ({"interval": "1m"}, "Price in 48 bars of 1 minute since"),
+            ({"interval": "1h", "unit": "cap"}, "Market cap in 12 bars of 1 hour since"),
+            ({"interval": "2h", "unit": "'", "currency": "x" * 5000}, "Price in 48 bars of 5 minutes"),
+        ],
+    )
+    def test_its_parameters_have_defaults(self, client, scene, parameters, start):
+        assert f'aria-label="{start}' in client.get(page_of(scene), parameters).text
+
+    def test_it_has_prices_in_the_quote_token_and_market_caps(self, client, scene):
+        text = client.get(page_of(scene), {"currency": "quote", "interval": "15m"}).text
+        assert "close 0.0000000960, volume 1.00, trades: 3" in text
+        text = client.get(page_of(scene), {"unit": "cap", "interval": "15m"}).text
+        assert "close $19.2M, volume $100" in text
+
+    def test_a_token_without_a_price_in_usd_starts_in_the_quote_token(self, client, scene):
+        Market.objects.filter(token=scene).update(price_usd=None)
+        text = client.get(page_of(scene)).text
+        assert 'id="currency-quote" href="?interval=5m&amp;unit=price&amp;currency=quote#chart"' in text
+        assert re.search(r'id="currency-quote"[^>]* aria-current="true"', text)
+
+    def test_a_choice_without_bars_has_a_hint_and_the_other_choices(self, client, scene):
+        answer = client.get(page_of(scene), {"interval": "1d"})
+        assert "There are no bars for this choice." in answer.text
+        assert 'id="interval-1h"' in answer.text
+
+    def test_an_older_token_starts_with_longer_bars(self, client):
+        for age, interval in ((1, "5m"), (24 * 3, "1h"), (24 * 60, "4h"), (24 * 400, "1d")):
+            token = TokenFactory(deployed_at=timezone.now() - timedelta(hours=age + 1.5))
+            text = client.get(page_of(token)).text
+            assert re.search(rf'id="interval-{interval}"[^>]* aria-current="true"', text), age
+
+    def test_geometry_has_points_in_all_languages(self, client, scene):
+        text = client.get(f"/de{page_of(scene)}").text
+        numbers = re.findall(r' (?:x|y|x1|x2|y1|y2|width|height)="([^"]*)"', text[text.index("<svg") :])
+        assert numbers and all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", number) for number in numbers)
+
+
+class TestTrades:
+    """The list of trades, and its own page."""
+
+    def test_the_newest_are_in_words(self, client, scene):
+        words = words_of(client.get(page_of(scene)))
+        assert "Sell 3.00M $0.000200 $600 0x7099…79C8 15m Buy 4.00M" in words
+        assert words.count("0x7099…79C8") >= 25
+
+    def test_all_pages_are_walked(self, client, scene, django_assert_num_queries):
+        path, amounts = f"{page_of(scene)}/trades", []
+        while path:
+            with django_assert_num_queries(2):
+                answer = client.get(path)
+            text = answer.text
+            amounts += re.findall(r'<td class="number">([0-9.]+M)</td>', text)
+            more = re.search(r'id="trades-more" rel="next" href="([^"]*)"', text)
+            assert ("data-live" in text) is (len(amounts) == 25)
+            path = more and more[1]
+        assert len(amounts) == 48 and len(set(amounts)) == 48
+
+    @pytest.mark.parametrize("cursor", ["x", "'", "e30=", "\0", "x" * 5000])
+    def test_an_unusable_cursor_is_the_first_page(self, client, scene, cursor):
+        answer = client.get(f"{page_of(scene)}/trades", {"cursor": cursor})
+        assert answer.status_code == 200 and "Newest trades" in answer.text
+
+    def test_other_tokens_have_none(self, client):
+        for end in ("trades", "fees"):
+            assert client.get(f"/tokens/8453/{ADDRESS}/{end}").status_code == 404
+
+
+class TestAirdropCheck:
+    """The form that shows one recipient's part of an airdrop."""
+
+    def test_it_shows_amount_claim_and_proof(self, client, scene):
+        make_airdrop(scene)
+        answer = client.get(page_of(scene), {"recipient": f" {RECIPIENT.lower()} "})
+        words = words_of(answer)
+        assert "This address may claim 400 HIGHER . 250 of it are claimed." in words
+        assert "400000000000000000000" in words
+        proof = json.loads(re.search(r"<pre>(.*?)</pre>", answer.text)[1].replace("&quot;", '"'))
+        assert len(proof) == 1 and re.fullmatch("0x[0-9a-f]{64}", proof[0])
+        api = client.get(
+            "/api/airdrops/claim", {"tokenAddress": scene.contract_address, "claimerAddress": RECIPIENT}
+        ).json()
+        assert api["proofs"][0]["proof"] == proof
+
+    def test_a_part_that_is_all_claimed_or_untouched_is_shown_so(self, client, scene):
+        make_airdrop(scene)
+        assert "Nothing of it is claimed so far." in words_of(client.get(page_of(scene), {"recipient": ADMIN}))
+        values = {"user": ADMIN, "totalUserAmountClaimed": str(600 * 10**18), "userAmountStillLocked": "0"}
+        TokenEventFactory(token=scene, kind="airdrop_claimed", arguments=values)
+        assert "All of it is claimed." in words_of(client.get(page_of(scene), {"recipient": ADMIN}))
+
+    @pytest.mark.parametrize(
+        ("recipient", "text"),
+        [
+            (ADDRESS, "No part of the airdrop is known for this address."),
+            ("vitalik.eth", "This is not an address."),
+            ("\0", "This is not an address."),
+            ("<script>" * 1000, "This is not an address."),
+            ("   ", "Check an address"),
+        ],
+    )
+    def test_it_has_a_clear_message(self, client, scene, recipient, text):
+        make_airdrop(scene)
+        assert text in words_of(client.get(page_of(scene), {"recipient": recipient}))
+
+    def test_a_token_without_an_airdrop_has_no_form(self, client):
+        assert 'name="recipient"' not in client.get(page_of(TokenFactory()), {"recipient": ADMIN}).text
+
+
+class TestEmbed:
+    """The page for frames of other sites."""
+
+    def test_any_site_may_show_it(self, client, scene, django_assert_num_queries):
+        with django_assert_num_queries(2):
+            answer = client.get(f"/embed{page_of(scene)}")
+        page = read_page(answer)
+        assert "X-Frame-Options" not in answer.headers
+        assert "frame-ancestors *" in answer.headers["Content-Security-Policy"]
+        assert page_of(scene) in page.addresses
+        assert {"header", "svg"} <= set(page.elements) and not {"footer", "form", "nav"} & set(page.elements)
+        words = words_of(answer)
+        assert "$0.000192 +12.3%" in words and "More on Launchboard" in words
+
+    def test_pages_besides_it_are_shown_in_no_frame(self, client, scene):
+        answer = client.get(page_of(scene))
+        assert answer.headers["X-Frame-Options"] == "DENY"
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+        url = f"{configured.SITE_URL}/embed{page_of(scene)}"
+        code = f'<iframe src="{url}" width="420" height="300" title="HIGHER" loading="lazy"></iframe>'
+        assert f'data-copy="{escape(code)}"' in answer.text
+
+    def test_an_installation_may_have_none(self, client, scene, settings):
+        settings.SITE_SECTIONS = settings.SITE_SECTIONS - {"embed"}
+        assert client.get(f"/embed{page_of(scene)}").status_code == 404
+        assert "iframe" not in client.get(page_of(scene)).text
+
+    def test_a_missing_token_is_not_found(self, client):
+        assert client.get(f"/embed/tokens/8453/{ADDRESS}").status_code == 404
+
+    def test_it_is_cached_as_other_pages(self):
+        assert "/embed/tokens/8453/".startswith(configured.EDGE_CACHE_PREFIXES)
+
+
+def test_verification_ignores_ranges_that_end(client, scene):
+    CoverageFactory(first_block=1, followed_to=500, last_block=500, verified_to=400)
+    assert "up to block 2999100" in words_of(client.get(page_of(scene)))

@@ -1,0 +1,61 @@
+"""Check of one recipient's part of a token's airdrop, for the form on its page."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tokens.chains.addresses import is_solana_address, parse_address
+from tokens.deploying.airdrop_proofs import find_proofs
+from tokens.models import Token
+from tokens.site.details.claim_history import read_claimed_airdrop
+from tokens.site.details.launch_terms import whole_amount
+
+_MAX_ADDRESS = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class AirdropPart:
+    """What a recipient may claim, in whole tokens and in smallest units, and the proof for the contract."""
+
+    amount: Decimal
+    units: int
+    proof: Sequence[str]
+
+    @property
+    def proof_text(self) -> str:
+        """Return the proof as JSON, as wallets and scripts take it."""
+        return json.dumps(list(self.proof))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AirdropCheck:
+    """Result of a check: the recipient as typed, whether it is an address, and its parts."""
+
+    recipient: str
+    is_address: bool = False
+    parts: Sequence[AirdropPart] = ()
+    claimed: Decimal = Decimal(0)
+
+
+def check_airdrop(token: Token, recipient: str) -> AirdropCheck | None:
+    """Return the recipient's part; None without a recipient. At most three queries.
+
+    Proofs exist for airdrops that this service deployed; it does not have the recipients of others.
+    """
+    text = recipient.strip()[:_MAX_ADDRESS]
+    if not text:
+        return None
+    try:
+        account = parse_address(text)
+    except ValueError:
+        return AirdropCheck(recipient=text)
+    if is_solana_address(token.contract_address):
+        return AirdropCheck(recipient=account, is_address=True)
+    parts = [
+        AirdropPart(amount=whole_amount(token, found.amount), units=found.amount, proof=found.proof)
+        for found in find_proofs(token.contract_address, claimer=account)
+    ]
+    return AirdropCheck(
+        recipient=account, is_address=True, parts=parts, claimed=read_claimed_airdrop(token, account=account)
+    )

@@ -1,0 +1,98 @@
+"""Stored claims of a token: fees paid, and what the vault and the airdrop have released."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from tokens.chains.evm.generations.event_decoding import EventKind
+from tokens.models import FeeClaim, Token, TokenEvent
+from tokens.site.details.drawn_chart import quote_decimals
+
+# Events that a page reads at most, the newest ones.
+EVENTS_READ = 500
+# Events among which a recipient's claim is searched.
+_EVENTS_SEARCHED = 10_000
+_KINDS = (
+    EventKind.FEES_COLLECTED,
+    EventKind.FEES_CLAIMED,
+    EventKind.VAULT_CLAIMED,
+    EventKind.AIRDROP_CLAIMED,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaidFees:
+    """Fees that were paid in one currency: its symbol, and whole units; None if its decimals are unknown."""
+
+    symbol: str
+    amount: Decimal | None
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimHistory:
+    """Claims of a token so far. `is_cut` if there are more events than were read, so that totals are lower bounds."""
+
+    paid: Sequence[PaidFees] = ()
+    last_paid_at: datetime | None = None
+    vault_claimed: Decimal = Decimal(0)
+    airdrop_claimed: Decimal = Decimal(0)
+    airdrop_claimers: int = 0
+    is_cut: bool = False
+
+
+def read_claims(token: Token) -> ClaimHistory:
+    """Return the claims among the newest events of a token. Two queries, one without a payment of fees."""
+    events = list(
+        TokenEvent.objects.filter(token=token, kind__in=_KINDS)
+        .order_by("-block_number", "-log_index")
+        .values_list("pk", "kind", "at", "arguments")[:EVENTS_READ]
+    )
+    paid = [(pk, at) for pk, kind, at, _ in events if kind == EventKind.FEES_CLAIMED]
+    vault = [int(values["amount"]) for _, kind, _, values in events if kind == EventKind.VAULT_CLAIMED]
+    airdrop = _claimed_by_account(values for _, kind, _, values in events if kind == EventKind.AIRDROP_CLAIMED)
+    return ClaimHistory(
+        paid=_paid_fees(token, [pk for pk, _ in paid]) if paid else (),
+        last_paid_at=paid[0][1] if paid else None,
+        vault_claimed=Decimal(sum(vault)).scaleb(-token.decimals),
+        airdrop_claimed=Decimal(sum(airdrop.values())).scaleb(-token.decimals),
+        airdrop_claimers=len(airdrop),
+        is_cut=len(events) == EVENTS_READ,
+    )
+
+
+def read_claimed_airdrop(token: Token, *, account: str) -> Decimal:
+    """Return the tokens that an account has claimed of the airdrop, by the stored events. One query."""
+    newest = TokenEvent.objects.filter(token=token).order_by("-block_number", "-log_index").values("pk")
+    found = TokenEvent.objects.filter(
+        pk__in=newest[:_EVENTS_SEARCHED], kind=EventKind.AIRDROP_CLAIMED, arguments__user=account
+    )
+    claimed = _claimed_by_account(found.values_list("arguments", flat=True))
+    return Decimal(claimed.get(account, 0)).scaleb(-token.decimals)
+
+
+def _claimed_by_account(events: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Return the total of each account: events have the account's total so far."""
+    totals: defaultdict[str, int] = defaultdict(int)
+    for values in events:
+        totals[values["user"]] = max(totals[values["user"]], int(values["totalUserAmountClaimed"]))
+    return totals
+
+
+def _paid_fees(token: Token, event_ids: Sequence[int]) -> list[PaidFees]:
+    totals: dict[str, list[Decimal]] = {}
+    for currency, amount in FeeClaim.objects.filter(event_id__in=event_ids).values_list("currency", "amount"):
+        totals.setdefault(currency, []).append(amount)
+    known = {
+        token.contract_address: (token.symbol, token.decimals),
+        token.paired_token: (token.pair, quote_decimals(token)),
+    }
+    found = []
+    for currency, amounts in sorted(totals.items(), key=lambda item: item[0] != token.contract_address):
+        symbol, decimals = known.get(currency, (currency, None))
+        whole = None if decimals is None else sum(amounts, Decimal(0)).scaleb(-decimals)
+        found.append(PaidFees(symbol=symbol or currency, amount=whole, count=len(amounts)))
+    return found

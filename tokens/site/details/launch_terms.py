@@ -1,0 +1,186 @@
+"""Terms of a token's launch in numbers and dates for its page: fees, shares, locked parts, sniper protection."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from tokens.chains.types import WEI_PER_TOKEN
+from tokens.installation.installed_registry import explorer_address_page
+from tokens.models import Token
+
+_BPS_PER_PERCENT, _PARTS_PER_PERCENT = 100, 10_000
+_SHARES_SHOWN = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeeTerms:
+    """Fees of the pool in percent; None is unknown. A dynamic fee is between `low` and `high`."""
+
+    is_dynamic: bool
+    buy: float | None
+    sell: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardShare:
+    """Part of the fees that one recipient earns, in percent, and the admin that may change the recipient."""
+
+    percent: float
+    # Both, Paired or Clanker: the currencies that the recipient is paid in.
+    currency: str
+    recipient: str
+    recipient_page: str | None
+    admin: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockedPart:
+    """Part of the supply that is locked and then released; a date is None if it is unknown or never comes."""
+
+    amount: Decimal
+    percent: Decimal | None
+    locked_until: datetime | None
+    # The end of an even release after the lock; None if all is free at once.
+    released_at: datetime | None
+    admin: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SniperTerms:
+    """Fee in percent that falls within seconds after the launch."""
+
+    first: float
+    last: float
+    seconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DevBuyTerms:
+    """Purchase within the launch: whole tokens, and whole native coins if known."""
+
+    amount: Decimal
+    percent: Decimal | None
+    paid: Decimal | None
+    recipient: str
+    recipient_page: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchTerms:
+    """Terms of a launch; None is unknown or absent."""
+
+    supply: Decimal | None
+    fees: FeeTerms | None
+    shares: Sequence[RewardShare]
+    hidden_shares: int
+    vault: LockedPart | None
+    airdrop: LockedPart | None
+    dev_buy: DevBuyTerms | None
+    sniper: SniperTerms | None
+
+
+def launch_terms(token: Token) -> LaunchTerms:
+    """Return the terms that the token's columns have; no query."""
+    parts = token.extensions
+    fees = parts.get("fees")
+    shares = [_share(each, token) for each in (fees or {}).get("recipients") or ()]
+    return LaunchTerms(
+        supply=None if token.supply is None else whole_amount(token, token.supply),
+        fees=fees and _fees(fees),
+        shares=shares[:_SHARES_SHOWN],
+        hidden_shares=max(0, len(shares) - _SHARES_SHOWN),
+        vault=_locked(token, parts.get("vault")),
+        airdrop=_locked(token, parts.get("airdrop")),
+        dev_buy=_dev_buy(token, parts.get("devBuy")),
+        sniper=_sniper(parts.get("sniperTax")),
+    )
+
+
+def whole_amount(token: Token, units: int | str | Decimal) -> Decimal:
+    """Return smallest units of the token as whole tokens."""
+    return Decimal(units).scaleb(-token.decimals)
+
+
+def exact_amount(units: int, *, decimals: int) -> str:
+    """Format smallest units as exact whole ones with thousands separators: 100,000,000,000 or 0.5."""
+    whole, rest = divmod(units, 10**decimals)
+    return f"{whole:,}." + f"{rest:0{decimals}}".rstrip("0") if rest else f"{whole:,}"
+
+
+def _fees(fees: dict[str, Any]) -> FeeTerms:
+    def percent(name: str) -> float | None:
+        return None if fees.get(name) is None else fees[name] / _BPS_PER_PERCENT
+
+    # A static fee depends on the currency that is paid in: the paired token in a purchase, the token in a sale.
+    return FeeTerms(
+        is_dynamic=fees.get("type") == "dynamic",
+        buy=percent("pairedFee"),
+        sell=percent("clankerFee"),
+        low=percent("baseFee"),
+        high=percent("maxFee"),
+    )
+
+
+def _share(share: dict[str, Any], token: Token) -> RewardShare:
+    return RewardShare(
+        percent=share["bps"] / _BPS_PER_PERCENT,
+        currency=share["token"],
+        recipient=share["recipient"],
+        recipient_page=explorer_address_page(token.chain_id, share["recipient"]),
+        admin=share["admin"] or "",
+    )
+
+
+def _locked(token: Token, part: dict[str, Any] | None) -> LockedPart | None:
+    if part is None:
+        return None
+    lockup = part.get("lockup") or {}
+    until = _later(_moment(lockup.get("startedAt")), lockup.get("lockDuration") or 0)
+    vesting = lockup.get("vestDuration") or 0
+    return LockedPart(
+        amount=whole_amount(token, part["amount"]),
+        percent=_percent_of_supply(token, part["amount"]),
+        locked_until=until,
+        released_at=_later(until, vesting) if vesting else None,
+        admin=part.get("admin") or "",
+    )
+
+
+def _dev_buy(token: Token, part: dict[str, Any] | None) -> DevBuyTerms | None:
+    if part is None:
+        return None
+    recipient = part.get("recipient") or ""
+    return DevBuyTerms(
+        amount=whole_amount(token, part["amount"]),
+        percent=_percent_of_supply(token, part["amount"]),
+        paid=None if part.get("amountEth") is None else Decimal(part["amountEth"]) / WEI_PER_TOKEN,
+        recipient=recipient,
+        recipient_page=explorer_address_page(token.chain_id, recipient) if recipient else None,
+    )
+
+
+def _sniper(part: dict[str, Any] | None) -> SniperTerms | None:
+    if part is None:
+        return None
+    first, last = (part[name] / _PARTS_PER_PERCENT for name in ("startingFee", "endingFee"))
+    return SniperTerms(first=first, last=last, seconds=part["secondsToDecay"])
+
+
+def _percent_of_supply(token: Token, units: str) -> Decimal | None:
+    return Decimal(units) * 100 / token.supply if token.supply else None
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _later(moment: datetime | None, seconds: int) -> datetime | None:
+    """Return the moment after so many seconds; None beyond the calendar: contracts accept any duration."""
+    try:
+        return None if moment is None else moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None

@@ -1,0 +1,102 @@
+"""What a token's page shows besides chart, trades and terms: trades of a day, creator, links, verified blocks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from accounts.profiles.social_refresh import users_by_fid
+from tokens.chains.pool_types import is_v4_pool
+from tokens.following.chain_status import read_chain_states
+from tokens.indexing.metadata import social_links
+from tokens.installation.installed_registry import explorer_address_page, explorer_token_page
+from tokens.models import RollingSum, Token
+from tokens.models.candle import DAY
+from tokens.site.creators import Creator, creator_of
+
+OTHERS_SHOWN = 10
+_LINKS_SHOWN = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class DayTrades:
+    """Trades of the last 24 hours."""
+
+    buys: int
+    sells: int
+    traders: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreatorFacts:
+    """Creator of a token, with the user's name if known and the newest other launches."""
+
+    creator: Creator
+    name: str
+    address_page: str | None
+    others: Sequence[Token]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """Newest verified block of the token's chain, None without any, and whether the launch's block is included."""
+
+    verified: int | None
+    is_included: bool
+
+
+def read_day_trades(token: Token) -> DayTrades | None:
+    """Return the trades of the last 24 hours; None without any. One query."""
+    row = RollingSum.objects.filter(token=token, seconds=DAY).values_list("buys", "sells", "traders").first()
+    return row and DayTrades(buys=row[0], sells=row[1], traders=row[2])
+
+
+def read_creator(token: Token) -> CreatorFacts:
+    """Return the creator with the newest listed launches besides this one. Two queries, one without a FID."""
+    creator = creator_of(token)
+    user = users_by_fid([creator.fid]).get(creator.fid, {}) if creator.fid is not None else {}
+    others = Token.objects.deployed_with(token.pk, fid=creator.fid, wallet=creator.address).listed()
+    return CreatorFacts(
+        creator=creator,
+        name=user.get("displayName") or user.get("username") or "",
+        address_page=explorer_address_page(token.chain_id, creator.address) if creator.address else None,
+        others=list(others.exclude(pk=token.pk).order_by("-deployed_at", "-id")[:OTHERS_SHOWN]),
+    )
+
+
+def read_verification(token: Token) -> Verification:
+    """Return how far the blocks of the token's chain are verified. One query."""
+    state = next(iter(read_chain_states(timezone.now(), chain_id=token.chain_id)), None)
+    verified = None if state is None else state.verified
+    return Verification(
+        verified=verified or None,
+        is_included=verified is not None and token.block_number <= verified,
+    )
+
+
+def launcher_links(token: Token) -> list[dict[str, str]]:
+    """Return the launcher's links that browsers open: ipfs:// URLs are left out."""
+    links = social_links(token.metadata)
+    return [link for link in links if link["link"].lower().startswith(("https://", "http://"))][:_LINKS_SHOWN]
+
+
+def contracts(token: Token) -> list[tuple[str, str, str | None]]:
+    """Return kind, address and the explorer's page of each known contract and account of the launch."""
+    addresses = {
+        "token": token.contract_address,
+        "pool": token.pool_address,
+        "paired": token.paired_token,
+        "hook": token.pool_config.get("hook") or "",
+        "locker": token.locker_address,
+        "factory": token.factory_address,
+        "admin": token.admin,
+        "sender": token.msg_sender,
+    }
+    return [(kind, address, _page(token, kind, address)) for kind, address in addresses.items() if address]
+
+
+def _page(token: Token, kind: str, address: str) -> str | None:
+    if kind == "token":
+        return explorer_token_page(token.chain_id, address)
+    # Explorers have no page of a v4 pool, whose id has 32 bytes.
+    return None if is_v4_pool(address) else explorer_address_page(token.chain_id, address)

@@ -1,0 +1,70 @@
+"""Newest trades of a token as rows of its page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from config.cursors import CursorError
+from tokens.installation.installed_registry import explorer_address_page, explorer_transaction_page
+from tokens.market.trading.trade_pages import TradedToken, fetch_trade_page, parse_trade_cursor
+from tokens.models import Token
+from tokens.site.details.drawn_chart import quote_decimals
+
+TRADES_SHOWN = 25
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedTrade:
+    """A trade in whole units; `trader` is empty where only logs were read."""
+
+    at: datetime
+    is_buy: bool
+    is_conversion: bool
+    amount: Decimal
+    amount_quote: Decimal
+    price: float
+    price_usd: float | None
+    value_usd: float | None
+    trader: str
+    trader_page: str | None
+    transaction_page: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TradeList:
+    """A page of trades, newest first; `cursor` is that of older ones."""
+
+    rows: Sequence[ListedTrade]
+    cursor: str | None
+    is_newest: bool
+
+
+def read_trades(token: Token, cursor: str = "") -> TradeList:
+    """Return the trades after a cursor; the newest ones for an unusable cursor. One query."""
+    traded = TradedToken(token.pk, token.deployed_at, token.decimals, quote_decimals(token), token.locker_address)
+    try:
+        start = parse_trade_cursor(cursor)
+    except CursorError:
+        cursor, start = "", parse_trade_cursor(None)
+    page = fetch_trade_page(traded, limit=TRADES_SHOWN, cursor=start)
+    rows = [_row(trade, token, decimals=traded.quote_decimals or 0) for trade in page.trades]
+    return TradeList(rows=rows, cursor=page.cursor, is_newest=not cursor)
+
+
+def _row(trade: dict[str, Any], token: Token, *, decimals: int) -> ListedTrade:
+    trader = trade["trader"] or ""
+    return ListedTrade(
+        at=trade["at"],
+        is_buy=trade["side"] == "buy",
+        is_conversion=bool(trader) and trader == token.locker_address,
+        amount=Decimal(trade["amountToken"]).scaleb(-token.decimals),
+        amount_quote=Decimal(trade["amountQuote"]).scaleb(-decimals),
+        price=trade["priceQuote"],
+        price_usd=trade["priceUsd"],
+        value_usd=trade["valueUsd"],
+        trader=trader,
+        trader_page=explorer_address_page(token.chain_id, trader) if trader else None,
+        transaction_page=explorer_transaction_page(token.chain_id, trade["txHash"]),
+    )

@@ -1,0 +1,60 @@
+"""Page of a token's uncollected fees, which are read from a node; the token's page loads them on demand."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.template.response import TemplateResponse
+from rest_framework.request import Request
+
+from config.api.response_headers import NO_STORE, page_headers
+from config.api.views import QueryView
+from config.concurrency_limits import node_slot
+from config.http.errors import PermanentError, RetryableError
+from tokens.fees.uncollected import UncollectedReport, read_uncollected
+from tokens.installation.installed_chains import UnsupportedChainError
+from tokens.installation.installed_registry import explorer_address_page
+from tokens.models import Token
+from tokens.site.page_tokens import describe_token, find_token_or_404
+
+# As in the API: each response costs about four node requests.
+_HEADERS = page_headers(15)
+_RECIPIENTS_SHOWN = 20
+
+
+class TokenFeesPage(QueryView):
+    """Uncollected fees of a token, with the rate limit of public endpoints and the slots of node calls."""
+
+    schema = None
+
+    def get(self, request: Request, chain_id: int, address: str) -> HttpResponse:
+        """Render the fees per currency and recipient, or with status 503 that they can't be read now."""
+        token = find_token_or_404(chain_id, address)
+        context: dict[str, Any] = {}
+        headers, status = _HEADERS, 200
+        try:
+            with node_slot():
+                report = read_uncollected(token, recipient=None)
+            context = {"report": report, "recipients": _recipients(token, report)}
+        except (UnsupportedChainError, PermanentError, RetryableError):
+            headers, status = _HEADERS | {"Cache-Control": NO_STORE}, 503
+        page = describe_token(token) | context
+        return TemplateResponse(request._request, "site/token_fees.html", page, status=status, headers=headers)
+
+
+def _recipients(token: Token, report: UncollectedReport) -> list[dict[str, Any]]:
+    """Return the rows of the table: a recipient and its fees in whole units."""
+    return [
+        {
+            "recipient": each.recipient,
+            "page": each.recipient and explorer_address_page(token.chain_id, each.recipient),
+            "fees": [
+                {
+                    "symbol": fee.currency.symbol,
+                    "harvested": fee.harvested / 10**fee.currency.decimals,
+                    "pending": None if fee.pending is None else fee.pending / 10**fee.currency.decimals,
+                }
+                for fee in each.fees
+            ],
+        }
+        for each in report.recipients[:_RECIPIENTS_SHOWN]
+    ]

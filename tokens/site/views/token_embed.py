@@ -1,0 +1,40 @@
+"""Compact page of a token for frames of other sites."""
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import require_safe
+
+from config.api.replica_reads import from_replica
+from config.api.response_headers import page_headers
+from tokens.models import Token
+from tokens.site.charts import EMBED_FRAME
+from tokens.site.details.drawn_chart import DrawnChart, choose_chart, read_chart
+from tokens.site.page_tokens import describe_token, find_token_or_404
+
+_BARS = 80
+# Any site may show it: it has no form and no session.
+_HEADERS = page_headers(5, frames="*")
+
+
+@xframe_options_exempt
+@require_safe
+@from_replica
+def token_embed(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
+    """Render a token's name, price and a small chart, with a link to its page; 404 without the section `embed`.
+
+    The chart has the parameters of the page's: `interval`, `unit` and `currency`.
+    """
+    if "embed" not in settings.SITE_SECTIONS:
+        raise Http404
+    token = find_token_or_404(chain_id, address)
+    context = describe_token(token) | {"market": token.market, "chart": _read_small_chart(token, request)}
+    return TemplateResponse(request, "site/token_embed.html", context, headers=_HEADERS)
+
+
+def _read_small_chart(token: Token, request: HttpRequest) -> DrawnChart | None:
+    """Return the chart by the parameters of the frame's URL; none for a blocked token. One query."""
+    if token.blocked:
+        return None
+    return read_chart(token, choose_chart(token, request.GET.dict()), bars=_BARS, frame=EMBED_FRAME)
