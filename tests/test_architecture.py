@@ -117,6 +117,7 @@ ALONE = {
     "config.open_files": "shared by the web server and the stream",
     "config.operators.replica_panel": "settings name it",
     "config.postgresql.timeouts": "imported without the rest of the database's modules",
+    "config.site.sections": "shared by the pages of two packages",
     "config.timestamps": "shared by API, pages and providers' responses",
     "config.wsgi": "the web server names it",
     "development.local_accounts": "called by a management command only",

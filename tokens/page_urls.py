@@ -3,9 +3,12 @@
 from django.urls import path
 
 from config.api.routing import endpoint
+from tokens.site.views.docs_page import docs_page
 from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home
+from tokens.site.views.status_page import status_page
 from tokens.site.views.token_embed import token_embed
+from tokens.site.views.token_page import token_page
 from tokens.site.views.token_page import token_page, token_trades
 
 urlpatterns = [
@@ -14,4 +17,6 @@ urlpatterns = [
     endpoint("tokens/<int:chain_id>/<str:address>/trades", token_trades, name="trades-page"),
     endpoint("tokens/<int:chain_id>/<str:address>/fees", TokenFeesPage.as_view(), name="fees-page"),
     endpoint("embed/tokens/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
+    endpoint("status", status_page, name="status-page"),
+    endpoint("docs", docs_page, name="docs-page"),
 ]

@@ -1,0 +1,1 @@
+curl -s -H "x-api-key: $LAUNCHBOARD_KEY" 'https://launchboard.example/api/events?after=0&limit=100'

@@ -1,0 +1,1 @@
+curl -s 'https://launchboard.example/api/tokens?limit=5&includeMarket=1'

@@ -1,0 +1,1 @@
+curl -sNL 'https://launchboard.example/api/tokens/stream'

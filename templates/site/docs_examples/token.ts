@@ -1,0 +1,5 @@
+const url = "https://launchboard.example/api/tokens/8453/0x0000000000000000000000000000000000000001";
+const response = await fetch(url);
+if (!response.ok) throw new Error(await response.text());
+const token = (await response.json()).data;
+console.log(token.symbol, token.deployed_at, token.warnings);

@@ -1,0 +1,141 @@
+"""State of each followed chain in words for visitors, without nodes and their errors."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Min, OuterRef, Subquery
+from django.utils.translation import gettext, ngettext
+
+from tokens.following.chain_status import ChainState, chain_state, with_progress
+from tokens.installation import installed_registry
+from tokens.installation.installed_registry import provider_networks
+from tokens.installation.market_sources import has_own_trades
+from tokens.models import ChainHead, Coverage, CoverageAlarm
+
+# A shorter lag is not shown: blocks take seconds, and nodes report them later.
+_SHOWN_LAG_SECONDS = 60
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+class Progress(StrEnum):
+    """State of a chain, the worst last."""
+
+    CURRENT = "current"
+    STARTING = "starting"
+    BEHIND = "behind"
+    HALTED = "halted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainReport:
+    """What the status page shows of a chain. None is unknown."""
+
+    chain_id: int
+    name: str
+    progress: Progress
+    # The state in words, with the lag.
+    state: str
+    # The newest block whose launches are read, and its time.
+    block: int | None
+    block_at: datetime | None
+    # Every followed block up to this one was read a second time.
+    verified: int | None
+    # Chains that are read at finality have no second reading.
+    is_final_only: bool
+    counts_trades: bool
+    market_source: str
+    alarm: CoverageAlarm | None
+
+
+def read_chain_reports(now: datetime) -> list[ChainReport]:
+    """Return the reports of all chains with a node that were ever followed, by name, in two queries."""
+    followed = ChainHead.objects.filter(chain_id__in=list(settings.RPC_URLS))
+    live = Coverage.objects.filter(chain_id=OuterRef("chain_id"), last_block=None).order_by().values("chain_id")
+    first = Subquery(live.annotate(lowest=Min("first_block")).values("lowest"))
+    heads = list(with_progress(followed).annotate(first_block=first))
+    newest = CoverageAlarm.objects.order_by("chain_id", "-raised_at", "-id").distinct("chain_id")
+    alarms = {alarm.chain_id: alarm for alarm in newest.filter(chain_id__in=[head.chain_id for head in heads])}
+    reports = [_build_report(head, chain_state(head, now), alarms.get(head.chain_id)) for head in heads]
+    return sorted(reports, key=lambda report: (report.name.lower(), report.chain_id))
+
+
+def overall_state(reports: list[ChainReport]) -> tuple[Progress, str]:
+    """Return the worst state of the chains, and a sentence about all of them."""
+    worst = max((report.progress for report in reports), key=list(Progress).index, default=Progress.STARTING)
+    names = ", ".join(report.name for report in reports if report.progress is worst)
+    sentences = {
+        Progress.CURRENT: gettext("All chains are up to date."),
+        Progress.STARTING: gettext("Waiting for the first blocks of %(names)s."),
+        Progress.BEHIND: gettext("Some lists are late: %(names)s."),
+        Progress.HALTED: gettext("New launches are not read at the moment: %(names)s."),
+    }
+    return worst, sentences[worst] % {"names": names} if reports else gettext("No chain is followed yet.")
+
+
+def _build_report(head: Any, state: ChainState, alarm: CoverageAlarm | None) -> ChainReport:
+    chain_id = state.chain_id
+    progress = _progress(state)
+    # Before the first verification it is the block before the first one.
+    is_verified = state.verified is not None and state.verified >= head.first_block
+    return ChainReport(
+        chain_id=chain_id,
+        name=installed_registry.chain_name(chain_id),
+        progress=progress,
+        state=_state_in_words(progress, state.lag_seconds),
+        block=state.followed,
+        block_at=_block_time(head),
+        verified=state.verified if is_verified else None,
+        is_final_only=chain_id == settings.SOLANA_CHAIN_ID,
+        counts_trades=has_own_trades(chain_id),
+        market_source=_market_source(chain_id),
+        alarm=alarm,
+    )
+
+
+def _progress(state: ChainState) -> Progress:
+    if state.is_halted:
+        return Progress.HALTED
+    if state.lag_seconds is None:
+        return Progress.STARTING
+    return Progress.BEHIND if state.is_late or state.lag_seconds >= _SHOWN_LAG_SECONDS else Progress.CURRENT
+
+
+def _block_time(head: Any) -> datetime | None:
+    if head.followed is None:
+        return None
+    at: datetime | None = head.head_at if head.followed >= head.head else head.written_at
+    return at
+
+
+def _state_in_words(progress: Progress, lag_seconds: float | None) -> str:
+    if progress is Progress.BEHIND:
+        return _lag_in_words(int(lag_seconds or 0))
+    return {
+        Progress.CURRENT: gettext("Up to date"),
+        Progress.STARTING: gettext("Waiting for the first block"),
+        Progress.HALTED: gettext("Halted"),
+    }[progress]
+
+
+def _lag_in_words(seconds: int) -> str:
+    if seconds >= 2 * _DAY:
+        number = seconds // _DAY
+        text = ngettext("Behind by %(number)d day", "Behind by %(number)d days", number)
+    elif seconds >= 2 * _HOUR:
+        number = seconds // _HOUR
+        text = ngettext("Behind by %(number)d hour", "Behind by %(number)d hours", number)
+    elif seconds >= _MINUTE:
+        number = seconds // _MINUTE
+        text = ngettext("Behind by %(number)d minute", "Behind by %(number)d minutes", number)
+    else:
+        number, text = seconds, ngettext("Behind by %(number)d second", "Behind by %(number)d seconds", seconds)
+    return text % {"number": number}
+
+
+def _market_source(chain_id: int) -> str:
+    if has_own_trades(chain_id):
+        return gettext("the chain's own trades")
+    return gettext("an outside provider") if chain_id in provider_networks() else gettext("none")

@@ -1,0 +1,102 @@
+"""Examples of the page for integrators: runnable files, with this installation's addresses put in."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from django.conf import settings
+from django.utils.translation import gettext_lazy
+
+from config.environment.variables import BASE_DIR
+from tokens.models import Token
+
+_FILES = BASE_DIR / "templates" / "site" / "docs_examples"
+# Code -> name and suffix of the language.
+LANGUAGES = {"curl": ("curl", ".sh"), "python": ("Python", ".py"), "typescript": ("TypeScript", ".ts")}
+
+# What stands in the files for this installation's URL, and for its newest token.
+_PLACEHOLDERS = re.compile(r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|\b8453\b")
+_BASE, _ADDRESS, _TX_HASH, _CHAIN_ID = "https://launchboard.example", f"0x{1:040}", f"0x{2:064}", "8453"
+
+
+@dataclass(frozen=True)
+class Example:
+    """One task in one language."""
+
+    language: str
+    name: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an integrator may want to do, with its examples."""
+
+    slug: str
+    title: str
+    text: str
+    examples: tuple[Example, ...]
+
+
+# Slug -> title and text.
+_TASKS = {
+    "newest": (
+        gettext_lazy("List the newest tokens"),
+        gettext_lazy("No key is needed. The answer has a cursor for the next page."),
+    ),
+    "search": (
+        gettext_lazy("Search"),
+        gettext_lazy("A part of a name or symbol, or a whole address or transaction. Lists have five sorts."),
+    ),
+    "token": (
+        gettext_lazy("Read one token"),
+        gettext_lazy("By the id of its chain and its address. The examples have the newest token here."),
+    ),
+    "trades": (
+        gettext_lazy("Read trades and candles"),
+        gettext_lazy("Trades come newest first, candles oldest first. Prices are in USD where a source has one."),
+    ),
+    "events": (
+        gettext_lazy("Catch up with events"),
+        gettext_lazy("Every change is an event with a rising id. Go on from the last id that you have."),
+    ),
+    "stream": (
+        gettext_lazy("Listen to the stream"),
+        gettext_lazy("The same events as they happen, without a key. After a break, send the id of your last event."),
+    ),
+    "index": (
+        gettext_lazy("Index a transaction"),
+        gettext_lazy("Launches are found without it. With it, yours is listed at once; a known token is read again."),
+    ),
+    "webhook": (
+        gettext_lazy("Verify a webhook"),
+        gettext_lazy(
+            "Events can be sent to your URL. Verify each request before you use it, as below or by a library of"
+            " Standard Webhooks. WEBHOOK_SECRET is the secret of your endpoint."
+        ),
+    ),
+}
+
+
+def build_tasks() -> list[Task]:
+    """Return all tasks, with examples about the newest listed token; one query."""
+    newest = Token.objects.listed().order_by("-deployed_at", "-id").only("chain_id", "contract_address", "tx_hash")
+    token = newest.first()
+    values = {_BASE: settings.SITE_URL}
+    if token is not None:
+        values |= {_ADDRESS: token.contract_address, _TX_HASH: token.tx_hash, _CHAIN_ID: str(token.chain_id)}
+    return [
+        Task(slug, str(title), str(text), tuple(_build_example(slug, language, values) for language in LANGUAGES))
+        for slug, (title, text) in _TASKS.items()
+    ]
+
+
+def _build_example(slug: str, language: str, values: dict[str, str]) -> Example:
+    name, suffix = LANGUAGES[language]
+    code = _PLACEHOLDERS.sub(lambda found: values.get(found[0], found[0]), _read_example(slug + suffix))
+    return Example(language, name, code)
+
+
+@cache
+def _read_example(file_name: str) -> str:
+    return (_FILES / file_name).read_text(encoding="utf-8")
