@@ -95,7 +95,12 @@ def test_a_chain_that_has_just_started(client):
     ChainHeadFactory(followed=None)
     CoverageFactory(first_block=3_000_000, followed_to=2_999_999, verified_to=2_999_999)
     text = text_of(client.get(URL))
-    for part in ("Waiting for the first blocks of Base.", "Waiting for the first block", "none yet", "Verified not yet"):
+    for part in (
+        "Waiting for the first blocks of Base.",
+        "Waiting for the first block",
+        "none yet",
+        "Verified not yet",
+    ):
         assert part in text
 
 

@@ -1,0 +1,128 @@
+"""The public page `/docs`: its examples run for real against a running service."""
+
+import base64
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import requests
+from pytest_django.live_server_helper import LiveServer
+from standardwebhooks import Webhook
+
+from accounts.keys import credentials
+from accounts.models import Scope
+from development.servers.processes import free_port
+from tests.html_pages import HOSTILE, read_page
+from tests.processes.example_code import read_examples, run_example, running
+from tests.processes.waiting import wait_for
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.tokens.market.stored_trades import make_trade, make_traded_token, make_weeks
+
+URL = "/docs"
+LANGUAGES = ("curl", "python", "typescript")
+TASKS = ("newest", "search", "token", "trades", "events", "stream", "index", "webhook")
+
+
+@pytest.mark.django_db
+def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(client, settings):
+    settings.SITE_URL = "https://launch.example.org"
+    token = TokenFactory(chain_id=1)
+    page = client.get(URL).text
+    examples = read_examples(page)
+    assert set(examples) == {(task, language) for task in TASKS for language in LANGUAGES}
+    for (task, language), code in examples.items():
+        assert "launchboard.example" not in code and "8453" not in code
+        if (task, language) not in {("webhook", "python"), ("webhook", "typescript")}:
+            assert "https://launch.example.org/api/" in code
+        if task in ("token", "trades"):
+            assert f"https://launch.example.org/api/tokens/1/{token.contract_address}" in code
+        if task == "index":
+            assert token.tx_hash in code
+    assert {"/api/docs", "/api/openapi.json", "#stream"} <= set(read_page(client.get(URL)).addresses)
+
+
+@pytest.mark.django_db
+def test_without_tokens_it_has_made_up_addresses(client):
+    assert f"/api/tokens/8453/0x{1:040}" in client.get(URL).text
+
+
+@pytest.mark.django_db
+def test_tokens_of_solana_and_blocked_ones(client):
+    token = SolanaTokenFactory()
+    TokenFactory(blocked=True, symbol=HOSTILE[:35])
+    examples = read_examples(client.get(URL).text)
+    assert f"/api/tokens/101/{token.contract_address}" in examples["token", "python"]
+    assert token.tx_hash in examples["index", "typescript"]
+
+
+@pytest.mark.django_db
+def test_one_query_and_a_minute_in_caches(client, settings, django_assert_num_queries):
+    TokenFactory(name=HOSTILE, symbol=HOSTILE)
+    with django_assert_num_queries(1):
+        answer = client.get(URL)
+    assert "alert(1)" not in answer.text
+    assert answer.headers["Cache-Control"] == "public, s-maxage=60"
+    assert URL.startswith(settings.EDGE_CACHE_PREFIXES)
+
+
+@pytest.mark.django_db
+def test_an_installation_may_leave_it_out(client, settings):
+    assert URL in read_page(client.get("/")).addresses
+    settings.SITE_SECTIONS = frozenset()
+    assert client.get(URL).status_code == 404
+    assert URL not in read_page(client.get("/")).addresses
+
+
+@pytest.fixture
+def examples(live_server: LiveServer, client: Any, settings: Any) -> dict[tuple[str, str], str]:
+    """Return the examples of a running service with a traded token."""
+    settings.SITE_URL = live_server.url
+    make_weeks(1)
+    make_trade(make_traded_token(name="Cat of cats", symbol="CATTY"))
+    return read_examples(client.get(URL).text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_examples_of_reading_run(language, examples, tmp_path):
+    def run(task: str) -> str:
+        return run_example(language, examples[task, language], tmp_path)
+
+    assert "CATTY" in run("newest") and "CATTY" in run("search") and "CATTY" in run("token")
+    assert "buy" in run("trades") or "sell" in run("trades")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_examples_with_a_key_run(language, examples, tmp_path):
+    key = credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS])
+    run_example(language, examples["events", language], tmp_path, LAUNCHBOARD_KEY=key)
+    if language == "curl":
+        output = run_example(language, examples["webhook", language], tmp_path, LAUNCHBOARD_KEY=key)
+        assert '"secret":"whsec_' in output
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("language", ["python", "typescript"])
+def test_the_receiver_accepts_only_what_is_signed(language, client, tmp_path):
+    raw, body = b"k" * 32, '{"type":"token.indexed"}'
+    port, now = free_port(), time.time()
+    variables = {"WEBHOOK_SECRET": "whsec_" + base64.b64encode(raw).decode(), "PORT": str(port)}
+
+    def deliver(*, key: bytes = raw, at: float = now, sent: str = body) -> int:
+        headers = {"webhook-id": "evt_1", "webhook-timestamp": str(int(at))}
+        signature = Webhook(key).sign("evt_1", datetime.fromtimestamp(at, UTC), body)
+        headers["webhook-signature"] = f"v1,b2xk {signature}"
+        return requests.post(f"http://127.0.0.1:{port}", data=sent, headers=headers, timeout=30).status_code
+
+    def is_up() -> bool:
+        try:
+            return requests.post(f"http://127.0.0.1:{port}", data="{}", timeout=30).status_code == 401
+        except requests.ConnectionError:
+            return False
+
+    code = read_examples(client.get(URL).text)["webhook", language]
+    with running(language, code, tmp_path, **variables) as output:
+        wait_for(is_up)
+        assert deliver() == 204
+        assert [deliver(key=b"x" * 32), deliver(at=now - 400), deliver(sent=body + " ")] == [401, 401, 401]
+        assert output() == "token.indexed\n"
