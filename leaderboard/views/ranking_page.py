@@ -6,31 +6,62 @@ from urllib.parse import urlencode
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
+from config.site.sections import section_page
 from leaderboard.models import Interval, Snapshot
 from leaderboard.ranking.standing_cursors import decode_cursor, encode_cursor
 from leaderboard.ranking.standing_pages import read_standing_page
 from leaderboard.views.rankings import STALE_SECONDS, TTL_SECONDS
 
 ROWS = 25
-_NAMES = {Interval.DAY: "24 hours", Interval.WEEK: "7 days", Interval.MONTH: "30 days"}
+_NAMES = {
+    Interval.DAY: gettext_lazy("24 hours"),
+    Interval.WEEK: gettext_lazy("7 days"),
+    Interval.MONTH: gettext_lazy("30 days"),
+}
 _HEADERS = page_headers(TTL_SECONDS, stale_seconds=STALE_SECONDS)
 
 _THIRDS = (1 / 3, 2 / 3)
 # Component, its bounds, and the words under the first bound, under the second one, and from there on.
 _WORDS = (
-    # An audience eight times as large has twice the value.
-    ("audience", (0.1, 0.25), ("small audience", "medium audience", "large audience")),
-    ("reliability", _THIRDS, ("few proven runs", "many successful runs", "nearly only successful runs")),
-    ("activity", _THIRDS, ("few casts", "some casts a day", "many casts a day")),
-    ("consistency", _THIRDS, ("active at times", "active on most days", "active all the time")),
+    (
+        "audience",
+        # An audience eight times as large has twice the value.
+        (0.1, 0.25),
+        (gettext_lazy("small audience"), gettext_lazy("medium audience"), gettext_lazy("large audience")),
+    ),
+    (
+        "reliability",
+        _THIRDS,
+        (
+            gettext_lazy("few proven runs"),
+            gettext_lazy("many successful runs"),
+            gettext_lazy("nearly only successful runs"),
+        ),
+    ),
+    (
+        "activity",
+        _THIRDS,
+        (gettext_lazy("few casts"), gettext_lazy("some casts a day"), gettext_lazy("many casts a day")),
+    ),
+    (
+        "consistency",
+        _THIRDS,
+        (
+            gettext_lazy("active at times"),
+            gettext_lazy("active on most days"),
+            gettext_lazy("active all the time"),
+        ),
+    ),
 )
 
 
 @require_safe
+@section_page("leaderboard")
 @from_replica
 def leaderboard_page(request: HttpRequest) -> HttpResponse:
     """Render agents by rank within an interval; the response is the same for every caller, and has no score."""
@@ -65,7 +96,7 @@ def _page(interval: Interval, cursor: str = "") -> str:
 def _describe_components(components: Mapping[str, float]) -> str:
     """Return a few words for each component; nothing for one that an earlier version of the score lacks."""
     return ", ".join(
-        words[sum(components[name] >= bound for bound in bounds)]
+        str(words[sum(components[name] >= bound for bound in bounds)])
         for name, bounds, words in _WORDS
         if name in components
     )

@@ -20,7 +20,7 @@ URL = "/leaderboard"
 
 
 def ranks(answer):
-    return [int(rank) for rank in re.findall(r"<tr>\s*<td class=\"number\">(\d+)</td>", answer.text)]
+    return [int(rank) for rank in re.findall(r"<tr>\s*<td class=\"number rank\">(\d+)</td>", answer.text)]
 
 
 def next_page(answer):
@@ -158,5 +158,52 @@ def test_an_agent_without_a_token_has_no_link(client):
     assert not [address for address in read_page(answer).addresses if address.startswith("/tokens/")]
 
 
-def test_other_pages_link_to_it(client):
+def test_other_pages_link_to_it(client, settings):
     assert URL in Page(client.get("/").text).addresses
+    settings.SITE_SECTIONS = frozenset({"status"})
+    assert URL not in Page(client.get("/").text).addresses
+    assert client.get(URL).status_code == 404
+
+
+def test_creators_link_to_their_pages(client, settings):
+    snapshot = SnapshotFactory(ranked=2)
+    StandingFactory(snapshot=snapshot, rank=1, creator_fid=977)
+    StandingFactory(snapshot=snapshot, rank=2, creator_fid=None)
+    page = read_page(client.get(URL))
+    assert [address for address in page.addresses if address.startswith("/creators/")] == ["/creators/977"]
+    settings.SITE_SECTIONS = frozenset({"leaderboard"})
+    answer = client.get(URL)
+    assert "/creators/977" not in read_page(answer).addresses and "FID 977" in answer.text
+
+
+def test_it_explains_the_score_without_one(client):
+    page = read_page(client.get(URL))
+    assert "What the score is made of" in page.texts and "#score-parts" in page.addresses
+    assert page.elements.count("li") == 8
+
+
+def test_it_is_in_the_language_of_its_path(client):
+    make_snapshot(30)
+    page = read_page(client.get("/de/leaderboard"))
+    assert "/de/leaderboard?interval=7d" in page.addresses
+    assert [address for address in page.addresses if address.startswith("/de/tokens/")]
+
+
+@pytest.mark.parametrize("name", ["\u202eevil", "\u0645\u0631\u062d\u0628\u0627", "x" * 10_000, "\U0001f680" * 500])
+def test_strange_names_stay_in_their_cells(client, name):
+    StandingFactory(
+        snapshot=SnapshotFactory(ranked=1),
+        agent_name=name[:100],
+        token_symbol=name,
+        token_chain_id=8453,
+        token_address="0x3fbE62c928df8A3EE07873270516b03C16850A33",
+    )
+    answer = client.get(URL)
+    assert ranks(answer) == [1]
+    assert "\u202e" not in answer.text and len(answer.text) < 20_000
+
+
+def test_a_constant_number_of_queries(client, django_assert_num_queries):
+    make_snapshot(25)
+    with django_assert_num_queries(1):
+        client.get(URL)
