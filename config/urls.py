@@ -14,6 +14,7 @@ admin.autodiscover()
 
 urlpatterns = [
     *page_patterns([path("", include("tokens.page_urls")), path("", include("leaderboard.page_urls"))]),
+    path("", include("tokens.site.urls")),
     path("assets/<str:file_name>", serve_asset, name="asset"),
     path("", include("tokens.picture_urls")),
     path("api/", include("tokens.urls")),

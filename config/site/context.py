@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from config.environment.site_variables import LANGUAGES
-from config.site.languages import path_language, translated_path
+from config.site.languages import canonical_path, path_language, translated_path
 
 
 class PageLanguage(NamedTuple):
@@ -32,7 +32,7 @@ def _site(request: HttpRequest) -> dict[str, Any]:
             code,
             LANGUAGES[code],
             translated_path(path, code) + query,
-            settings.SITE_URL + translated_path(path, code),
+            settings.SITE_URL + translated_path(canonical_path(path), code),
             code == current,
         )
         for code in settings.SITE_LANGUAGES
@@ -45,5 +45,5 @@ def _site(request: HttpRequest) -> dict[str, Any]:
         "sections": settings.SITE_SECTIONS,
         "languages": languages,
         "language": current,
-        "canonical_url": settings.SITE_URL + path,
+        "canonical_url": settings.SITE_URL + canonical_path(path),
     }

@@ -47,3 +47,9 @@ def translated_path(path: str, language: str) -> str:
     current = path_language(path)
     bare = path if current == settings.SITE_LANGUAGES[0] else path.removeprefix(f"/{current}")
     return bare if language == settings.SITE_LANGUAGES[0] else f"/{language}{bare}"
+
+
+def canonical_path(path: str) -> str:
+    """Return the path of a page without the slash at its end, which routes accept; only home pages have it."""
+    is_home = translated_path(path, settings.SITE_LANGUAGES[0]) == "/"
+    return path if is_home else path.rstrip("/")

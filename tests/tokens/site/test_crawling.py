@@ -1,0 +1,93 @@
+"""Files for search engines, and the canonical URLs of pages."""
+
+import re
+from datetime import UTC, datetime
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tokens.site import sitemap
+
+pytestmark = pytest.mark.django_db
+
+NAMESPACE = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+SITE = "https://launch.example.org"
+
+
+@pytest.fixture(autouse=True)
+def _own_host(settings):
+    settings.SITE_URL, settings.ALLOWED_HOSTS = SITE, ["*"]
+
+
+def read_sitemap(client):
+    """Return URL -> lastmod of the sitemap."""
+    answer = client.get("/sitemap.xml", headers={"host": "attacker.example"})
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/xml")
+    entries = ElementTree.fromstring(answer.content)  # noqa: S314 our own
+    return {entry.findtext(f"{NAMESPACE}loc"): entry.findtext(f"{NAMESPACE}lastmod") for entry in entries}
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", "/sitemap.xml"])
+def test_they_are_only_read_and_cached(client, settings, path):
+    assert client.post(path).status_code == 405
+    assert client.get(path).headers["Cache-Control"].startswith("public, s-maxage=")
+    assert path.startswith(settings.EDGE_CACHE_PREFIXES)
+
+
+def test_robots_may_read_pages_only(client):
+    answer = client.get("/robots.txt", headers={"host": "attacker.example"})
+    assert answer.headers["Content-Type"].startswith("text/plain")
+    lines = answer.text.splitlines()
+    assert lines[0] == "User-agent: *" and {"Disallow: /api/", "Disallow: /admin/", "Allow: /"} < set(lines)
+    assert lines[-1] == f"Sitemap: {SITE}/sitemap.xml"
+
+
+def test_the_sitemap_has_pages_in_all_languages_and_tokens(client):
+    token = TokenFactory(last_indexed=datetime(2026, 3, 4, tzinfo=UTC))
+    solana = SolanaTokenFactory()
+    hidden = [TokenFactory(blocked=True), TokenFactory(unindexed=True)]
+    found = read_sitemap(client)
+    pages = {f"{SITE}{prefix}{page}" for prefix in ("", "/de", "/zh-hans") for page in ("/leaderboard", "/status", "/docs")}
+    tokens = {f"{SITE}/tokens/{each.chain_id}/{each.contract_address}" for each in (token, solana)}
+    assert set(found) == pages | tokens | {f"{SITE}/", f"{SITE}/de/", f"{SITE}/zh-hans/"}
+    assert found[f"{SITE}/tokens/8453/{token.contract_address}"] == "2026-03-04"
+    assert not [token for token in hidden if token.contract_address in str(found)]
+    assert f'hreflang="de" href="{SITE}/de/status"' in client.get("/sitemap.xml").text
+
+
+def test_the_sitemap_without_sections_and_tokens(client, settings):
+    settings.SITE_SECTIONS, settings.SITE_LANGUAGES = frozenset(), ("en",)
+    assert set(read_sitemap(client)) == {f"{SITE}/"}
+
+
+def test_the_newest_tokens_in_one_query(client, monkeypatch, django_assert_num_queries):
+    monkeypatch.setattr(sitemap, "MAX_TOKENS", 3)
+    tokens = TokenFactory.create_batch(5)
+    with django_assert_num_queries(1):
+        found = read_sitemap(client)
+    assert [each.contract_address in str(found) for each in tokens] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize("query", ["?p=2", "?p=x", "?p=%00", "?p=-1"])
+def test_further_pages_of_the_sitemap(client, query):
+    assert client.get(f"/sitemap.xml{query}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "canonical"),
+    [
+        ("/", "/"),
+        ("/?cursor=abc&sort=volume", "/"),
+        ("/de/", "/de/"),
+        ("/leaderboard?interval=7d&cursor=x", "/leaderboard"),
+        ("/leaderboard/", "/leaderboard"),
+        ("/de/status/?x=1", "/de/status"),
+        ("/creators/12?cursor=abc", "/creators/12"),
+    ],
+)
+def test_canonical_urls_have_no_filters_and_no_second_spelling(client, path, canonical):
+    page = client.get(path).text
+    assert re.findall('<link rel="canonical" href="(.*?)">', page) == [SITE + canonical]
+    alternates = re.findall('<link rel="alternate" hreflang=".*?" href="(.*?)">', page)
+    assert SITE + canonical in alternates and not [url for url in alternates if "?" in url]

@@ -1,0 +1,64 @@
+"""Sitemap of the public site: its pages in all languages, and the newest tokens."""
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.sitemaps import Sitemap
+from django.urls import reverse
+
+from tokens.models import Token
+
+MAX_TOKENS = 5_000
+
+# URL name -> its section of SITE_SECTIONS.
+_PAGES = {"home": "", "leaderboard-page": "leaderboard", "status-page": "status", "docs-page": "docs"}
+
+
+class _SiteUrls:
+    """Protocol and host of SITE_URL, and not those of the request, which may be any allowed host."""
+
+    def get_protocol(self, protocol: str | None = None) -> str:
+        """Return the scheme of SITE_URL."""
+        return urlsplit(settings.SITE_URL).scheme
+
+    def get_domain(self, site: object = None) -> str:
+        """Return host and port of SITE_URL."""
+        return urlsplit(settings.SITE_URL).netloc
+
+
+class PageSitemap(_SiteUrls, Sitemap[str]):
+    """Pages of the sections of this installation."""
+
+    i18n = True
+    alternates = True
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages of pages."""
+        return settings.SITE_LANGUAGES
+
+    def items(self) -> list[str]:
+        """Return the URL names of the pages."""
+        return [name for name, section in _PAGES.items() if not section or section in settings.SITE_SECTIONS]
+
+    def location(self, item: str) -> str:
+        """Return the path in the active language."""
+        return reverse(item)
+
+
+class TokenSitemap(_SiteUrls, Sitemap[Token]):
+    """The newest listed tokens, in the first language: their pages name the others."""
+
+    def items(self) -> list[Token]:
+        """Return the tokens, in one query."""
+        newest = Token.objects.listed().order_by("-deployed_at", "-id")
+        return list(newest.only("chain_id", "contract_address", "last_indexed")[:MAX_TOKENS])
+
+    def location(self, item: Token) -> str:
+        """Return the path of the token's page."""
+        return reverse("token-page", args=[item.chain_id, item.contract_address])
+
+    def lastmod(self, item: Token) -> datetime:
+        """Return when the token was last read from its chain."""
+        return item.last_indexed

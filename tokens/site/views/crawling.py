@@ -1,0 +1,37 @@
+"""Files for search engines: `/robots.txt` and `/sitemap.xml`."""
+
+from django.conf import settings
+from django.contrib.sitemaps.views import sitemap
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from config.api.replica_reads import from_replica
+from config.api.response_headers import public_cache_control
+from tokens.site.sitemap import PageSitemap, TokenSitemap
+
+_ROBOTS_SECONDS, _SITEMAP_SECONDS = 3_600, 600
+_SITEMAPS = {"pages": PageSitemap, "tokens": TokenSitemap}
+
+
+@require_safe
+def robots_txt(request: HttpRequest) -> HttpResponse:
+    """Allow pages to crawlers, and name the sitemap; the API has rate limits, and the admin site is for operators."""
+    lines = (
+        "User-agent: *",
+        "Disallow: /api/",
+        "Disallow: /admin/",
+        "Allow: /",
+        f"Sitemap: {settings.SITE_URL}{reverse('sitemap')}",
+    )
+    headers = {"Cache-Control": public_cache_control(_ROBOTS_SECONDS)}
+    return HttpResponse("\n".join(lines) + "\n", content_type="text/plain; charset=utf-8", headers=headers)
+
+
+@require_safe
+@from_replica
+def sitemap_xml(request: HttpRequest) -> HttpResponse:
+    """Respond with the pages and the newest tokens."""
+    response: HttpResponse = sitemap(request, _SITEMAPS)
+    response.headers["Cache-Control"] = public_cache_control(_SITEMAP_SECONDS)
+    return response
