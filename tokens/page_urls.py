@@ -3,6 +3,7 @@
 from django.urls import path
 
 from config.api.routing import endpoint
+from tokens.site.views.creator_page import creator_page
 from tokens.site.views.docs_page import docs_page
 from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home
@@ -17,6 +18,7 @@ urlpatterns = [
     endpoint("tokens/<int:chain_id>/<str:address>/trades", token_trades, name="trades-page"),
     endpoint("tokens/<int:chain_id>/<str:address>/fees", TokenFeesPage.as_view(), name="fees-page"),
     endpoint("embed/tokens/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
+    endpoint("creators/<str:text>", creator_page, name="creator-page"),
     endpoint("status", status_page, name="status-page"),
     endpoint("docs", docs_page, name="docs-page"),
 ]

@@ -45,5 +45,6 @@ def _site(request: HttpRequest) -> dict[str, Any]:
         "sections": settings.SITE_SECTIONS,
         "languages": languages,
         "language": current,
+        "origin": settings.SITE_URL,
         "canonical_url": settings.SITE_URL + canonical_path(path),
     }

@@ -15,7 +15,7 @@ def read_examples(page: str) -> dict[tuple[str, str], str]:
     found = {}
     for section in page.split("<section ")[1:]:
         for language, code in re.findall(r'<div class="example (\w+)">.*?<pre[^>]*><code>(.*?)</code>', section, re.S):
-            found[section.split('"')[1], language] = html.unescape(code)
+            found[section.split('"')[1].removeprefix("example-"), language] = html.unescape(code)
     return found
 
 

@@ -46,7 +46,7 @@ _TASKS = {
     ),
     "search": (
         gettext_lazy("Search"),
-        gettext_lazy("A part of a name or symbol, or a whole address or transaction. Lists have five sorts."),
+        gettext_lazy("A part of a name or symbol, or a whole address or transaction. Results can be sorted."),
     ),
     "token": (
         gettext_lazy("Read one token"),

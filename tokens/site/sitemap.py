@@ -27,16 +27,15 @@ class _SiteUrls:
         return urlsplit(settings.SITE_URL).netloc
 
 
-class PageSitemap(_SiteUrls, Sitemap[str]):
+class PageSitemap(_SiteUrls, Sitemap):  # type: ignore[type-arg] # generic in its stubs only
     """Pages of the sections of this installation."""
 
     i18n = True
     alternates = True
 
-    @property
-    def languages(self) -> tuple[str, ...]:
+    def get_languages_for_item(self, item: str) -> list[str]:
         """Return the languages of pages."""
-        return settings.SITE_LANGUAGES
+        return list(settings.SITE_LANGUAGES)
 
     def items(self) -> list[str]:
         """Return the URL names of the pages."""
@@ -47,7 +46,7 @@ class PageSitemap(_SiteUrls, Sitemap[str]):
         return reverse(item)
 
 
-class TokenSitemap(_SiteUrls, Sitemap[Token]):
+class TokenSitemap(_SiteUrls, Sitemap):  # type: ignore[type-arg] # generic in its stubs only
     """The newest listed tokens, in the first language: their pages name the others."""
 
     def items(self) -> list[Token]:

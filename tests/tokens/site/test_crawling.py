@@ -48,7 +48,9 @@ def test_the_sitemap_has_pages_in_all_languages_and_tokens(client):
     solana = SolanaTokenFactory()
     hidden = [TokenFactory(blocked=True), TokenFactory(unindexed=True)]
     found = read_sitemap(client)
-    pages = {f"{SITE}{prefix}{page}" for prefix in ("", "/de", "/zh-hans") for page in ("/leaderboard", "/status", "/docs")}
+    pages = {
+        f"{SITE}{prefix}{page}" for prefix in ("", "/de", "/zh-hans") for page in ("/leaderboard", "/status", "/docs")
+    }
     tokens = {f"{SITE}/tokens/{each.chain_id}/{each.contract_address}" for each in (token, solana)}
     assert set(found) == pages | tokens | {f"{SITE}/", f"{SITE}/de/", f"{SITE}/zh-hans/"}
     assert found[f"{SITE}/tokens/8453/{token.contract_address}"] == "2026-03-04"

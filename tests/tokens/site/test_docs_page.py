@@ -39,7 +39,7 @@ def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(cl
             assert f"https://launch.example.org/api/tokens/1/{token.contract_address}" in code
         if task == "index":
             assert token.tx_hash in code
-    assert {"/api/docs", "/api/openapi.json", "#stream"} <= set(read_page(client.get(URL)).addresses)
+    assert {"/api/docs", "/api/openapi.json", "#example-stream"} <= set(read_page(client.get(URL)).addresses)
 
 
 @pytest.mark.django_db

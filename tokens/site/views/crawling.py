@@ -1,6 +1,9 @@
 """Files for search engines: `/robots.txt` and `/sitemap.xml`."""
 
+from typing import Any
+
 from django.conf import settings
+from django.contrib.sitemaps import Sitemap
 from django.contrib.sitemaps.views import sitemap
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -11,7 +14,7 @@ from config.api.response_headers import public_cache_control
 from tokens.site.sitemap import PageSitemap, TokenSitemap
 
 _ROBOTS_SECONDS, _SITEMAP_SECONDS = 3_600, 600
-_SITEMAPS = {"pages": PageSitemap, "tokens": TokenSitemap}
+_SITEMAPS: "dict[str, type[Sitemap[Any]] | Sitemap[Any]]" = {"pages": PageSitemap, "tokens": TokenSitemap}
 
 
 @require_safe

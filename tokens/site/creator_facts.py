@@ -1,0 +1,146 @@
+"""Facts about a creator's launches, from the user or wallet in the path of a creator's page."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, F, Max, Min, Q, Sum
+
+from accounts.models.profiles import MAX_FID
+from accounts.profiles import social_refresh
+from config.cursors import CursorError
+from config.site.formats import COUNTED_LAUNCHES
+from tokens.catalogue import listing
+from tokens.catalogue.listing import ListSort, PageRequest
+from tokens.catalogue.selections import Selection
+from tokens.chains.addresses import parse_address
+from tokens.chains.registry.chains import QuoteToken
+from tokens.installation import installed_registry
+from tokens.installation.installed_registry import registry
+from tokens.models import FeeClaim
+from tokens.site.creators import Creator
+
+PAGE_SIZE = 20
+TRADED_WITHIN = timedelta(days=7)
+_FID = re.compile(r"[1-9][0-9]{0,18}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchTotals:
+    """Numbers of a creator's newest launches: a prolific wallet has millions."""
+
+    # Above COUNTED_LAUNCHES it stands for "or more", and the first launch is unknown.
+    count: int
+    first_at: datetime | None
+    last_at: datetime | None
+    # Launches with a trade within TRADED_WITHIN.
+    traded: int
+    volume_24h: float | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all launches are counted."""
+        return self.count <= COUNTED_LAUNCHES
+
+
+@dataclass(frozen=True)
+class ClaimTotal:
+    """Fees that a wallet claimed in one currency of one chain, in whole units."""
+
+    amount: Decimal
+    symbol: str
+    chain: str
+
+
+@dataclass(frozen=True)
+class LaunchPage:
+    """Ids of the launches of a page, newest first, and the cursor of the next page."""
+
+    token_ids: list[int]
+    cursor: str | None
+
+
+def parse_creator(text: str) -> Creator:
+    """Return the creator of a path: a FID in digits, or an address in any spelling. Raises ValueError."""
+    if _FID.fullmatch(text) and int(text) <= MAX_FID:
+        return Creator(text, int(text), "")
+    address = parse_address(text, allow_mint=True)
+    return Creator(address, None, address)
+
+
+def read_user(creator: Creator) -> dict[str, Any] | None:
+    """Return the creator's social profile; None if there is none, and for a wallet."""
+    return None if creator.fid is None else social_refresh.users_by_fid([creator.fid]).get(creator.fid)
+
+
+def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
+    """Return the numbers of the creator's launches, in one query."""
+    tokens = _selection(creator).tokens().order_by("-deployed_at", "-id")
+    facts = tokens.annotate(
+        volume=F("market__volume_24h"), traded_at=F("market__last_trade_at"), day_count=F("market__tx_count_24h")
+    )
+    # The provider has no time of the last trade.
+    is_traded = Q(traded_at__gte=now - TRADED_WITHIN) | Q(day_count__gt=0)
+    found = facts[: COUNTED_LAUNCHES + 1].aggregate(
+        number=Count("pk"),
+        first=Min("deployed_at"),
+        last=Max("deployed_at"),
+        traded=Count("pk", filter=is_traded),
+        total_volume=Sum("volume"),
+    )
+    return LaunchTotals(
+        count=found["number"],
+        first_at=found["first"] if found["number"] <= COUNTED_LAUNCHES else None,
+        last_at=found["last"],
+        traded=min(found["traded"], COUNTED_LAUNCHES),
+        volume_24h=found["total_volume"],
+    )
+
+
+def read_claims(creator: Creator) -> list[ClaimTotal]:
+    """Return the wallet's claimed fees in the currencies that launches are usually paired with; one query.
+
+    A user has no list of all wallets, and so none.
+    """
+    if not creator.address:
+        return []
+    quotes = {(chain_id, address): quote for chain_id, address, quote in _quote_tokens()}
+    claims = FeeClaim.objects.filter(
+        recipient=creator.address,
+        chain_id__in={chain_id for chain_id, _ in quotes},
+        currency__in={address for _, address in quotes},
+    )
+    sums = claims.values_list("chain_id", "currency").annotate(total=Sum("amount")).order_by("chain_id", "currency")
+    return [
+        ClaimTotal(total / Decimal(10) ** quote.decimals, quote.symbol, installed_registry.chain_name(chain_id))
+        for chain_id, currency, total in sums
+        if (quote := quotes.get((chain_id, currency)))
+    ]
+
+
+def _quote_tokens() -> Iterator[tuple[int, str, QuoteToken]]:
+    for chain in registry().chains.values():
+        for quote in chain.quote_tokens.values():
+            yield chain.chain_id, parse_address(quote.address, allow_mint=True), quote
+
+
+def read_launches(creator: Creator, cursor_text: str) -> LaunchPage:
+    """Return a page of the creator's launches, newest first, in one query; a malformed cursor is the first page.
+
+    Raises ReplicaBehindError for the cursor of the primary.
+    """
+    list_sort = ListSort()
+    try:
+        cursor = list_sort.parse_cursor(cursor_text)
+    except CursorError:
+        cursor = None
+    page = listing.fetch_page(_selection(creator), list_sort, PageRequest(PAGE_SIZE, cursor=cursor))
+    return LaunchPage([record["id"] for record in page.records], page.cursor)
+
+
+def _selection(creator: Creator) -> Selection:
+    """Return the launches that the user requested, or that the wallet sent or requested."""
+    return Selection(fid=creator.fid) if creator.fid is not None else Selection(deployer=creator.address)
