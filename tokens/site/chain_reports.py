@@ -20,7 +20,7 @@ _SHOWN_LAG_SECONDS = 60
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
-class Progress(StrEnum):
+class ChainProgress(StrEnum):
     """State of a chain, the worst last."""
 
     CURRENT = "current"
@@ -35,7 +35,7 @@ class ChainReport:
 
     chain_id: int
     name: str
-    progress: Progress
+    progress: ChainProgress
     # The state in words, with the lag.
     state: str
     # The newest block whose launches are read, and its time.
@@ -62,15 +62,15 @@ def read_chain_reports(now: datetime) -> list[ChainReport]:
     return sorted(reports, key=lambda report: (report.name.lower(), report.chain_id))
 
 
-def overall_state(reports: list[ChainReport]) -> tuple[Progress, str]:
+def overall_state(reports: list[ChainReport]) -> tuple[ChainProgress, str]:
     """Return the worst state of the chains, and a sentence about all of them."""
-    worst = max((report.progress for report in reports), key=list(Progress).index, default=Progress.STARTING)
+    worst = max((report.progress for report in reports), key=list(ChainProgress).index, default=ChainProgress.STARTING)
     names = ", ".join(report.name for report in reports if report.progress is worst)
     sentences = {
-        Progress.CURRENT: gettext("All chains are up to date."),
-        Progress.STARTING: gettext("Waiting for the first blocks of %(names)s."),
-        Progress.BEHIND: gettext("Some lists are late: %(names)s."),
-        Progress.HALTED: gettext("New launches are not read at the moment: %(names)s."),
+        ChainProgress.CURRENT: gettext("All chains are up to date."),
+        ChainProgress.STARTING: gettext("Waiting for the first blocks of %(names)s."),
+        ChainProgress.BEHIND: gettext("Some lists are late: %(names)s."),
+        ChainProgress.HALTED: gettext("New launches are not read at the moment: %(names)s."),
     }
     return worst, sentences[worst] % {"names": names} if reports else gettext("No chain is followed yet.")
 
@@ -95,12 +95,12 @@ def _build_report(head: Any, state: ChainState, alarm: CoverageAlarm | None) -> 
     )
 
 
-def _progress(state: ChainState) -> Progress:
+def _progress(state: ChainState) -> ChainProgress:
     if state.is_halted:
-        return Progress.HALTED
+        return ChainProgress.HALTED
     if state.lag_seconds is None:
-        return Progress.STARTING
-    return Progress.BEHIND if state.is_late or state.lag_seconds >= _SHOWN_LAG_SECONDS else Progress.CURRENT
+        return ChainProgress.STARTING
+    return ChainProgress.BEHIND if state.is_late or state.lag_seconds >= _SHOWN_LAG_SECONDS else ChainProgress.CURRENT
 
 
 def _block_time(head: Any) -> datetime | None:
@@ -110,13 +110,13 @@ def _block_time(head: Any) -> datetime | None:
     return at
 
 
-def _state_in_words(progress: Progress, lag_seconds: float | None) -> str:
-    if progress is Progress.BEHIND:
+def _state_in_words(progress: ChainProgress, lag_seconds: float | None) -> str:
+    if progress is ChainProgress.BEHIND:
         return _lag_in_words(int(lag_seconds or 0))
     return {
-        Progress.CURRENT: gettext("Up to date"),
-        Progress.STARTING: gettext("Waiting for the first block"),
-        Progress.HALTED: gettext("Halted"),
+        ChainProgress.CURRENT: gettext("Up to date"),
+        ChainProgress.STARTING: gettext("Waiting for the first block"),
+        ChainProgress.HALTED: gettext("Halted"),
     }[progress]
 
 

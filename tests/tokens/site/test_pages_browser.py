@@ -1,0 +1,70 @@
+"""The status page and the page for integrators in a real Chromium."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from playwright.sync_api import expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.processes.chromium import Visit, open_browser, visit
+from tests.rows.factories import ChainHeadFactory, TokenFactory
+from tokens.models import ChainHead
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LANGUAGES = ("curl", "python", "typescript")
+
+
+@pytest.fixture
+def site(transactional_db, settings, monkeypatch) -> Iterator[Visit]:
+    """Return a visit of the home page, with a chain that is up to date and a token with long names."""
+    settings.ALLOWED_HOSTS, settings.RPC_URLS = ["localhost"], {8453: ("http://127.0.0.1:9",)}
+    # Playwright runs an event loop in this thread, in which Django would refuse to read and write rows.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    server = LiveServer("localhost")
+    with open_browser() as browser:
+        ChainHeadFactory()
+        TokenFactory(requestor_fid=977, name="x" * 200, symbol="y" * 60)
+        visited = visit(browser, f"{server.url}/docs")
+        yield visited
+        visited.page.close()
+        connection.close()
+    server.stop()
+
+
+def test_the_status_page_stays_up_to_date(site):
+    page = site.page
+    page.clock.install()
+    page.goto(f"http://{site.host}/status")
+    expect(page.get_by_text("All chains are up to date.")).to_be_visible()
+    ChainHead.objects.update(halted="final blocks were dropped")
+    page.clock.fast_forward(16_000)
+    expect(page.get_by_text("New launches are not read at the moment: Base.")).to_be_visible()
+    ChainHead.objects.update(halted="")
+    page.clock.fast_forward(16_000)
+    expect(page.get_by_text("All chains are up to date.")).to_be_visible()
+    assert (page.locator("#status").count(), site.errors, site.strange_requests) == (1, [], [])
+
+
+def test_a_visitor_chooses_the_language_of_examples_by_keyboard(site):
+    page = site.page
+
+    def visible() -> list[int]:
+        return [page.locator(f".example.{language}:visible").count() for language in LANGUAGES]
+
+    assert visible() == [8, 0, 0]
+    page.get_by_label("curl").focus()
+    page.keyboard.press("ArrowRight")
+    assert visible() == [0, 8, 0]
+    page.get_by_role("link", name="Listen to the stream").click()
+    expect(page.get_by_role("heading", name="Listen to the stream")).to_be_in_viewport()
+    assert (site.errors, site.strange_requests) == ([], [])
+
+
+def test_pages_are_no_wider_than_a_small_screen(site):
+    site.page.set_viewport_size({"width": 320, "height": 700})
+    for path in ("/status", "/docs", "/leaderboard", "/creators/977", "/creators/1"):
+        site.page.goto(f"http://{site.host}{path}")
+        assert site.page.evaluate("document.documentElement.scrollWidth") <= 320, path
+    assert (site.errors, site.strange_requests) == ([], [])

@@ -1,0 +1,65 @@
+"""Pages of sections that an installation may leave out: status of chains, first steps with the API, creators."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from config.api.replica_reads import from_replica
+from config.api.response_headers import page_headers
+from config.site.sections import section_page
+from tokens.site import creator_facts
+from tokens.site.chain_reports import overall_state, read_chain_reports
+from tokens.site.docs_examples import LANGUAGES, build_tasks
+from tokens.site.token_rows import read_rows
+
+_LIVE_HEADERS = page_headers(5)
+_DOCS_HEADERS = page_headers(60)
+
+
+@require_safe
+@section_page("status")
+@from_replica
+def status_page(request: HttpRequest) -> HttpResponse:
+    """Render the state of each followed chain; nodes and their errors are left out."""
+    reports = read_chain_reports(timezone.now())
+    progress, sentence = overall_state(reports)
+    context = {"chains": reports, "progress": progress, "sentence": sentence}
+    return TemplateResponse(request, "site/status.html", context, headers=_LIVE_HEADERS)
+
+
+@require_safe
+@section_page("docs")
+@from_replica
+def docs_page(request: HttpRequest) -> HttpResponse:
+    """Render the first steps with the API in three languages."""
+    names = {language: name for language, (name, _) in LANGUAGES.items()}
+    context = {"tasks": build_tasks(), "code_languages": names}
+    return TemplateResponse(request, "site/docs.html", context, headers=_DOCS_HEADERS)
+
+
+@require_safe
+@section_page("creators")
+@from_replica
+def creator_page(request: HttpRequest, text: str) -> HttpResponse:
+    """Render a creator's facts and a page of launches, newest first.
+
+    A creator without launches has a page, too: rankings link to users that none is known of.
+    """
+    try:
+        creator = creator_facts.parse_creator(text)
+    except ValueError as error:
+        raise Http404 from error
+    page = creator_facts.read_launches(creator, request.GET.get("cursor", ""))
+    context = {
+        "creator": creator,
+        "profile": creator_facts.read_user(creator),
+        "totals": creator_facts.read_totals(creator, timezone.now()),
+        "claims": creator_facts.read_claims(creator),
+        "rows": read_rows(page.token_ids),
+        "next_cursor": page.cursor,
+        "is_first": not request.GET.get("cursor"),
+        "path": reverse("creator-page", args=[creator.key]),
+    }
+    return TemplateResponse(request, "site/creator.html", context, headers=_LIVE_HEADERS)
