@@ -15,8 +15,6 @@ APPS = [
     # Index expressions with operator classes.
     "django.contrib.postgres",
     "django.contrib.staticfiles",
-    # The template of /sitemap.xml.
-    "django.contrib.sitemaps",
     "axes",
     "django_otp",
     "django_otp.plugins.otp_totp",

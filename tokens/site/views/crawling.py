@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.sitemaps import Sitemap
 from django.contrib.sitemaps.views import sitemap
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -34,7 +34,10 @@ def robots_txt(request: HttpRequest) -> HttpResponse:
 @require_safe
 @from_replica
 def sitemap_xml(request: HttpRequest) -> HttpResponse:
-    """Respond with the pages and the newest tokens."""
-    response: HttpResponse = sitemap(request, _SITEMAPS)
+    """Respond with the pages and the newest tokens; it takes a second to build, so no query evades the caches."""
+    if request.META.get("QUERY_STRING"):
+        raise Http404
+    # Dates of Django's own template take most of the time.
+    response: HttpResponse = sitemap(request, _SITEMAPS, template_name="site/sitemap.xml")
     response.headers["Cache-Control"] = public_cache_control(_SITEMAP_SECONDS)
     return response
