@@ -2,7 +2,6 @@
 
 import uuid
 from functools import partial
-from typing import Any
 
 from django.contrib import admin, messages
 from django.db import transaction
@@ -17,7 +16,6 @@ from config.operators.admin_pages import (
     ReadOnlyAdmin,
     change_each,
     confirm_action,
-    hide_actions,
     list_action,
     log_changes,
 )
@@ -34,12 +32,17 @@ from tokens.deploying.enqueueing import enqueue_deployment
 
 @admin.register(Pretoken)
 class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
+    empty_text = (
+        "No pretoken yet: users store them by POST /api/pretoken/v4, with a token of an issuer in "
+        "IDENTITY_ISSUERS_FILE."
+    )
     list_display = ("keyword", "user", "chain", "status", "created_at", "expires_at", "deleted_at", "launched")
     list_filter = (ChainFilter, "state")
     search_fields = ("keyword",)
     search_help_text = "A whole keyword, a pretoken's id, or a user's FID."
     ordering = ("-created_at", "-id")
     actions = ("restore",)
+    actions_row = ("restore_this", "deploy_this")
     actions_detail = ("restore_this", "deploy_this")
     fieldsets = (
         ("Pretoken", {"fields": ("id", "keyword", "user", "chain", "status", "launched")}),
@@ -67,15 +70,10 @@ class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
         """Return whether the user may run actions. Nothing else about pretokens can be changed here."""
         return request.user.has_perm("pretokens.change_pretoken")
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
-        """Hide actions that would be rejected."""
-        if obj.state != PretokenState.DELETED or _is_overdue(obj):
-            hide_actions(context, "restore")
-        if obj.state != PretokenState.PENDING or _is_overdue(obj):
-            hide_actions(context, "deploy")
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+    def useless_actions(self, row: Pretoken) -> tuple[str, ...]:
+        """Return the actions that would be rejected."""
+        states = {"restore": PretokenState.DELETED, "deploy": PretokenState.PENDING}
+        return tuple(name for name, state in states.items() if row.state != state or _is_overdue(row))
 
     @admin.display(description="user", ordering="owner")
     def user(self, pretoken: Pretoken) -> str:

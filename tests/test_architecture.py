@@ -116,6 +116,7 @@ ALONE = {
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",
     "config.open_files": "shared by the web server and the stream",
     "config.operators.replica_panel": "settings name it",
+    "config.operators.row_links": "templates name it, in processes without the admin site",
     "config.postgresql.timeouts": "imported without the rest of the database's modules",
     "config.site.sections": "shared by the pages of two packages",
     "config.timestamps": "shared by API, pages and providers' responses",

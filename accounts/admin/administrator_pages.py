@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminSelectWidget
@@ -19,11 +18,11 @@ from accounts.administrators.sessions import is_holder_valid, revoke_session
 from accounts.models import Administrator, AdminSession
 from accounts.users.identity import HIGHEST_FID
 from config.operators.admin_pages import (
+    ListedAdmin,
     ServiceWrittenAdmin,
     change_url,
     confirmation_page,
     get_row_or_404,
-    hide_actions,
 )
 
 
@@ -59,11 +58,11 @@ def _is_fid(text: str) -> bool:
 
 
 @admin.register(Administrator)
-class AdministratorAdmin(ModelAdmin):
+class AdministratorAdmin(ListedAdmin):
+    empty_text = "No administrator yet: add one for each person who may read scores of the leaderboard."
     form = AdministratorForm
     list_display = ["name", "issuer", "subject", "added_at"]
     search_fields = ["name", "subject"]
-    list_per_page = 50
 
     def save_model(self, request: HttpRequest, obj: Administrator, form: Any, change: bool) -> None:
         """Save the administrator, and revoke its sessions if it now is another identity."""
@@ -76,6 +75,7 @@ class AdministratorAdmin(ModelAdmin):
 class AdminSessionAdmin(ServiceWrittenAdmin):
     """Admin pages of administrator sessions: read and revoke. Rows are deleted with their account or administrator."""
 
+    empty_text = "No session yet: one starts when an administrator logs in by POST /api/admin/verify."
     list_display = ["holder", "state", "created_at", "expires_at", "revoked_at"]
     fields = readonly_fields = ("holder", "state", "created_at", "expires_at", "revoked_at")
     list_select_related = ("user", "administrator")
@@ -105,13 +105,8 @@ class AdminSessionAdmin(ServiceWrittenAdmin):
         sessions: QuerySet[AdminSession] = super().get_queryset(request)
         return sessions.select_related("user", "administrator")
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
-        """Hide the action if there is nothing to revoke."""
-        if obj and obj.revoked_at is not None:
-            hide_actions(context, "revoke")
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+    def useless_actions(self, row: AdminSession) -> tuple[str, ...]:
+        return ("revoke",) if row.revoked_at is not None else ()
 
     @action(description="Revoke", permissions=["change"], icon="block", variant=ActionVariant.DANGER)
     def revoke(self, request: HttpRequest, object_id: str) -> HttpResponse:

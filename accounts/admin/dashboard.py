@@ -22,14 +22,18 @@ def profiles(now: datetime) -> Iterable[Panel]:
 def partner_keys(now: datetime) -> Iterable[Panel]:
     """Yield the usage of partner keys per day, and the busiest keys."""
     days, busiest = usage.calls_of_all_keys(days=DAYS)
-    if busiest:
-        bars = tuple((f"{day.day:%d %b}", day.calls) for day in days)
-        yield Panel(
-            title="Calls with partner keys",
-            chart=Chart(title="Calls per day, UTC", bars=bars, start=bars[0][0], end="today"),
-            figures=tuple(_calls(key) for key in busiest[:KEYS]),
-            note="Calls of the last minute are not counted yet.",
-        )
+    title = "Calls with partner keys"
+    if not busiest:
+        text = f"No call in {DAYS} days: add a partner key, and give the partner what is shown once."
+        yield Panel(title=title, empty_text=text)
+        return
+    bars = tuple((f"{day.day:%d %b}", day.calls) for day in days)
+    yield Panel(
+        title=title,
+        chart=Chart(title="Calls per day, UTC", bars=bars, start=bars[0][0], end="today"),
+        figures=tuple(_calls(key) for key in busiest[:KEYS]),
+        note="Calls of the last minute are not counted yet.",
+    )
 
 
 def _calls(key: usage.KeyCalls) -> Figure:

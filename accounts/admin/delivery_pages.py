@@ -28,6 +28,7 @@ _ENDPOINTS_SEARCHED = 100
 class WebhookDeliveryAdmin(ReadOnlyAdmin):
     """Read-only admin page of deliveries, newest first. No response's content is stored."""
 
+    empty_text = "No delivery yet: add an endpoint; manage.py deliver_events sends it the events from then on."
     list_display = ["id", "event_type", "event_id", "endpoint", "reason", "status", "attempts", "last_error", "due_at"]
     list_filter = ("status", "reason", QueueStateFilter)
     list_select_related = ["endpoint"]

@@ -26,10 +26,12 @@ _IS_IT_RUNNING = "is an events process running?"
 
 
 def events(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of events, once there is an endpoint or an event."""
+    """Yield the panel of events."""
     endpoints = list(WebhookEndpoint.objects.order_by(F("failing_since").asc(nulls_last=True), "pk"))
     size, newest = measure_outbox(now), newest_event_id()
     if not (endpoints or size.depth or newest):
+        text = "No event yet: changes of tokens, deployments and fee claims are events; add an endpoint that gets them."
+        yield Panel(title="Events", empty_text=text)
         return
     age = timedelta(seconds=size.age_seconds(now))
     is_late = age > _PUBLISHED_WITHIN

@@ -6,10 +6,9 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.utils.html import format_html
 from django_otp.plugins.otp_totp.models import TOTPDevice
-from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from config.operators.admin_pages import ReadOnlyAdmin
+from config.operators.admin_pages import ListedAdmin, ReadOnlyAdmin
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -18,16 +17,16 @@ admin.site.unregister(TOTPDevice)
 
 
 @admin.register(User)
-class OperatorAdmin(UserAdmin, ModelAdmin):
+class OperatorAdmin(UserAdmin, ListedAdmin):
+    empty_text = "No account yet: manage.py createsuperuser makes the first one."
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
-    list_per_page = 50
 
 
 @admin.register(Group)
-class RoleAdmin(GroupAdmin, ModelAdmin):
-    list_per_page = 50
+class RoleAdmin(GroupAdmin, ListedAdmin):
+    empty_text = "No role yet: manage.py migrate makes the roles support and operator; add others here."
 
 
 @admin.register(LogEntry)
@@ -38,6 +37,7 @@ class LogEntryAdmin(ReadOnlyAdmin):
     instead.
     """
 
+    empty_text = "No entry yet: each add, change, deletion and action on these pages writes one."
     list_display = ["action_time", "user", "action_flag", "kind", "row", "message"]
     list_display_links = ["action_time"]
     list_select_related = ["user", "content_type"]

@@ -12,7 +12,6 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django_filters import ChoiceFilter
-from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
@@ -21,10 +20,10 @@ from accounts.keys import credentials, usage
 from accounts.models import KeyState, PartnerKey, PartnerKeyQuerySet, PartnerKeySecret, Scope
 from config.operators.admin_pages import (
     AdminFilterSet,
+    ListedAdmin,
     change_url,
     confirmation_page,
     get_row_or_404,
-    hide_actions,
     secret_page,
 )
 from config.operators.dashboard import Chart
@@ -67,13 +66,14 @@ class KeyFilterSet(AdminFilterSet):
 
 
 @admin.register(PartnerKey)
-class PartnerKeyAdmin(ModelAdmin):
+class PartnerKeyAdmin(ListedAdmin):
+    empty_text = "No partner key yet: add one, and give the partner what is shown once."
     form = PartnerKeyForm
     list_display = ["name", "scope_names", "key_ids", "created_at", "expires_at", "last_used_at", "state_label"]
     list_filter = KeyFilterSet.list_filters()
     search_fields = ["name", "secrets__key_id"]
     search_help_text = f"Name, or the eight characters after {credentials.PREFIX}. Don't paste whole keys here."
-    list_per_page = 50
+    actions_row = ["rotate", "revoke"]
     actions_detail = ["rotate", "revoke"]
 
     @admin.display(description="scopes")
@@ -135,14 +135,14 @@ class PartnerKeyAdmin(ModelAdmin):
         """Show the new key, within the transaction that created its row."""
         return self._show(request, obj, text=credentials.add_secret(obj), title="Partner key issued")
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
-        """Load the calls once for several fields, and hide the actions without use in the key's state."""
-        if obj:
+    def useless_actions(self, row: PartnerKey) -> tuple[str, ...]:
+        return _HIDDEN_ACTIONS.get(row.state, ())
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        """Load the calls once for several fields."""
+        if obj := options.get("obj"):
             obj.days, obj.endpoints = usage.calls_of_key(obj, days=_DAYS_SHOWN)
-            hide_actions(context, *_HIDDEN_ACTIONS.get(obj.state, ()))
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+        return super().render_change_form(request, context, *args, **options)
 
     @action(description="Rotate", permissions=["change"], icon="autorenew")
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -34,6 +34,9 @@ class IdentityInline(TabularInline):
 class PersonAdmin(ReadOnlyAdmin):
     """Read-only admin pages of users: rows are created by the first request with a token."""
 
+    empty_text = (
+        "No user yet: set IDENTITY_ISSUERS_FILE; the first request with a valid token of an issuer adds its user."
+    )
     list_display = ["id", "fid", "linked_to", "linked_until", "created_at", "last_seen_at"]
     fields = ("fid", "linked_to", "linked_until", "told_at", "created_at", "last_seen_at")
     list_select_related = ("linked_to",)
@@ -62,6 +65,9 @@ def owner_ids_by_fid(text: str) -> list[int] | None:
 class SocialProfileAdmin(QueueAdmin):
     """Read-only admin pages of social profiles, which come from the provider."""
 
+    empty_text = (
+        "No profile yet: set SOCIAL_API_KEY or FARCASTER_HUB_URL; then the first launch of a FID adds its profile."
+    )
     list_display = ["fid", "username", "display_name", "score", "fetched_at", "due_at", "attempts", "last_error"]
     search_fields = ["=fid", "=username"]
     search_help_text = "A whole FID or user name."

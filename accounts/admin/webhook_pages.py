@@ -13,7 +13,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django_filters import ChoiceFilter
-from unfold.admin import ModelAdmin
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.widgets import (
@@ -38,10 +37,10 @@ from config.events.event_types import stored_types
 from config.json_rules import LARGEST_JSON_NUMBER, MAX_URL
 from config.operators.admin_pages import (
     AdminFilterSet,
+    ListedAdmin,
     change_url,
     confirmation_page,
     get_row_or_404,
-    hide_actions,
     secret_page,
 )
 
@@ -131,7 +130,10 @@ class EndpointFilterSet(AdminFilterSet):
 
 
 @admin.register(WebhookEndpoint)
-class WebhookEndpointAdmin(ModelAdmin):
+class WebhookEndpointAdmin(ListedAdmin):
+    empty_text = (
+        "No endpoint yet: add one without a partner key for your own system; partners add theirs by POST /api/webhooks."
+    )
     form = WebhookEndpointForm
     list_display = ["url", "owner", "filters", "state_label", "failing_since"]
     list_filter = EndpointFilterSet.list_filters()
@@ -139,7 +141,7 @@ class WebhookEndpointAdmin(ModelAdmin):
     autocomplete_fields = ["partner_key"]
     search_fields = ["url", "description", "partner_key__name"]
     search_help_text = "Part of a URL, of a description or of a partner key's name."
-    list_per_page = 50
+    actions_row = ["enable", "disable"]
     actions_detail = ["test", "replay", "rotate", "enable", "disable"]
 
     @admin.display(description="owner")
@@ -220,13 +222,8 @@ class WebhookEndpointAdmin(ModelAdmin):
         """Show the secret, within the transaction that created the endpoint."""
         return self._show_secret(request, obj, title="Webhook endpoint added")
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
-        """Hide the actions without use in the endpoint's state."""
-        if obj:
-            hide_actions(context, *(("test", "replay", "disable") if obj.disabled_at else ("enable",)))
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+    def useless_actions(self, row: WebhookEndpoint) -> tuple[str, ...]:
+        return ("test", "replay", "disable") if row.disabled_at else ("enable",)
 
     @action(description="Test", permissions=["change"], icon="send")
     def test(self, request: HttpRequest, object_id: str) -> HttpResponse:

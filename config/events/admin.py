@@ -27,6 +27,9 @@ class EventFilterSet(AdminFilterSet):
 class EventAdmin(ReadOnlyAdmin):
     """Read-only admin page of the events that were published within their retention, newest first."""
 
+    empty_text = (
+        "No event yet: each change of a token, deployment or fee claim is one; manage.py deliver_events publishes them."
+    )
     list_display = ["id", "type", "chain_id", "subject", "reader", "created_at", "published_at"]
     list_filter = EventFilterSet.list_filters()
     fields = ("id", "type", "version", "chain_id", "subject", "reader", "data_text", "created_at", "published_at")

@@ -2,15 +2,15 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.paginator import Paginator
-from django.db import transaction
+from django.db import models, transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -21,6 +21,8 @@ from django.utils.functional import cached_property
 from django_filters import FilterSet
 from unfold.admin import ModelAdmin
 
+from config.operators.row_links import action_name
+from config.operators.time_fields import LocalDateTimeField, LocalDateTimeWidget
 from config.queue import LeasedQuerySet, QueueState
 
 # An action locks its rows, writes a history line for each and may enqueue each, all in one transaction.
@@ -47,11 +49,41 @@ class BoundedPaginator(Paginator):
         return number
 
 
-class ServiceWrittenAdmin(ModelAdmin):
+class ListedAdmin(ModelAdmin):
+    """Base of all admin pages."""
+
+    list_per_page = 50
+    # One sentence on a list without rows: what fills it, and where that is set up.
+    empty_text: str
+    formfield_overrides: ClassVar[Mapping["type[models.Field[Any, Any]]", Mapping[str, Any]]] = {
+        models.DateTimeField: {"form_class": LocalDateTimeField, "widget": LocalDateTimeWidget}
+    }
+
+    def useless_actions(self, row: Any) -> tuple[str, ...]:
+        """Return the actions without use for a row; a name is the last part of the action's path."""
+        return ()
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: dict[str, Any],
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Any = None,
+    ) -> Any:
+        """Render the page of a row without its useless actions."""
+        if obj:
+            useless = self.useless_actions(obj)
+            shown = context.get("actions_detail", [])
+            context["actions_detail"] = [action for action in shown if action_name(action["path"]) not in useless]
+        return super().render_change_form(request, context, add, change, form_url, obj)
+
+
+class ServiceWrittenAdmin(ListedAdmin):
     """Admin of rows that only the service creates and deletes."""
 
     show_full_result_count = False
-    list_per_page = 50
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -202,12 +234,6 @@ def get_row_or_404(model_admin: ModelAdmin, request: HttpRequest, object_id: str
     if row is None:
         raise Http404
     return row
-
-
-def hide_actions(context: dict[str, Any], *names: str) -> None:
-    """Remove actions from the head of a row's page; a name is the last part of the action's path."""
-    shown = context.get("actions_detail", [])
-    context["actions_detail"] = [action for action in shown if action["path"].split("/")[-2] not in names]
 
 
 def parse_id(text: str) -> int | None:

@@ -1,7 +1,7 @@
 """Dashboard of the admin site: panels from the apps, each for operators with permission to view its rows.
 
 DASHBOARD_PANELS lists them as (permission, function). A function takes the time and yields the panels of its subject
-from the database and Redis; it calls no outside service. A subject without data yields none.
+from the database and Redis; it calls no outside service. The text of a panel without data is about what would fill it.
 """
 
 from collections.abc import Callable, Iterable
@@ -9,13 +9,27 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
+from django.contrib import admin
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.module_loading import import_string
+from django.utils.text import slugify
 from django.utils.timesince import timesince
 
 _A_MINUTE = timedelta(minutes=1)
+# Lists that the dashboard can search.
+_SEARCHED = (
+    "tokens.token",
+    "tokens.indexrequest",
+    "tokens.deployment",
+    "pretokens.pretoken",
+    "accounts.partnerkey",
+    "accounts.webhookendpoint",
+    "accounts.person",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +78,26 @@ class Panel:
     figures: tuple[Figure, ...] = ()
     chart: Chart | None = None
     note: str = ""
+    # While there is no data: one sentence on what would fill the panel, and where that is set up.
+    empty_text: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Return the id of the panel in the page."""
+        return slugify(self.title)
+
+    @property
+    def is_alarming(self) -> bool:
+        return any(figure.is_alarming for figure in self.figures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """Search of a list: the name of its rows, its URL, and what a text may be."""
+
+    label: str
+    page: str
+    help_text: str
 
 
 def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +108,22 @@ def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         if request.user.has_perm(permission):
             make: Callable[[datetime], Iterable[Panel]] = import_string(path)
             panels += make(now)
-    return context | {"title": "Dashboard", "panels": panels}
+    alarming = [panel for panel in panels if panel.is_alarming]
+    return context | {"title": "Dashboard", "panels": panels, "alarming": alarming, "searches": _searches(request)}
+
+
+def _searches(request: HttpRequest) -> list[Search]:
+    """Return the searches of lists that the user may view, the most frequent one first."""
+    pages = [admin.site.get_model_admin(apps.get_model(label)) for label in _SEARCHED]
+    return [
+        Search(
+            label=str(page.opts.verbose_name_plural).capitalize(),
+            page=reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_changelist"),
+            help_text=str(page.search_help_text),
+        )
+        for page in pages
+        if page.has_view_permission(request)
+    ]
 
 
 def time_ago(then: datetime | None, now: datetime) -> str:

@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse_lazy
+
+from config.operators.local_times import zone_label
+from config.site.assets import asset_url
 
 
 def _may_see(permission: str) -> Callable[[HttpRequest], bool]:
@@ -20,6 +24,15 @@ def _list(title: str, icon: str, model: str) -> dict[str, Any]:
         "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
         "permission": _may_see(f"{app}.view_{name}"),
     }
+
+
+def _site_name(request: HttpRequest) -> str:
+    return str(settings.SITE_NAME)
+
+
+def _own_icon(request: HttpRequest) -> str:
+    """Return the URL of the installation's own icon; empty without one."""
+    return asset_url("icon") if settings.SITE_ICON else ""
 
 
 def _group(title: str, *lists: dict[str, Any]) -> dict[str, Any]:
@@ -83,11 +96,16 @@ _NAVIGATION = [
     ),
 ]
 
-UNFOLD = {
-    "SITE_TITLE": "Launchboard",
-    "SITE_HEADER": "Launchboard",
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": _site_name,
+    "SITE_HEADER": _site_name,
     "SITE_SUBHEADER": "Operators' site",
+    "SITE_ICON": _own_icon,
+    # Without an icon of the installation.
     "SITE_SYMBOL": "rocket_launch",
+    "SITE_FAVICONS": [{"rel": "icon", "href": lambda request: asset_url("icon")}],
+    "SCRIPTS": [lambda request: asset_url("time-zone.js")],
+    "ENVIRONMENT": zone_label,
     "SITE_URL": "/",
     "LOGIN": {"form": "accounts.operators.login_form.LoginForm"},
     "DASHBOARD_CALLBACK": "config.operators.dashboard.add_panels",

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from config.environment.site_variables import LANGUAGES
-from config.site.languages import canonical_path, path_language, translated_path
+from config.site.languages import canonical_path, page_languages, path_language, translated_path
 
 
 class PageLanguage(NamedTuple):
@@ -35,7 +35,7 @@ def _site(request: HttpRequest) -> dict[str, Any]:
             settings.SITE_URL + translated_path(canonical_path(path), code),
             code == current,
         )
-        for code in settings.SITE_LANGUAGES
+        for code in page_languages(path)
     ]
     return {
         "name": settings.SITE_NAME,

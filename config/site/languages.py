@@ -20,7 +20,7 @@ def page_language(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Ca
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         path = request.path_info
-        language = "en" if path.startswith(_ENGLISH) else path_language(path)
+        language = path_language(path)
         with translation.override(language):
             response = get_response(request)
             # Templates are rendered by now: TemplateResponse is rendered below the middleware.
@@ -31,8 +31,16 @@ def page_language(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Ca
     return answer
 
 
+def page_languages(path: str) -> tuple[str, ...]:
+    """Return the languages in which the page of a path exists; none for what is English only."""
+    languages: tuple[str, ...] = settings.SITE_LANGUAGES
+    return () if path.startswith(_ENGLISH) else languages
+
+
 def path_language(path: str) -> str:
     """Return the language of a page's path."""
+    if path.startswith(_ENGLISH):
+        return "en"
     first = path.removeprefix("/").partition("/")[0]
     return first if first in settings.SITE_LANGUAGES[1:] else settings.SITE_LANGUAGES[0]
 

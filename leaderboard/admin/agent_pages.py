@@ -1,6 +1,6 @@
 """Admin pages of agents: description, activity, and current standings with their evidence."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 from django import forms
@@ -11,9 +11,11 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.admin import ModelAdmin, TabularInline
+from unfold.admin import TabularInline
 
+from config.operators.admin_pages import ListedAdmin
 from config.operators.dashboard import Chart
+from config.operators.local_times import local_time
 from leaderboard.admin.evidence import render_evidence
 from leaderboard.events import field_rules, recording
 from leaderboard.models import Agent, AgentWallet, HubCursor, Interval, Standing
@@ -94,9 +96,13 @@ class WalletInline(TabularInline):
 
 
 @admin.register(Agent)
-class AgentAdmin(IndexedSearch, ModelAdmin):
+class AgentAdmin(IndexedSearch, ListedAdmin):
     """Admin of agents. They are hidden and never deleted, since facts refer to them."""
 
+    empty_text = (
+        "No agent yet: add one, import a file by manage.py import_agent_events, or give a partner a key with "
+        "the scope agents."
+    )
     form = AgentForm
     inlines = (WalletInline,)
     list_display = (
@@ -111,7 +117,6 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
     )
     list_filter = ("is_hidden", "partner_key")
     list_select_related = ("partner_key",)
-    list_per_page = 50
     show_full_result_count = False
     search_fields = ("agent_id",)
     search_help_text = "A whole agent id, a FID, a token's address, or a part of a name."
@@ -220,7 +225,7 @@ class AgentAdmin(IndexedSearch, ModelAdmin):
         cursor = HubCursor.objects.filter(agent=agent).first()
         if cursor is None:
             return "not pulled"
-        return cursor.last_error or f"next pull due at {cursor.due_at:%Y-%m-%d %H:%M} UTC"
+        return cursor.last_error or f"next pull due at {local_time(cursor.due_at)}"
 
     @admin.display(description="casts")
     def casts_by_day(self, agent: Agent) -> str:
@@ -252,7 +257,10 @@ def _by_day(title: str, facts: Any) -> str:
     days = [today - timedelta(days=back) for back in range(DAYS - 1, -1, -1)]
     recent = facts.filter(at__gte=timezone.now() - timedelta(days=DAYS))
     counted = dict(
-        recent.annotate(day=TruncDate("at")).values("day").annotate(many=Count("pk")).values_list("day", "many")
+        recent.annotate(day=TruncDate("at", tzinfo=UTC))
+        .values("day")
+        .annotate(many=Count("pk"))
+        .values_list("day", "many")
     )
     bars = tuple((f"{day:%d %b}", counted.get(day, 0)) for day in days)
     chart = Chart(title=title, bars=bars, start=bars[0][0], end="today")
@@ -266,5 +274,5 @@ def _standing(agent: Agent, interval: Interval) -> str:
     if standing is None:
         return "not ranked yet"
     place = f"Rank {standing.rank}" if standing.rank else "Not ranked: hidden, or without a token that is indexed"
-    computed = f"{place}; computed {standing.snapshot.computed_at:%Y-%m-%d %H:%M} UTC"
+    computed = f"{place}; computed {local_time(standing.snapshot.computed_at)}"
     return format_html("<p>{}</p>{}", computed, render_evidence(standing))

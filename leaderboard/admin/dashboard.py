@@ -14,8 +14,10 @@ _MAX_PERIODS = 3
 
 
 def ranking_panels(now: datetime) -> Iterable[Panel]:
-    """Yield a panel with the current ranking of each interval; nothing if there are no agents."""
+    """Yield a panel with the current ranking of each interval."""
     if not Agent.objects.exists():
+        text = "No agent yet: add one, or give a partner a key with the scope agents; a worker then builds rankings."
+        yield Panel(title="Leaderboard", empty_text=text)
         return
     current = {snapshot.interval: snapshot for snapshot in Snapshot.objects.filter(is_current=True)}
     yield Panel(

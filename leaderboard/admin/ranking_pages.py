@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django_filters import ChoiceFilter
 
 from config.operators.admin_pages import AdminFilterSet, QueueAdmin, ReadOnlyAdmin
+from config.operators.local_times import local_time
 from leaderboard.admin.evidence import render_evidence
 from leaderboard.models import EventImport, HubCast, HubCursor, Interval, Standing
 from tokens.admin.deployment_fields import admin_link
@@ -55,6 +56,7 @@ class DiscountFilterSet(AdminFilterSet):
 class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
     """Admin of the standings in current rankings."""
 
+    empty_text = "No ranking yet: a worker builds one for each interval once there is an agent."
     list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
     list_filter = (IntervalFilter, *DiscountFilterSet.list_filters())
     search_fields = ("public_id",)
@@ -71,9 +73,9 @@ class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
         )
 
     def get_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:
-        made = {"id", "agent", "components", "evidence", "wash_flags"}
+        made = {"id", "agent", "snapshot", "components", "evidence", "wash_flags"}
         plain = [field.name for field in Standing._meta.fields if field.name not in made]
-        return ["agent_link", *plain, "why"]
+        return ["agent_link", "computed", *plain, "why"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:
         return self.get_fields(request, obj)
@@ -81,6 +83,10 @@ class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
     @admin.display(description="agent")
     def agent_link(self, standing: Standing) -> str:
         return admin_link(standing.agent, standing.agent_name or standing.public_id)
+
+    @admin.display(description="ranking")
+    def computed(self, standing: Standing) -> str:
+        return f"{standing.snapshot.interval}, computed {local_time(standing.snapshot.computed_at)}"
 
     @admin.display(description="composite", ordering="composite")
     def points(self, standing: Standing) -> str:
@@ -101,6 +107,7 @@ class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
 
 @admin.register(EventImport)
 class EventImportAdmin(ReadOnlyAdmin):
+    empty_text = "No import yet: manage.py import_agent_events reads a file of events."
     list_display = ("name", "started_at", "finished_at", "lines_read", "added", "known", "skipped")
     fields = ("name", "digest", "started_at", "finished_at", "bytes_read", "lines_read", "added", "known", "skipped")
     ordering = ("-id",)
@@ -108,6 +115,7 @@ class EventImportAdmin(ReadOnlyAdmin):
 
 @admin.register(HubCursor)
 class HubCursorAdmin(QueueAdmin):
+    empty_text = "No agent is read from a hub yet: set FARCASTER_HUB_URL, and give agents a FID."
     list_display = ("agent", "fid", "casts_until", "due_at", "attempts", "last_error")
     list_select_related = ("agent",)
     search_fields = ("=fid", "=agent__agent_id")
@@ -117,6 +125,7 @@ class HubCursorAdmin(QueueAdmin):
 
 @admin.register(HubCast)
 class HubCastAdmin(QueueAdmin):
+    empty_text = "No cast yet: set FARCASTER_HUB_URL; the interactions of agents' casts are read from there."
     list_display = ("action_id", "fid", "read_until", "due_at", "attempts", "last_error")
     search_fields = ("=fid",)
     search_help_text = "The author's FID."

@@ -271,3 +271,10 @@ def test_a_user_without_the_app_is_let_in_by_a_command(operator, user, device, c
 def test_the_command_names_an_account_that_is_none():
     with pytest.raises(CommandError, match="no account is named nobody"):
         call_command("forget_second_factor", "nobody")
+
+
+def test_the_page_of_the_code_is_english_and_names_no_other_language(operator, device, settings):
+    settings.SITE_LANGUAGES, settings.SITE_NAME = ("de", "en"), "Moonpad"
+    text = operator.get(VERIFY_PAGE).text
+    assert '<html lang="en">' in text and "<span>Moonpad</span>" in text
+    assert "hreflang" not in text

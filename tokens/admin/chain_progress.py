@@ -13,7 +13,6 @@ from config.operators.admin_pages import (
     ReadOnlyAdmin,
     ServiceWrittenAdmin,
     confirm_action,
-    hide_actions,
     list_action,
     log_changes,
 )
@@ -36,6 +35,7 @@ class ChainColumn:
 
 @admin.register(ChainHead)
 class ChainHeadAdmin(ChainColumn, PartitionPage, IndexedSearch, ReadOnlyAdmin):
+    empty_text = "No chain is followed yet: set RPC_URLS_<chainId>, and run manage.py follow."
     list_display = ("chain", "head", "final", "followed", "verified", "lag", "halted", "trouble", "follower")
     list_filter = (ChainFilter,)
     search_fields = ("chain_id",)
@@ -50,12 +50,11 @@ class ChainHeadAdmin(ChainColumn, PartitionPage, IndexedSearch, ReadOnlyAdmin):
         plain = [field.name for field in ChainHead._meta.fields]
         return ["chain", *plain, "covered", "verified", "lag", "trades", "calls_for_trades", "disk_for_trades"]
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         """Render the page with what the chain's trades cost, read once: Django renders fields several times."""
-        obj.costs = read_chain_costs(obj.chain_id)
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+        head = options["obj"]
+        head.costs = read_chain_costs(head.chain_id)
+        return super().render_change_form(request, context, *args, **options)
 
     @admin.display(description="covered to")
     def covered(self, head: Any) -> int | None:
@@ -91,6 +90,7 @@ class ChainHeadAdmin(ChainColumn, PartitionPage, IndexedSearch, ReadOnlyAdmin):
 
 @admin.register(Coverage)
 class CoverageAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
+    empty_text = "No block is read yet: set RPC_URLS_<chainId>, and run manage.py follow."
     list_display = (
         "chain",
         "contracts",
@@ -146,12 +146,14 @@ class CoverageAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
 
 @admin.register(CoverageAlarm)
 class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
+    empty_text = "No alarm: a node omitted or invented no log so far; FOLLOW_VERIFY sets how blocks are verified."
     list_display = ("raised_at", "chain", "first_block", "last_block", "missing", "invented", "repaired", "seen_at")
     list_filter = (("seen_at", admin.EmptyFieldListFilter), "repaired", ChainFilter)
     search_fields = ("tx_hashes",)
     search_help_text = "The number of a block, or a whole transaction hash."
     ordering = ("-raised_at",)
     actions = ("see",)
+    actions_row = ("see_this",)
     actions_detail = ("see_this",)
     match = staticmethod(match_alarms)
 
@@ -162,13 +164,8 @@ class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
         plain = [field.name for field in CoverageAlarm._meta.fields if field.name != "tx_hashes"]
         return ["chain", *plain, "transactions"]
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
-        """Render the page, without the action if the alarm is already seen."""
-        if obj.seen_at:
-            hide_actions(context, "see")
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+    def useless_actions(self, row: CoverageAlarm) -> tuple[str, ...]:
+        return ("see",) if row.seen_at else ()
 
     @admin.display(description="transactions")
     def transactions(self, alarm: CoverageAlarm) -> str:

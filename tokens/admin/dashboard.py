@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import TruncHour
 from django.urls import reverse
+from django.utils import timezone
 from redis.exceptions import RedisError
 
 from config.operators.dashboard import Chart, Figure, Panel, time_ago
@@ -38,13 +39,14 @@ def launches(now: datetime) -> Iterable[Panel]:
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     hours = [this_hour - _HOUR * back for back in reversed(range(HOURS))]
     listed = Token.objects.listed().filter(deployed_at__gte=hours[0]).order_by()
-    counted = listed.annotate(hour=TruncHour("deployed_at")).values("hour").annotate(count=Count("pk"))
+    counted = listed.annotate(hour=TruncHour("deployed_at", tzinfo=UTC)).values("hour").annotate(count=Count("pk"))
     counts = dict(counted.values_list("hour", "count"))
-    bars = tuple((f"{hour:%d %b, %H:%M}", counts.get(hour, 0)) for hour in hours)
+    bars = tuple((f"{timezone.localtime(hour):%d %b, %H:%M}", counts.get(hour, 0)) for hour in hours)
     last, before = bars[HOURS // 2 :], bars[: HOURS // 2]
     yield Panel(
         title="Launches",
-        chart=Chart(title="Launches per hour, UTC, without blocked ones", bars=bars, start=bars[0][0], end="now"),
+        empty_text="" if counts else "No launch in 48 hours: manage.py follow stores them; Following shows its chains.",
+        chart=Chart(title="Launches per hour, without blocked ones", bars=bars, start=bars[0][0], end="now"),
         figures=(
             Figure(label="The last 24 hours", value=_sum(last), page=reverse("admin:tokens_token_changelist")),
             Figure(label="The 24 hours before", value=_sum(before)),
@@ -67,17 +69,16 @@ def indexing(now: datetime) -> Iterable[Panel]:
         )
     )
     yield _requests(rows, now)
-    if settings.RPC_URLS:
-        yield _nodes(rows, now)
+    yield _nodes(rows, now)
 
 
 def documents(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of token documents by status, if there are any."""
+    """Yield the panel of token documents by status."""
     groups = TokenDocument.objects.order_by().values("status").annotate(count=Count("pk"), due=Min("due_at"))
     rows: dict[str, Any] = {row["status"]: row for row in groups}
-    if rows:
-        figures = tuple(_document_figure(status, rows.get(status), now) for status in DocumentStatus)
-        yield Panel(title="Documents of tokens", figures=figures)
+    figures = tuple(_document_figure(status, rows.get(status), now) for status in DocumentStatus if rows)
+    text = "No document yet: launches on Solana name them; set RPC_URLS_<chainId> for Solana."
+    yield Panel(title="Documents of tokens", figures=figures, empty_text="" if rows else text)
 
 
 def market_data(now: datetime) -> Iterable[Panel]:
@@ -109,6 +110,7 @@ def _requests(rows: list[Any], now: datetime) -> Panel:
     notes = {"pending": note, "indexed": "until their block is final", "failed": "an operator can index them again"}
     return Panel(
         title="Index requests",
+        empty_text="" if rows else "No request yet: callers request transactions by POST /api/tokens/index.",
         figures=tuple(
             Figure(
                 label=status.label,
@@ -130,6 +132,7 @@ def _nodes(rows: list[Any], now: datetime) -> Panel:
             for chain_id in settings.RPC_URLS
         ),
         note="As seen by index requests, which are retried automatically.",
+        empty_text="" if settings.RPC_URLS else "No node yet: set RPC_URLS_<chainId>.",
     )
 
 

@@ -7,9 +7,9 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from config.operators.admin_pages import ListedAdmin
 from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.grant_forms import GrantAdmin, GrantForm
 from tokens.admin.indexed_search import IndexedSearch, match_chain
@@ -18,10 +18,9 @@ from tokens.installation.installed_registry import registry
 from tokens.models import DeployQuota, DeploySwitch, SpendingLimit
 
 
-class ChainSettingAdmin(ChainColumn, ModelAdmin):
+class ChainSettingAdmin(ChainColumn, ListedAdmin):
     """Base of rows that operators create per chain of this installation; the chain cannot be changed later."""
 
-    list_per_page = 50
     list_filter = (ChainFilter,)
 
     def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> tuple[str, ...]:
@@ -36,6 +35,9 @@ class ChainSettingAdmin(ChainColumn, ModelAdmin):
 
 @admin.register(DeploySwitch)
 class DeploySwitchAdmin(IndexedSearch, ChainSettingAdmin):
+    empty_text = (
+        "No chain is paused: add a row for a chain, and switch Paused on, to accept and send no deployments there."
+    )
     list_display = ("chain", "paused", "reason")
     search_fields = ("chain_id",)
     search_help_text = "A chain's id, or part of its name."
@@ -63,6 +65,7 @@ class DeployQuotaForm(GrantForm):
 
 @admin.register(DeployQuota)
 class DeployQuotaAdmin(GrantAdmin, ChainSettingAdmin):
+    empty_text = "No quota yet: each key may deploy RATE_LIMIT_DEPLOY times a day; add a row to set another number."
     form = DeployQuotaForm
     list_display = ("partner_key", "chain", "per_day")
     list_select_related = ("partner_key",)
@@ -100,6 +103,10 @@ class SpendingLimitForm(GrantForm):
 
 @admin.register(SpendingLimit)
 class SpendingLimitAdmin(GrantAdmin, ChainSettingAdmin):
+    empty_text = (
+        "No limit yet, so no key may buy within launches: add a row for the key, and one without a key for "
+        "all together."
+    )
     form = SpendingLimitForm
     list_display = ("owner", "chain", "eth_a_day")
     list_select_related = ("partner_key",)

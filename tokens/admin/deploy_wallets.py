@@ -24,6 +24,7 @@ ShownWallet = Any
 
 @admin.register(DeployWallet)
 class DeployWalletAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
+    empty_text = "No wallet yet: set DEPLOYER_KEYS_<chainId>, key files or a remote signer, and start a worker."
     list_display = ("address", "chain", "enabled", "signable", "native_balance", "trouble", "in_flight", "balance_at")
     list_filter = (ChainFilter, "enabled", "signable", ("trouble", admin.EmptyFieldListFilter))
     search_fields = ("address",)

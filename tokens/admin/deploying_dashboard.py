@@ -14,6 +14,7 @@ from tokens.deploying.sending.wallets import is_low_balance
 from tokens.installation.installed_registry import chain_name
 from tokens.models import Deployment, DeploymentStatus, DeploySwitch, DeployWallet
 
+_TITLE = "Deployments in flight"
 # Transactions are mined or replaced within seconds: an older one needs an operator.
 _OVERDUE_AFTER = timedelta(minutes=5)
 # Older failures raise no alarm.
@@ -34,10 +35,12 @@ def deployments(now: datetime) -> Iterable[Panel]:
     """Yield the panel of chains with deployments in flight, failures, wallets with errors, and pause flags."""
     wallets = list(DeployWallet.objects.order_by("chain_id", "pk"))
     if not wallets and not Deployment.objects.exists():
+        text = "No wallet yet: set DEPLOYER_KEYS_<chainId>, key files or a remote signer, and start a worker."
+        yield Panel(title=_TITLE, figures=tuple(_pauses()), empty_text=text)
         return
     chains = (_chain(chain_id, found, now) for chain_id, found in sorted(_in_flight().items()))
     yield Panel(
-        title="Deployments in flight",
+        title=_TITLE,
         figures=(*chains, _failures(now), *_wallets(wallets), *_pauses()),
         note="Presales are in flight until their sale ends, and are not counted.",
     )
@@ -107,7 +110,11 @@ def _wallets(wallets: list[DeployWallet]) -> Iterable[Figure]:
 
 
 def _pauses() -> Iterable[Figure]:
-    for switch in DeploySwitch.objects.filter(paused=True).order_by("chain_id"):
+    """Yield the number of paused chains, which leads to the list where a chain is paused, and each of them."""
+    paused = list(DeploySwitch.objects.filter(paused=True).order_by("chain_id"))
+    page = reverse("admin:tokens_deployswitch_changelist")
+    yield Figure(label="Pauses", value=f"{len(paused):,}" if paused else "none", page=page)
+    for switch in paused:
         yield Figure(
             label=f"{chain_name(switch.chain_id)}, paused",
             value="accepts and sends none",

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
 from config.operators.admin_pages import change_url
+from config.operators.local_times import local_time
 from tokens.admin.token_fields import pretty_json
 from tokens.chains.launching.merkle import NODE_BYTES
 from tokens.installation import installed_registry
@@ -140,7 +141,7 @@ def versions(attempt: DeployAttempt) -> str:
                 transaction_link(attempt.wallet.chain_id, version.tx_hash),
                 format_gwei(version.max_fee),
                 format_gwei(version.priority_fee),
-                f"sent {version.sent_at:%Y-%m-%d %H:%M:%S} UTC: {version.answer}"
+                f"sent {local_time(version.sent_at, 'seconds')}: {version.answer}"
                 if version.sent_at
                 else "not sent yet",
             )

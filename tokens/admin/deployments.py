@@ -1,7 +1,6 @@
 """Admin of deployments: their configuration and transactions, and a retry of failed ones."""
 
 from functools import partial
-from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
@@ -15,7 +14,6 @@ from config.operators.admin_pages import (
     ReadOnlyAdmin,
     change_each,
     confirm_action,
-    hide_actions,
     list_action,
 )
 from tokens.admin.chain_progress import ChainColumn
@@ -51,6 +49,9 @@ class AttemptInline(StackedInline):
 
 @admin.register(Deployment)
 class DeploymentAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
+    empty_text = (
+        "No deployment yet: fund a wallet of DEPLOYER_KEYS_<chainId>, and give a partner a key with the scope deploy."
+    )
     list_display = (
         "request_key",
         "partner",
@@ -67,6 +68,7 @@ class DeploymentAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     search_help_text = "A whole request key, address of a token, or transaction hash."
     ordering = ("-id",)
     actions = ("retry",)
+    actions_row = ("retry_this",)
     actions_detail = ("retry_this",)
     inlines = (AttemptInline,)
     fieldsets = fieldsets()
@@ -88,13 +90,8 @@ class DeploymentAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
         """Return whether the user may change deployments; retrying is the only change that the pages offer."""
         return request.user.has_perm("tokens.change_deployment")
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
-        """Render the page, without the retry action unless the deployment has failed."""
-        if obj.status != DeploymentStatus.FAILED:
-            hide_actions(context, "retry")
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+    def useless_actions(self, row: Deployment) -> tuple[str, ...]:
+        return ("retry",) if row.status != DeploymentStatus.FAILED else ()
 
     @admin.display(description="partner", ordering="partner_key")
     def partner(self, deployment: Deployment) -> str:

@@ -19,10 +19,12 @@ def following(now: datetime) -> Iterable[Panel]:
     """Yield the panel of all chains that have nodes or were ever followed."""
     states = {state.chain_id: state for state in read_chain_states(now)}
     chain_ids = sorted(states.keys() | settings.RPC_URLS.keys())
-    if chain_ids:
-        references = read_reference_states(registry().chains.values())
-        figures = (_chain(chain_id, states.get(chain_id), references.get(chain_id)) for chain_id in chain_ids)
-        yield Panel(title="Following", figures=(*figures, _alarms()))
+    if not chain_ids:
+        yield Panel(title="Following", empty_text="No node yet: set RPC_URLS_<chainId>, and run manage.py follow.")
+        return
+    references = read_reference_states(registry().chains.values())
+    figures = (_chain(chain_id, states.get(chain_id), references.get(chain_id)) for chain_id in chain_ids)
+    yield Panel(title="Following", figures=(*figures, _alarms()))
 
 
 def _chain(chain_id: int, state: ChainState | None, references: ReferenceState | None) -> Figure:

@@ -5,11 +5,18 @@ from functools import partial
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from unfold.decorators import action
 
-from config.operators.admin_pages import QueueStateFilter, ServiceWrittenAdmin, list_action, log_changes
+from config.operators.admin_pages import (
+    QueueStateFilter,
+    ServiceWrittenAdmin,
+    confirm_action,
+    list_action,
+    log_changes,
+)
 from tokens.admin.indexed_search import IndexedSearch, match_transaction
 from tokens.admin.list_filters import ChainFilter
 from tokens.indexing import index_requests, tasks
@@ -18,12 +25,15 @@ from tokens.models import IndexRequest
 
 @admin.register(IndexRequest)
 class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
+    empty_text = "No request yet: callers request transactions by POST /api/tokens/index, and users save theirs."
     list_display = ("tx_hash", "chain_id", "status", "attempts", "last_error", "due_at", "updated_at")
     list_filter = ("status", QueueStateFilter, ChainFilter)
     search_fields = ("tx_hash",)
     search_help_text = "A whole transaction hash."
     ordering = ("-id",)
     actions = ("retry",)
+    actions_row = ("retry_this",)
+    actions_detail = ("retry_this",)
     match = staticmethod(match_transaction)
 
     def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
@@ -44,6 +54,12 @@ class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
     def retry(self, request: HttpRequest, requests: QuerySet[IndexRequest]) -> None:
         """Reset the requests and enqueue them."""
         self.message_user(request, f"{len(reopen_requests(request, requests))} enqueued.", messages.SUCCESS)
+
+    @action(description="Index again", permissions=["change"], url_path="retry", icon="refresh")
+    def retry_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Index one transaction again after a confirmation page."""
+        text = "The transaction is read from the chain again, as if it were requested for the first time."
+        return confirm_action(self, request, object_id, self.retry, text=text)
 
 
 def reopen_requests(request: HttpRequest, requests: QuerySet[IndexRequest]) -> list[IndexRequest]:

@@ -24,7 +24,6 @@ from config.operators.admin_pages import (
     confirm_action,
     confirmation_page,
     get_row_or_404,
-    hide_actions,
     list_action,
     log_changes,
 )
@@ -52,6 +51,9 @@ class ReasonForm(forms.Form):
 
 @admin.register(Token)
 class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
+    empty_text = (
+        "No token yet: set RPC_URLS_<chainId> and run manage.py follow; POST /api/tokens/index reads one transaction."
+    )
     list_display = ("symbol", "name", "contract_address", "chain_id", "generation", "deployed_at", *TAGS)
     list_display_links = ("symbol", "contract_address")
     list_filter = (ChainFilter, GenerationFilter, *TAGS, "unindexed")
@@ -68,6 +70,7 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         "unverify",
         "reindex",
     )
+    actions_row = ("block_this", "unblock_this")
     actions_detail = ("block_this", "unblock_this", "reindex_this")
     match = staticmethod(match_tokens)
 
@@ -85,13 +88,14 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         """Return the history entry, in the format of the actions."""
         return ", ".join(f"{name} = {form.cleaned_data[name]}" for name in form.changed_data)
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Any = None, **options: Any
-    ) -> Any:
-        """Render the page with the token's facts, and without the one of block and unblock that has no effect."""
-        obj.facts = read_facts(obj)
-        hide_actions(context, "block" if obj.blocked else "unblock")
-        return super().render_change_form(request, context, *args, obj=obj, **options)
+    def useless_actions(self, row: Token) -> tuple[str, ...]:
+        return ("block",) if row.blocked else ("unblock",)
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        """Render the page with the token's facts."""
+        token = options["obj"]
+        token.facts = read_facts(token)
+        return super().render_change_form(request, context, *args, **options)
 
     @list_action("Block: leave out of public lists")
     def block(self, request: HttpRequest, tokens: QuerySet[Token]) -> HttpResponse | None:
@@ -180,6 +184,9 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
 class ProviderRefreshAdmin(IndexedSearch, QueueAdmin):
     """Admin of refreshes by the market-data provider, with the data of the last one."""
 
+    empty_text = (
+        "No refresh yet: only tokens of chains in MARKET_PROVIDER_CHAINS have market data of the outside provider."
+    )
     list_display = ("linked_token", "price_usd", "updated_at", "due_at", "attempts", "last_error")
     list_display_links = ("due_at",)
     list_select_related = ("token__market",)

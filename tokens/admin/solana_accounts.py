@@ -18,6 +18,7 @@ _ROLES = {"launch_config": "config", "launch_creator": "creator"}
 
 @admin.register(FollowedAccount)
 class FollowedAccountAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
+    empty_text = "No account yet: set RPC_URLS_<chainId> for Solana, and run manage.py follow."
     list_display = ("address", "chain", "role", "state", "complete_to", "oldest_unread", "updated_at")
     list_filter = (ChainFilter,)
     search_fields = ("address",)

@@ -16,6 +16,9 @@ from tokens.models import TokenDocument
 
 @admin.register(TokenDocument)
 class TokenDocumentAdmin(IndexedSearch, ServiceWrittenAdmin):
+    empty_text = (
+        "No document yet: launches on Solana name them; set RPC_URLS_<chainId> for Solana, and run manage.py follow."
+    )
     list_display = ("short_uri", "linked_token", "status", "attempts", "last_error", "due_at", "fetched_at")
     list_select_related = ("token",)
     list_filter = ("status", QueueStateFilter)

@@ -26,6 +26,7 @@ def format_arguments(event: TokenEvent) -> str:
 
 @admin.register(TokenEvent)
 class TokenEventAdmin(IndexedSearch, ReadOnlyAdmin):
+    empty_text = "No event yet: manage.py follow stores the changes of tokens after their launch."
     list_display = ["at", "kind", "linked_token", "chain_id", "tx_hash", "log_index"]
     list_select_related = ["token"]
     list_filter = ["kind", ChainFilter]
@@ -49,6 +50,7 @@ class TokenEventAdmin(IndexedSearch, ReadOnlyAdmin):
 
 @admin.register(FeeClaim)
 class FeeClaimAdmin(IndexedSearch, ReadOnlyAdmin):
+    empty_text = "No fees paid yet: manage.py follow stores the fees that recipients claim."
     list_display = ["at", "recipient", "currency", "amount", "chain_id", "linked_event"]
     list_select_related = ["event"]
     list_filter = [ChainFilter]

@@ -18,6 +18,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
 from config.operators.admin_pages import change_url
+from config.operators.local_times import local_time
 from tokens.admin.token_events import format_arguments
 from tokens.admin.trades.token_trades import TokenTrading, newest_trades, price_charts, read_trading
 from tokens.installation.installed_registry import generation_label, registry
@@ -77,7 +78,7 @@ def block_state(token: ShownToken) -> str:
     if entry is None:
         return "yes"
     _, _, reason = entry.get_change_message().partition(": ")
-    return f"yes, since {entry.action_time:%Y-%m-%d %H:%M} UTC by {entry.user}: {reason or 'no reason given'}"
+    return f"yes, since {local_time(entry.action_time)} by {entry.user}: {reason or 'no reason given'}"
 
 
 @admin.display(description="public page")
@@ -130,7 +131,7 @@ def market(token: ShownToken) -> str:
         return "nothing yet"
     price = "unknown" if known.price_usd is None else f"{known.price_usd:.6g} USD"
     cap = "unknown" if known.market_cap is None else f"{known.market_cap:,.0f} USD"
-    return f"price {price}, cap {cap}, as of {known.updated_at:%Y-%m-%d %H:%M:%S} UTC"
+    return f"price {price}, cap {cap}, as of {local_time(known.updated_at, 'seconds')}"
 
 
 @admin.display(description="newest events")
@@ -140,7 +141,7 @@ def events(token: ShownToken) -> str:
         "",
         '<li>{} <a class="text-link" href="{}">{}</a> {}</li>',
         (
-            (f"{event.at:%Y-%m-%d %H:%M}", change_url(event), event.get_kind_display(), format_arguments(event))
+            (local_time(event.at), change_url(event), event.get_kind_display(), format_arguments(event))
             for event in token.facts.events
         ),
     )

@@ -23,6 +23,7 @@ class SavedTokenFilterSet(AdminFilterSet):
 
 @admin.register(SavedToken)
 class SavedTokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
+    empty_text = "No saved token yet: users save theirs by POST /api/tokens/save-deployed-token/from-ui."
     list_display = ("contract_address", "user", "chain", "status", "launch_result", "tx_hash", "created_at")
     list_filter = (ChainFilter, *SavedTokenFilterSet.list_filters())
     search_fields = ("contract_address", "tx_hash")

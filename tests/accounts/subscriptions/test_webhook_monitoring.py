@@ -88,8 +88,9 @@ def test_deliveries_wait_while_their_endpoint_accepts_events():
     assert 100 <= samples("webhook_wait_seconds")[()] < 160
 
 
-def test_the_dashboard_has_no_panel_without_an_endpoint_and_an_event(operator):
-    assert "Events" not in panels(operator)
+def test_the_panel_says_what_to_do_without_an_endpoint_and_an_event(operator):
+    panel = panels(operator)["Events"]
+    assert (panel.figures, "add an endpoint" in panel.empty_text) == ((), True)
     queue_events()
     assert list(figures(operator, "Events")) == ["Not published yet"]
 

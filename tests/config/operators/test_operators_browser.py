@@ -3,7 +3,7 @@
 import base64
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -13,11 +13,12 @@ from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 from django_otp.oath import totp
+from playwright.sync_api import Locator
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.keys import credentials
-from accounts.models import KeyUsage, Scope
+from accounts.models import KeyUsage, PartnerKey, Scope
 from config.postgresql.partitions import week_of
 from development.sample_data.agent_events import CHARACTERS, DAY, AgentSimulation, introduction_events, token_event
 from leaderboard.events import payloads, recording
@@ -42,15 +43,30 @@ from tests.rows.factories import (
     SignedTransactionFactory,
     SocialProfileFactory,
     TokenFactory,
+    WebhookEndpointFactory,
 )
 from tests.rows.launch_requests import pretoken
 from tests.tokens.market.stored_trades import make_candle, make_trade, make_weeks
-from tokens.models import DeployAttempt, LaunchFacts, Market, RollingClock, RollingSum, Token
+from tokens.models import (
+    DeployAttempt,
+    DeploySwitch,
+    IndexRequest,
+    LaunchFacts,
+    Market,
+    RollingClock,
+    RollingSum,
+    Token,
+)
 
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "correct horse battery staple"
 WETH = "0x4200000000000000000000000000000000000006"
+# In its checksum form whatever its case: without letters.
+LOOKALIKE = "0x" + "51" * 20
+WINTER = datetime(2026, 1, 26, 9, 30, tzinfo=UTC)
+# The URL of an endpoint that the service has disabled.
+GONE = "https://gone.example/hook"
 # The request key of a deployment that failed.
 FAILED = "acme-2026-11-21-higher-000000001"
 # So many launches in each hour until now, the oldest first.
@@ -89,6 +105,9 @@ def create_rows() -> None:
     IndexRequestFactory.create_batch(2, due_at=now + timedelta(seconds=30))
     Market.objects.filter(token=token).update(price_usd=0.00042, market_cap=42_000_000, updated_at=now)
     SocialProfileFactory.create_batch(3)
+    TokenFactory(name="Lookalike", symbol="LOOK", contract_address=LOOKALIKE, deployed_at=WINTER)
+    PartnerKeyFactory(name="Leaked")
+    WebhookEndpointFactory(url=GONE, disabled_at=now, disabled_reason="HTTP status 410")
     trade(token, now)
     deploy(now)
     ChainHeadFactory()
@@ -241,6 +260,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Following",
         "Index requests",
         "Nodes",
+        "Documents of tokens",
         "Trades",
         "Market data",
         "Leaderboard",
@@ -279,7 +299,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
 def test_a_tokens_page_has_its_price_and_trades_without_a_script(site):
     page = site.page
     open_list(site, "Tokens")
-    page.get_by_role("link", name="HIGHER").click()
+    page.get_by_role("link", name="HIGHER", exact=True).click()
     heading = page.get_by_role("heading", name="Price and trades")
     chart = page.get_by_role("img", name="Price in USD, the last 24 hours")
     assert chart.bounding_box()["height"] > 50
@@ -338,7 +358,7 @@ def test_users_administrators_and_pretokens_are_shown(site):
     open_list(site, "Pretokens")
     assert page.locator("#result_list tbody tr").count() == 2
     site.photograph("pretokens")
-    page.get_by_role("link", name="Winter sale").click()
+    page.get_by_role("link", name="Winter sale", exact=True).click()
     page.locator("a[href$='/deploy/']").wait_for()
     site.photograph("pretoken")
     assert_clean(site)
@@ -397,7 +417,7 @@ def test_a_webhook_endpoint_is_added_tested_and_disabled(site):
     secret = page.get_by_label("Signing secret").input_value()
     assert secret.startswith("whsec_")
     open_list(site, "Endpoints")
-    page.get_by_role("link", name="https://receiver.example/hook").click()
+    page.get_by_role("link", name="https://receiver.example/hook", exact=True).click()
     address = page.url
     assert secret not in page.content()
     page.get_by_role("link", name="Test").click()
@@ -426,7 +446,7 @@ def test_a_key_is_issued_used_rotated_and_revoked(site):
 
     def rotate() -> str:
         open_list(site, "Partner keys")
-        page.get_by_role("link", name="Acme, for its trading app").click()
+        page.get_by_role("link", name="Acme, for its trading app", exact=True).click()
         page.get_by_role("link", name="Rotate").click()
         page.get_by_role("button", name="Yes, rotate it").click()
         return page.get_by_label("Partner key").input_value()
@@ -439,7 +459,7 @@ def test_a_key_is_issued_used_rotated_and_revoked(site):
 
     open_list(site, "Partner keys")
     assert not any(key in page.content() for key in texts)
-    page.get_by_role("link", name="Acme, for its trading app").click()
+    page.get_by_role("link", name="Acme, for its trading app", exact=True).click()
     page.get_by_role("link", name="Revoke").click()
     page.get_by_role("button", name="Yes, revoke it").click()
     page.get_by_text("The key of Acme, for its trading app is revoked.").wait_for()
@@ -450,7 +470,7 @@ def test_a_key_is_issued_used_rotated_and_revoked(site):
 def test_a_deployment_that_failed_is_tried_again(site):
     page = site.page
     open_list(site, "Deployments")
-    page.get_by_role("link", name=FAILED).click()
+    page.get_by_role("link", name=FAILED, exact=True).click()
     page.get_by_role("heading", name="As requested").evaluate("heading => heading.scrollIntoView()")
     site.photograph("deployment")
     page.get_by_role("link", name="Try again").click()
@@ -464,7 +484,7 @@ def test_a_token_is_blocked_with_a_reason_and_leaves_only_public_lists(site, par
     page = site.page
     listed = answers(site, "/api/tokens?q=HIGHER").json()["data"][0]["contract_address"]
     open_list(site, "Tokens")
-    page.get_by_role("link", name="HIGHER").click()
+    page.get_by_role("link", name="HIGHER", exact=True).click()
     page.get_by_role("link", name="Block").click()
     page.get_by_role("button", name="Block").click()
     assert page.locator("[name=reason]:invalid").is_visible()
@@ -487,3 +507,115 @@ def test_a_token_is_blocked_with_a_reason_and_leaves_only_public_lists(site, par
     assert messages[:2] == ["champagne = True", "blocked = True: Copies a brand; reported by its owner"]
     site.photograph("audit-log")
     assert_clean(site)
+
+
+# Clicks up to the page or form of a task; filling it in and confirming it is not counted.
+MOST_CLICKS = 2
+
+
+class Clicks:
+    """Counter of clicks from the dashboard on."""
+
+    def __init__(self, site: Visit) -> None:
+        self.count = 0
+        self._site = site
+
+    def __call__(self, target: Locator) -> None:
+        """Click on what leads to another page."""
+        self.count += 1
+        with self._site.page.expect_navigation():
+            target.click()
+
+
+@pytest.fixture
+def click(site: Visit) -> Clicks:
+    return Clicks(site)
+
+
+def test_a_token_is_found_and_blocked_in_two_clicks(site, click):
+    page = site.page
+    for text in (LOOKALIKE, "Lookalike"):
+        page.goto(f"http://{site.host}/admin/")
+        page.get_by_label("Name, address, hash").fill(text)
+        click.count = 0
+        click(page.get_by_role("button", name="Tokens", exact=True))
+        assert page.locator("#result_list tbody").count() == 1
+        click(page.get_by_role("link", name="Block: "))
+    page.get_by_label("Reason").fill("Copies a brand")
+    page.get_by_role("button", name="Block").click()
+    page.get_by_text("by operator: Copies a brand").wait_for()
+    assert click.count <= MOST_CLICKS
+    assert_clean(site)
+
+
+def test_a_failed_index_request_is_explained_and_indexed_again_in_two_clicks(site, click):
+    page, failed = site.page, IndexRequest.objects.get(status="failed")
+    click(page.get_by_role("region", name="Index requests").get_by_role("link", name="Failed"))
+    row = page.locator("tr", has_text=failed.tx_hash)
+    assert row.get_by_text("no launch in the transaction").is_visible()
+    click(row.get_by_role("link", name="Index again: "))
+    page.get_by_role("button", name="Yes, do it").click()
+    page.get_by_text("1 enqueued.").wait_for()
+    failed.refresh_from_db()
+    assert failed.status == "pending"
+    assert click.count <= MOST_CLICKS
+    assert_clean(site)
+
+
+def test_a_key_is_found_and_revoked_in_two_clicks(site, click):
+    page = site.page
+    page.get_by_label("Name, address, hash").fill("Leaked")
+    click(page.get_by_role("button", name="Partner keys"))
+    click(page.get_by_role("link", name="Revoke: "))
+    page.get_by_role("button", name="Yes, revoke it").click()
+    page.get_by_text("The key of Leaked is revoked.").wait_for()
+    assert PartnerKey.objects.get(name="Leaked").revoked_at is not None
+    assert click.count <= MOST_CLICKS
+    assert_clean(site)
+
+
+def test_deploying_is_paused_in_two_clicks(site, click):
+    page = site.page
+    click(page.get_by_role("link", name="Pauses").last)
+    click(page.locator("a[href$='/deployswitch/add/']").first)
+    page.get_by_label("Chain").select_option("8453")
+    page.get_by_label("Paused").check()
+    page.get_by_label("Reason").fill("the hook is being replaced")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("was added successfully").wait_for()
+    assert DeploySwitch.objects.get(chain_id=8453).paused
+    assert click.count <= MOST_CLICKS
+    assert_clean(site)
+
+
+def test_a_deleted_pretoken_is_restored_and_an_endpoint_enabled_in_two_clicks(site, click):
+    page = site.page
+    page.get_by_label("Name, address, hash").fill("Given up")
+    click(page.get_by_role("button", name="Pretokens"))
+    click(page.get_by_role("link", name="Restore: "))
+    page.get_by_role("button", name="Yes, restore").click()
+    page.get_by_text("1 pending again.").wait_for()
+    assert click.count <= MOST_CLICKS
+    page.goto(f"http://{site.host}/admin/")
+    click.count = 0
+    click(page.get_by_role("region", name="Events").get_by_role("link", name=GONE))
+    click(page.get_by_role("link", name="Enable"))
+    page.get_by_role("button", name="Enable it").click()
+    page.get_by_text("is enabled.").wait_for()
+    assert click.count <= MOST_CLICKS
+    assert_clean(site)
+
+
+def test_times_are_in_the_zone_of_the_browser(site):
+    page = site.page.context.browser.new_page(timezone_id="Europe/Berlin")
+    page.set_default_timeout(60_000)
+    page.goto(f"http://{site.host}/admin/")
+    log_in(Visit(page=page, host=site.host), PASSWORD)
+    page.wait_for_url(f"http://{site.host}/admin/")
+    assert page.get_by_text("Times in Europe/Berlin").is_visible()
+    page.goto(f"http://{site.host}/admin/tokens/token/?q={LOOKALIKE}")
+    assert page.get_by_text("Jan. 26, 2026, 10:30 a.m.").is_visible()
+    page.goto(f"http://{site.host}/admin/accounts/partnerkey/add/")
+    # The calendar's "Now" is right: the page tells it no other offset than the browser's.
+    assert page.locator(".timezonewarning").count() == 0
+    page.close()

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.utils import timezone
+from django.utils.html import escape
 
 from accounts.models import KeyUsage
 from accounts.profiles import social_refresh
@@ -46,8 +47,8 @@ def test_strangers_see_the_login(client):
     ("permission", "titles"),
     [
         ("view_token", ["Launches", "Market data"]),
-        ("view_indexrequest", ["Index requests"]),
-        ("view_chainhead", ["Following"]),
+        ("view_indexrequest", ["Index requests", "Nodes"]),
+        ("view_chainhead", ["Following", "Trades"]),
         ("view_deployment", ["Deployments in flight"]),
         ("view_standing", ["Leaderboard"]),
         ("view_socialprofile", ["Deployers' profiles"]),
@@ -79,9 +80,44 @@ def test_the_navigation_has_what_the_caller_may_see(client):
     assert "/admin/admin/logentry/" not in text
 
 
-def test_an_empty_installation_has_a_dashboard(operator, settings):
+def test_each_panel_of_an_empty_installation_says_what_would_fill_it(operator, settings):
+    settings.RPC_URLS, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = {}, "", ""
+    text, found = operator.get(DASHBOARD).text, panels(operator)
+    # They show the state of their providers, which is never nothing.
+    always = {"Market data", "Deployers' profiles"}
+    assert len(found) == 12
+    for title in found.keys() - always:
+        assert escape(found[title].empty_text) in text
+        assert found[title].empty_text.endswith(".")
+    assert "No figure is red." in text
+
+
+def test_panels_with_red_figures_are_named_on_top(operator, settings):
     settings.RPC_URLS = {}
-    assert list(panels(operator)) == ["Launches", "Index requests", "Market data", "Deployers' profiles"]
+    IndexRequestFactory(status="failed")
+    answer = operator.get(DASHBOARD)
+    assert [panel.title for panel in answer.context["alarming"]] == ["Index requests"]
+    assert 'href="#index-requests"' in answer.text and 'id="index-requests"' in answer.text
+    assert "No figure is red." not in answer.text
+
+
+def test_searches_are_offered_to_those_who_may_view_the_lists(client, operator):
+    searches = operator.get(DASHBOARD).context["searches"]
+    assert [search.label for search in searches] == [
+        "Tokens",
+        "Index requests",
+        "Deployments",
+        "Pretokens",
+        "Partner keys",
+        "Webhook endpoints",
+        "Users",
+    ]
+    for search in searches:
+        assert operator.get(search.page, {"q": "0x" + "ab" * 20}).status_code == 200
+    reader = User.objects.create_user("reader", is_staff=True)
+    reader.user_permissions.set(Permission.objects.filter(codename="view_deployment"))
+    client.force_login(reader)
+    assert [search.label for search in client.get(DASHBOARD).context["searches"]] == ["Deployments"]
 
 
 def test_launches_are_counted_by_the_hour(operator):
@@ -222,7 +258,7 @@ def test_no_social_provider_is_no_alarm(operator, settings):
 
 def test_rankings_alarm_where_no_new_ones_come(operator, settings):
     settings.LEADERBOARD_SECONDS = {"24h": 300, "7d": 900, "30d": 3600}
-    assert "Leaderboard" not in panels(operator)
+    assert panels(operator)["Leaderboard"].empty_text.startswith("No agent yet: ")
     AgentFactory()
     now = timezone.now()
     for interval in ("24h", "7d"):

@@ -6,6 +6,7 @@ from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.urls import reverse
+from django.utils.html import escape
 
 from accounts.models import (
     Administrator,
@@ -179,6 +180,19 @@ def test_a_list_is_searchable_and_takes_few_queries_however_long_it_is(client, m
     assert changes.list_per_page == 50
     assert admin.site.get_model_admin(model).search_fields
     assert client.get(list_of(model), {"q": "nobody-has-this-name"}).status_code == 200
+
+
+@pytest.mark.parametrize("model", MAKERS)
+def test_a_list_without_rows_says_what_would_fill_it(operator, model, settings):
+    text = admin.site.get_model_admin(model).empty_text
+    assert text.endswith(".") and ". " not in text
+    if model is User:
+        # There is always that of the operator.
+        return
+    model.objects.all().delete()
+    assert escape(text) in operator.get(list_of(model)).text
+    filtered = operator.get(list_of(model), {"q": "nobody-has-this-name"}).text
+    assert escape(text) not in filtered and "No row matches the search and the filters." in filtered
 
 
 def test_every_list_of_ours_is_tried_here():

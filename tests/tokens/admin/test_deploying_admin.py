@@ -346,8 +346,12 @@ def test_support_sees_spending_limits(support):
     assert support.post(page_of(limit), {"eth_per_day": 0}).status_code == 403
 
 
-def test_without_wallets_and_deployments_there_is_no_panel(operator):
-    assert "Deployments in flight" not in panels(operator)
+def test_without_wallets_and_deployments_the_panel_says_what_to_set(operator):
+    panel = panels(operator)["Deployments in flight"]
+    assert "DEPLOYER_KEYS_<chainId>" in panel.empty_text
+    assert [(figure.label, figure.value) for figure in panel.figures] == [("Pauses", "none")]
+    DeployWalletFactory()
+    assert panels(operator)["Deployments in flight"].empty_text == ""
 
 
 def test_the_panel_counts_what_is_in_flight_by_chain(operator):
@@ -393,6 +397,7 @@ def test_the_panel_names_wallets_in_trouble_and_paused_chains(operator, settings
         ("2 of 4 may send", "2 in trouble", False),
         ("1.0000 left", "it runs low", True),
         ("3.0000 left", "signer: no answer; fees: over the cap", True),
+        ("1", "", False),
         ("accepts and sends none", "the hook is being replaced", False),
     ]
     assert [figure.page for figure in in_flight[2:4]] == [page_of(low), page_of(stuck)]

@@ -124,9 +124,10 @@ def test_an_alarms_own_page_confirms_before_it_marks_it(operator):
     assert mark not in operator.get(page).text
 
 
-def test_without_nodes_and_chains_there_is_no_panel(operator, settings):
+def test_without_nodes_and_chains_the_panel_says_what_to_set(operator, settings):
     settings.RPC_URLS = {}
-    assert "Following" not in panels(operator)
+    panel = panels(operator)["Following"]
+    assert (panel.figures, "RPC_URLS_<chainId>" in panel.empty_text) == ((), True)
 
 
 def test_the_panel_names_a_chain_that_has_nodes_and_was_never_followed(operator, settings):

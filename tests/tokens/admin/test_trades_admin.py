@@ -103,7 +103,7 @@ def test_the_newest_trades_are_shown_in_whole_units_with_links(operator, now):
         "sell (fees)", "1,000,000.0000", "3.0000", "3e-06", "6,000.00", f"{LOCKER[:8]}…", "0x000000…",
     ]  # fmt: skip
     assert bought[1:] == ["buy", "2.5000", "0.005", "0.002", "unknown", f"{TRADER[:8]}…", "0x000000…"]
-    assert bought[0] == f"{now - timedelta(minutes=2):%Y-%m-%d %H:%M:%S}"
+    assert bought[0] == f"{now - timedelta(minutes=2):%Y-%m-%d %H:%M:%S} UTC"
     assert f"https://basescan.org/tx/0x{1:064x}" in text
     assert f"https://basescan.org/address/{TRADER}" in text
     assert ">WETH<" in text
@@ -115,7 +115,7 @@ def test_twenty_trades_are_shown(operator, now):
         make_trade(token, block=block, at=now - timedelta(minutes=30 - block), trader=None)
     rows = table_rows(text_of(operator, token), "Newest trades")
     assert len(rows) == 20
-    assert rows[0][0] == f"{now - timedelta(minutes=6):%Y-%m-%d %H:%M:%S}"
+    assert rows[0][0] == f"{now - timedelta(minutes=6):%Y-%m-%d %H:%M:%S} UTC"
     assert {row[6] for row in rows} == {"unknown"}
 
 
@@ -134,9 +134,9 @@ def test_prices_are_drawn_in_usd_for_a_day_and_a_week_with_a_table(operator, now
     # From the first candle to the current one, the newest first; those without trades have the close before.
     assert [row[0] for row in rows] == sorted((row[0] for row in rows), reverse=True)
     cells = {row[0]: row[1:] for row in rows}
-    assert cells[f"{quarter - timedelta(hours=1):%Y-%m-%d %H:%M}"] == ["4", "8", "1", "8", "3"]
-    assert cells[f"{quarter:%Y-%m-%d %H:%M}"] == ["8", "8", "8", "8", "0"]
-    assert rows[-1][0] == f"{quarter - timedelta(hours=2):%Y-%m-%d %H:%M}"
+    assert cells[f"{quarter - timedelta(hours=1):%Y-%m-%d %H:%M} UTC"] == ["4", "8", "1", "8", "3"]
+    assert cells[f"{quarter:%Y-%m-%d %H:%M} UTC"] == ["8", "8", "8", "8", "0"]
+    assert rows[-1][0] == f"{quarter - timedelta(hours=2):%Y-%m-%d %H:%M} UTC"
 
 
 def test_without_a_price_in_usd_the_chart_is_in_the_paired_token(operator, now):

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.db.models import Count, Max, Min
 
+from config.operators.local_times import local_time
 from config.postgresql.partitions import list_partitions
 from tokens.admin.trades.partition_page import format_bytes
 from tokens.installation.installed_registry import registry
@@ -37,8 +38,7 @@ def read_chain_costs(chain_id: int) -> ChainCosts:
 def _trades(recent: RecentTrades | None) -> str:
     if recent is None:
         return "none counted yet"
-    counted_to = f"{recent.counted_to:%Y-%m-%d %H:%M} UTC"
-    return f"{recent.last_hour:,} in an hour, up to {counted_to}, without conversions"
+    return f"{recent.last_hour:,} in an hour, up to {local_time(recent.counted_to)}, without conversions"
 
 
 def _calls(chain_id: int) -> str:

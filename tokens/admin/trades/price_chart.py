@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from config.operators.local_times import local_time
 from tokens.market.trading.candle_pages import INTERVALS, CandleRange, fetch_candles
 from tokens.models.candle import DAY
 
@@ -33,7 +34,7 @@ class PriceChart:
     @property
     def start(self) -> str:
         """Return the time of the first candle, which may be far later than the beginning of the range."""
-        return _time(self.candles[0]["t"])
+        return local_time(self.candles[0]["t"])
 
     @property
     def width(self) -> int:
@@ -49,7 +50,7 @@ class PriceChart:
     def rows(self) -> list[list[str]]:
         """Return the cells of the table, newest first: time, open, high, low, close, trades."""
         return [
-            [_time(candle["t"]), *(format_price(candle[name]) for name in "ohlc"), f"{candle['trades']:,}"]
+            [local_time(candle["t"]), *(format_price(candle[name]) for name in "ohlc"), f"{candle['trades']:,}"]
             for candle in reversed(self.candles)
         ]
 
@@ -69,7 +70,7 @@ class PriceChart:
         )
         return {
             "place": place,
-            "label": f"{_time(candle['t'])}: {format_price(candle['c'])} {self.currency}",
+            "label": f"{local_time(candle['t'])}: {format_price(candle['c'])} {self.currency}",
             "top": f"{top:.2f}",
             "wick": f"{bottom - top:.2f}",
             "upper": f"{upper:.2f}",
@@ -108,7 +109,3 @@ def read_price_charts(token_id: int, *, quote: str, in_usd: bool, now: datetime)
 def format_price(price: float) -> str:
     """Return a price to 6 significant digits."""
     return f"{price:,.6g}"
-
-
-def _time(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M}"

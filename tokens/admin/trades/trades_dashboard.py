@@ -13,14 +13,14 @@ from tokens.trades.recent_trades import RecentTrades, count_recent_trades
 
 
 def trades(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of the chains that are followed for trades and of the partitions, if there are any."""
+    """Yield the panel of the chains that are followed for trades and of the partitions."""
     recent, partitions = count_recent_trades(), read_partition_state(now)
     states = {state.chain_id: state for state in read_chain_states(now)} if recent else {}
     figures = [_of_chain(chain_id, counts, states.get(chain_id), now) for chain_id, counts in recent.items()]
     if partitions.partitions:
         figures.append(_partitions(partitions))
-    if figures:
-        yield Panel(title="Trades", figures=tuple(figures))
+    text = "No trade yet: set RPC_URLS_<chainId>, and run manage.py follow, which stores trades and launches."
+    yield Panel(title="Trades", figures=tuple(figures), empty_text="" if figures else text)
 
 
 def _of_chain(chain_id: int, recent: RecentTrades, state: ChainState | None, now: datetime) -> Figure:
