@@ -3,14 +3,10 @@
 from django.urls import path
 
 from config.api.routing import endpoint
-from tokens.site.views.creator_page import creator_page
-from tokens.site.views.docs_page import docs_page
 from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home
 from tokens.site.views.section_pages import creator_page, docs_page, status_page
-from tokens.site.views.status_page import status_page
 from tokens.site.views.token_embed import token_embed
-from tokens.site.views.token_page import token_page
 from tokens.site.views.token_page import token_page, token_trades
 
 urlpatterns = [

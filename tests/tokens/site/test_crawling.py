@@ -8,6 +8,7 @@ import pytest
 
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tokens.site import sitemap
+from tokens.site.views.crawling import built_sitemap
 
 pytestmark = pytest.mark.django_db
 
@@ -18,6 +19,7 @@ SITE = "https://launch.example.org"
 @pytest.fixture(autouse=True)
 def _own_host(settings):
     settings.SITE_URL, settings.ALLOWED_HOSTS = SITE, ["*"]
+    built_sitemap.clear()
 
 
 def read_sitemap(client):
@@ -33,6 +35,16 @@ def test_they_are_only_read_and_cached(client, settings, path):
     assert client.post(path).status_code == 405
     assert client.get(path).headers["Cache-Control"].startswith("public, s-maxage=")
     assert path.startswith(settings.EDGE_CACHE_PREFIXES)
+
+
+def test_a_process_builds_the_sitemap_once_for_its_lifetime(client, django_assert_num_queries):
+    TokenFactory()
+    first = read_sitemap(client)
+    TokenFactory()
+    with django_assert_num_queries(0):
+        assert read_sitemap(client) == first
+    built_sitemap.clear()
+    assert len(read_sitemap(client)) == len(first) + 1
 
 
 def test_robots_may_read_pages_only(client):

@@ -13,6 +13,7 @@ from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_scene
 from tokens.models import Market
+from tokens.site.details import claim_history
 from tokens.site.details.claim_history import EVENTS_READ
 
 pytestmark = pytest.mark.django_db
@@ -306,6 +307,13 @@ class TestAirdropCheck:
         values = {"user": ADMIN, "totalUserAmountClaimed": str(600 * 10**18), "userAmountStillLocked": "0"}
         TokenEventFactory(token=scene, kind="airdrop_claimed", arguments=values)
         assert "All of it is claimed." in words_of(client.get(page_of(scene), {"recipient": ADMIN}))
+
+    def test_a_claim_that_may_be_among_older_events_is_unknown(self, client, scene, monkeypatch):
+        make_airdrop(scene)
+        for _ in range(2):
+            TokenEventFactory(token=scene, kind="fees_claimed")
+        monkeypatch.setattr(claim_history, "_EVENTS_SEARCHED", 1)
+        assert "is not known here." in words_of(client.get(page_of(scene), {"recipient": ADMIN}))
 
     @pytest.mark.parametrize(
         ("recipient", "text"),

@@ -30,16 +30,19 @@ class AirdropPart:
 
 @dataclass(frozen=True, kw_only=True)
 class AirdropCheck:
-    """Result of a check: the recipient as typed, whether it is an address, and its parts."""
+    """Result of a check: the recipient as typed, whether it is an address, its parts, and what it has claimed.
+
+    None for an unknown claim.
+    """
 
     recipient: str
     is_address: bool = False
     parts: Sequence[AirdropPart] = ()
-    claimed: Decimal = Decimal(0)
+    claimed: Decimal | None = None
 
 
 def check_airdrop(token: Token, recipient: str) -> AirdropCheck | None:
-    """Return the recipient's part; None without a recipient. At most three queries.
+    """Return the recipient's part; None without a recipient. At most four queries.
 
     Proofs exist for airdrops that this service deployed; it does not have the recipients of others.
     """

@@ -64,14 +64,19 @@ def read_claims(token: Token) -> ClaimHistory:
     )
 
 
-def read_claimed_airdrop(token: Token, *, account: str) -> Decimal:
-    """Return the tokens that an account has claimed of the airdrop, by the stored events. One query."""
+def read_claimed_airdrop(token: Token, *, account: str) -> Decimal | None:
+    """Return the tokens that an account has claimed of the airdrop, by the newest stored events. At most two queries.
+
+    None if these have no claim of it, and older ones may.
+    """
     newest = TokenEvent.objects.filter(token=token).order_by("-block_number", "-log_index").values("pk")
     found = TokenEvent.objects.filter(
         pk__in=newest[:_EVENTS_SEARCHED], kind=EventKind.AIRDROP_CLAIMED, arguments__user=account
     )
-    claimed = _claimed_by_account(found.values_list("arguments", flat=True))
-    return Decimal(claimed.get(account, 0)).scaleb(-token.decimals)
+    claimed = _claimed_by_account(found.values_list("arguments", flat=True)).get(account)
+    if claimed is None and newest[_EVENTS_SEARCHED : _EVENTS_SEARCHED + 1].exists():
+        return None
+    return Decimal(claimed or 0).scaleb(-token.decimals)
 
 
 def _claimed_by_account(events: Iterable[dict[str, Any]]) -> dict[str, int]:

@@ -1,7 +1,9 @@
 """Files for search engines: `/robots.txt` and `/sitemap.xml`."""
 
+import threading
 from typing import Any
 
+from cachetools import TTLCache
 from django.conf import settings
 from django.contrib.sitemaps import Sitemap
 from django.contrib.sitemaps.views import sitemap
@@ -13,7 +15,10 @@ from config.api.replica_reads import from_replica
 from config.api.response_headers import public_cache_control
 from tokens.site.sitemap import PageSitemap, TokenSitemap
 
-_ROBOTS_SECONDS, _SITEMAP_SECONDS = 3_600, 600
+_ROBOTS_SECONDS, SITEMAP_SECONDS = 3_600, 600
+# The newest sitemap of this process: its build takes most of a second, and shared caches may be missing.
+built_sitemap: TTLCache[None, bytes] = TTLCache(1, SITEMAP_SECONDS)
+_building = threading.Lock()
 _SITEMAPS: "dict[str, type[Sitemap[Any]] | Sitemap[Any]]" = {"pages": PageSitemap, "tokens": TokenSitemap}
 
 
@@ -34,10 +39,14 @@ def robots_txt(request: HttpRequest) -> HttpResponse:
 @require_safe
 @from_replica
 def sitemap_xml(request: HttpRequest) -> HttpResponse:
-    """Respond with the pages and the newest tokens; it takes a second to build, so no query evades the caches."""
+    """Respond with the pages and the newest tokens; no query evades the caches."""
     if request.META.get("QUERY_STRING"):
         raise Http404
-    # Dates of Django's own template take most of the time.
-    response: HttpResponse = sitemap(request, _SITEMAPS, template_name="site/sitemap.xml")
-    response.headers["Cache-Control"] = public_cache_control(_SITEMAP_SECONDS)
-    return response
+    with _building:
+        body = built_sitemap.get(None)
+        if body is None:
+            # Dates of Django's own template take most of the time.
+            body = sitemap(request, _SITEMAPS, template_name="site/sitemap.xml").render().content
+            built_sitemap[None] = body
+    headers = {"Cache-Control": public_cache_control(SITEMAP_SECONDS)}
+    return HttpResponse(body, content_type="application/xml", headers=headers)

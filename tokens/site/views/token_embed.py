@@ -1,13 +1,13 @@
 """Compact page of a token for frames of other sites."""
 
-from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
+from config.site.sections import section_page
 from tokens.models import Token
 from tokens.site.charts import EMBED_FRAME
 from tokens.site.details.drawn_chart import DrawnChart, choose_chart, read_chart
@@ -20,14 +20,13 @@ _HEADERS = page_headers(5, frames="*")
 
 @xframe_options_exempt
 @require_safe
+@section_page("embed")
 @from_replica
 def token_embed(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render a token's name, price and a small chart, with a link to its page; 404 without the section `embed`.
 
     The chart has the parameters of the page's: `interval`, `unit` and `currency`.
     """
-    if "embed" not in settings.SITE_SECTIONS:
-        raise Http404
     token = find_token_or_404(chain_id, address)
     context = describe_token(token) | {"market": token.market, "chart": _read_small_chart(token, request)}
     return TemplateResponse(request, "site/token_embed.html", context, headers=_HEADERS)
