@@ -2,14 +2,16 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import connection
 from playwright.sync_api import Browser, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # It runs as root in containers, and sends no requests of its own to the Internet.
@@ -71,6 +73,19 @@ def open_browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(_ARGUMENTS))
         yield browser
         browser.close()
+
+
+@contextmanager
+def browse_site() -> Iterator[Callable[[str], Visit]]:
+    """Serve the pages from this process, and yield a function that opens a path in a new profile of a browser."""
+    server = LiveServer("localhost")
+    # Playwright runs an event loop in this thread, in which Django would refuse to begin the tests' transactions.
+    with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield lambda path: visit(browser, server.url + path)
+        # Inside the event loop this is another connection than outside, to which nothing else has access.
+        connection.close()
+    server.stop()
 
 
 def visit(browser: Browser, url: str) -> Visit:

@@ -1,0 +1,168 @@
+"""Fitness of all public pages in a real Chromium: axe finds no violation, and nothing overflows or shifts."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Literal
+
+import pytest
+from django.test import override_settings
+from django.utils import timezone
+from playwright.sync_api import Page
+from pytest_django import DjangoDbBlocker
+
+from config.environment.variables import BASE_DIR
+from leaderboard.models import Interval
+from tests.html_pages import HOSTILE
+from tests.processes.chromium import Visit, browse_site
+from tests.processes.template_database import restore_template_rows
+from tests.rows.agent_factories import SnapshotFactory, StandingFactory
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.tokens.market.stored_trades import make_candle
+from tests.tokens.site.event_stream import open_stream
+from tokens.models import Market
+from tokens.models.candle import HOUR
+
+pytestmark = pytest.mark.django_db
+
+AXE = BASE_DIR / "development" / "devchain" / "node_modules" / "axe-core" / "axe.min.js"
+# Best practices of the library are no violations of a standard, but rules worth keeping.
+VIOLATIONS = (
+    "axe.run(document).then(found => found.violations.map(each => [each.id, each.nodes.map(node => node.html)]))"
+)
+SHIFT = """new Promise(done => {
+  let sum = 0;
+  new PerformanceObserver(list => { for (const entry of list.getEntries()) sum += entry.value; })
+    .observe({type: 'layout-shift', buffered: true});
+  setTimeout(() => done(sum), 300);
+})"""
+DECEIVING = "\u202e\u2066\u200b"
+NAMES = (
+    HOSTILE,
+    "abc\u202egnp.exe \u2066x\u200b",
+    "قهوة الصباح",
+    "👩\u200d🚀🚀🇩🇪",
+    "W" * 10_000,
+    "a" + "\u0301" * 3_000,
+    "x y " * 2_000,
+)
+SOLANA_MINT = "So11111111111111111111111111111111111111112"
+AGENT_TOKEN = "0x3fbE62c928df8A3EE07873270516b03C16850A33"
+BLOCKED = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+ORDINARY = "0x8464135c8F25Da09e49BC8782676a84730C318bC"
+CREATOR = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+PAGES = {
+    "home": "/",
+    "trending": "/?tab=trending",
+    "nothing found": "/?q=zzzzzz",
+    "token": f"/tokens/8453/{ORDINARY}",
+    "blocked token": f"/tokens/8453/{BLOCKED}",
+    "solana token": f"/tokens/101/{SOLANA_MINT}",
+    "leaderboard": "/leaderboard",
+    "creator": f"/creators/{CREATOR}",
+    "status": "/status",
+    "docs": "/docs",
+    "embed": f"/embed/tokens/8453/{ORDINARY}",
+    "missing": "/nowhere",
+    "german": "/de/",
+    "chinese": f"/zh-hans/tokens/8453/{ORDINARY}",
+}
+
+
+@pytest.fixture(scope="module")
+def rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Create tokens with hostile names, one with a market and candles, and a ranking."""
+    with django_db_blocker.unblock():
+        for number, name in enumerate(NAMES):
+            TokenFactory(
+                name=name, symbol=name[: 40 + 100 * (number % 2)], description=name, launch_warnings=["UNUSUAL_TICK"]
+            )
+        TokenFactory(contract_address=BLOCKED, blocked=True, name=HOSTILE)
+        SolanaTokenFactory(contract_address=SOLANA_MINT)
+        now = timezone.now().replace(minute=0, second=0, microsecond=0)
+        token = TokenFactory(
+            contract_address=ORDINARY,
+            name="Higher",
+            symbol="HIGHER",
+            msg_sender=CREATOR,
+            deployed_at=now - timedelta(days=3),
+        )
+        for hour in range(48):
+            price = 1 + (hour % 7) / 10
+            make_candle(token, now - timedelta(hours=hour), price, price * 1.2, price * 0.9, price * 1.1, seconds=HOUR)
+        Market.objects.filter(token=token).update(
+            price_usd=2.2, market_cap=1.2e6, volume_24h=52_000, price_change_24h=-3.25, tx_count_24h=72, updated_at=now
+        )
+        snapshot = SnapshotFactory(ranked=2, interval=Interval.DAY)
+        StandingFactory(snapshot=snapshot, rank=1, agent_name="Aurora", token_chain_id=8453, token_address=ORDINARY)
+        StandingFactory(snapshot=snapshot, rank=2, agent_name=NAMES[1], token_chain_id=8453, token_address=AGENT_TOKEN)
+        yield
+        restore_template_rows()
+
+
+@pytest.fixture(scope="module")
+def browse(rows: None) -> Iterator[Callable[[str], Visit]]:
+    """Serve the pages for a browser."""
+    with (
+        open_stream() as stream,
+        override_settings(ALLOWED_HOSTS=["localhost"], STREAM_URL=stream.url),
+        browse_site() as open_path,
+    ):
+        yield open_path
+
+
+@pytest.fixture
+def site(browse: Callable[[str], Visit]) -> Iterator[Callable[..., Page]]:
+    """Yield a function that opens a page; what pages logged is checked when the test ends."""
+    opened = []
+
+    def open_page(path: str, *, width: int = 1280, scheme: Literal["light", "dark"] = "light") -> Page:
+        visited = browse("/robots.txt")
+        visited.page.set_viewport_size({"width": width, "height": 850})
+        visited.page.emulate_media(color_scheme=scheme)
+        visited.page.goto(f"http://{visited.host}{path}")
+        opened.append(visited)
+        return visited.page
+
+    yield open_page
+    for visited in opened:
+        # One page is missing on purpose.
+        assert [error for error in visited.errors if "404" not in error] == []
+        assert [url for url in visited.strange_requests if "/api/tokens/stream" not in url] == []
+        visited.page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_no_violation(site, name, scheme):
+    page = site(PAGES[name], scheme=scheme)
+    page.evaluate(AXE.read_text())
+    assert page.evaluate(VIOLATIONS) == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280, 1920])
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_overflows_and_nothing_shifts(site, name, width):
+    page = site(PAGES[name], width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(SHIFT) == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_obeys_deceiving_characters(site, name):
+    text = site(PAGES[name]).content()
+    assert not set(DECEIVING) & set(text)
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_content(site):
+    page = site("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+
+
+def test_motion_is_reduced_where_readers_ask_for_it(site):
+    page = site("/")
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate("document.querySelector('tbody tr').classList.add('arrived')")
+    assert page.evaluate("getComputedStyle(document.querySelector('tbody tr')).animationName") == "none"
