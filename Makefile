@@ -73,9 +73,10 @@ nginx:
 	fi; \
 	echo "no nginx found: a test of the stream will fail. Install it"
 
-# Renews the pictures of docs/operators.md by the tests of the admin site.
+# Renews the pictures of docs/operators.md and docs/site.md by tests.
 screenshots: .venv/installed-dev chromium
-	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/config/operators/test_operators_browser.py -q -p no:randomly
+	SCREENSHOTS=docs/screenshots $(BIN)/python -m pytest tests/config/operators/test_operators_browser.py \
+		tests/tokens/site/test_site_journey.py -q -p no:randomly
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -58,7 +58,7 @@ def read_creator(token: Token) -> CreatorFacts:
     others = Token.objects.deployed_with(token.pk, fid=creator.fid, wallet=creator.address).listed()
     return CreatorFacts(
         creator=creator,
-        name=user.get("displayName") or user.get("username") or "",
+        name=user.get("username") or user.get("displayName") or "",
         address_page=explorer_address_page(token.chain_id, creator.address) if creator.address else None,
         others=list(others.exclude(pk=token.pk).order_by("-deployed_at", "-id")[:OTHERS_SHOWN]),
     )
