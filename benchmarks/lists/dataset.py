@@ -24,6 +24,7 @@ from development.servers import bundled
 ENVIRONMENT = {
     "SECRET_KEY": "benchmarks-sign-nothing-that-anybody-would-want-to-forge",
     "RATE_LIMIT_PUBLIC": "1000000",
+    "RATE_LIMIT_PAGES": "0",
     "LOG_LEVEL": "WARNING",
     "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
 }

@@ -350,6 +350,8 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
 
     RATE_LIMIT_PUBLIC: int = variable(kinds.whole_number(*_CALLS), "120")
     """Per minute and client address, for requests without a key or with a rejected one."""
+    RATE_LIMIT_PAGES: int = variable(kinds.whole_number(*_CALLS), "300")
+    """Per minute and client address, for pages of the public site that no cache serves."""
     RATE_LIMIT_KEYED: int = variable(kinds.whole_number(*_CALLS), "600")
     """Per minute and partner key."""
     RATE_LIMIT_INDEX: int = variable(kinds.whole_number(*_CALLS), "10")

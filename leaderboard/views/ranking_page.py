@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
+from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.sections import section_page
@@ -62,6 +63,7 @@ _WORDS = (
 
 @require_safe
 @section_page("leaderboard")
+@limited_page
 @from_replica
 def leaderboard_page(request: HttpRequest) -> HttpResponse:
     """Render agents by rank within an interval; the response is the same for every caller, and has no score."""

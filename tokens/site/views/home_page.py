@@ -7,6 +7,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import NO_STORE, page_headers
 from config.events.outbox import newest_event_id
@@ -26,6 +27,7 @@ _SORT_TITLES = {
 
 
 @require_safe
+@limited_page
 @from_replica
 def home(request: HttpRequest) -> HttpResponse:
     """Render a list of tokens; 503 if a search exceeds its time limit."""

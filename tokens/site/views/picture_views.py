@@ -4,6 +4,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import NO_STORE, public_cache_control
 from config.concurrency_limits import CardSlotTimeoutError, card_slot
@@ -46,6 +47,7 @@ def token_picture(request: HttpRequest, chain_id: int, address: str, key: str) -
 
 
 @require_safe
+@limited_page
 def token_card(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Respond with the share card of a token, 1200 by 800 pixels; 503 while other cards are drawn."""
     facts = _find_card(chain_id, address)

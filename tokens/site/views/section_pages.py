@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.sections import section_page
@@ -20,6 +21,7 @@ _DOCS_HEADERS = page_headers(60)
 
 @require_safe
 @section_page("status")
+@limited_page
 @from_replica
 def status_page(request: HttpRequest) -> HttpResponse:
     """Render the state of each followed chain; nodes and their errors are left out."""
@@ -41,6 +43,7 @@ def docs_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @section_page("creators")
+@limited_page
 @from_replica
 def creator_page(request: HttpRequest, text: str) -> HttpResponse:
     """Render a creator's facts and a page of launches, newest first.

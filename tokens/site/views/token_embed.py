@@ -5,6 +5,7 @@ from django.template.response import TemplateResponse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
+from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.sections import section_page
@@ -21,6 +22,7 @@ _HEADERS = page_headers(5, frames="*")
 @xframe_options_exempt
 @require_safe
 @section_page("embed")
+@limited_page
 @from_replica
 def token_embed(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render a token's name, price and a small chart, with a link to its page; 404 without the section `embed`.

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.views.decorators.http import require_safe
 
+from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.formats import plain
@@ -33,6 +34,7 @@ _MAX_DESCRIPTION, _MAX_LINES = 1000, 30
 
 
 @require_safe
+@limited_page
 @from_replica
 def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render the page of a token, the target of the API's `url`; the page of a blocked token is marked as blocked."""
@@ -42,6 +44,7 @@ def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpRespons
 
 
 @require_safe
+@limited_page
 @from_replica
 def token_trades(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render a token's trades, newest first, by cursor; the token's page refreshes its list from here."""

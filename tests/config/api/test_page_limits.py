@@ -1,0 +1,39 @@
+"""Rate limit of the public pages."""
+
+import pytest
+
+from tests.html_pages import Page
+from tests.rows.factories import TokenFactory
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "192.0.2.41"
+
+
+@pytest.fixture
+def pages(client, settings):
+    """Return the paths of pages, of which an address may open two a minute."""
+    token = TokenFactory()
+    place = f"{token.chain_id}/{token.contract_address}"
+    settings.RATE_LIMIT_PAGES = 2
+    paths = (f"/tokens/{place}", f"/tokens/{place}/trades", f"/embed/tokens/{place}", f"/cards/{place}.png")
+    return ["/", "/?q=cat", *paths, "/leaderboard", f"/creators/{token.msg_sender}", "/status"]
+
+
+def test_all_pages_count_together(client, pages):
+    for number, path in enumerate(pages):
+        answer = client.get(path, REMOTE_ADDR=ADDRESS)
+        assert (answer.status_code == 429) == (number > 1), path
+    assert 0 < int(answer.headers["Retry-After"]) <= 60 and answer.headers["Cache-Control"] == "no-store"
+    assert "Too many requests" in Page(answer.text).texts
+    assert client.get("/", REMOTE_ADDR="192.0.2.42").status_code == 200
+
+
+def test_zero_is_no_limit(client, pages, settings):
+    settings.RATE_LIMIT_PAGES = 0
+    assert {client.get("/", REMOTE_ADDR=ADDRESS).status_code for _ in range(5)} == {200}
+
+
+def test_pages_are_served_without_redis(client, pages, settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    assert {client.get("/", REMOTE_ADDR="192.0.2.43").status_code for _ in range(4)} == {200}
