@@ -1,5 +1,5 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
-.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx screenshots lint lock contracts clean
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx gettext messages screenshots lint lock contracts clean
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -22,7 +22,7 @@ run: .venv/installed development/devchain/node_modules/installed
 # prints the seed of the order; SEED repeats one.
 PYTEST_IN_PARALLEL = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
-test: .venv/installed-dev development/devchain/node_modules/installed chromium nginx
+test: .venv/installed-dev development/devchain/node_modules/installed chromium nginx gettext
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
@@ -72,6 +72,26 @@ nginx:
 			--no-install-recommends nginx-light >/dev/null; then exit 0; fi; \
 	fi; \
 	echo "no nginx found: a test of the stream will fail. Install it"
+
+# Finds the tools of translations: GNU gettext on the PATH, or Debian's package.
+gettext:
+	@if command -v xgettext >/dev/null && command -v msgfmt >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing gettext"; \
+		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
+			--no-install-recommends gettext >/dev/null; then exit 0; fi; \
+	fi; \
+	echo "no gettext found: make messages and the tests of translations will fail. Install it (xgettext and msgfmt)"
+
+# Extracts the public site's texts into config/site/locale and compiles them; NEW=fr begins a further language. The admin
+# site is English. The date of the extraction is left out, so that a file changes with its texts only.
+messages: .venv/installed-dev gettext
+	@command -v xgettext >/dev/null && command -v msgfmt >/dev/null || { echo "xgettext or msgfmt is missing"; exit 1; }
+	$(BIN)/python manage.py makemessages $(if $(NEW),--locale $(NEW),--all) --no-obsolete --add-location file \
+		$(addprefix --ignore ,admin operators accounts pretokens benchmarks development docs tests .venv node_modules .local)
+	@for texts in config/site/locale/*/LC_MESSAGES/django.po; do \
+		sed -i '/^"POT-Creation-Date:/d' $$texts && msgfmt --check-format --output-file $${texts%.po}.mo $$texts || exit 1; \
+	done
 
 # Renews the pictures of docs/operators.md and docs/site.md by tests.
 screenshots: .venv/installed-dev chromium

@@ -1,16 +1,17 @@
 """Filters and tags of the public pages' templates: amounts, times, and texts from the chain that may try to deceive."""
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import number_format
+from django.utils.formats import get_format, number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
 from config.site.assets import asset_url
 from config.timestamps import format_timestamp
@@ -28,7 +29,12 @@ _DECEIVING = re.compile(
 _MARKS = re.compile(
     r"([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]{4})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]+"
 )
-_SCALES = ((Decimal(10) ** 12, "T"), (Decimal(10) ** 9, "B"), (Decimal(10) ** 6, "M"), (Decimal(10) ** 3, "K"))
+_SCALES = (
+    (Decimal(10) ** 12, pgettext_lazy("trillions", "%(number)sT")),
+    (Decimal(10) ** 9, pgettext_lazy("billions", "%(number)sB")),
+    (Decimal(10) ** 6, pgettext_lazy("millions", "%(number)sM")),
+    (Decimal(10) ** 3, pgettext_lazy("thousands", "%(number)sK")),
+)
 # Numbers beyond these are written as a power: 1.20e+21.
 _SMALLEST, _LARGEST = Decimal(10) ** -9, Decimal(10) ** 16
 # Up to so many launches of a creator are counted.
@@ -72,16 +78,16 @@ def short_address(address: str) -> str:
 
 @register.filter
 def compact(value: float | Decimal | int | None) -> str:
-    """Return a number in three significant digits with K, M, B or T, in the form of the language; empty for None."""
+    """Return a number in three significant digits with K, M, B or T, or the language's form of them; empty for None."""
     if value is None:
         return ""
     amount = Decimal(str(value))
     if not amount.is_finite():
         return ""
     size = abs(amount)
-    for scale, letter in _SCALES:
+    for scale, text in _SCALES:
         if scale <= size < _LARGEST:
-            return _significant(amount / scale) + letter
+            return text % {"number": _significant(amount / scale)}
     return f"{amount:.2e}" if size >= _LARGEST or 0 < size < _SMALLEST else _significant(amount)
 
 
@@ -104,7 +110,13 @@ def usd(value: float | Decimal | None) -> str:
     """Return an amount of USD: $1.23M; empty for None."""
     if value is None or not (text := compact(value)):
         return ""
-    return f"-${text[1:]}" if text.startswith("-") else f"${text}"
+    return in_usd(text)
+
+
+def in_usd(number: str) -> str:
+    """Return a number's text as an amount of USD."""
+    sign = "-" if number.startswith("-") else ""
+    return sign + pgettext("amount of US dollars", "$%(number)s") % {"number": number.removeprefix("-")}
 
 
 @register.filter
@@ -114,7 +126,8 @@ def percent(value: float | Decimal | None) -> str:
         return ""
     points = Decimal(str(value))
     text = compact(round(points, 1) if abs(points) < 1000 else points)
-    return f"{'+' if points > 0 else ''}{text}%"
+    # Translators: a percentage.
+    return gettext("%(number)s%%") % {"number": f"+{text}" if points > 0 else text}
 
 
 @register.filter
@@ -126,24 +139,38 @@ def direction(value: float | Decimal | None) -> str:
 @register.filter
 def age(moment: datetime) -> SafeString:
     """Return how long ago a moment was, as a `time` element: 12s, 5m, 3h, 4d, 2y."""
-    seconds = max(0, int((timezone.now() - moment).total_seconds()))
-    if seconds < _MINUTE:
-        text = gettext("%(number)ds") % {"number": seconds}
-    elif seconds < _HOUR:
-        text = gettext("%(number)dm") % {"number": seconds // _MINUTE}
-    elif seconds < _DAY:
-        text = gettext("%(number)dh") % {"number": seconds // _HOUR}
-    elif seconds < _YEAR:
-        text = gettext("%(number)dd") % {"number": seconds // _DAY}
-    else:
-        text = gettext("%(number)dy") % {"number": seconds // _YEAR}
+    text = short_duration(max(0, int((timezone.now() - moment).total_seconds())))
     return format_html('<time datetime="{}" title="{}">{}</time>', format_timestamp(moment), moment_text(moment), text)
+
+
+def short_duration(seconds: int) -> str:
+    """Return a duration in its largest unit: 12s, 5m, 3h, 4d, 2y."""
+    if seconds < _MINUTE:
+        return gettext("%(number)ds") % {"number": seconds}
+    if seconds < _HOUR:
+        return gettext("%(number)dm") % {"number": seconds // _MINUTE}
+    if seconds < _DAY:
+        return gettext("%(number)dh") % {"number": seconds // _HOUR}
+    if seconds < _YEAR:
+        return gettext("%(number)dd") % {"number": seconds // _DAY}
+    return gettext("%(number)dy") % {"number": seconds // _YEAR}
 
 
 @register.filter
 def moment_text(moment: datetime) -> str:
     """Return a moment as 2026-11-26 09:30 UTC."""
     return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def local_separators(text: str) -> str:
+    """Return a number such as 1,234.5 with the separators of the language, in groups of three digits."""
+    point = get_format("DECIMAL_SEPARATOR")
+    return text.translate(str.maketrans({".": point, ",": "." if point == "," else ","}))
+
+
+def join_parts(parts: Iterable[str]) -> str:
+    """Return the parts of a list with the commas of the language."""
+    return pgettext("between parts of a list", ", ").join(parts)
 
 
 @register.filter

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
+from config.site.formats import join_parts
 from config.site.sections import section_page
 from leaderboard.models import Interval, Snapshot
 from leaderboard.ranking.standing_cursors import decode_cursor, encode_cursor
@@ -97,7 +98,7 @@ def _page(interval: Interval, cursor: str = "") -> str:
 
 def _describe_components(components: Mapping[str, float]) -> str:
     """Return a few words for each component; nothing for one that an earlier version of the score lacks."""
-    return ", ".join(
+    return join_parts(
         str(words[sum(components[name] >= bound for bound in bounds)])
         for name, bounds, words in _WORDS
         if name in components

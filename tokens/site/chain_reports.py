@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db.models import Min, OuterRef, Subquery
 from django.utils.translation import gettext, ngettext
 
+from config.site.formats import join_parts
 from tokens.following.chain_status import ChainState, chain_state, with_progress
 from tokens.installation import installed_registry
 from tokens.installation.installed_registry import provider_networks
@@ -65,7 +66,7 @@ def read_chain_reports(now: datetime) -> list[ChainReport]:
 def overall_state(reports: list[ChainReport]) -> tuple[ChainProgress, str]:
     """Return the worst state of the chains, and a sentence about all of them."""
     worst = max((report.progress for report in reports), key=list(ChainProgress).index, default=ChainProgress.STARTING)
-    names = ", ".join(report.name for report in reports if report.progress is worst)
+    names = join_parts(report.name for report in reports if report.progress is worst)
     sentences = {
         ChainProgress.CURRENT: gettext("All chains are up to date."),
         ChainProgress.STARTING: gettext("Waiting for the first blocks of %(names)s."),

@@ -35,7 +35,7 @@ def test_numbers_have_three_significant_digits(value, text):
 
 def test_amounts_have_the_form_of_the_language():
     with translation.override("de"):
-        assert (formats.usd(1234567), formats.percent(-12.34)) == ("$1,23M", "-12,3%")
+        assert (formats.usd(1234567), formats.percent(-12.34)) == ("1,23\xa0Mio.\xa0$", "-12,3\xa0%")
     assert (formats.usd(-5), formats.usd(None), formats.percent(0), formats.percent(None)) == ("-$5.00", "", "0%", "")
     assert (formats.percent(12.34), formats.direction(-1), formats.direction(0)) == ("+12.3%", "down", "")
 

@@ -35,6 +35,10 @@ SHIFT = """new Promise(done => {
     .observe({type: 'layout-shift', buffered: true});
   setTimeout(() => done(sum), 300);
 })"""
+# Texts that leave their cell, and so cover another one or are cut.
+CUT = """[...document.querySelectorAll('main :is(td, th, dt, dd, button)')].filter(cell =>
+  cell.clientWidth && cell.scrollWidth > cell.clientWidth + 1 && getComputedStyle(cell).overflow === 'visible' &&
+  getComputedStyle(cell.closest('thead') ?? cell).clipPath === 'none').map(cell => cell.textContent.trim())"""
 DECEIVING = "\u202e\u2066\u200b"
 NAMES = (
     HOSTILE,
@@ -64,6 +68,9 @@ PAGES = {
     "embed": f"/embed/tokens/8453/{ORDINARY}",
     "missing": "/nowhere",
     "german": "/de/",
+    "german token": f"/de/tokens/8453/{ORDINARY}",
+    "german leaderboard": "/de/leaderboard",
+    "german status": "/de/status",
     "chinese": f"/zh-hans/tokens/8453/{ORDINARY}",
 }
 
@@ -145,6 +152,12 @@ def test_nothing_overflows_and_nothing_shifts(site, name, width):
     page = site(PAGES[name], width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SHIFT) == 0
+
+
+@pytest.mark.parametrize("width", [320, 900])
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("german")])
+def test_longer_words_of_a_language_stay_in_their_cells(site, name, width):
+    assert site(PAGES[name], width=width).evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from config.site.formats import compact, moment_text, plain, usd
+from config.site.formats import compact, in_usd, local_separators, moment_text, plain, short_duration, usd
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
 from tokens.models import Token
 from tokens.site.charts import PAGE_FRAME, ChartFrame, ChartGeometry, PricedBar, draw_chart, is_drawable
@@ -163,8 +163,8 @@ def _labeled(geometry: ChartGeometry, choice: ChartChoice) -> list[LabeledTick]:
     for digits in (5, 7, 9, 12):
         if len(set(texts)) == len(texts):
             break
-        sign = "$" if choice.currency == "usd" else ""
-        texts = [f"{sign}{tick.value:.{digits}g}" for tick in ticks]
+        numbers = [local_separators(f"{tick.value:.{digits}g}") for tick in ticks]
+        texts = [in_usd(number) for number in numbers] if choice.currency == "usd" else numbers
     return [LabeledTick(tick.y, text) for tick, text in zip(ticks, texts, strict=True)]
 
 
@@ -220,7 +220,7 @@ def interval_name(interval: str) -> str:
 def _links(token: Token, choice: ChartChoice) -> dict[str, list[ChartLink]]:
     """Return the links to all charts that differ in one parameter, by parameter."""
     texts = {
-        "interval": {name: name for name in INTERVALS},
+        "interval": {name: short_duration(interval.seconds) for name, interval in INTERVALS.items()},
         "unit": {"price": gettext("Price"), "cap": gettext("Market cap")},
         "currency": {"usd": "USD", "quote": plain(token.pair, 12) or gettext("paired token")},
     }

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from config.site.formats import local_separators
 from tokens.chains.types import WEI_PER_TOKEN
 from tokens.installation.installed_registry import explorer_address_page
 from tokens.models import Token
@@ -106,9 +107,10 @@ def whole_amount(token: Token, units: int | str | Decimal) -> Decimal:
 
 
 def exact_amount(units: int, *, decimals: int) -> str:
-    """Format smallest units as exact whole ones with thousands separators: 100,000,000,000 or 0.5."""
+    """Format smallest units as exact whole ones with the language's separators: 100,000,000,000 or 0.5."""
     whole, rest = divmod(units, 10**decimals)
-    return f"{whole:,}." + f"{rest:0{decimals}}".rstrip("0") if rest else f"{whole:,}"
+    text = f"{whole:,}." + f"{rest:0{decimals}}".rstrip("0") if rest else f"{whole:,}"
+    return local_separators(text)
 
 
 def _fees(fees: dict[str, Any]) -> FeeTerms:
