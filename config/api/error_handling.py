@@ -14,8 +14,8 @@ from typing import Any
 from django.core import exceptions as django_exceptions
 from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
-from django.views import defaults
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
+from django.views import csrf, defaults
 from rest_framework import status
 from rest_framework.exceptions import (
     APIException,
@@ -112,6 +112,13 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     if not _is_json_path(request):
         return defaults.permission_denied(request, exception)
     return json_error(str(PermissionDenied.default_detail), status_code=status.HTTP_403_FORBIDDEN)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Handle a form without a valid token for Django: public pages take none, so that their methods are the reason."""
+    if request.path_info.startswith("/admin/"):
+        return csrf.csrf_failure(request, reason=reason)
+    return HttpResponseNotAllowed(["GET", "HEAD"])
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -59,6 +59,12 @@ class ListedAdmin(ModelAdmin):
         models.DateTimeField: {"form_class": LocalDateTimeField, "widget": LocalDateTimeWidget}
     }
 
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """Return the list; a value that PostgreSQL's texts can't have is refused as any invalid filter is."""
+        if any("\0" in value for values in request.GET.lists() for value in values[1]):
+            raise IncorrectLookupParameters
+        return super().get_changelist_instance(request)
+
     def useless_actions(self, row: Any) -> tuple[str, ...]:
         """Return the actions without use for a row; a name is the last part of the action's path."""
         return ()

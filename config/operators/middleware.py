@@ -12,6 +12,8 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
+from config.api.response_headers import page_headers
+
 
 class _SkipsAPI(MiddlewareMixin):
     """Mixin that skips the middleware below /api/."""
@@ -46,12 +48,14 @@ POLICY = (
 def content_security_policy(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that adds the policy to the admin site."""
+    """Return a middleware that adds the policy to the admin site, and to error pages, which no view makes."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         if request.path_info.startswith("/admin/"):
             response.headers["Content-Security-Policy"] = POLICY
+        elif response.headers.get("Content-Type", "").startswith("text/html"):
+            response.headers.setdefault("Content-Security-Policy", page_headers(0)["Content-Security-Policy"])
         return response
 
     return answer

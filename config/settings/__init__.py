@@ -341,6 +341,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _BEHIND_HTTPS e
 SESSION_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
+CSRF_FAILURE_VIEW = "config.api.error_handling.csrf_failure"
 
 # Logs: lines on standard error, with bounded length, in Celery's processes, too.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -35,7 +35,7 @@ SCHEDULE = {
     "prune-rankings": _every(300.0, "leaderboard.tasks.prune_rankings"),
     # The task scans every account with a score, however old.
     "prune-facts": _every(3600.0, "leaderboard.tasks.prune_facts"),
-    "maintain-partitions": _every(600.0, "tokens.tasks.maintain_partitions"),
+    "maintain-partitions": _every(60.0, "tokens.tasks.maintain_partitions"),
     "prune-reference-prices": _every(3600.0, "tokens.tasks.prune_reference_prices"),
 }
 

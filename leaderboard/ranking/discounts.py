@@ -37,10 +37,7 @@ def bounded(weight: Float64Array, limit: Float64Array) -> Float64Array:
 
 
 def find_unconfirmed(facts: IntervalFacts, audience: Audience) -> BoolArray:
-    """Mask the pairs without a confirmed interaction: a reporter could name any accounts of good score.
-
-    Without a hub nothing is confirmed, and audiences keep their order with less weight.
-    """
+    """Mask the pairs without a confirmed interaction: a reporter could name any accounts of good score."""
     return ~audience.is_confirmed
 
 

@@ -26,6 +26,7 @@ def test_all_pages_count_together(client, pages):
         assert (answer.status_code == 429) == (number > 1), path
     assert 0 < int(answer.headers["Retry-After"]) <= 60 and answer.headers["Cache-Control"] == "no-store"
     assert "Too many requests" in Page(answer.text).texts
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none';")
     assert client.get("/", REMOTE_ADDR="192.0.2.42").status_code == 200
 
 

@@ -195,6 +195,11 @@ def test_a_list_without_rows_says_what_would_fill_it(operator, model, settings):
     assert escape(text) not in filtered and "No row matches the search and the filters." in filtered
 
 
+def test_a_filter_by_what_no_text_can_be_is_an_invalid_one(operator):
+    answer = operator.get(f"{list_of(IndexRequest)}?status__exact=%00")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"{list_of(IndexRequest)}?e=1")
+
+
 def test_every_list_of_ours_is_tried_here():
     ours = {
         model

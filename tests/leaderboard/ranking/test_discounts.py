@@ -78,14 +78,19 @@ def test_accounts_that_only_the_reporter_names_count_next_to_nothing():
     assert score_agents(scene.facts()).flags[other] == ("NARROW",)
 
 
-def test_without_a_hub_audiences_keep_their_order():
+def test_without_any_confirmation_reports_count_as_confirmed():
     scene = RankingScene()
     for number, size in enumerate((3, 30, 300)):
         agent = scene.agent()
         for fid in range(size):
-            scene.like(agent, scene.person(1_000 * number + fid), is_confirmed=False)
+            scene.like(agent, scene.person(1_000 * number + fid + 1), is_confirmed=False)
     weights = counted(scene)
-    assert 0 < weights[0] < weights[1] < weights[2] < 0.01
+    # All of them are narrow.
+    assert weights.tolist() == pytest.approx([w * 8 / (w + 8) for w in (3 * 0.49, 30 * 0.49, 300 * 0.49)])
+    assert {flag for flags in score_agents(scene.facts()).flags for flag in flags} <= {"NARROW"}
+    confirmed = scene.agent()
+    scene.like(confirmed, scene.person(99_999))
+    assert counted(scene)[2] < 0.01
 
 
 @pytest.mark.parametrize("weight", [0.01, 1.0, 1e6])

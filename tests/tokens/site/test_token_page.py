@@ -142,7 +142,7 @@ def test_the_creators_other_listed_launches_are_linked(client, scene):
     assert [page_of(token) in addresses for token in others] == [False] * 2 + [True] * 10
     assert not [token for token in hidden if page_of(token) in addresses]
     words = words_of(client.get(page_of(scene)))
-    assert "Creator River" in words and "Launched with Bankr , as the launcher wrote it." in words
+    assert "Creator river" in words and "Launched with Bankr , as the launcher wrote it." in words
 
 
 @pytest.mark.parametrize(

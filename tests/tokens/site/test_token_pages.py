@@ -1,6 +1,7 @@
 """The public pages: `/` and `/tokens/{chain}/{address}`."""
 
 import pytest
+from django.test import Client
 
 from tests.html_pages import HOSTILE, Page, read_page
 from tests.rows.factories import TokenFactory
@@ -36,6 +37,12 @@ def test_pages_are_only_read(client, method, path):
     assert getattr(client, method)(path).status_code == 405
 
 
+@pytest.mark.parametrize("path", ["/", f"/tokens/8453/{ADDRESS}", "/leaderboard", "/robots.txt"])
+def test_a_form_that_is_sent_to_a_page_is_refused_by_its_method(path):
+    answer = Client(enforce_csrf_checks=True).post(path, {"q": "cat"})
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -58,6 +65,7 @@ def test_missing_tokens_have_a_404_page(client, path):
     assert answer.status_code == 404
     assert "<h1>Not found</h1>" in answer.text
     assert not Page(answer.text).scripts_inside
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none';")
 
 
 def test_names_run_nothing_and_load_nothing(client):

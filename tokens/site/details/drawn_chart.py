@@ -26,6 +26,8 @@ _DEFAULTS = (
     (timedelta(days=14), "1h"),
     (timedelta(days=120), "4h"),
 )
+# The center of a time label, so that its beginning is inside of the drawing on phones, too.
+_LEFTMOST_LABEL = 55.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +147,7 @@ def _draw(chart: DrawnChart, drawable: Sequence[tuple[dict[str, Any], PricedBar]
         geometry=geometry,
         bars=[(shape, _title(row)) for shape, row in zip(geometry.bars, rows, strict=True)],
         ticks=_labeled(geometry, choice),
-        marks=[LabeledMark(mark.x, f"{rows[mark.index].at:{labels}}") for mark in geometry.marks],
+        marks=[LabeledMark(max(mark.x, _LEFTMOST_LABEL), f"{rows[mark.index].at:{labels}}") for mark in geometry.marks],
         current=_amount(drawable[-1][1].closed, choice),
         rows=rows[: -_TABLE_ROWS - 1 : -1],
         summary=_summary(rows, [bar for _, bar in drawable], choice),
