@@ -53,7 +53,7 @@ def serve_asset(request: HttpRequest, file_name: str) -> HttpResponse:
 
 
 def asset_url(name: str) -> str:
-    """Return the path of an asset: a file of `static_files`, `colors.css`, `logo`, `logo-dark` or `icon`.
+    """Return the path of an asset: a file of `static_files`, `logo`, `logo-dark` or `icon`.
 
     Empty for a logo that the installation does not set.
     """
@@ -73,7 +73,8 @@ def _assets() -> dict[str, Asset]:
         name: path for name, setting in _PICTURES.items() if (path := getattr(settings, setting))
     }
     bodies = {name: (path.read_bytes(), path.suffix.lower()) for name, path in (files | pictures).items()}
-    bodies["colors.css"] = (color_stylesheet(), ".css")
+    stylesheet, suffix = bodies["site.css"]
+    bodies["site.css"] = (stylesheet + color_stylesheet(), suffix)
     return {name: _build_asset(name, body, suffix) for name, (body, suffix) in bodies.items()}
 
 

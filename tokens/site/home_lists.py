@@ -16,7 +16,7 @@ from tokens.models import Token
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 from tokens.models.token import TokenQuerySet
 
-PAGE_SIZE = 30
+PAGE_SIZE = 20
 SHORTEST_SEARCH = 2
 # The tokens on a curve are chosen among so many of the newest.
 NEWEST_ON_CURVE = 500

@@ -83,8 +83,8 @@ def test_an_installation_has_its_own_look(client, settings, tmp_path):
             assert text in page
         answer = client.get(assets.asset_url("logo"))
         assert answer.content == logo.read_bytes() and "sandbox" in answer.headers["Content-Security-Policy"]
-        assert client.get(assets.asset_url("colors.css")).text.count("--accent:#") == 2
-        assert "#ffee00" in client.get(assets.asset_url("colors.css")).text
+        assert client.get(assets.asset_url("site.css")).text.count("--accent:#") == 2
+        assert "#ffee00" in client.get(assets.asset_url("site.css")).text
     finally:
         for cached in (assets._assets, assets.color_stylesheet):
             cached.cache_clear()
