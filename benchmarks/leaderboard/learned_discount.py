@@ -3,7 +3,7 @@
     python -m benchmarks.leaderboard.learned_discount [--agents 1000]
 
 A gradient-boosted classifier learns from worlds whose bought interactions are marked, with all that could be seen of
-them: also times, kinds, texts and who else interacts with whom. Accounts are discounted by its probability. Strengths
+them: also times, kinds, texts and which accounts share agents. Accounts are discounted by its probability. Strengths
 are compared, and the strongest that keeps the limits of honest loss is reported. It learns from other seeds of the same
 world, and from the two other worlds. Nothing keeps such a discount from being turned against honest agents.
 """

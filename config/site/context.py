@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from config.environment.site_variables import LANGUAGES
 from config.site.languages import canonical_path, page_languages, path_language, translated_path
@@ -20,8 +21,8 @@ class PageLanguage(NamedTuple):
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return `site`, lazily: other templates of the project never call it."""
-    return {"site": lambda: _site(request)}
+    """Return `site`, which is built once where a template uses it."""
+    return {"site": SimpleLazyObject(lambda: _site(request))}
 
 
 def _site(request: HttpRequest) -> dict[str, Any]:

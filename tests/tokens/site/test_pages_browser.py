@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
 from playwright.sync_api import expect
-from pytest_django.live_server_helper import LiveServer
 
-from tests.processes.chromium import Visit, open_browser, visit
+from tests.processes.chromium import Visit, browse_site
 from tests.rows.factories import ChainHeadFactory, TokenFactory
 from tokens.models import ChainHead
 
@@ -17,20 +15,15 @@ LANGUAGES = ("curl", "python", "typescript")
 
 
 @pytest.fixture
-def site(transactional_db, settings, monkeypatch) -> Iterator[Visit]:
+def site(transactional_db, settings) -> Iterator[Visit]:
     """Return a visit of the home page, with a chain that is up to date and a token with long names."""
     settings.ALLOWED_HOSTS, settings.RPC_URLS = ["localhost"], {8453: ("http://127.0.0.1:9",)}
-    # Playwright runs an event loop in this thread, in which Django would refuse to read and write rows.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-    server = LiveServer("localhost")
-    with open_browser() as browser:
+    with browse_site() as browse:
         ChainHeadFactory()
         TokenFactory(requestor_fid=977, name="x" * 200, symbol="y" * 60)
-        visited = visit(browser, f"{server.url}/docs")
+        visited = browse("/docs")
         yield visited
         visited.page.close()
-        connection.close()
-    server.stop()
 
 
 def test_the_status_page_stays_up_to_date(site):
