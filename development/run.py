@@ -101,6 +101,11 @@ def _run() -> None:
         for name, command in commands.items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
         supervisor.wait_until(lambda: is_web_server_up(host, port), seconds=_START_SECONDS, what="the web server")
+        supervisor.wait_until(
+            lambda: is_web_server_up(settings.STREAM_HOST, settings.STREAM_PORT),
+            seconds=_START_SECONDS,
+            what="the stream",
+        )
         _start_samples(supervisor, environment)
         services = run_standins.services_greeting(sample_ports)
         has_users = bool(run_standins.issuer_settings(sample_ports))
