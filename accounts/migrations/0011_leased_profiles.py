@@ -2,9 +2,6 @@ from django.db import migrations, models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-# A change of the catalog only, for which a busy table is locked within this time, or not at all.
-LIMIT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", "SET LOCAL lock_timeout = '5s'")
-
 
 class Migration(migrations.Migration):
     """Columns of the leased queue of profiles; existing columns keep their names."""
@@ -12,12 +9,10 @@ class Migration(migrations.Migration):
     dependencies = [("accounts", "0010_identities_by_kind")]
 
     operations = [
-        LIMIT,
         migrations.AddField("socialprofile", "leased_until", models.DateTimeField(null=True, blank=True)),
         migrations.AddField("socialprofile", "unfinished", models.IntegerField(default=0, db_default=0)),
         migrations.AddField("socialprofile", "last_error", models.TextField(blank=True, default="", db_default="")),
         migrations.AlterField("socialprofile", "due_at", models.DateTimeField(default=timezone.now, db_default=Now())),
         migrations.AlterField("socialprofile", "misses", models.PositiveIntegerField(default=0, db_default=0, db_column="misses")),
         migrations.RenameField("socialprofile", "misses", "attempts"),
-        LIMIT,
     ]

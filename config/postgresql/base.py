@@ -1,13 +1,19 @@
-"""Django's PostgreSQL backend with a cheaper connection check and prepared statements.
+"""Django's PostgreSQL backend with a cheaper connection check, prepared statements and timeouts of migrations.
 
 Django requires the module name `base`.
 """
 
 import select
-from typing import Any
+from typing import Any, Self
 
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
+from django.db.backends.postgresql.schema import DatabaseSchemaEditor as PostgresSchemaEditor
+
+# A statement that waits for the lock of a table blocks all later statements on the table.
+_LOCK_TIMEOUT = "5s"
+# A migration holds its locks until its end. One with longer statements, such as an UPDATE of all rows, sets its own.
+_STATEMENT_TIMEOUT = "60s"
 
 
 class DatabaseOperations(PostgresOperations):
@@ -19,9 +25,25 @@ class DatabaseOperations(PostgresOperations):
         return composed
 
 
+class DatabaseSchemaEditor(PostgresSchemaEditor):
+    """Schema editor that limits lock waits and statements of each migration in a transaction.
+
+    A migration that exceeds a limit fails without a change, and can be repeated. One without a transaction builds or
+    drops indexes concurrently, which blocks nothing and takes long.
+    """
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        if self.atomic_migration:
+            self.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT}'")
+            self.execute(f"SET LOCAL statement_timeout = '{_STATEMENT_TIMEOUT}'")
+        return self
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Connection with a cheap health check and prepared cursors, which matter for requests of a single query."""
 
+    SchemaEditorClass = DatabaseSchemaEditor
     ops_class = DatabaseOperations
 
     def is_usable(self) -> bool:

@@ -2,9 +2,6 @@ from django.db import migrations, models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-# A change of the catalog only, for which a busy table is locked within this time, or not at all.
-LIMIT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", "SET LOCAL lock_timeout = '5s'")
-
 
 class Migration(migrations.Migration):
     """Columns of the leased queue of agents' casts; existing columns keep their names."""
@@ -12,7 +9,6 @@ class Migration(migrations.Migration):
     dependencies = [("leaderboard", "0003_one_agent_each")]
 
     operations = [
-        LIMIT,
         migrations.AddField("hubcursor", "leased_until", models.DateTimeField(null=True, blank=True)),
         migrations.AddField("hubcursor", "unfinished", models.IntegerField(default=0, db_default=0)),
         migrations.AlterField("hubcursor", "due_at", models.DateTimeField(default=timezone.now, db_default=Now())),
@@ -20,5 +16,4 @@ class Migration(migrations.Migration):
         migrations.RenameField("hubcursor", "failures", "attempts"),
         migrations.AlterField("hubcursor", "trouble", models.TextField(blank=True, default="", db_default="", db_column="trouble")),
         migrations.RenameField("hubcursor", "trouble", "last_error"),
-        LIMIT,
     ]

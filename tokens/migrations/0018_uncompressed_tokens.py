@@ -1,8 +1,5 @@
 from django.db import migrations
 
-# Within this time the lock is taken, or not at all. It blocks neither readers nor writers.
-LIMIT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", "SET LOCAL lock_timeout = '5s'")
-
 
 class Migration(migrations.Migration):
     """Rows of up to 4,080 bytes, as almost all are, are stored uncompressed; existing rows stay as they are."""
@@ -10,12 +7,10 @@ class Migration(migrations.Migration):
     dependencies = [("tokens", "0017_leased_markets")]
 
     operations = [
-        LIMIT,
         *(
             migrations.RunSQL(
                 f"ALTER TABLE {table} SET (toast_tuple_target = 4080)", f"ALTER TABLE {table} RESET (toast_tuple_target)"
             )
             for table in ("tokens_token", "tokens_launchfacts")
         ),
-        LIMIT,
     ]

@@ -4,8 +4,6 @@ from django.db import migrations, models
 
 from accounts.operators import roles
 
-# A foreign key locks the partner keys against writers within this time, or not at all.
-LIMIT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", "SET LOCAL lock_timeout = '5s'")
 PERMISSIONS = {
     roles.OPERATOR: tuple(f"tokens.{action}_spendinglimit" for action in ("view", "add", "change", "delete")),
     roles.SUPPORT: ("tokens.view_spendinglimit",),
@@ -18,7 +16,6 @@ class Migration(migrations.Migration):
     dependencies = [("tokens", "0020_tokens_by_position"), ("accounts", "0004_roles")]
 
     operations = [
-        LIMIT,
         migrations.CreateModel(
             name="SpendingLimit",
             fields=[
@@ -56,5 +53,4 @@ class Migration(migrations.Migration):
             },
         ),
         roles.grant(PERMISSIONS),
-        LIMIT,
     ]

@@ -5,8 +5,6 @@ from django.db import migrations, models
 
 from accounts.operators import roles
 
-# Changes of the catalog only, for which a busy table is locked within this time, or not at all.
-LIMIT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", "SET LOCAL lock_timeout = '5s'")
 SEE = ("tokens.view_providerrefresh",)
 PERMISSIONS = {roles.OPERATOR: SEE, roles.SUPPORT: SEE}
 
@@ -35,7 +33,6 @@ class Migration(migrations.Migration):
     dependencies = [("accounts", "0004_roles"), ("tokens", "0027_rolling_sums")]
 
     operations = [
-        LIMIT,
         migrations.CreateModel(
             name="ProviderRefresh",
             fields=[
@@ -80,5 +77,4 @@ class Migration(migrations.Migration):
         migrations.RemoveField("market", "viewed_at"),
         migrations.RemoveField("market", "by_address"),
         migrations.DeleteModel("MarketPoint"),
-        LIMIT,
     ]

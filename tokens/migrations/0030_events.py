@@ -1,7 +1,5 @@
 from django.db import migrations
 
-# Changes of the catalog only, for which a busy table is locked within this time, or not at all.
-LIMIT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", "SET LOCAL lock_timeout = '5s'")
 
 # A trigger runs for each statement, however many rows it writes, and not in transactions that leave events out.
 ENABLED = "current_setting('launchboard.events', true) IS DISTINCT FROM 'off'"
@@ -173,9 +171,7 @@ class Migration(migrations.Migration):
     dependencies = [("tokens", "0029_confirmed_tokens"), ("events", "0001_events")]
 
     operations = [
-        LIMIT,
         migrations.RunSQL(TOKENS, NO_TOKENS),
         migrations.RunSQL(DEPLOYMENTS, NO_DEPLOYMENTS),
         migrations.RunSQL(CLAIMS, NO_CLAIMS),
-        LIMIT,
     ]

@@ -1,0 +1,93 @@
+"""Migrations while the service runs: their timeouts, and the rules of a linter for their statements."""
+
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+# The newest migrations of version 0.1.0, with which an installation begins. All migrations of later apps are checked.
+FIRST_VERSION = {
+    "accounts": "0014_indexes_of_deliveries",
+    "events": "0001_events",
+    "leaderboard": "0006_confirmed_interactions",
+    "pretokens": "0004_visible_keywords",
+    "tokens": "0032_volume_sort",
+}
+PACKAGES = ("accounts", "config", "leaderboard", "pretokens", "tokens")
+IGNORED_RULES = (
+    # Django's fields decide on types, and its migrations run once.
+    "prefer-bigint-over-int",
+    "prefer-bigint-over-smallint",
+    "prefer-identity",
+    "prefer-robust-stmts",
+    "prefer-text-field",
+    # The schema editor sets them, except for concurrent builds of indexes, which wait for long transactions.
+    "require-lock-timeout",
+    "require-statement-timeout",
+)
+
+
+def lint(sql: str, path: Path) -> str:
+    """Return the linter's findings, a line each."""
+    path.write_text(sql)
+    linter = Path(sys.executable).with_name("squawk")
+    options = ["--pg-version", "16", "--exclude", ",".join(IGNORED_RULES), "--reporter", "gcc"]
+    run = subprocess.run([linter, *options, path], capture_output=True, text=True)
+    assert run.returncode == bool(run.stdout), run.stderr
+    return run.stdout
+
+
+def sql_of(app: str, name: str) -> str:
+    out = StringIO()
+    call_command("sqlmigrate", app, name, stdout=out)
+    return out.getvalue()
+
+
+# A concurrent build of an index refuses to be in a transaction, such as that of a test.
+@pytest.mark.django_db(transaction=True)
+def test_an_upgrade_blocks_no_table(tmp_path):
+    migrations = MigrationLoader(None).disk_migrations
+    new = [key for key in migrations if key[0] in FIRST_VERSION and key[1] > FIRST_VERSION[key[0]]]
+    for key in new:
+        assert not lint(sql_of(*key), tmp_path / f"{'.'.join(key)}.sql")
+        is_concurrent = [
+            isinstance(o, AddIndexConcurrently | RemoveIndexConcurrently) for o in migrations[key].operations
+        ]
+        assert migrations[key].atomic or all(is_concurrent), f"{key} has statements without timeouts"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("0028_provider_refreshes", "ban-drop-column"),
+        ("0002_search_and_market", "require-concurrent-index-creation"),
+        ("0021_spending_limits", ""),
+        ("0032_volume_sort", ""),
+    ],
+)
+def test_the_linter_finds_what_blocks_tables_or_the_former_version(name, rule, tmp_path):
+    found = lint(sql_of("tokens", name), tmp_path / "migration.sql")
+    assert rule in found
+    assert bool(found) == bool(rule)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_migrations_have_timeouts():
+    with connection.schema_editor(atomic=True):
+        assert (show("lock_timeout"), show("statement_timeout")) == ("5s", "1min")
+    assert (show("lock_timeout"), show("statement_timeout")) == ("0", "0")
+    with connection.schema_editor(atomic=False):
+        assert (show("lock_timeout"), show("statement_timeout")) == ("0", "0")
+
+
+def show(name: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW {name}")
+        return cursor.fetchone()[0]
