@@ -8,6 +8,7 @@ from django.utils.functional import SimpleLazyObject
 
 from config.environment.site_variables import LANGUAGES
 from config.site.languages import canonical_path, page_languages, path_language, translated_path
+from config.site.page_input import MAX_QUERY_STRING
 
 
 class PageLanguage(NamedTuple):
@@ -27,6 +28,8 @@ def site(request: HttpRequest) -> dict[str, Any]:
 
 def _site(request: HttpRequest) -> dict[str, Any]:
     path, query = request.path, f"?{query}" if (query := request.META.get("QUERY_STRING", "")) else ""
+    if len(query) > MAX_QUERY_STRING:
+        query = ""
     current = path_language(path)
     languages = [
         PageLanguage(

@@ -1,6 +1,6 @@
 """Cursors for the pages of a ranking: unpadded base64url of JSON `{"offset": n, "interval": "24h", "snapshot": id}`.
 
-Without the last key a page is one of the current ranking. An invalid cursor is ignored: the first page is returned.
+Without the last key a page is one of the current ranking. The API returns the first page for an invalid cursor.
 """
 
 import base64
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from config.cursors import CursorError
 from leaderboard.models import Interval
 
 # A valid cursor has about 70 characters.
@@ -35,14 +36,24 @@ def encode_cursor(place: StandingPosition, *, interval: Interval) -> str:
 
 def decode_cursor(text: str, *, interval: Interval) -> StandingPosition:
     """Decode a cursor; the first position for an invalid cursor or one of another interval."""
-    content = _decode_json(text)
-    if not isinstance(content, dict) or content.get("interval") != interval.value:
+    try:
+        return parse_cursor(text, interval=interval)
+    except CursorError:
         return StandingPosition()
+
+
+def parse_cursor(text: str, *, interval: Interval) -> StandingPosition:
+    """Decode a cursor; the first position for an empty one or one of another interval. Raises CursorError."""
+    if not text:
+        return StandingPosition()
+    content = _decode_json(text)
+    if not isinstance(content, dict) or content.get("interval") not in Interval.values:
+        raise CursorError("must be the cursor of a ranking")
     offset = _integer(content.get("offset"), most=_MAX_INTEGER)
     snapshot_id = _integer(content.get("snapshot"), most=_MAX_BIGINT)
     if offset is None or (snapshot_id is None and content.get("snapshot") is not None):
-        return StandingPosition()
-    return StandingPosition(offset, snapshot_id)
+        raise CursorError("must have an offset and a ranking of its interval")
+    return StandingPosition(offset, snapshot_id) if content["interval"] == interval.value else StandingPosition()
 
 
 def _decode_json(text: str) -> object:

@@ -1,9 +1,10 @@
 """Public page of the rankings: agents by rank, with the components of their scores in words."""
 
 from collections.abc import Mapping
+from functools import partial
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
@@ -13,9 +14,10 @@ from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.formats import join_parts
+from config.site.page_input import parse_choice, parse_page_cursor
 from config.site.sections import section_page
 from leaderboard.models import Interval, Snapshot
-from leaderboard.ranking.standing_cursors import decode_cursor, encode_cursor
+from leaderboard.ranking.standing_cursors import encode_cursor, parse_cursor
 from leaderboard.ranking.standing_pages import read_standing_page
 from leaderboard.views.rankings import STALE_SECONDS, TTL_SECONDS
 
@@ -68,11 +70,9 @@ _WORDS = (
 @from_replica
 def leaderboard_page(request: HttpRequest) -> HttpResponse:
     """Render agents by rank within an interval; the response is the same for every caller, and has no score."""
-    requested = request.GET.get("interval", Interval.DAY.value)
-    if requested not in Interval.values:
-        raise Http404
-    interval = Interval(requested)
-    position = decode_cursor(request.GET.get("cursor", ""), interval=interval)
+    parameters = request.GET.dict()
+    interval = Interval(parse_choice(parameters, "interval", Interval.values) or Interval.DAY)
+    position = parse_page_cursor(parameters, partial(parse_cursor, interval=interval))
     page = read_standing_page(interval, position, limit=ROWS, with_score=True)
     for row in page.rows:
         row["words"] = _describe_components(row.pop("score")["components"])

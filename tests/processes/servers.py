@@ -17,7 +17,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Tests make more calls in a minute than any client; those of the limits turn them on.
 _USERS_LIMITS = ("PRETOKEN", "SAVE_TOKEN", "SAVE_TOKEN_ANONYMOUS", "ADMIN_VERIFY", "LOGIN")
-_LIMITS = ("PUBLIC", "KEYED", "INDEX", "DEPLOY", "AGENT_EVENTS", *_USERS_LIMITS)
+_LIMITS = ("PUBLIC", "PAGES", "KEYED", "INDEX", "DEPLOY", "AGENT_EVENTS", *_USERS_LIMITS)
 for _limit in _LIMITS:
     os.environ[f"RATE_LIMIT_{_limit}"] = "0"
 

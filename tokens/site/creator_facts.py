@@ -1,7 +1,7 @@
 """Facts about a creator's launches, from the user or wallet in the path of a creator's page."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,8 +11,8 @@ from django.db.models import Count, F, Max, Min, Q, Sum
 
 from accounts.models.profiles import MAX_FID
 from accounts.profiles import social_refresh
-from config.cursors import CursorError
 from config.site.formats import COUNTED_LAUNCHES
+from config.site.page_input import parse_page_cursor
 from tokens.catalogue import listing
 from tokens.catalogue.listing import ListSort, PageRequest
 from tokens.catalogue.selections import Selection
@@ -127,16 +127,13 @@ def _quote_tokens() -> Iterator[tuple[int, str, QuoteToken]]:
             yield chain.chain_id, parse_address(quote.address, allow_mint=True), quote
 
 
-def read_launches(creator: Creator, cursor_text: str) -> LaunchPage:
-    """Return a page of the creator's launches, newest first, in one query; a malformed cursor is the first page.
+def read_launches(creator: Creator, parameters: Mapping[str, str]) -> LaunchPage:
+    """Return a page of the creator's launches by the page's parameters, newest first, in one query.
 
-    Raises ReplicaBehindError for the cursor of the primary.
+    Raises PageInputError, and ReplicaBehindError for the cursor of the primary.
     """
     list_sort = ListSort()
-    try:
-        cursor = list_sort.parse_cursor(cursor_text)
-    except CursorError:
-        cursor = None
+    cursor = parse_page_cursor(parameters, list_sort.parse_cursor)
     page = listing.fetch_page(_selection(creator), list_sort, PageRequest(PAGE_SIZE, cursor=cursor))
     return LaunchPage([record["id"] for record in page.records], page.cursor)
 

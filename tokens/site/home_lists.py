@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db.models import F
+from django.utils.translation import gettext
 
-from config.cursors import CursorError
+from config.cursors import Cursor, LegacyCursor
+from config.site.page_input import PageInputError, parse_choice, parse_page_cursor, refuse_longer
 from tokens.catalogue import listing, search_pages, text_search
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.selections import Selection
@@ -35,7 +37,7 @@ _MAX_CHAIN_ID = 2**63 - 1
 
 @dataclass(frozen=True, kw_only=True)
 class HomeQuery:
-    """Choices of a visitor; invalid ones are replaced by the default."""
+    """Choices of a visitor."""
 
     tab: str
     # Empty without a search.
@@ -44,7 +46,8 @@ class HomeQuery:
     chain_id: int | None
     # A key of HOME_SORTS.
     sort: str
-    cursor: str
+    # The last row of the page before; None is the first page.
+    cursor: Cursor | LegacyCursor | None
 
     @property
     def is_too_short(self) -> bool:
@@ -67,26 +70,32 @@ class HomeList:
 
 
 def parse_home_query(values: Mapping[str, str]) -> HomeQuery:
-    """Return the choices in the parameters of a URL."""
-    tab, sort, chain = values.get("tab", ""), values.get("sort", ""), values.get("chain", "")
+    """Return the choices in the parameters of a URL; an empty one is the default. Raises PageInputError.
+
+    The cursor of another sort is the first page: ReplicaBehindError is raised for that of the primary.
+    """
     # PostgreSQL's texts have no NUL.
-    q = values.get("q", "").replace("\0", "")[: text_search.MAX_QUERY_LENGTH].strip()
+    q = values.get("q", "").replace("\0", "").strip()
+    refuse_longer(q, "q", text_search.MAX_QUERY_LENGTH)
+    sort = parse_choice(values, "sort", HOME_SORTS) or next(iter(HOME_SORTS))
     return HomeQuery(
-        tab=tab if tab in TABS else NEW,
+        tab=parse_choice(values, "tab", TABS) or NEW,
         q=q,
-        chain_id=_parse_chain(chain),
-        sort=sort if sort in HOME_SORTS else next(iter(HOME_SORTS)),
-        cursor=values.get("cursor", ""),
+        chain_id=_parse_chain(values.get("chain", "")),
+        sort=sort,
+        cursor=parse_page_cursor(values, ListSort(HOME_SORTS[sort]).parse_cursor),
     )
 
 
 def _parse_chain(text: str) -> int | None:
-    """Return a chain id; None for all chains; SITE_DEFAULT_CHAIN for anything else."""
+    """Return a chain id; None for all chains; SITE_DEFAULT_CHAIN for an empty text."""
+    if not text:
+        return settings.SITE_DEFAULT_CHAIN or None
     if text == ALL_CHAINS:
         return None
     if text.isascii() and text.isdigit() and len(text) <= len(str(_MAX_CHAIN_ID)) and 0 < int(text) <= _MAX_CHAIN_ID:
         return int(text)
-    return settings.SITE_DEFAULT_CHAIN or None
+    raise PageInputError("chain", gettext("must be a chain id, or %(word)s") % {"word": ALL_CHAINS})
 
 
 def choosable_chains(chosen: int | None) -> dict[int, str]:
@@ -101,7 +110,7 @@ def has_curve_tokens() -> bool:
 
 
 def read_list(query: HomeQuery) -> HomeList:
-    """Return a page of the list. Raises SearchTimeoutError, and ReplicaBehindError for the cursor of the primary."""
+    """Return a page of the list. Raises SearchTimeoutError."""
     if query.is_too_short:
         return HomeList([])
     if query.q:
@@ -120,13 +129,8 @@ def _search(query: HomeQuery) -> HomeList:
 
 
 def _page_of(query: HomeQuery) -> tuple[ListSort, PageRequest]:
-    """Return the sort and the place of the page; a malformed cursor begins anew."""
-    list_sort = ListSort(HOME_SORTS[query.sort])
-    try:
-        cursor = list_sort.parse_cursor(query.cursor)
-    except CursorError:
-        cursor = None
-    return list_sort, PageRequest(PAGE_SIZE, cursor=cursor)
+    """Return the sort and the place of the page."""
+    return ListSort(HOME_SORTS[query.sort]), PageRequest(PAGE_SIZE, cursor=query.cursor)
 
 
 def _list_of(page: TokenPage, total: Total | None = None) -> HomeList:

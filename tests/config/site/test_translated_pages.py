@@ -89,7 +89,7 @@ def english_words(locale: str) -> frozenset[str]:
 
 def english_in(answer, locale: str) -> list[str]:
     """Return the texts of a page with an English word."""
-    assert answer.status_code in (200, 404, 503), answer.status_code
+    assert answer.status_code in (200, 400, 404, 503), answer.status_code
     texts = [NAMES.sub("", text) for text in ShownTexts(answer.text).texts]
     assert len(texts) > 5
     return [f"{text.strip()}: {found}" for text in texts if (found := words_in(text) & english_words(locale))]

@@ -220,7 +220,7 @@ class TestChart:
             ({}, "Price in 48 bars of 5 minutes"),
             ({"interval": "1m"}, "Price in 48 bars of 1 minute since"),
             ({"interval": "1h", "unit": "cap"}, "Market cap in 12 bars of 1 hour since"),
-            ({"interval": "2h", "unit": "'", "currency": "x" * 5000}, "Price in 48 bars of 5 minutes"),
+            ({"interval": "", "unit": "", "currency": ""}, "Price in 48 bars of 5 minutes"),
         ],
     )
     def test_its_parameters_have_defaults(self, client, scene, parameters, start):
@@ -274,11 +274,6 @@ class TestTrades:
             assert ("data-live" in text) is (len(amounts) == 25)
             path = more and more[1]
         assert len(amounts) == 48 and len(set(amounts)) == 48
-
-    @pytest.mark.parametrize("cursor", ["x", "'", "e30=", "\0", "x" * 5000])
-    def test_an_unusable_cursor_is_the_first_page(self, client, scene, cursor):
-        answer = client.get(f"{page_of(scene)}/trades", {"cursor": cursor})
-        assert answer.status_code == 200 and "Newest trades" in answer.text
 
     def test_other_tokens_have_none(self, client):
         for end in ("trades", "fees"):

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from config.site.formats import compact, in_usd, local_separators, moment_text, plain, short_duration, usd
+from config.site.page_input import parse_choice
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
 from tokens.models import Token
 from tokens.site.charts import PAGE_FRAME, ChartFrame, ChartGeometry, PricedBar, draw_chart, is_drawable
@@ -91,14 +92,17 @@ class DrawnChart:
 
 
 def choose_chart(token: Token, parameters: Mapping[str, str]) -> ChartChoice:
-    """Return the chart of a page's URL; unknown values of parameters are the default."""
-    chosen = {name: parameters.get(name, "") for name in ("interval", "unit", "currency")}
+    """Return the chart of a page's URL. Raises PageInputError.
+
+    A token without a known supply has the chart of its price.
+    """
+    unit = parse_choice(parameters, "unit", UNITS)
     # Candles have prices in USD where each of their trades has one.
     has_usd = token.market.price_usd is not None
     return ChartChoice(
-        interval=chosen["interval"] if chosen["interval"] in INTERVALS else _default_interval(token),
-        unit=chosen["unit"] if chosen["unit"] in UNITS and token.supply else "price",
-        currency=chosen["currency"] if chosen["currency"] in CURRENCIES else "usd" if has_usd else "quote",
+        interval=parse_choice(parameters, "interval", INTERVALS) or _default_interval(token),
+        unit=unit if unit and token.supply else "price",
+        currency=parse_choice(parameters, "currency", CURRENCIES) or ("usd" if has_usd else "quote"),
     )
 
 

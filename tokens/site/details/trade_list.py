@@ -1,12 +1,12 @@
 """Newest trades of a token as rows of its page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from config.cursors import CursorError
+from config.site.page_input import parse_page_cursor
 from tokens.installation.installed_registry import explorer_address_page, explorer_transaction_page
 from tokens.market.trading.trade_pages import TradedToken, fetch_trade_page, parse_trade_cursor
 from tokens.models import Token
@@ -41,16 +41,16 @@ class TradeList:
     is_newest: bool
 
 
-def read_trades(token: Token, cursor: str = "") -> TradeList:
-    """Return the trades after a cursor; the newest ones for an unusable cursor. One query."""
+def read_trades(token: Token, parameters: Mapping[str, str]) -> TradeList:
+    """Return the trades by the parameters of a page; the newest ones without a cursor. One query.
+
+    Raises PageInputError, and ReplicaBehindError for the cursor of the primary.
+    """
     traded = TradedToken(token.pk, token.deployed_at, token.decimals, quote_decimals(token), token.locker_address)
-    try:
-        start = parse_trade_cursor(cursor)
-    except CursorError:
-        cursor, start = "", parse_trade_cursor(None)
+    start = parse_page_cursor(parameters, parse_trade_cursor)
     page = fetch_trade_page(traded, limit=TRADES_SHOWN, cursor=start)
     rows = [_row(trade, token, decimals=traded.quote_decimals or 0) for trade in page.trades]
-    return TradeList(rows=rows, cursor=page.cursor, is_newest=not cursor)
+    return TradeList(rows=rows, cursor=page.cursor, is_newest=not parameters.get("cursor"))
 
 
 def _row(trade: dict[str, Any], token: Token, *, decimals: int) -> ListedTrade:

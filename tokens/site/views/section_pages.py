@@ -54,7 +54,7 @@ def creator_page(request: HttpRequest, text: str) -> HttpResponse:
         creator = creator_facts.parse_creator(text)
     except ValueError as error:
         raise Http404 from error
-    page = creator_facts.read_launches(creator, request.GET.get("cursor", ""))
+    page = creator_facts.read_launches(creator, request.GET.dict())
     context = {
         "creator": creator,
         "profile": creator_facts.read_user(creator),

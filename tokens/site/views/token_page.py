@@ -49,7 +49,7 @@ def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpRespons
 def token_trades(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render a token's trades, newest first, by cursor; the token's page refreshes its list from here."""
     token = find_token_or_404(chain_id, address)
-    context = describe_token(token) | {"trades": read_trades(token, request.GET.get("cursor", ""))}
+    context = describe_token(token) | {"trades": read_trades(token, request.GET.dict())}
     return TemplateResponse(request, "site/token_trades.html", context, headers=_HEADERS)
 
 
@@ -85,7 +85,7 @@ def _parts(token: Token, request: HttpRequest) -> dict[str, Any]:
     return {
         "day": read_day_trades(token),
         "chart": read_chart(token, choose_chart(token, request.GET.dict())),
-        "trades": read_trades(token),
+        "trades": read_trades(token, {}),
         "claims": read_claims(token),
         "creator": read_creator(token),
         "verification": read_verification(token),

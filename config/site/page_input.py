@@ -1,0 +1,44 @@
+"""Input of public pages: parameters of their URLs, and the refusal of values that break their rules."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TypeVar
+
+from django.utils.translation import gettext
+
+from config.cursors import CursorError
+
+Position = TypeVar("Position")
+
+# Percent-encoded, the longest search and the longest cursor have 2,800 characters.
+MAX_QUERY_STRING = 4_000
+
+
+class PageInputError(ValueError):
+    """Parameter of a public page that breaks a rule; `config.api.page_limits` responds with the page of both."""
+
+    def __init__(self, field: str, rule: str) -> None:
+        super().__init__(f"{field} {rule}")
+        self.field = field
+        self.rule = rule
+
+
+def parse_choice(values: Mapping[str, str], field: str, choices: Collection[str]) -> str:
+    """Return the value of a parameter that must be one of these; empty without a value. Raises PageInputError."""
+    text = values.get(field, "")
+    if text and text not in choices:
+        raise PageInputError(field, gettext("must be one of: %(choices)s") % {"choices": ", ".join(choices)})
+    return text
+
+
+def parse_page_cursor(values: Mapping[str, str], parse: Callable[[str], Position]) -> Position:
+    """Return the position in the parameter `cursor`, parsed by `parse`. Raises PageInputError for its CursorError."""
+    try:
+        return parse(values.get("cursor", ""))
+    except CursorError as error:
+        raise PageInputError("cursor", gettext("must be that of a link on an earlier page of this list")) from error
+
+
+def refuse_longer(text: str, field: str, most: int) -> None:
+    """Raise PageInputError for a text with more than `most` characters."""
+    if len(text) > most:
+        raise PageInputError(field, gettext("must have at most %(number)s characters") % {"number": most})
