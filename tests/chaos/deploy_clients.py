@@ -15,14 +15,13 @@ import requests
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
 from tests.processes.service_processes import HOST
+from tests.processes.waiting import wait_for
 
 # Account 9 of the node: it only ever receives.
 ADMIN = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 # Retried errors: rate limits and outages. Any other error of the service is final.
 _AGAIN = frozenset({429, 502, 503, 504})
 _PAUSE_SECONDS = 0.1
-# Interval between two polls of a deployment.
-_LOOK_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -105,13 +104,14 @@ class Partner:
 
     def wait(self, request_key: str, *, seconds: float = 120.0) -> dict[str, Any]:
         """Return a deployment's status once it is indexed or failed; fail after the seconds."""
-        deadline = time.monotonic() + seconds
-        while True:
+
+        def settled() -> dict[str, Any] | None:
             status = self.status(request_key)
-            if status is not None and status["status"] in ("indexed", "failed"):
-                return status
-            assert time.monotonic() < deadline, f"after {seconds} s the order is {status}"
-            time.sleep(_LOOK_SECONDS)
+            return status if status is not None and status["status"] in ("indexed", "failed") else None
+
+        status = wait_for(settled, seconds=seconds)
+        assert status is not None
+        return status
 
 
 def order(name: str, *, request_key: str | None = None, **parts: Any) -> dict[str, Any]:

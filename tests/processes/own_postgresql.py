@@ -2,12 +2,12 @@
 
 import signal
 import subprocess
-import time
 from pathlib import Path
 from urllib.parse import quote
 
 from development.servers.programs import Postgres
 from development.servers.unprivileged import chown_tree
+from tests.processes.waiting import wait_for
 
 _START_SECONDS = 60.0
 
@@ -39,15 +39,14 @@ class OwnPostgres:
 
     def start(self) -> None:
         """Start it, and wait until it takes connections."""
-        deadline = time.monotonic() + _START_SECONDS
         self._process: subprocess.Popen[bytes] = self._server.start()
-        while not self._server.is_ready(self._process.pid):
-            assert time.monotonic() < deadline, "PostgreSQL did not start"
-            if self._process.poll() is not None:
-                # Sessions of the killed server hold its shared memory until they end.
-                time.sleep(0.1)
-                self._process = self._server.start()
-            time.sleep(0.02)
+        wait_for(self._is_ready, seconds=_START_SECONDS)
+
+    def _is_ready(self) -> bool:
+        if self._process.poll() is not None:
+            # Sessions of the killed server hold its shared memory until they end.
+            self._process = self._server.start()
+        return self._server.is_ready(self._process.pid)
 
     def kill(self) -> None:
         """End it as `kill -9` does; its sessions end with it."""

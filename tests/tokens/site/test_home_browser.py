@@ -5,13 +5,11 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 from playwright.sync_api import expect
-from pytest_django.live_server_helper import LiveServer
 
 from tests.html_pages import HOSTILE
-from tests.processes.chromium import Visit, open_browser, visit
+from tests.processes.chromium import Visit, browse_site
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.tokens.market.stored_trades import make_candle
 from tests.tokens.site.event_stream import EventStream, open_stream
@@ -30,19 +28,14 @@ def stream(settings) -> Iterator[EventStream]:
 
 
 @pytest.fixture
-def site(transactional_db, settings, stream, monkeypatch) -> Iterator[Visit]:
-    """Return a visit of the home page that is not opened yet, with the tokens of `make_tokens`."""
+def site(transactional_db, settings, stream) -> Iterator[Visit]:
+    """Return a visit of the home page, with the tokens of `make_tokens`."""
     settings.ALLOWED_HOSTS, settings.RPC_URLS = ["localhost"], {8453: ("http://127.0.0.1:1",), 42161: ("http://x",)}
-    # Playwright runs an event loop in this thread, in which Django would refuse to read and write rows.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-    server = LiveServer("localhost")
-    with open_browser() as browser:
+    with browse_site() as browse:
         make_tokens()
-        visited = visit(browser, server.url)
+        visited = browse("/")
         yield visited
         visited.page.close()
-        connection.close()
-    server.stop()
 
 
 def make_tokens() -> None:
@@ -141,6 +134,17 @@ def test_filters_sorts_and_more_change_the_list_and_the_url(site):
     page.get_by_role("link", name="Trending").click()
     expect(page.get_by_role("link", name="Trending")).to_have_attribute("aria-current", "page")
     assert symbols(site)[0] == "N33"
+    assert_clean(site)
+
+
+def test_a_refused_search_is_explained_where_the_list_is(site):
+    page, search = site.page, site.page.get_by_role("searchbox")
+    search.evaluate("box => box.removeAttribute('maxlength')")
+    search.fill("x" * 101)
+    expect(page.locator("#list")).to_contain_text("q must have at most 100 characters.")
+    search.fill("number 17")
+    expect(page.locator(".token a")).to_have_text(["N17"])
+    site.errors = [error for error in site.errors if "400 (Bad Request)" not in error]
     assert_clean(site)
 
 

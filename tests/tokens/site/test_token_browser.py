@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from django.db import connection
 from django.test import override_settings
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
-from pytest_django.live_server_helper import LiveServer
 
-from tests.processes.chromium import Visit, open_browser, visit
+from tests.processes.chromium import Visit, browse_site
 from tests.processes.template_database import restore_template_rows
 from tests.tokens.market.stored_trades import make_trade
 from tests.tokens.site.token_scenes import make_scene
@@ -29,22 +27,18 @@ def token(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
         restore_template_rows()
 
 
-@pytest.fixture(scope="module")
-def server(token: Token) -> Iterator[LiveServer]:
-    server = LiveServer("localhost")
-    yield server
-    server.stop()
-
-
 @pytest.fixture
-def site(server: LiveServer, token: Token) -> Iterator[Visit]:
+def site(token: Token) -> Iterator[Visit]:
     """Return the token's page in a new profile."""
-    # Playwright runs an event loop in this thread, in which Django would refuse to begin the tests' transactions.
-    with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        yield visit(browser, f"{server.url}/tokens/{token.chain_id}/{token.contract_address}")
-        # Inside the event loop this is another connection than outside, to which nothing else has access.
-        connection.close()
+    # Opened for each test, after its transaction: rows written while it is open are committed, and the server has them.
+    with browse_site() as browse:
+        visited = browse(path_of(token))
+        yield visited
+        visited.page.close()
+
+
+def path_of(token: Token) -> str:
+    return f"/tokens/{token.chain_id}/{token.contract_address}"
 
 
 def assert_clean(site: Visit) -> None:
@@ -141,38 +135,31 @@ def test_an_address_is_checked_in_place(site):
     assert_clean(site)
 
 
-def test_trades_are_refreshed_unless_they_are_in_use(server, token):
-    with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        page = browser.new_page()
-        page.clock.install()
-        requests: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(f"{server.url}/tokens/{token.chain_id}/{token.contract_address}")
-        page.locator("#trades a").first.focus()
-        page.clock.run_for(20_000)
-        assert not [url for url in requests if url.endswith("/trades")]
-        page.locator("#chart-title").click()
-        page.locator("body").evaluate("body => document.activeElement.blur()")
-        make_trade(token, block=1_000_001, at=timezone.now(), amount_token=777 * 10**21)
-        page.clock.run_for(6_000)
-        page.locator("#trades td", has_text="777K").wait_for()
-        assert [url for url in requests if url.endswith("/trades")]
-        connection.close()
+def test_trades_are_refreshed_unless_they_are_in_use(site, token):
+    page = site.page
+    page.clock.install()
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.reload()
+    page.locator("#trades a").first.focus()
+    page.clock.run_for(20_000)
+    assert not [url for url in requests if url.endswith("/trades")]
+    page.locator("#chart-title").click()
+    page.locator("body").evaluate("body => document.activeElement.blur()")
+    make_trade(token, block=1_000_001, at=timezone.now(), amount_token=777 * 10**21)
+    page.clock.run_for(6_000)
+    page.locator("#trades td", has_text="777K").wait_for()
+    assert [url for url in requests if url.endswith("/trades")]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_wider_than_the_screen(server, token, scheme):
-    with pytest.MonkeyPatch.context() as patch, open_browser() as browser:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        visited = visit(browser, f"{server.url}/tokens/{token.chain_id}/{token.contract_address}")
-        page = visited.page
-        page.emulate_media(color_scheme=scheme)
-        for path, name in (("/tokens", "token"), ("/embed/tokens", "embed")):
-            for width in WIDTHS:
-                page.set_viewport_size({"width": width, "height": 800})
-                page.goto(f"{server.url}{path}/{token.chain_id}/{token.contract_address}")
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
-                visited.photograph(f"{name}-{width}-{scheme}", whole=True)
-        assert_clean(visited)
-        connection.close()
+def test_nothing_is_wider_than_the_screen(site, token, scheme):
+    page = site.page
+    page.emulate_media(color_scheme=scheme)
+    for path, name in ((path_of(token), "token"), (f"/embed{path_of(token)}", "embed")):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            page.goto(f"http://{site.host}{path}")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
+            site.photograph(f"{name}-{width}-{scheme}", whole=True)
+    assert_clean(site)
