@@ -293,7 +293,8 @@ def _greeting(
     databases = "" if home == local else f"\n  Databases         {home}"
     user = _TRY_AS_USER.format(address=shlex.quote(f"{address}/api/pretoken/pending")) if has_users else ""
     return f"""
-  Launchboard       {address}  (documentation: {address}/api/docs)
+{_site_greeting(address)}
+  API               {address}/api/docs
   Administration    {address}/admin/  ({login})
   Partner key       {accounts["partnerKey"]}
 {run_chains.chains_greeting(environment, address)}
@@ -304,6 +305,13 @@ def _greeting(
   Stream            curl -N {shlex.quote(f"{settings.STREAM_URL}/api/tokens/stream")}
 {market}{events}{deploying}{user}  Ctrl-C stops everything.
 """
+
+
+def _site_greeting(address: str) -> str:
+    """Return the greeting's lines about the public pages of this installation."""
+    sections = {"leaderboard": "Leaderboard", "status": "Status", "docs": "First steps"}
+    pages = {title: section for section, title in sections.items() if section in settings.SITE_SECTIONS}
+    return "\n".join(f"  {title:<17} {address}/{path}" for title, path in {"Public site": "", **pages}.items())
 
 
 def _address(environment: Mapping[str, str]) -> str:

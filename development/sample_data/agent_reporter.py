@@ -43,7 +43,7 @@ def ranking_settings(given: Mapping[str, str]) -> dict[str, str]:
 def leaderboard_greeting(address: str, *, are_samples: bool) -> str:
     """Return the greeting's line about the leaderboard."""
     whose = "SAMPLE DATA of made-up agents" if are_samples else "of agents that partners report on"
-    return f"  Leaderboard       {address}/api/droid/leaderboard  ({whose})"
+    return f"  Rankings          {address}/api/droid/leaderboard  ({whose})"
 
 
 def main() -> NoReturn:

@@ -295,9 +295,14 @@ def test_it_shows_sample_launches_by_sample_people_where_nothing_is_set(sample_r
     status, pending = sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token}")
     assert (status, json.loads(pending)) == (200, {"pendingPretokens": []})
     assert sample_run.get("/api/pretoken/pending", Authorization=f"Bearer {token[:-4]}AAAA")[0] == 401
+    # Pages for visitors come first, and no process of a healthy start has an error.
+    pages = dict(re.findall(r"^  ([\w ]+?) +http://127\.0\.0\.1:\d+(/\w*)$", sample_run.output(), re.MULTILINE))
+    assert pages == {"Public site": "/", "Leaderboard": "/leaderboard", "Status": "/status", "First steps": "/docs"}
+    assert all(sample_run.get(path)[0] == 200 for path in pages.values())
+    assert "CommandError" not in sample_run.output()
     # What made-up agents do is reported and ranked.
     ranked = re.search(
-        r"Leaderboard       http://127\.0\.0\.1:\d+(/\S+)  \(SAMPLE DATA of made-up agents\)\n", sample_run.output()
+        r"Rankings          http://127\.0\.0\.1:\d+(/\S+)  \(SAMPLE DATA of made-up agents\)\n", sample_run.output()
     )
     assert ranked
     assert len(sample_run.children("development.sample_data.agent_reporter")) == 1

@@ -1,9 +1,10 @@
 """`manage.py compute_leaderboard`: build rankings now, before they are due."""
 
 import argparse
+import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from config.postgresql.advisory_locks import LockHeldError
 from leaderboard.models import Interval
@@ -24,9 +25,8 @@ class Command(BaseCommand):
         for interval in [Interval(chosen)] if chosen else Interval:
             try:
                 snapshot = snapshot_building.build_snapshot(interval)
-            except LockHeldError as error:
-                raise CommandError(
-                    "a worker is building a ranking; try again when it has finished",
-                    returncode=schedule.LOCK_HELD_STATUS,
-                ) from error
+            except LockHeldError:
+                # No error of the process of a worker that finds another one at work.
+                self.stdout.write("A worker is building a ranking; try again when it has finished.")
+                sys.exit(schedule.LOCK_HELD_STATUS)
             self.stdout.write(f"{interval}: {snapshot.ranked} agents ranked in {snapshot.took_seconds:.1f} s")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.conf import settings as django_settings
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
@@ -233,7 +233,7 @@ def test_a_ranking_that_is_due_is_the_first_of_all_in_its_turn(settings, late):
     assert {turn[0] for turn in turns} == {"24h", late}
 
 
-def test_the_task_makes_what_is_due(monkeypatch, service_environment):
+def test_the_task_makes_what_is_due(monkeypatch, service_environment, capfd):
     for name, value in service_environment.items():
         monkeypatch.setenv(name, value)
     AgentFactory(launched=True)
@@ -241,9 +241,11 @@ def test_the_task_makes_what_is_due(monkeypatch, service_environment):
         tasks.make_ranking(Interval.WEEK.value)
     assert Snapshot.objects.get().interval == Interval.WEEK
     Snapshot.objects.update(computed_at=AT)
+    capfd.readouterr()
     with session_lock(schedule.RANKING_LOCK):
         tasks.make_ranking(Interval.WEEK.value)
     assert Snapshot.objects.count() == 1
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_task_fails_with_its_process(monkeypatch, service_environment):
@@ -262,9 +264,10 @@ def test_operators_have_rankings_made_before_they_are_due(capsys):
     assert Snapshot.objects.filter(is_current=True).count() == 3 and Snapshot.objects.count() == 4
     with (
         session_lock(schedule.RANKING_LOCK),
-        pytest.raises(CommandError, match="a worker is building a ranking"),
+        pytest.raises(SystemExit, match="75"),
     ):
         call_command("compute_leaderboard")
+    assert capsys.readouterr().out.endswith("A worker is building a ranking; try again when it has finished.\n")
 
 
 @pytest.mark.django_db
