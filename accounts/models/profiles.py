@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from config.queue import Leased, LeasedQuerySet
+from config.site.formats import plain
 
 # Maximum of PostgreSQL's bigint.
 MAX_FID = 2**63 - 1
@@ -77,4 +78,4 @@ class SocialProfile(Leased):
         ]
 
     def __str__(self) -> str:
-        return f"{self.username or '(no name)'}, FID {self.fid}"
+        return f"{plain(self.username) or '(no name)'}, FID {self.fid}"

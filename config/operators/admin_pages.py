@@ -21,6 +21,7 @@ from django.utils.functional import cached_property
 from django_filters import FilterSet
 from unfold.admin import ModelAdmin
 
+from config.operators.neutral_pages import list_columns
 from config.operators.row_links import action_name
 from config.operators.time_fields import LocalDateTimeField, LocalDateTimeWidget
 from config.queue import LeasedQuerySet, QueueState
@@ -64,6 +65,14 @@ class ListedAdmin(ModelAdmin):
         if any("\0" in value for values in request.GET.lists() for value in values[1]):
             raise IncorrectLookupParameters
         return super().get_changelist_instance(request)
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Return the columns; texts of others can't deceive in them, or fill a page."""
+        return list_columns(self.model, super().get_list_display(request))
+
+    def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
+        """Return the columns that are links, among those of `get_list_display`."""
+        return list_columns(self.model, super().get_list_display_links(request, list_display) or ())
 
     def useless_actions(self, row: Any) -> tuple[str, ...]:
         """Return the actions without use for a row; a name is the last part of the action's path."""

@@ -104,6 +104,7 @@ UNFOLD: dict[str, Any] = {
     # Without an icon of the installation.
     "SITE_SYMBOL": "rocket_launch",
     "SITE_FAVICONS": [{"rel": "icon", "href": lambda request: asset_url("icon")}],
+    "STYLES": [lambda request: asset_url("operators.css")],
     "SCRIPTS": [lambda request: asset_url("time-zone.js")],
     "ENVIRONMENT": zone_label,
     "SITE_URL": "/",

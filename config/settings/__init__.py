@@ -276,6 +276,8 @@ STATIC_URL = "static/"
 # WhiteNoise serves the packages' own files, so that no `collectstatic` step can be forgotten.
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
+# Times of the admin site, which is English.
+FORMAT_MODULE_PATH = "config.operators.date_formats"
 TIME_ZONE = "UTC"
 
 # Log-in of operators.

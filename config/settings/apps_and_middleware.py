@@ -43,6 +43,7 @@ MIDDLEWARE = [
     "config.edge.representation.conditional_get",
     "config.edge.representation.CompressionMiddleware",
     "config.operators.middleware.content_security_policy",
+    "config.operators.neutral_pages.neutral_pages",
     "config.operators.local_times.operator_time_zone",
     "config.site.languages.page_language",
     "config.operators.middleware.PageSessionMiddleware",

@@ -21,7 +21,7 @@ register.simple_tag(asset_url, name="asset")
 
 # Marks of direction, zero-width and other characters without a glyph, besides the joiner and the selectors that emoji
 # consist of: a reader could take a text with them for another one.
-_DECEIVING = re.compile(
+DECEIVING = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
@@ -64,7 +64,7 @@ def _parts(text: str, length: int) -> list[tuple[str, bool]]:
     whole = len(cut) <= length and len(text) <= 4 * length
     cut = cut if whole else cut[: length - 1].rstrip() + "…"
     parts, end = [], 0
-    for found in _DECEIVING.finditer(cut):
+    for found in DECEIVING.finditer(cut):
         parts += [(cut[end : found.start()], False), (f"<U+{ord(found[0]):04X}>", True)]
         end = found.end()
     return [part for part in (*parts, (cut[end:], False)) if part[0]]

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, Value, When
 from django.db.models.functions import Lower
 
+from config.site.formats import plain
 from tokens.chains.registry.entry_rules import LONGEST_GENERATION_NAME
 from tokens.models.expressions import INTERFACE
 
@@ -255,7 +256,7 @@ class Token(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.symbol or '(no symbol)'} {self.contract_address} on {self.chain_id}"
+        return f"{plain(self.symbol) or '(no symbol)'} {self.contract_address} on {self.chain_id}"
 
     @property
     def warnings(self) -> list[str]:
