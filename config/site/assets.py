@@ -13,11 +13,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from config.site.colors import color_stylesheet
+from config.site.colors import color_stylesheet, ink_on
 
 _FILES = Path(__file__).parent / "static_files"
 _PICTURES = {"logo": "SITE_LOGO", "logo-dark": "SITE_LOGO_DARK", "icon": "SITE_ICON"}
 _DEFAULT_ICON = _FILES / "icon.svg"
+# Colors of the default icon, which are replaced by the installation's.
+_ICON_COLOR, _ICON_INK = b"#2456d6", b"#fff"
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".ico": "image/x-icon",
@@ -69,13 +71,18 @@ def asset_url(name: str) -> str:
 def _assets() -> dict[str, Asset]:
     """Return all assets by name, read once for each process."""
     files = {path.name: path for path in sorted(_FILES.iterdir())}
-    pictures = {"icon": _DEFAULT_ICON} | {
-        name: path for name, setting in _PICTURES.items() if (path := getattr(settings, setting))
-    }
+    pictures = {name: path for name, setting in _PICTURES.items() if (path := getattr(settings, setting))}
     bodies = {name: (path.read_bytes(), path.suffix.lower()) for name, path in (files | pictures).items()}
     stylesheet, suffix = bodies["site.css"]
     bodies["site.css"] = (stylesheet + color_stylesheet(), suffix)
+    bodies.setdefault("icon", (_colored_icon(), _DEFAULT_ICON.suffix))
     return {name: _build_asset(name, body, suffix) for name, (body, suffix) in bodies.items()}
+
+
+def _colored_icon() -> bytes:
+    """Return the default icon in SITE_COLOR."""
+    icon = _DEFAULT_ICON.read_bytes().replace(_ICON_INK, ink_on(settings.SITE_COLOR).encode())
+    return icon.replace(_ICON_COLOR, settings.SITE_COLOR.encode())
 
 
 def _build_asset(name: str, body: bytes, suffix: str) -> Asset:

@@ -47,6 +47,11 @@ def readable_on(color: str, surfaces: tuple[str, ...]) -> str:
     raise ValueError(f"no lightness of {color} is readable on {', '.join(surfaces)}")
 
 
+def ink_on(color: str) -> str:
+    """Return white or black, whichever has the greater contrast on a surface of the color."""
+    return max(("#ffffff", "#000000"), key=lambda ink: contrast(parse_color(ink), parse_color(color)))
+
+
 @cache
 def color_stylesheet() -> bytes:
     """Return the CSS custom properties of this installation's two colors."""
@@ -56,9 +61,7 @@ def color_stylesheet() -> bytes:
 
 def _properties(surfaces: tuple[str, ...]) -> str:
     accent = readable_on(settings.SITE_COLOR, surfaces)
-    # On a surface of the accent, text is white or black.
-    ink = max(("#ffffff", "#000000"), key=lambda text: contrast(parse_color(text), parse_color(accent)))
-    return f"--accent:{accent};--on-accent:{ink};--mark:{readable_on(settings.SITE_ACCENT_COLOR, surfaces)}"
+    return f"--accent:{accent};--on-accent:{ink_on(accent)};--mark:{readable_on(settings.SITE_ACCENT_COLOR, surfaces)}"
 
 
 def _luminance(color: Rgb) -> float:

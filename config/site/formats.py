@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from django import template
@@ -77,26 +77,26 @@ def short_address(address: str) -> str:
 
 
 @register.filter
-def compact(value: float | Decimal | int | None) -> str:
+def compact(value: float | Decimal | int | None, digits: int = 3) -> str:
     """Return a number in three significant digits with K, M, B or T, or the language's form of them; empty for None."""
-    if value is None:
+    if value is None or not (amount := Decimal(str(value))).is_finite():
         return ""
-    amount = Decimal(str(value))
-    if not amount.is_finite():
-        return ""
+    # Rounded before the scale is chosen: 999,999 is 1.00M, not 1,000K.
+    amount = Context(prec=digits).plus(amount)
     size = abs(amount)
     for scale, text in _SCALES:
         if scale <= size < _LARGEST:
-            return text % {"number": _significant(amount / scale)}
-    return f"{amount:.2e}" if size >= _LARGEST or 0 < size < _SMALLEST else _significant(amount)
+            return text % {"number": _written_out(amount / scale, digits)}
+    if size >= _LARGEST or 0 < size < _SMALLEST:
+        return local_separators(f"{amount:.{digits - 1}e}")
+    return _written_out(amount, digits)
 
 
-def _significant(amount: Decimal) -> str:
-    """Return three significant digits; of small numbers, the zeros after the point are written out."""
+def _written_out(amount: Decimal, digits: int) -> str:
+    """Return a number of so many significant digits; of small numbers, the zeros after the point are written out."""
     if amount == 0:
         return "0"
-    digits = max(0, 2 - amount.adjusted())
-    return number_format(round(amount, digits), decimal_pos=digits if abs(amount) < 100 else 0, use_l10n=True)
+    return number_format(amount, decimal_pos=max(0, digits - 1 - amount.adjusted()), use_l10n=True)
 
 
 @register.filter
@@ -121,13 +121,26 @@ def in_usd(number: str) -> str:
 
 @register.filter
 def percent(value: float | Decimal | None) -> str:
-    """Return percentage points with their sign: +12.3%; empty for None."""
-    if value is None:
+    """Return a change in percentage points with its sign and one decimal: +12.3%; empty for None."""
+    if value is None or not (change := Decimal(str(value))).is_finite():
         return ""
-    points = Decimal(str(value))
-    text = compact(round(points, 1) if abs(points) < 1000 else points)
+    change = round(change, 1) if abs(change) < 1_000 else change
+    text = compact(change) if abs(change) >= 1_000 else number_format(change, decimal_pos=1, use_l10n=True)
     # Translators: a percentage.
-    return gettext("%(number)s%%") % {"number": f"+{text}" if points > 0 else text}
+    return gettext("%(number)s%%") % {"number": f"+{text}" if change > 0 else text}
+
+
+@register.filter
+def points(value: float | Decimal | None) -> str:
+    """Return a share or fee in percentage points without the sign of percent: at most two decimals; empty for None.
+
+    Shares that would be 0 in two decimals, and impossible ones from 1,000 on, have one digit.
+    """
+    if value is None or not (share := Decimal(str(value))).is_finite():
+        return ""
+    if abs(share) >= 1_000 or not (rounded := round(share, 2)):
+        return compact(share, 1)
+    return number_format(rounded.normalize(), use_l10n=True)
 
 
 @register.filter

@@ -3,11 +3,21 @@
 import html
 import os
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
+
+from config.environment.variables import BASE_DIR
+
+_PACKAGES = BASE_DIR / "development" / "devchain" / "node_modules"
+# In a file whose name ends in .mts, code may await without a package.json. Types are those of Node: with those of
+# browsers, the body of a response is of any type.
+_COMPILER_OPTIONS = ("--strict", "--target", "es2023", "--lib", "es2023", "--module", "nodenext", "--types", "node")
 
 
 def read_examples(page: str) -> dict[tuple[str, str], str]:
@@ -23,10 +33,27 @@ def command(language: str, code: str, directory: Path) -> list[str]:
     """Return the command that runs an example."""
     if language == "curl":
         return ["/bin/sh", "-c", code]
-    # Without types that Node would have to remove, the examples are JavaScript modules, too.
-    path = directory / ("example.py" if language == "python" else "example.mjs")
-    path.write_text(code)
-    return [sys.executable, str(path)] if language == "python" else ["node", str(path)]
+    if language == "python":
+        path = directory / "example.py"
+        path.write_text(code)
+        return [sys.executable, str(path)]
+    compile_typescript({"example": code}, directory)
+    return ["node", str(directory / "example.mjs")]
+
+
+def compile_typescript(examples: Mapping[str, str], directory: Path, *options: str) -> None:
+    """Check the types of examples by name and compile them to JavaScript; fail the test with the compiler's output."""
+    for name, code in examples.items():
+        (directory / f"{name}.mts").write_text(code)
+    node = shutil.which("node")
+    assert node, "There is no node: install Node 20."
+    files = [f"{name}.mts" for name in examples]
+    types = ("--typeRoots", str(_PACKAGES / "@types"))
+    arguments = (*_COMPILER_OPTIONS, *types, "--noEmitOnError", *options, *files)
+    compiler = [node, str(_PACKAGES / "typescript" / "bin" / "tsc"), *arguments]
+    done = subprocess.run(compiler, cwd=directory, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        pytest.fail(done.stdout + done.stderr)
 
 
 def run_example(language: str, code: str, directory: Path, **variables: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import F, Value
 from django.db.models.functions import Greatest, Least
+from django.utils import timezone
 
 from config.http.errors import PermanentError
 from tokens.chains.evm.evm_chain import Chain
@@ -35,7 +36,7 @@ def halt_chain(chain_id: int, reason: str, *, last: FollowedBlock) -> ChainHalte
     with transaction.atomic():
         chain_lock.lock_exclusive(chain_id)
         reorg_window.check_newest(chain_id, last)
-        ChainHead.objects.filter(pk=chain_id).update(halted=reason)
+        ChainHead.objects.filter(pk=chain_id).update(halted=reason, halted_at=timezone.now(), resumed_at=None)
     return ChainHaltedError(reason)
 
 
@@ -82,6 +83,7 @@ def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
         )
         unwound = unwinding.unwind_blocks(chain_id, above=to)
         newest = reorg_window.read_newest_block(chain_id)
+        ChainHead.objects.filter(pk=chain_id).exclude(halted="").update(resumed_at=timezone.now())
         # Until a node reports the head, the historical sync must request no block that the chain may have dropped.
         ChainHead.objects.filter(pk=chain_id).update(
             halted="", followed=newest.number if newest else None, final=Least("final", Value(to))

@@ -67,6 +67,12 @@ def generation_label(name: str) -> str:
     return generation.type if generation else name
 
 
+def generation_version(name: str) -> str | None:
+    """Return the launchpad's number of a generation, such as 3.1; None if it has none or is not in the registry."""
+    generation = registry().generations.get(name)
+    return generation.version if generation else None
+
+
 def quote_symbol(address: str, *, chain_id: int | None) -> str | None:
     """Return the symbol of the quote token at an address, on one chain or on any; None if there is none."""
     quotes = (

@@ -68,6 +68,9 @@ class ChainHead(models.Model):
     followed_at = models.DateTimeField(null=True, blank=True)
     # The reason why following was halted until an operator resumes it; empty while it runs.
     halted = models.TextField(blank=True)
+    # When the last halt began, and when an operator ended it; None if unknown.
+    halted_at = models.DateTimeField(null=True, blank=True)
+    resumed_at = models.DateTimeField(null=True, blank=True)
     # The last error, without URLs; cleared by the next success.
     trouble = models.TextField(blank=True)
     # The following process: host name and process id.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Min, OuterRef, Subquery
@@ -30,6 +30,13 @@ class ChainProgress(StrEnum):
     HALTED = "halted"
 
 
+class HaltPeriod(NamedTuple):
+    """Beginning and end of a halt; None while it goes on."""
+
+    began_at: datetime
+    ended_at: datetime | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChainReport:
     """What the status page shows of a chain. None is unknown."""
@@ -48,7 +55,11 @@ class ChainReport:
     is_final_only: bool
     counts_trades: bool
     market_source: str
+    # When a halt began that is not over; None also if that is unknown.
+    halted_since: datetime | None
+    # The last incident: a corrected verification or a halt, whichever is later.
     alarm: CoverageAlarm | None
+    halt: HaltPeriod | None
 
 
 def read_chain_reports(now: datetime) -> list[ChainReport]:
@@ -80,6 +91,9 @@ def _build_report(head: Any, state: ChainState, alarm: CoverageAlarm | None) -> 
     chain_id = state.chain_id
     progress = _progress(state)
     # Before the first verification it is the block before the first one.
+    is_known = head.halted_at and (head.resumed_at or state.is_halted)
+    halt = HaltPeriod(head.halted_at, head.resumed_at) if is_known else None
+    is_halt_later = halt and (halt.ended_at is None or alarm is None or alarm.raised_at < halt.ended_at)
     is_verified = state.verified is not None and state.verified >= head.first_block
     return ChainReport(
         chain_id=chain_id,
@@ -92,7 +106,9 @@ def _build_report(head: Any, state: ChainState, alarm: CoverageAlarm | None) -> 
         is_final_only=chain_id == settings.SOLANA_CHAIN_ID,
         counts_trades=has_own_trades(chain_id),
         market_source=_market_source(chain_id),
-        alarm=alarm,
+        halted_since=head.halted_at if state.is_halted else None,
+        alarm=None if is_halt_later else alarm,
+        halt=halt if is_halt_later else None,
     )
 
 

@@ -15,8 +15,8 @@ class ChartFrame(NamedTuple):
     bottom: float
 
 
-PAGE_FRAME = ChartFrame(width=640, height=360, right=506, bottom=332)
-EMBED_FRAME = ChartFrame(width=640, height=240, right=506, bottom=212)
+PAGE_FRAME = ChartFrame(width=640, height=360, right=488, bottom=332)
+EMBED_FRAME = ChartFrame(width=640, height=240, right=488, bottom=212)
 _TOP = 12
 # Part of the height for bars that volumes have, below the prices, and the gap between both.
 _VOLUME_PART, _GAP = 0.18, 10

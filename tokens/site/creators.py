@@ -1,7 +1,8 @@
 """Creators of tokens: the user or wallet that launched a token, and how many launches a creator has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from config.postgresql.replica import read_connection
 from config.site.formats import COUNTED_LAUNCHES
@@ -42,6 +43,11 @@ def creator_of(token: Token) -> Creator:
     address = token.requestor_address or token.msg_sender
     key = address if token.requestor_fid is None else str(token.requestor_fid)
     return Creator(key, token.requestor_fid, address)
+
+
+def user_name(user: Mapping[str, Any] | None) -> str:
+    """Return the name of a user on all pages: the user name of the social profile, or else its display name, or ""."""
+    return (user and (user["username"] or user["displayName"])) or ""
 
 
 def count_launches(creators: Iterable[Creator]) -> dict[str, int]:

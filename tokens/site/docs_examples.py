@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from functools import cache
 
 from django.conf import settings
+from django.db.models import F
+from django.db.models.lookups import IsNull
 from django.utils.translation import gettext_lazy
 
 from config.environment.variables import BASE_DIR
 from tokens.models import Token
 
+# The token of the examples is chosen among so many of the newest.
+_CANDIDATES = 500
+
 _FILES = BASE_DIR / "templates" / "site" / "docs_examples"
 # Code -> name and suffix of the language.
 LANGUAGES = {"curl": ("curl", ".sh"), "python": ("Python", ".py"), "typescript": ("TypeScript", ".ts")}
 
-# What stands in the files for this installation's URL, and for its newest token.
+# What stands in the files for this installation's URL, and for its token.
 _PLACEHOLDERS = re.compile(r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|\b8453\b")
 _BASE, _ADDRESS, _TX_HASH, _CHAIN_ID = "https://launchboard.example", f"0x{1:040}", f"0x{2:064}", "8453"
 
@@ -50,7 +55,7 @@ _TASKS = {
     ),
     "token": (
         gettext_lazy("Read one token"),
-        gettext_lazy("By the id of its chain and its address. The examples have the newest token here."),
+        gettext_lazy("By the id of its chain and its address. The examples have a new token here."),
     ),
     "trades": (
         gettext_lazy("Read trades and candles"),
@@ -79,9 +84,8 @@ _TASKS = {
 
 
 def build_tasks() -> list[Task]:
-    """Return all tasks, with examples about the newest listed token; one query."""
-    newest = Token.objects.listed().order_by("-deployed_at", "-id").only("chain_id", "contract_address", "tx_hash")
-    token = newest.first()
+    """Return all tasks, with examples about one token of this installation; one query."""
+    token = _example_token()
     values = {_BASE: settings.SITE_URL}
     if token is not None:
         values |= {_ADDRESS: token.contract_address, _TX_HASH: token.tx_hash, _CHAIN_ID: str(token.chain_id)}
@@ -89,6 +93,13 @@ def build_tasks() -> list[Task]:
         Task(slug, str(title), str(text), tuple(_build_example(slug, language, values) for language in LANGUAGES))
         for slug, (title, text) in _TASKS.items()
     ]
+
+
+def _example_token() -> Token | None:
+    """Return the newest listed token with stored trades among the newest _CANDIDATES; the newest one without any."""
+    newest = Token.objects.listed().order_by("-deployed_at", "-id").values("pk")[:_CANDIDATES]
+    tokens = Token.objects.filter(pk__in=newest).only("chain_id", "contract_address", "tx_hash")
+    return tokens.order_by(IsNull(F("market__last_trade_at"), True), "-deployed_at", "-id").first()
 
 
 def _build_example(slug: str, language: str, values: dict[str, str]) -> Example:

@@ -6,7 +6,7 @@ from django.http import Http404
 
 from tokens.chains.addresses import parse_address
 from tokens.installation import installed_registry
-from tokens.installation.installed_registry import generation_label
+from tokens.installation.installed_registry import generation_label, generation_version
 from tokens.models import Token
 
 _MAX_CHAIN_ID = 2**63 - 1
@@ -36,6 +36,7 @@ def describe_token(token: Token) -> dict[str, Any]:
     return {
         "token": token,
         "type": generation_label(token.generation),
+        "version": generation_version(token.generation),
         "chain": installed_registry.chain_name(token.chain_id),
         "explorer_page": installed_registry.explorer_token_page(token.chain_id, token.contract_address),
     }

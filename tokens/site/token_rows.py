@@ -11,7 +11,7 @@ from accounts.profiles import social_refresh
 from tokens.installation import installed_registry
 from tokens.models import Market, Token
 from tokens.models.candle import DAY
-from tokens.site.creators import Creator, count_launches, creator_of
+from tokens.site.creators import Creator, count_launches, creator_of, user_name
 from tokens.site.sparklines import Sparkline, draw_sparklines
 from tokens.site.warning_texts import WarningText, warning_texts
 
@@ -54,7 +54,7 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
     creators = {token.pk: creator_of(token) for token in tokens}
     launches = count_launches(creators.values())
     names = _creator_names({creator.fid for creator in creators.values() if creator.fid is not None})
-    sparklines = draw_sparklines(token_ids, now=timezone.now())
+    sparklines = draw_sparklines({token.pk: token.deployed_at for token in tokens}, now=timezone.now())
     return [
         TokenRow(
             token=token,
@@ -82,4 +82,4 @@ def _select_tokens(token_ids: Sequence[int]) -> QuerySet[Any]:
 def _creator_names(fids: set[int]) -> dict[int | None, str]:
     """Return FID -> name of the social profiles that were fetched."""
     users = social_refresh.users_by_fid(fids) if fids else {}
-    return {fid: user["username"] or user["displayName"] or "" for fid, user in users.items()}
+    return {fid: user_name(user) for fid, user in users.items()}

@@ -8,4 +8,5 @@ const response = await fetch("https://launchboard.example/api/tokens/index", {
   body: JSON.stringify(body),
 });
 if (!response.ok) throw new Error(await response.text());
-console.log((await response.json()).url);
+const indexed = (await response.json()) as { url: string | null };
+console.log(indexed.url);

@@ -19,6 +19,13 @@ from config.site import formats
         (1234567, "1.23M"),
         (999, "999"),
         (1000, "1.00K"),
+        (9_994, "9.99K"),
+        (9_999, "10.0K"),
+        (999.6, "1.00K"),
+        (999_999, "1.00M"),
+        (Decimal("-99999"), "-100K"),
+        (9.999, "10.0"),
+        (0.0099999, "0.0100"),
         (12.3456, "12.3"),
         (0.000012345, "0.0000123"),
         (Decimal("-1500"), "-1.50K"),
@@ -36,13 +43,56 @@ def test_numbers_have_three_significant_digits(value, text):
 def test_amounts_have_the_form_of_the_language():
     with translation.override("de"):
         assert (formats.usd(1234567), formats.percent(-12.34)) == ("1,23\xa0Mio.\xa0$", "-12,3\xa0%")
-    assert (formats.usd(-5), formats.usd(None), formats.percent(0), formats.percent(None)) == ("-$5.00", "", "0%", "")
-    assert (formats.percent(12.34), formats.direction(-1), formats.direction(0)) == ("+12.3%", "down", "")
+    assert (formats.usd(-5), formats.usd(None), formats.percent(None)) == ("-$5.00", "", "")
+    assert (formats.direction(-1), formats.direction(0)) == ("down", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (12.34, "+12.3%"),
+        (5, "+5.0%"),
+        (0.5, "+0.5%"),
+        (-0.04, "0.0%"),
+        (0, "0.0%"),
+        (-100, "-100.0%"),
+        (999.96, "+1.00K%"),
+        (float("nan"), ""),
+    ],
+)
+def test_changes_have_one_decimal(value, text):
+    assert formats.percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (100, "100"),
+        (Decimal("10.000"), "10"),
+        (0.25, "0.25"),
+        (12.345, "12.34"),
+        (0.004, "0.004"),
+        (0, "0"),
+    ],
+)
+def test_shares_have_at_most_two_decimals(value, text):
+    assert formats.points(value) == text
+
+
+def test_more_digits_keep_scale_and_language():
+    with translation.override("de"):
+        assert [formats.compact(value, 5) for value in (1_234_567, 0.0000123456, 1e-12)] == [
+            "1,2346\xa0Mio.",
+            "0,000012346",
+            "1,0000e-12",
+        ]
 
 
 @given(value=st.floats() | st.integers() | st.decimals())
 def test_any_number_has_a_short_text(value):
-    assert len(formats.compact(value)) <= 40
+    for format_number in (formats.compact, formats.percent, formats.points):
+        assert len(format_number(value)) <= 40
 
 
 def test_ages_have_one_unit():

@@ -85,6 +85,9 @@ def test_an_installation_has_its_own_look(client, settings, tmp_path):
         assert answer.content == logo.read_bytes() and "sandbox" in answer.headers["Content-Security-Policy"]
         assert client.get(assets.asset_url("site.css")).text.count("--accent:#") == 2
         assert "#ffee00" in client.get(assets.asset_url("site.css")).text
+        # On a light color, the drawing is black.
+        icon = client.get(assets.asset_url("icon")).text
+        assert icon.count("#ffee00") == 1 and icon.count("#000000") == 1 and "#2456d6" not in icon
     finally:
         for cached in (assets._assets, assets.color_stylesheet):
             cached.cache_clear()

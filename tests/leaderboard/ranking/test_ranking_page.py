@@ -101,7 +101,6 @@ def test_it_shows_the_public_columns(client):
     )
     answer = client.get(URL)
     texts = ["qahwa", "(no symbol)", "2026-02-07 03:50 UTC", "2026-02-07 02:50", "24 hours", "3 of 4"]
-    texts.append("medium audience, nearly only successful runs, few casts, active on most days")
     assert [text for text in texts if text not in answer.text] == []
     assert "/tokens/8453/0x3fbE62c928df8A3EE07873270516b03C16850A33" in read_page(answer).addresses
 
@@ -173,10 +172,25 @@ def test_creators_link_to_their_pages(client, settings):
     assert "/creators/977" not in read_page(answer).addresses and "FID 977" in answer.text
 
 
+def test_only_a_large_audience_is_marked(client):
+    snapshot = SnapshotFactory(ranked=3)
+    for rank, components in enumerate(({"audience": 0.25}, {"audience": 0.24, "activity": 0.01}, {}), start=1):
+        StandingFactory(snapshot=snapshot, rank=rank, components=components)
+    answer = client.get(URL)
+    assert re.findall(r'class="mark">([^<]*)<', answer.text) == ["large audience"]
+    assert not [words for words in ("small audience<", "few ", "at times") if words in answer.text.split("</table>")[0]]
+
+
+def test_an_agent_that_was_not_active_within_the_interval_has_no_age(client):
+    StandingFactory(snapshot=SnapshotFactory(ranked=1), last_active_at=None)
+    answer = client.get(URL)
+    assert '<td class="number active"></td>' in answer.text and "unknown" not in answer.text
+
+
 def test_it_explains_the_score_without_one(client):
     page = read_page(client.get(URL))
     assert "What the score is made of" in page.texts and "#score-parts" in page.addresses
-    assert page.elements.count("li") == 8
+    assert page.elements.count("li") == 9
 
 
 def test_it_is_in_the_language_of_its_path(client):

@@ -139,6 +139,8 @@ def mistakes(*files: Path) -> list[tuple[str, str]]:
         ("[chains.1]\nknown_deployers = ['0x1']", "chains.1.known_deployers[0]", "40 hexadecimal digits"),
         ("[generations.v9]\ntype = 'x'\nevent = 'v9'", "generations.v9.event", "unknown event"),
         ("[generations.v9]\nevent = 'v4'", "generations.v9.type", "missing"),
+        ("[generations.v9]\ntype = 'x'\nevent = 'v4'\nversion = 9", "generations.v9.version", "such as 4 or 4.2"),
+        ("[generations.v9]\ntype = 'x'\nevent = 'v4'\nversion = 'nine'", "generations.v9.version", "such as 4 or 4.2"),
         ("[chain.1]\nname = 'x'", "chain", "unknown table"),
         ("generations = []", "generations", "expected tables"),
     ],

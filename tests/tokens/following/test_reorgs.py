@@ -4,11 +4,13 @@ import dataclasses
 import io
 import json
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 
 import pytest
 import requests
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.utils import timezone
 
 from development.devchain import node_client as node
 from development.devchain.anvil import CHAIN_ID
@@ -389,7 +391,9 @@ def test_it_halts_where_what_is_final_was_dropped(own_launchpad, followed):
     followed.head.unconfirmed_timeout = 0.0
     with pytest.raises(ChainHaltedError):
         followed.catch_up()
-    reason = followed.row().halted
+    row = followed.row()
+    reason = row.halted
+    assert timezone.now() - row.halted_at < timedelta(minutes=1) and row.resumed_at is None
     for part in (str(anchor), before[anchor], theirs, str(max(before)), before[max(before)]):
         assert part in reason
     assert (followed.window(), list(listed())) == (before, [launched])
@@ -419,6 +423,7 @@ def test_an_operator_lets_a_halted_chain_go_on(own_launchpad, followed):
     rewind(block - 1)
     row.refresh_from_db()
     assert (followed.row().halted, row.followed_to, launched in listed()) == ("", block - 1, False)
+    assert followed.row().halted_at < followed.row().resumed_at
     followed.restart()
     followed.catch_up()
     assert_is_the_chains(own_launchpad, followed)
@@ -473,6 +478,7 @@ def test_a_chain_that_is_not_halted_can_be_rewound(own_launchpad, followed):
     newest = own_launchpad.web3.eth.block_number
     rewind(newest - 2)
     assert launched not in listed() and max(followed.window()) == newest - 2
+    assert followed.row().resumed_at is None
     followed.head.reload()
     followed.catch_up()
     assert launched in listed()

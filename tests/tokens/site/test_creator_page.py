@@ -87,8 +87,7 @@ def test_a_user_with_a_profile_and_launches(client):
     answer = client.get(f"/creators/{FID}")
     text = text_of(answer)
     for part in (
-        "Ada L.",
-        "User name ada",
+        "Name Ada L.",
         f"FID {FID}",
         "3 launches",
         "2 launches had a trade",
@@ -98,7 +97,17 @@ def test_a_user_with_a_profile_and_launches(client):
     assert re.search(r"First launch 40d\s+ago", text) and re.search(r"Last launch 2h\s+ago", text)
     assert "Volume, 24 h $1.23K" in text
     assert launched(answer) == [each.contract_address for each in (new, middle, old)]
-    assert "noindex" not in answer.text and "<title>Ada L. · " in answer.text
+    assert "noindex" not in answer.text and "<title>ada · " in answer.text and "<h1><bdi>ada</bdi></h1>" in answer.text
+
+
+def test_a_user_has_one_name_everywhere(client):
+    SocialProfileFactory(fid=FID, username="ada", display_name="Ada L.")
+    SocialProfileFactory(fid=FID + 1, username="", display_name="Grace")
+    for name, token in (("ada", launch()), ("Grace", launch(requestor_fid=FID + 1))):
+        path = f"/creators/{token.requestor_fid}"
+        assert f"<h1><bdi>{name}</bdi></h1>" in client.get(path).text
+        for page in ("/", f"/tokens/8453/{token.contract_address}"):
+            assert f'<a href="{path}"><bdi>{name}</bdi></a>' in client.get(page).text.replace("\n", "")
 
 
 def test_a_wallet_in_any_spelling_that_sent_or_requested(client):

@@ -1,12 +1,14 @@
 """The public page `/docs`: its examples run for real against a running service."""
 
 import base64
+import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import requests
+from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 from standardwebhooks import Webhook
 
@@ -14,10 +16,11 @@ from accounts.keys import credentials
 from accounts.models import Scope
 from development.servers.processes import free_port
 from tests.html_pages import HOSTILE, read_page
-from tests.processes.example_code import read_examples, run_example, running
+from tests.processes.example_code import compile_typescript, read_examples, run_example, running
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.tokens.market.stored_trades import make_trade, make_traded_token, make_weeks
+from tokens.models import Market
 
 URL = "/docs"
 LANGUAGES = ("curl", "python", "typescript")
@@ -40,6 +43,19 @@ def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(cl
         if task == "index":
             assert token.tx_hash in code
     assert {"/api/docs", "/api/openapi.json", "#example-stream"} <= set(read_page(client.get(URL)).addresses)
+
+
+@pytest.mark.django_db
+def test_it_has_the_newest_token_with_trades(client, django_assert_num_queries):
+    def address() -> str:
+        with django_assert_num_queries(1):
+            page = client.get(URL).text
+        return str(re.search(r"/api/tokens/8453/(0x\w{40})/trades", page)[1])
+
+    older, traded, newest = (TokenFactory(deployed_at=timezone.now() - timedelta(hours=age)) for age in (3, 2, 1))
+    assert address() == newest.contract_address
+    Market.objects.filter(token__in=[older, traded]).update(last_trade_at=timezone.now())
+    assert address() == traded.contract_address
 
 
 @pytest.mark.django_db
@@ -72,6 +88,17 @@ def test_an_installation_may_leave_it_out(client, settings):
     settings.SITE_SECTIONS = frozenset()
     assert client.get(URL).status_code == 404
     assert URL not in read_page(client.get("/")).addresses
+
+
+@pytest.mark.django_db
+def test_types_of_examples_are_checked(client, tmp_path):
+    examples = read_examples(client.get(URL).text)
+    codes = {task: examples[task, "typescript"] for task in TASKS}
+    compile_typescript(codes, tmp_path, "--noEmit")
+    # The types find a misspelled field.
+    codes["token"] = codes["token"].replace("token.symbol", "token.simbol")
+    with pytest.raises(pytest.fail.Exception, match=r"token\.mts\(.*simbol"):
+        compile_typescript(codes, tmp_path, "--noEmit")
 
 
 @pytest.fixture

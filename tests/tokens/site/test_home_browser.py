@@ -18,6 +18,9 @@ from tokens.models import Market, RollingSum, Token
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WIDTHS = (1280, 900, 390, 320)
+# Height of each row in lines of 20 pixels, without its padding of 17.
+LINES = """() => [...document.querySelectorAll(".tokens tbody tr")]
+  .map((row) => Math.floor((row.offsetHeight - 17) / 20))"""
 
 
 @pytest.fixture
@@ -247,6 +250,8 @@ def test_nothing_overflows_at_any_width(site, scheme):
             page.goto(f"http://{site.host}{path}")
             site.photograph(f"home-{name}-{width}-{scheme}")
             if name == "new":
+                if width < 500:
+                    assert max(page.evaluate(LINES)) == 3
                 page.locator(".warnings summary").click()
                 expect(page.get_by_text("Early buyers may have paid much less")).to_be_visible()
             assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -7,10 +7,11 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from config.postgresql.partitions import week_of
 from tests.html_pages import HOSTILE, Page, read_page
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.token_lists import cursor_of, price
-from tests.tokens.market.stored_trades import make_candle
+from tests.tokens.market.stored_trades import make_candle, make_weeks
 from tokens.models import RollingSum
 from tokens.site import home_lists
 from tokens.site.home_lists import PAGE_SIZE
@@ -18,6 +19,7 @@ from tokens.site.home_lists import PAGE_SIZE
 pytestmark = pytest.mark.django_db
 
 MOST_QUERIES = 8
+AGES_OF_YOUNG_TOKENS = ({"hours": 2}, {"hours": 22}, {"minutes": 2})
 
 
 def symbols(answer):
@@ -100,7 +102,7 @@ def test_creators_without_a_profile_are_shown_by_address_or_fid(client):
 
 
 def test_sparklines_are_drawn_from_hours_with_trades(client):
-    rising, flat, single = TokenFactory.create_batch(3)
+    rising, flat, single = TokenFactory.create_batch(3, deployed_at=timezone.now() - timedelta(days=2))
     make_day(rising, closes=(1, 3, 2), in_usd=False)
     make_day(flat, closes=(5, 5))
     make_day(single, closes=(5,))
@@ -110,6 +112,46 @@ def test_sparklines_are_drawn_from_hours_with_trades(client):
     assert [direction for direction, _ in lines] == ["", "up"]
     assert lines[0][1] == "90.0,14.0 94.0,14.0" and lines[1][1] == "86.0,26.0 90.0,2.0 94.0,14.0"
     assert answer.text.count('aria-hidden="true" focusable="false"') == 2
+
+
+def test_a_young_token_has_the_minutes_since_its_launch(client):
+    now = timezone.now()
+    make_weeks(3, first=week_of(now) - timedelta(weeks=1))
+    minute = now.replace(second=0, microsecond=0)
+    hours, day, new = (TokenFactory(deployed_at=now - timedelta(**age)) for age in AGES_OF_YOUNG_TOKENS)
+    for back in range(119, -1, -1):
+        make_candle(hours, minute - timedelta(minutes=back), 1, 1, 1, 1 + back % 2)
+    # A minute before the launch is no part of the line.
+    make_candle(hours, minute - timedelta(minutes=121), 1, 1, 1, 900)
+    for back in range(0, 22 * 60, 5):
+        make_candle(day, minute - timedelta(minutes=back), 1, 1, 1, 5_000 - back)
+    make_candle(day, minute - timedelta(minutes=1), 1, 1, 1, 1)
+    make_day(day, closes=(1, 7))
+    make_candle(new, minute - timedelta(minutes=1), 1, 1, 1, 3)
+    make_candle(new, minute, 1, 1, 1, 2)
+    answer = client.get("/")
+    found = re.findall(
+        r'<svg class="(\w*)" width="96".*?<title>Since the launch</title>.*?points="([^"]+)"', answer.text
+    )
+    lines = [
+        (direction, [tuple(map(float, point.split(","))) for point in points.split()]) for direction, points in found
+    ]
+    (new_direction, new_points), (_, hour_points), (day_direction, day_points) = lines
+    assert (new_direction, day_direction) == ("down", "up")
+    assert len(new_points) == 2 and 28 <= len(hour_points) <= 32 and 28 <= len(day_points) <= 32
+    for line in (hour_points, day_points):
+        # From the launch on the left to now on the right.
+        assert line[0][0] < 6 and 88 < line[-1][0] <= 94 and sorted(line) == line
+        assert all(2 <= x <= 94 and 2 <= y <= 26 for x, y in line)
+
+
+def test_a_launch_whose_block_time_is_ahead_has_a_line(client):
+    now = timezone.now()
+    make_weeks(3, first=week_of(now) - timedelta(weeks=1))
+    token = TokenFactory(deployed_at=(launched_at := now + timedelta(seconds=90)))
+    for minutes in range(3):
+        make_candle(token, launched_at.replace(second=0, microsecond=0) + timedelta(minutes=minutes), 1, 1, 1, 1)
+    assert 'points="2.0,14.0 48.0,14.0 94.0,14.0"' in client.get("/").text
 
 
 def test_warnings_are_explained_in_words(client):

@@ -109,6 +109,12 @@ def give_market(token: Token, *, cap: float, volume: float, change: float, now: 
         wave = 1 - change / 100 * number / 24 + 0.04 * ((number * 7) % 5 - 2)
         bounds = [wave * share * price / 2 for share in (0.98, 1.03, 0.95, 1.0)]
         make_candle(token, hour - timedelta(hours=number), *bounds, seconds=HOUR, volume_usd=volume / 24)
+    minute = now.replace(second=0, microsecond=0)
+    # Enough for the line of a young token, which begins at its launch.
+    minutes = min(int((now - token.deployed_at).total_seconds()) // 60, 24 * 60)
+    for number in range(0, minutes, max(1, minutes // 30)):
+        wave = 1 - change / 100 * number / minutes + 0.01 * ((number * 7) % 5 - 2)
+        make_candle(token, minute - timedelta(minutes=number), *(wave * price / 2,) * 4)
     for number in range(12):
         make_trade(
             token, block=1_000 + number, at=now - timedelta(minutes=3 * number), is_buy=number % 3 > 0,

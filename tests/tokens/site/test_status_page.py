@@ -13,6 +13,7 @@ from tests.rows.factories import (
     FollowedBlockFactory,
     TokenFactory,
 )
+from tokens.models import ChainHead, CoverageAlarm
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +118,7 @@ def test_a_chain_without_a_node_is_no_longer_followed(client, settings):
     assert "All chains are up to date." in text and "Base" not in text
 
 
-@pytest.mark.parametrize(("repaired", "end"), [(True, "were corrected."), (False, "are not corrected yet.")])
+@pytest.mark.parametrize(("repaired", "end"), [(True, "were corrected at once."), (False, "are not corrected yet.")])
 def test_the_last_incident_of_each_chain(client, repaired, end):
     ChainHeadFactory()
     ChainHeadFactory(chain_id=ETHEREUM)
@@ -127,6 +128,30 @@ def test_the_last_incident_of_each_chain(client, repaired, end):
     assert f"{newest.raised_at:%Y-%m-%d %H:%M} UTC:" in text
     assert f"blocks 2000000 to 2000999 found 3 missing and 1 wrong entries, which {end}" in text
     assert "7 missing" not in text and text.count("Last incident none") == 1
+
+
+def test_a_halt_has_its_beginning_and_end(client):
+    began, ended = timezone.now() - timedelta(hours=3), timezone.now() - timedelta(hours=1)
+    begin, end = (f"{moment:%Y-%m-%d %H:%M} UTC" for moment in (began, ended))
+    CoverageAlarmFactory()
+    CoverageAlarm.objects.update(raised_at=began - timedelta(minutes=1))
+    ChainHeadFactory(halted="final blocks were dropped", halted_at=began)
+    text = text_of(client.get(URL))
+    assert f"Halted since {begin}." in text and f"Last incident Since {begin}, not over yet:" in text
+    # Final blocks are verified during a halt, too.
+    CoverageAlarm.objects.update(raised_at=began + timedelta(minutes=1))
+    assert "Last incident Since" in text_of(client.get(URL))
+    ChainHead.objects.update(halted="", resumed_at=ended)
+    text = text_of(client.get(URL))
+    assert f"Last incident {begin} to {end}: no blocks were read" in text and "Halted" not in text
+    CoverageAlarm.objects.update(raised_at=ended + timedelta(minutes=1))
+    assert "which were corrected at once." in text_of(client.get(URL))
+
+
+def test_a_halt_of_unknown_beginning(client):
+    ChainHeadFactory(halted="final blocks were dropped")
+    text = text_of(client.get(URL))
+    assert "Base Halted The chain replaced blocks" in text and "Last incident none" in text
 
 
 def test_a_chain_of_the_provider(client, settings):

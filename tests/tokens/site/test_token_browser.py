@@ -17,6 +17,21 @@ pytestmark = pytest.mark.django_db
 
 SETTINGS = {"ALLOWED_HOSTS": ["localhost"], "RPC_URLS": {}}
 WIDTHS = (1280, 390, 320)
+# Font size and place of each visible text of the chart, in pixels; a line's space is not part of its letters.
+CHART_TEXTS = """() => {
+  const chart = document.querySelector("svg.chart");
+  const frame = chart.getBoundingClientRect();
+  const texts = [...chart.querySelectorAll("text")].filter((text) => getComputedStyle(text).display !== "none");
+  return texts.map((text) => {
+    const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    const middle = (top + bottom) / 2;
+    return {
+      text: text.textContent, size, left, right, top: middle - size / 2, bottom: middle + size / 2,
+      isTime: Boolean(text.closest(".marks")), isInside: left >= frame.left - 1 && right <= frame.right + 1,
+    };
+  });
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +165,23 @@ def test_trades_are_refreshed_unless_they_are_in_use(site, token):
     page.clock.run_for(6_000)
     page.locator("#trades td", has_text="777K").wait_for()
     assert [url for url in requests if url.endswith("/trades")]
+
+
+@pytest.mark.parametrize("width", [1280, 1024, 700, 545, 390, 353, 320])
+def test_texts_of_the_chart_are_legible_and_apart_at_any_width(site, token, width):
+    page = site.page
+    page.set_viewport_size({"width": width, "height": 800})
+    path = f"{token.chain_id}/{token.contract_address}"
+    for page_path in (f"tokens/{path}", f"tokens/{path}?interval=1h&currency=quote", f"embed/tokens/{path}"):
+        page.goto(f"http://{site.host}/{page_path}")
+        texts = page.evaluate(CHART_TEXTS)
+        assert min(text["size"] for text in texts) >= 10.4, (page_path, texts)
+        assert len([text for text in texts if text["isTime"]]) >= 1
+        for number, one in enumerate(texts):
+            assert one["isInside"], (page_path, one)
+            for other in texts[number + 1 :]:
+                apart = one["right"] <= other["left"] or other["right"] <= one["left"]
+                assert apart or one["bottom"] <= other["top"] or other["bottom"] <= one["top"], (page_path, one, other)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,14 +3,17 @@
 import json
 import re
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.conf import settings as configured
 from django.utils import timezone
 from django.utils.html import escape
 
+from config.postgresql.partitions import week_of
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
+from tests.tokens.market.stored_trades import make_candle, make_traded_token, make_weeks
 from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_scene
 from tokens.models import Market
 from tokens.site.details import claim_history
@@ -45,6 +48,24 @@ def test_a_tokens_page_shows_its_facts(client, spell):
     assert answer.headers["Cache-Control"] == "public, s-maxage=2"
 
 
+@pytest.mark.parametrize(
+    ("generation", "version", "label"),
+    [
+        ("v4", "4", "clanker_v4"),
+        ("v3.1", "3.1", "clanker_v3_1"),
+        ("solana", None, "clanker_solana"),
+        ("v9", None, "v9"),
+    ],
+)
+def test_the_generation_is_in_words(client, generation, version, label):
+    words = words_of(client.get(page_of(TokenFactory(generation=generation))))
+    if version:
+        assert f"Base Launchpad version {version} launched" in words
+        assert f"Made by Version {version} of the launchpad's contracts, type {label} in the API" in words
+    else:
+        assert "Base launched" in words and f"Made by type {label} in the API" in words
+
+
 def test_a_full_page_has_at_most_12_queries(client, scene, django_assert_max_num_queries):
     make_airdrop(scene)
     with django_assert_max_num_queries(9):
@@ -66,16 +87,16 @@ def test_the_heading_has_the_market(client, scene):
 def test_the_terms_of_the_launch_are_in_words(client, scene):
     words = words_of(client.get(page_of(scene)))
     for text in (
-        "A purchase costs 1%, a sale 1.50%.",
+        "A purchase costs 1%, a sale 1.5%.",
         "80% 0x3C44…93BC paid in both tokens; may be changed by 0x7099…79C8",
         "20% 0x7099…79C8 paid in WETH only",
         "Paid so far 3.00K HIGHER in 1 payment",
-        "30.0B HIGHER (30.0% of the supply). Locked until 2026-02-04 00:00 UTC. Then released evenly until 2026-04-05",
+        "30.0B HIGHER (30% of the supply). Locked until 2026-02-04 00:00 UTC. Then released evenly until 2026-04-05",
         "1.00B were taken out so far.",
-        "1.00K HIGHER (0.00000100% of the supply). Locked until 2026-01-06 00:00 UTC.",
+        "1.00K HIGHER (0.000001% of the supply). Locked until 2026-01-06 00:00 UTC.",
         # The account's total so far, not the sum of its claims.
         "250 were claimed by 1 account so far.",
-        "5.00B HIGHER (5.00% of the supply) for 0.500 of the chain's coin, received by 0x3C44…93BC",
+        "5.00B HIGHER (5% of the supply) for 0.500 of the chain's coin, received by 0x3C44…93BC",
         "The fee starts at 80% and falls to 5% within 15 seconds",
         "The token was launched by presale 7.",
         "Blocks are read twice up to block 2999100. The launch is among them.",
@@ -89,7 +110,7 @@ def test_the_terms_of_the_launch_are_in_words(client, scene):
     [
         (None, "The fees of the pool are unknown."),
         ({"type": "static", "clankerFee": None, "pairedFee": None}, "The fees of the pool are unknown."),
-        ({"type": "dynamic", "baseFee": 50, "maxFee": 500}, "Each trade costs between 0.50% and 5%."),
+        ({"type": "dynamic", "baseFee": 50, "maxFee": 500}, "Each trade costs between 0.5% and 5%."),
         ({"type": "dynamic", "baseFee": None, "maxFee": None}, "Its range is unknown."),
     ],
 )
@@ -248,6 +269,22 @@ class TestChart:
             token = TokenFactory(deployed_at=timezone.now() - timedelta(hours=age + 1.5))
             text = client.get(page_of(token)).text
             assert re.search(rf'id="interval-{interval}"[^>]* aria-current="true"', text), age
+
+    def test_labels_of_a_narrow_range_have_the_form_of_the_language(self, client):
+        now = timezone.now()
+        make_weeks(3, first=week_of(now) - timedelta(weeks=1))
+        token = make_traded_token(supply=Decimal(10**27), deployed_at=now - timedelta(hours=1))
+        Market.objects.filter(token=token).update(price_usd=1.0)
+        minute = now.replace(second=0, microsecond=0)
+        for back in range(5):
+            price = 0.00001234567 + back * 1e-10
+            make_candle(token, minute - timedelta(minutes=back), price, price, price, price)
+        for unit, scale in (("price", "0,000024"), ("cap", "24,")):
+            text = client.get(f"/de{page_of(token)}", {"unit": unit, "interval": "1m"}).text
+            drawing = text[text.index('<svg class="chart') : text.index("</svg>", text.index('<svg class="chart'))]
+            labels = re.findall(r'text-anchor="end">([^<]*)</text>', drawing)
+            assert len(set(labels)) == len(labels) > 2
+            assert [label for label in labels if not label.startswith(scale) or "." in label.replace("Tsd.", "")] == []
 
     def test_geometry_has_points_in_all_languages(self, client, scene):
         text = client.get(f"/de{page_of(scene)}").text

@@ -56,6 +56,8 @@ class Generation:
     type: str
     # The layout of its launches, one of entry_rules.EVENTS or, on Solana, of entry_rules.PROGRAMS.
     event: str
+    # The launchpad's number of it, which the public site shows: "3.1". None if it has none.
+    version: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

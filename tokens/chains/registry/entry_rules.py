@@ -91,6 +91,12 @@ def _text(value: object) -> str:
     return value
 
 
+def _version(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){0,2}", value):
+        raise InvalidEntryError("expected a version such as 4 or 4.2, in quotes")
+    return value
+
+
 def _url(value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
         raise InvalidEntryError("expected an address that starts with https:// or http://")
@@ -172,6 +178,7 @@ def _choice(kind: str, choices: Collection[str]) -> Rule:
 tick_rule = _whole(-MAX_TICK, MAX_TICK)
 
 GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", (*EVENTS, *PROGRAMS))}
+GENERATION_OPTIONAL: Mapping[str, Rule] = {"version": _version}
 POSITION: Mapping[str, Rule] = {"tick_lower": tick_rule, "tick_upper": tick_rule, "bps": _whole(1, ALL_BPS)}
 # No token of note has more decimals than 36: prices in 256 bits leave no room for more.
 QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "decimals": _whole(0, 36)}

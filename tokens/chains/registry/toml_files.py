@@ -114,7 +114,7 @@ class _Reader:
                 self._refuse(key, f"unknown table: expected one of {', '.join(_TABLES)}")
         return RegistryFile(
             generations={
-                name: self._fields(fields, place, entry_rules.GENERATION, {})
+                name: self._fields(fields, place, entry_rules.GENERATION, entry_rules.GENERATION_OPTIONAL)
                 for name, fields, place in self._tables(document, "generations")
                 if self._is_generation_name(name, place)
             },

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from config.site.formats import compact, in_usd, local_separators, moment_text, plain, short_duration, usd
+from config.site.formats import compact, in_usd, moment_text, plain, short_duration, usd
 from config.site.page_input import parse_choice
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
 from tokens.models import Token
@@ -17,8 +17,8 @@ from tokens.site.charts import PAGE_FRAME, ChartFrame, ChartGeometry, PricedBar,
 
 BARS = 120
 _TABLE_ROWS = 30
-# Units of the view box, on small screens.
-_LABEL_HEIGHT = 18
+# Units of the view box, of the largest text in site.css: on the smallest screens.
+_LABEL_HEIGHT = 26
 UNITS, CURRENCIES = ("price", "cap"), ("usd", "quote")
 # Age of a token from which on its chart has another interval by default.
 _DEFAULTS = (
@@ -27,8 +27,6 @@ _DEFAULTS = (
     (timedelta(days=14), "1h"),
     (timedelta(days=120), "4h"),
 )
-# The center of a time label, so that its beginning is inside of the drawing on phones, too.
-_LEFTMOST_LABEL = 55.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +149,7 @@ def _draw(chart: DrawnChart, drawable: Sequence[tuple[dict[str, Any], PricedBar]
         geometry=geometry,
         bars=[(shape, _title(row)) for shape, row in zip(geometry.bars, rows, strict=True)],
         ticks=_labeled(geometry, choice),
-        marks=[LabeledMark(max(mark.x, _LEFTMOST_LABEL), f"{rows[mark.index].at:{labels}}") for mark in geometry.marks],
+        marks=[LabeledMark(mark.x, f"{rows[mark.index].at:{labels}}") for mark in geometry.marks],
         current=_amount(drawable[-1][1].closed, choice),
         rows=rows[: -_TABLE_ROWS - 1 : -1],
         summary=_summary(rows, [bar for _, bar in drawable], choice),
@@ -165,12 +163,12 @@ def _amount(value: float, choice: ChartChoice) -> str:
 def _labeled(geometry: ChartGeometry, choice: ChartChoice) -> list[LabeledTick]:
     """Return the ticks with texts of as many digits as make them differ, without those below the current price's."""
     ticks = [tick for tick in geometry.ticks if abs(tick.y - geometry.current_y) >= _LABEL_HEIGHT]
-    texts = [_amount(tick.value, choice) for tick in ticks]
-    for digits in (5, 7, 9, 12):
+    texts: list[str] = []
+    for digits in (3, 5, 7, 9, 12):
+        numbers = [compact(tick.value, digits) for tick in ticks]
+        texts = [in_usd(number) for number in numbers] if choice.currency == "usd" else numbers
         if len(set(texts)) == len(texts):
             break
-        numbers = [local_separators(f"{tick.value:.{digits}g}") for tick in ticks]
-        texts = [in_usd(number) for number in numbers] if choice.currency == "usd" else numbers
     return [LabeledTick(tick.y, text) for tick, text in zip(ticks, texts, strict=True)]
 
 

@@ -12,7 +12,7 @@ from tokens.indexing.metadata import social_links
 from tokens.installation.installed_registry import explorer_address_page, explorer_token_page
 from tokens.models import RollingSum, Token
 from tokens.models.candle import DAY
-from tokens.site.creators import Creator, creator_of
+from tokens.site.creators import Creator, creator_of, user_name
 
 OTHERS_SHOWN = 10
 _LINKS_SHOWN = 12
@@ -54,11 +54,11 @@ def read_day_trades(token: Token) -> DayTrades | None:
 def read_creator(token: Token) -> CreatorFacts:
     """Return the creator with the newest listed launches besides this one. Two queries, one without a FID."""
     creator = creator_of(token)
-    user = users_by_fid([creator.fid]).get(creator.fid, {}) if creator.fid is not None else {}
+    user = users_by_fid([creator.fid]).get(creator.fid) if creator.fid is not None else None
     others = Token.objects.deployed_with(token.pk, fid=creator.fid, wallet=creator.address).listed()
     return CreatorFacts(
         creator=creator,
-        name=user.get("username") or user.get("displayName") or "",
+        name=user_name(user),
         address_page=explorer_address_page(token.chain_id, creator.address) if creator.address else None,
         others=list(others.exclude(pk=token.pk).order_by("-deployed_at", "-id")[:OTHERS_SHOWN]),
     )

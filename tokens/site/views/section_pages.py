@@ -12,6 +12,7 @@ from config.api.response_headers import page_headers
 from config.site.sections import section_page
 from tokens.site import creator_facts
 from tokens.site.chain_reports import overall_state, read_chain_reports
+from tokens.site.creators import user_name
 from tokens.site.docs_examples import LANGUAGES, build_tasks
 from tokens.site.token_rows import read_rows
 
@@ -55,9 +56,11 @@ def creator_page(request: HttpRequest, text: str) -> HttpResponse:
     except ValueError as error:
         raise Http404 from error
     page = creator_facts.read_launches(creator, request.GET.dict())
+    profile = creator_facts.read_user(creator)
     context = {
         "creator": creator,
-        "profile": creator_facts.read_user(creator),
+        "profile": profile,
+        "name": user_name(profile),
         "totals": creator_facts.read_totals(creator, timezone.now()),
         "claims": creator_facts.read_claims(creator),
         "rows": read_rows(page.token_ids),
