@@ -1,10 +1,11 @@
-"""URLs of the public pages."""
+"""URLs of the public pages and of share cards, which have the texts of their page's language."""
 
 from django.urls import path
 
 from config.api.routing import endpoint
 from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home
+from tokens.site.views.picture_views import token_card
 from tokens.site.views.section_pages import creator_page, docs_page, status_page
 from tokens.site.views.token_embed import token_embed
 from tokens.site.views.token_page import token_page, token_trades
@@ -15,6 +16,7 @@ urlpatterns = [
     endpoint("tokens/<int:chain_id>/<str:address>/trades", token_trades, name="trades-page"),
     endpoint("tokens/<int:chain_id>/<str:address>/fees", TokenFeesPage.as_view(), name="fees-page"),
     endpoint("embed/tokens/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
+    path("cards/<int:chain_id>/<str:address>.png", token_card, name="token-card"),
     endpoint("creators/<str:text>", creator_page, name="creator-page"),
     endpoint("status", status_page, name="status-page"),
     endpoint("docs", docs_page, name="docs-page"),

@@ -25,6 +25,8 @@ ENVIRONMENT = {
     "SECRET_KEY": "benchmarks-sign-nothing-that-anybody-would-want-to-forge",
     "RATE_LIMIT_PUBLIC": "1000000",
     "RATE_LIMIT_PAGES": "0",
+    "RATE_LIMIT_PICTURES": "0",
+    "RATE_LIMIT_CARDS": "0",
     "LOG_LEVEL": "WARNING",
     "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
 }

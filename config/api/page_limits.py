@@ -1,9 +1,13 @@
-"""Limits of public pages: a search or a page of many rows costs as much as the same call of the API."""
+"""Limits of public pages, and of their pictures and share cards, each with a counter of its own.
+
+A search or a page of many rows costs as much as the same call of the API. A page shows many pictures, and a card is
+drawn for a tenth of a second.
+"""
 
 import functools
 import math
 from collections.abc import Callable
-from typing import ParamSpec, cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -14,12 +18,12 @@ from config.client_ip import client_address
 from config.redis.rate_limits import CountersUnavailableError, hit
 from config.site.page_input import MAX_QUERY_STRING, PageInputError, refuse_longer
 
-Parameters = ParamSpec("Parameters")
+View = Callable[..., HttpResponse]
 
 _MINUTE = 60
 
 
-def limited_page(view: Callable[Parameters, HttpResponse]) -> Callable[Parameters, HttpResponse]:
+def limited_page(view: View) -> View:
     """Decorate a page with RATE_LIMIT_PAGES by client address, and with the page of a PageInputError of the view.
 
     A request beyond the limit gets a page with status 429. Responses of the cache in front of Django do not count.
@@ -28,9 +32,9 @@ def limited_page(view: Callable[Parameters, HttpResponse]) -> Callable[Parameter
     """
 
     @functools.wraps(view)
-    def answer(*args: Parameters.args, **options: Parameters.kwargs) -> HttpResponse:
+    def answer(*args: Any, **options: Any) -> HttpResponse:
         request = cast(HttpRequest, args[0])
-        seconds = _seconds_to_wait(request)
+        seconds = _seconds_to_wait(request, "RATE_LIMIT_PAGES")
         if seconds is not None:
             headers = {"Cache-Control": NO_STORE, "Retry-After": str(seconds)}
             return TemplateResponse(request, "429.html", {"seconds": seconds}, status=429, headers=headers)
@@ -46,13 +50,34 @@ def limited_page(view: Callable[Parameters, HttpResponse]) -> Callable[Parameter
     return answer
 
 
-def _seconds_to_wait(request: HttpRequest) -> int | None:
+def limited_picture(view: View) -> View:
+    """Decorate a picture with RATE_LIMIT_PICTURES likewise; the response beyond it has no body."""
+    return _limit(view, "RATE_LIMIT_PICTURES")
+
+
+def limited_card(view: View) -> View:
+    """Decorate a picture that is drawn with RATE_LIMIT_CARDS likewise; the response beyond it has no body."""
+    return _limit(view, "RATE_LIMIT_CARDS")
+
+
+def _limit(view: View, setting: str) -> View:
+    @functools.wraps(view)
+    def answer(*args: Any, **options: Any) -> HttpResponse:
+        seconds = _seconds_to_wait(cast(HttpRequest, args[0]), setting)
+        if seconds is None:
+            return view(*args, **options)
+        return HttpResponse(status=429, headers={"Cache-Control": NO_STORE, "Retry-After": str(seconds)})
+
+    return answer
+
+
+def _seconds_to_wait(request: HttpRequest, setting: str) -> int | None:
     """Count the request; return the seconds until the window ends if it is beyond the limit."""
-    limit = settings.RATE_LIMIT_PAGES
+    limit = getattr(settings, setting)
     if limit == 0:
         return None
     try:
-        result = hit(f"RATE_LIMIT_PAGES:{client_address(request)}", limit=limit, seconds=_MINUTE)
+        result = hit(f"{setting}:{client_address(request)}", limit=limit, seconds=_MINUTE)
     except CountersUnavailableError:
         return None
     return None if result.allowed else math.ceil(result.reset_seconds)

@@ -352,6 +352,10 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Per minute and client address, for requests without a key or with a rejected one."""
     RATE_LIMIT_PAGES: int = variable(kinds.whole_number(*_CALLS), "300")
     """Per minute and client address, for pages of the public site that no cache serves."""
+    RATE_LIMIT_PICTURES: int = variable(kinds.whole_number(*_CALLS), "6000")
+    """Per minute and client address, for pictures of tokens that no cache serves: a page may show twenty."""
+    RATE_LIMIT_CARDS: int = variable(kinds.whole_number(*_CALLS), "60")
+    """Per minute and client address, for share cards that no cache serves."""
     RATE_LIMIT_KEYED: int = variable(kinds.whole_number(*_CALLS), "600")
     """Per minute and partner key."""
     RATE_LIMIT_INDEX: int = variable(kinds.whole_number(*_CALLS), "10")

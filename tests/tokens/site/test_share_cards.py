@@ -10,10 +10,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageChops, ImageDraw
 
 from config.concurrency_limits import card_slot
 from tests.html_pages import HOSTILE, read_page
@@ -23,7 +23,7 @@ from tests.tokens.market.stored_trades import make_candle, make_weeks
 from tokens.models import Market
 from tokens.site.cards.card_drawing import HEIGHT, WIDTH, draw_card
 from tokens.site.cards.card_facts import CardFacts, fetch_card
-from tokens.site.cards.card_fonts import card_font, drawable, fit_text
+from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_width
 from tokens.site.pictures.picture_decoding import encode_picture
 from tokens.site.pictures.picture_files import store_picture
 from tokens.site.pictures.wanted_pictures import picture_key
@@ -109,22 +109,85 @@ def test_another_color_and_name_of_the_installation_are_on_its_cards(settings):
     settings.SITE_NAME = "Hoist & Co"
     assert len({before, draw_card(FACTS)}) == 2
     # Its host in place of a name without glyphs.
-    settings.SITE_NAME, settings.SITE_URL = "发射台", "https://board.example"
+    settings.SITE_NAME, settings.SITE_URL = "🚀🚀", "https://board.example"
     named = draw_card(FACTS)
     settings.SITE_NAME = "board.example"
     assert draw_card(FACTS) == named
 
 
-@pytest.mark.parametrize("symbol", ["哈基米", "🚀", "مرحبا", "עברית", "\ue000", "\uffff", "ก", "\U0001f1e9"])
+# Without glyphs they are never drawn, so that no order of characters can deceive.
+RIGHT_TO_LEFT = ["مرحبا", "עברית", "١٢٣", "ﷺ", "ܐܒ", "ߒߞߏ", "\U0001e900"]
+
+
+@pytest.mark.parametrize("symbol", ["🚀", "\ue000", "\uffff", "ก", "\U0001f1e9", *RIGHT_TO_LEFT])
 def test_a_text_without_glyphs_is_replaced_by_the_address(symbol):
     assert drawable(symbol, "") == ""
     assert draw_card(replace(FACTS, symbol=symbol, name="")) == draw_card(replace(FACTS, symbol="", name=""))
     assert draw_card(replace(FACTS, name=symbol)) == draw_card(replace(FACTS, name=""))
 
 
+def test_a_name_from_right_to_left_among_others_is_left_out():
+    for name in ("USDC עברית 100", "100 مرحبا USDC"):
+        assert draw_card(replace(FACTS, name=name)) == draw_card(replace(FACTS, name=""))
+
+
+@pytest.mark.parametrize("mark", ["\u200f", "\u202b", "\u202e", "\u2067", "\u061c"])
+def test_marks_of_direction_are_drawn_as_their_codes(mark):
+    shown = f"<U+{ord(mark):04X}>gnp.exe"
+    assert draw_card(replace(FACTS, name=f"{mark}gnp.exe")) == draw_card(replace(FACTS, name=shown))
+    assert draw_card(replace(FACTS, name=f"{mark}gnp.exe")) != draw_card(replace(FACTS, name="gnp.exe"))
+
+
 @pytest.mark.parametrize("text", ["HIGHER", "Ünïcødé", "Привет", "Ωμέγα", "Việt Nam", "$€₿", "<U+202E>", "a…b"])
 def test_the_font_has_scripts_of_europe(text):
     assert drawable(text, "") == text
+
+
+CJK = [
+    "哈基米",
+    "狗狗幣",
+    "ドージコイン",
+    "ひらがな",
+    "도지코인",
+    "ＡＩ（币）",
+    "「猫」、。",
+    "Doge 狗 2.0",
+    "か\u3099",
+    "\u3000",
+]
+
+
+@pytest.mark.parametrize("text", CJK)
+def test_chinese_japanese_and_korean_are_drawn(text):
+    assert drawable(text, "") == text
+    drawn = {draw_card(replace(FACTS, symbol=symbol, name="")) for symbol in (text, "", "□")}
+    assert len(drawn) == 3
+    assert draw_card(replace(FACTS, name=text)) != draw_card(replace(FACTS, name=""))
+
+
+def drawn_text(text, size, *, place=(300.0, 150.0), anchor="mm"):
+    image = Image.new("RGB", (600, 300))
+    draw_text(ImageDraw.Draw(image), place, text, size, fill="#ffffff", anchor=anchor)
+    return image
+
+
+@pytest.mark.parametrize("text", ["市值", "Market", "AI 智能体 v2"])
+def test_a_text_of_several_fonts_is_one_line(text):
+    left, top, right, bottom = drawn_text(text, 40).getbbox()
+    assert abs(right - left - text_width(text, 40)) < 12 and abs(left + right - 600) < 12
+    assert 120 < top < bottom < 180
+    at_left, at_right = drawn_text(text, 40, anchor="ls"), drawn_text(text, 40, anchor="rs")
+    assert abs(at_left.getbbox()[0] - 300) < 6 and abs(at_right.getbbox()[2] - 300) < 6
+
+
+def test_labels_are_in_the_language_of_the_page():
+    with translation.override("zh-hans"):
+        chinese = image_of(draw_card(FACTS))
+    assert chinese.tobytes() != image_of(draw_card(FACTS)).tobytes()
+    expected = Image.new("RGB", chinese.size, chinese.getpixel((20, 400)))
+    draw_text(ImageDraw.Draw(expected), (64, 400), "市值", 32, fill="#a5adba", anchor="ls")
+    label = (64, 360, 500, 412)
+    assert ImageChops.difference(expected.crop(label), chinese.convert("RGB").crop(label)).getbbox() is None
 
 
 HOSTILE_TEXTS = [
@@ -170,9 +233,10 @@ def test_any_prices_have_a_chart(prices):
 
 
 def test_a_text_is_cut_where_no_font_is_small_enough():
-    text, font = fit_text("W" * 500, (40, 20), 300)
-    assert text.endswith("…") and font.getlength(text) <= 300 and font is card_font(20)
-    assert fit_text("W", (40, 20), 300) == ("W", card_font(40))
+    for letter in "W狗":
+        text, size = fit_text(letter * 500, (40, 20), 300)
+        assert text.endswith("…") and text_width(text, size) <= 300 and size == 20
+        assert fit_text(letter, (40, 20), 300) == (letter, 40)
 
 
 def test_further_cards_get_503_while_some_are_drawn(client):
@@ -229,10 +293,44 @@ def test_a_tokens_page_names_its_card(client, settings):
     assert client.get(image.removeprefix("https://board.example")).status_code == 200
 
 
-def test_a_page_in_another_language_names_the_same_card(client):
+def test_a_page_in_another_language_names_the_card_in_it(client, settings):
     token = TokenFactory()
-    tags = tags_of(client, token, language="/de")
-    assert "/de/tokens/" in tags["og:url"] and "/de/" not in tags["og:image"]
+    path = tags_of(client, token, language="/zh-hans")["og:image"].removeprefix(settings.SITE_URL)
+    assert path == f"/zh-hans{card_path(token)}" and path.startswith(settings.EDGE_CACHE_PREFIXES)
+    with translation.override("zh-hans"):
+        assert client.get(path).content == draw_card(fetch_card(token))
+    assert client.get(path).content != client.get(card_path(token)).content
+
+
+def test_a_card_has_one_url(client, django_assert_num_queries):
+    token = TokenFactory()
+    path = card_path(token)
+    for language in ("", "/de"):
+        with django_assert_num_queries(0):
+            answers = [client.get(f"{language}{path}?{query}") for query in ("v=1", "v=2", "utm_source=x", "=")]
+        for answer in answers:
+            assert (answer.status_code, answer.headers["Location"]) == (301, f"{language}{path}")
+            assert answer.headers["Cache-Control"] == "no-store"
+    for other in (path.lower(), path.replace("/8453/", "/08453/")):
+        answer = client.get(other)
+        assert (answer.status_code, answer.headers["Location"]) == (301, path)
+    assert client.get(path).status_code == 200
+    assert client.get("/cards/8453/a%0d%0ab%3F.png?x").headers["Location"] == "/cards/8453/a%0D%0Ab%3F.png"
+
+
+def test_one_visitors_cards_are_limited_before_they_are_drawn(client, settings):
+    settings.RATE_LIMIT_CARDS, settings.RATE_LIMIT_PAGES = 2, 1
+    paths = [card_path(TokenFactory()) for _ in range(4)]
+    # A redirect costs no drawing.
+    client.get(f"{paths[0]}?x", REMOTE_ADDR="192.0.2.51")
+    answers = [client.get(path, REMOTE_ADDR="192.0.2.51") for path in paths]
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
+    assert answers[-1].content == b"" and 0 < int(answers[-1].headers["Retry-After"]) <= 60
+    with card_slot():
+        assert client.get(paths[0], REMOTE_ADDR="192.0.2.51").status_code == 429
+    assert client.get(paths[0], REMOTE_ADDR="192.0.2.52").status_code == 200
+    # Pages have a limit of their own.
+    assert client.get("/status", REMOTE_ADDR="192.0.2.51").status_code == 200
 
 
 @pytest.mark.parametrize("factory", [TokenFactory, SolanaTokenFactory])

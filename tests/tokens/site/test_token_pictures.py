@@ -222,6 +222,16 @@ def test_nothing_is_fetched_and_served_where_pictures_are_off(client, host, sett
     assert "<img" not in render_to_string("site/picture.html", {"token": token})
 
 
+def test_one_visitors_pictures_have_a_limit_of_their_own(client, host, settings):
+    settings.RATE_LIMIT_PICTURES, settings.RATE_LIMIT_PAGES = 20, 1
+    tokens = [TokenFactory(img_url=f"https://a.example/{number}") for number in range(21)]
+    answers = [client.get(picture_path(token), REMOTE_ADDR="192.0.2.61") for token in tokens]
+    assert [answer.status_code for answer in answers] == [200] * 20 + [429]
+    assert answers[-1].content == b"" and answers[-1].headers["Cache-Control"] == "no-store"
+    assert client.get("/status", REMOTE_ADDR="192.0.2.61").status_code == 200
+    assert is_placeholder(client.get(picture_path(tokens[0]), REMOTE_ADDR="192.0.2.62"))
+
+
 @pytest.mark.parametrize("place", ["/proc/pictures", "/dev/null", "/dev/full"])
 def test_a_directory_that_cannot_be_written_costs_only_the_pictures(client, host, settings, place, caplog):
     settings.SITE_PICTURE_DIR = place

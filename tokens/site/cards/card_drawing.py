@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw
 from config.site.colors import readable_on
 from config.site.formats import percent, plain, short_address, usd
 from tokens.site.cards.card_facts import CardFacts
-from tokens.site.cards.card_fonts import card_font, drawable, fit_text
+from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_width
 from tokens.site.pictures.placeholders import TINTS, initials, tint_number
 
 WIDTH, HEIGHT = 1200, 800
@@ -53,21 +53,20 @@ def _draw_frame(draw: ImageDraw.ImageDraw, facts: CardFacts) -> None:
     accent = readable_on(settings.SITE_COLOR, (_BACK, _RAISED))
     draw.rectangle((0, 0, WIDTH, 14), fill=accent)
     host = urlsplit(settings.SITE_URL).hostname or ""
-    name, font = fit_text(drawable(settings.SITE_NAME, host), (38, 32), 640, is_bold=True)
-    draw.text((_MARGIN, 84), name, fill=accent, font=font, anchor="lm")
-    chain, font = fit_text(drawable(plain(facts.chain, 40), ""), (30,), 300)
+    name, size = fit_text(drawable(settings.SITE_NAME, host), (38, 32), 640, is_bold=True)
+    draw_text(draw, (_MARGIN, 84), name, size, fill=accent, anchor="lm", is_bold=True)
+    chain, size = fit_text(drawable(plain(facts.chain, 40), ""), (30,), 300)
     if chain:
-        right, width = WIDTH - _MARGIN, font.getlength(chain)
+        right, width = WIDTH - _MARGIN, text_width(chain, size)
         draw.rounded_rectangle((right - width - 48, 58, right, 110), radius=26, fill=_RAISED)
-        draw.text((right - 24, 84), chain, fill=_INK, font=font, anchor="rm")
+        draw_text(draw, (right - 24, 84), chain, size, fill=_INK, anchor="rm")
 
 
 def _draw_blocked(draw: ImageDraw.ImageDraw, facts: CardFacts) -> None:
     address = short_address(facts.contract_address)
-    draw.text((WIDTH / 2, 380), address, fill=_INK, font=card_font(72, is_bold=True), anchor="mm")
-    source = "This token is not shown here."
-    text, font = fit_text(drawable(gettext("This token is not shown here."), source), (40, 32), _INNER)
-    draw.text((WIDTH / 2, 470), text, fill=_SOFT, font=font, anchor="mm")
+    draw_text(draw, (WIDTH / 2, 380), address, 72, fill=_INK, anchor="mm", is_bold=True)
+    text, size = fit_text(gettext("This token is not shown here."), (40, 32), _INNER)
+    draw_text(draw, (WIDTH / 2, 470), text, size, fill=_SOFT, anchor="mm")
 
 
 def _draw_token(card: Image.Image, draw: ImageDraw.ImageDraw, facts: CardFacts) -> None:
@@ -78,12 +77,13 @@ def _draw_token(card: Image.Image, draw: ImageDraw.ImageDraw, facts: CardFacts) 
     left, address = _MARGIN + _PICTURE + 40, short_address(facts.contract_address)
     width = WIDTH - _MARGIN - left
     symbol = drawable(plain(facts.symbol, 40), "") or address
-    text, font = fit_text(symbol, (92, 76, 62, 50, 42), width, is_bold=True)
+    text, size = fit_text(symbol, (92, 76, 62, 50, 42), width, is_bold=True)
     lines = [drawable(plain(facts.name, 80), ""), "" if symbol == address else address]
     below, small = fit_text("  ·  ".join(filter(None, lines)), (38, 32), width)
     # Without a second line, in the middle of the picture.
-    draw.text((left, 232 if below else 240), text, fill=_INK, font=font, anchor="ls" if below else "lm")
-    draw.text((left, 298), below, fill=_SOFT, font=small, anchor="ls")
+    place, anchor = (left, 232 if below else 240), "ls" if below else "lm"
+    draw_text(draw, place, text, size, fill=_INK, anchor=anchor, is_bold=True)
+    draw_text(draw, (left, 298), below, small, fill=_SOFT, anchor="ls")
 
 
 def _picture(facts: CardFacts) -> Image.Image:
@@ -97,7 +97,7 @@ def _picture(facts: CardFacts) -> Image.Image:
     placeholder = Image.new("RGB", (_PICTURE, _PICTURE), TINTS[tint_number(facts.contract_address)])
     middle = (_PICTURE / 2, _PICTURE / 2)
     text = drawable(initials(facts.symbol), "?")
-    ImageDraw.Draw(placeholder).text(middle, text, fill="#ffffff", font=card_font(76, is_bold=True), anchor="mm")
+    draw_text(ImageDraw.Draw(placeholder), middle, text, 76, fill="#ffffff", anchor="mm", is_bold=True)
     return placeholder
 
 
@@ -105,13 +105,13 @@ def _draw_market(draw: ImageDraw.ImageDraw, facts: CardFacts) -> None:
     change = facts.change_24h
     color = _INK if not change else _UP if change > 0 else _DOWN
     shown = (
-        (_MARGIN, drawable(gettext("Market cap"), "Market cap"), usd(_decimal(facts.market_cap)), _INK),
-        (WIDTH // 2 + 32, drawable(gettext("24 hours"), "24 hours"), percent(_decimal(change)), color),
+        (_MARGIN, gettext("Market cap"), usd(_decimal(facts.market_cap)), _INK),
+        (WIDTH // 2 + 32, gettext("24 hours"), percent(_decimal(change)), color),
     )
     for left, label, value, ink in shown:
-        draw.text((left, 400), label, fill=_SOFT, font=card_font(32), anchor="ls")
-        text, font = fit_text(drawable(value, "") or "–", (80, 64, 52), _INNER // 2 - 32, is_bold=True)
-        draw.text((left, 488), text, fill=ink if value else _SOFT, font=font, anchor="ls")
+        draw_text(draw, (left, 400), label, 32, fill=_SOFT, anchor="ls")
+        text, size = fit_text(drawable(value, "") or "–", (80, 64, 52), _INNER // 2 - 32, is_bold=True)
+        draw_text(draw, (left, 488), text, size, fill=ink if value else _SOFT, anchor="ls", is_bold=True)
 
 
 def _decimal(value: float | None) -> Decimal | None:

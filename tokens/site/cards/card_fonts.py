@@ -1,58 +1,110 @@
-"""Font of share cards: Inter, which has the Latin, Greek and Cyrillic scripts, and the texts that it can draw."""
+"""Fonts of share cards, and the texts that they can draw.
+
+Inter has the Latin, Greek and Cyrillic scripts; WenQuanYi Micro Hei has Chinese, Japanese and Korean. Both are files
+here, so that all hosts draw the same. No script that is written from right to left has a glyph.
+"""
 
 import unicodedata
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
-from PIL import ImageFont
+from PIL import ImageDraw, ImageFont
 
-_FILE = Path(__file__).parent / "fonts" / "InterVariable.woff2"
+_FOLDER = Path(__file__).parent / "fonts"
+_INTER, _CJK = _FOLDER / "InterVariable.woff2", _FOLDER / "WenQuanYiMicroHei.woff2"
 _REGULAR, _BOLD = 450, 700
-# Limits of the font's axis of optical sizes.
+# Limits of Inter's axis of optical sizes.
 _SMALLEST_OPTICAL, _LARGEST_OPTICAL = 14, 32
+# WenQuanYi Micro Hei has one weight: bold text has an outline of this part of its size.
+_BOLD_OUTLINE = 1 / 48
 # No font has a glyph for this character.
 _MISSING = "\uffff"
 ELLIPSIS = "…"
 
 
-def card_font(size: int, *, is_bold: bool = False) -> ImageFont.FreeTypeFont:
-    """Return the font in pixels; loaded once for each process, which takes about 10 ms."""
-    return _load(size, _BOLD if is_bold else _REGULAR)
+class TextRun(NamedTuple):
+    """Characters of a text in one font; `outline` is in pixels."""
 
-
-@cache
-def _load(size: int, weight: int) -> ImageFont.FreeTypeFont:
-    font = ImageFont.truetype(_FILE, size)
-    optical = min(max(size, _SMALLEST_OPTICAL), _LARGEST_OPTICAL)
-    font.set_variation_by_axes([optical, weight])
-    return font
+    text: str
+    font: ImageFont.FreeTypeFont
+    outline: float
 
 
 def drawable(text: str, fallback: str) -> str:
-    """Return the text if the font has all of its characters, otherwise the fallback."""
-    return text if all(map(_has_glyph, text)) else fallback
+    """Return the text if the fonts have all of its characters, otherwise the fallback."""
+    return text if all(map(_font_file, text)) else fallback
 
 
-def fit_text(
-    text: str, sizes: Sequence[int], width: int, *, is_bold: bool = False
-) -> tuple[str, ImageFont.FreeTypeFont]:
-    """Return the text with the largest font in which it has this width, cut in the smallest one if it must be."""
+def text_width(text: str, size: int, *, is_bold: bool = False) -> float:
+    """Return the width of a text in pixels."""
+    return sum(run.font.getlength(run.text) for run in _runs(text, size, is_bold=is_bold))
+
+
+def fit_text(text: str, sizes: Sequence[int], width: int, *, is_bold: bool = False) -> tuple[str, int]:
+    """Return the text with the largest size in which it has this width, cut in the smallest one if it must be."""
     for size in sizes:
-        font = card_font(size, is_bold=is_bold)
-        if font.getlength(text) <= width:
-            return text, font
+        if text_width(text, size, is_bold=is_bold) <= width:
+            return text, size
     cut = text
-    while cut and font.getlength(cut + ELLIPSIS) > width:
+    while cut and text_width(cut + ELLIPSIS, size, is_bold=is_bold) > width:
         cut = cut[:-1]
-    return cut.rstrip() + ELLIPSIS, font
+    return cut.rstrip() + ELLIPSIS, size
+
+
+def draw_text(
+    draw: ImageDraw.ImageDraw,
+    place: tuple[float, float],
+    text: str,
+    size: int,
+    *,
+    fill: str,
+    anchor: str,
+    is_bold: bool = False,
+) -> None:
+    """Draw a line of text. `anchor` is one of Pillow's: l, m or r, and s for the baseline or m for the middle."""
+    left, baseline = place
+    runs = _runs(text, size, is_bold=is_bold)
+    left -= {"l": 0, "m": 0.5, "r": 1}[anchor[0]] * text_width(text, size, is_bold=is_bold)
+    if anchor[1] == "m":
+        ascent, descent = _load(_INTER, size, is_bold=is_bold).getmetrics()
+        baseline += (ascent - descent) / 2
+    for run in runs:
+        draw.text((left, baseline), run.text, fill=fill, font=run.font, anchor="ls", stroke_width=run.outline)
+        left += run.font.getlength(run.text)
+
+
+def _runs(text: str, size: int, *, is_bold: bool) -> list[TextRun]:
+    return [
+        TextRun(
+            "".join(run), _load(file, size, is_bold=is_bold), size * _BOLD_OUTLINE if is_bold and file == _CJK else 0
+        )
+        for file, run in groupby(text, lambda character: _font_file(character) or _INTER)
+    ]
+
+
+@cache
+def _load(file: Path, size: int, *, is_bold: bool) -> ImageFont.FreeTypeFont:
+    """Return a font in pixels; loaded once for each process, which takes 20 ms for Inter and 100 ms for the other."""
+    font = ImageFont.truetype(file, size)
+    if file == _INTER:
+        optical = min(max(size, _SMALLEST_OPTICAL), _LARGEST_OPTICAL)
+        font.set_variation_by_axes([optical, _BOLD if is_bold else _REGULAR])
+    return font
 
 
 @lru_cache(maxsize=4096)
-def _has_glyph(character: str) -> bool:
-    # The font has pictures of its own in the private ranges.
+def _font_file(character: str) -> Path | None:
+    """Return the file of the first font with a glyph for the character."""
+    # Inter has pictures of its own in the private ranges.
     if unicodedata.category(character) in ("Co", "Cs", "Cn"):
-        return False
-    font = card_font(32)
+        return None
+    return next((file for file in (_INTER, _CJK) if _has_glyph(file, character)), None)
+
+
+def _has_glyph(file: Path, character: str) -> bool:
+    font = _load(file, 32, is_bold=False)
     mask, missing = font.getmask(character), font.getmask(_MISSING)
     return mask.size != missing.size or bytes(mask) != bytes(missing)
