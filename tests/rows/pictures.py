@@ -28,15 +28,25 @@ def plain_picture(color: tuple[int, int, int] = RED, size: tuple[int, int] = (64
     return Image.new("RGB", size, color)
 
 
+def png_chunk(name: bytes, content: bytes) -> bytes:
+    """Return a chunk of a PNG file."""
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
 def png_bomb(width: int, height: int) -> bytes:
     """Return a PNG of so many pixels, whose rows are missing."""
+    return _png(struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0), b"\0" * 1_000_000)
 
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
-    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    rows = zlib.compress(b"\0" * 1_000_000)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+def png_of_sixteen_bits(kind: int, samples: tuple[int, ...]) -> bytes:
+    """Return a PNG of 50 by 50 equal pixels; `kind` is the format's color type: 2 RGB, 4 gray with alpha, 6 RGBA."""
+    row = b"\0" + struct.pack(f">{len(samples)}H", *samples) * 50
+    return _png(struct.pack(">IIBBBBB", 50, 50, 16, kind, 0, 0, 0), row * 50)
+
+
+def _png(head: bytes, rows: bytes) -> bytes:
+    chunks = (png_chunk(b"IHDR", head), png_chunk(b"IDAT", zlib.compress(rows)), png_chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def jpeg_of_scans(scans: int) -> bytes:

@@ -33,6 +33,8 @@ from tokens.admin.list_filters import ChainFilter, GenerationFilter
 from tokens.admin.token_events import token_link
 from tokens.admin.token_fields import fieldsets, read_facts, read_only_fields
 from tokens.models import IndexRequest, ProviderRefresh, Token
+from tokens.site.pictures.picture_files import remove_picture
+from tokens.site.pictures.wanted_pictures import picture_key
 
 TAGS = ("champagne", "verified", "blocked")
 # Editable on the page. Blocking requires a reason and has its own page.
@@ -177,7 +179,14 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
             changed = list(tokens.exclude(**{tag: value}).select_for_update(no_key=True))
             Token.objects.filter(pk__in=[token.pk for token in changed]).update(**{tag: value})
             log_changes(request, changed, f"{tag} = {value}" + (f": {reason}" if reason else ""))
+            if tag == "blocked" and value:
+                transaction.on_commit(lambda: _remove_pictures(changed))
         self.message_user(request, f"{len(changed)} changed.", messages.SUCCESS)
+
+
+def _remove_pictures(tokens: list[Token]) -> None:
+    for token in tokens:
+        remove_picture(picture_key(token.img_url))
 
 
 @admin.register(ProviderRefresh)

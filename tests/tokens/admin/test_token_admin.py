@@ -17,6 +17,8 @@ from tests.rows.factories import IndexRequestFactory, TokenFactory
 from tests.rows.many_tokens import multiply
 from tokens.admin.token_fields import REPLACED_COLUMNS, fieldsets, json_line
 from tokens.models import IndexRequest, Market, Token
+from tokens.site.pictures.picture_files import read_picture, store_picture
+from tokens.site.pictures.wanted_pictures import picture_key
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +141,36 @@ def test_blocking_wants_a_reason(operator, reason):
     token.refresh_from_db()
     assert token.blocked is False
     assert not LogEntry.objects.exists()
+
+
+@pytest.mark.parametrize("place", ["page", "list"])
+def test_a_blocked_tokens_picture_is_removed_from_the_disk(
+    operator, settings, tmp_path, django_capture_on_commit_callbacks, place
+):
+    settings.SITE_PICTURE_DIR = tmp_path
+    token, other = TokenFactory(img_url="https://a.example/1"), TokenFactory(img_url="https://a.example/2")
+    for each in (token, other):
+        store_picture(picture_key(each.img_url), b"picture")
+    with django_capture_on_commit_callbacks(execute=True):
+        act(operator, TOKENS, "add_champagne", token)
+    assert read_picture(picture_key(token.img_url)) == b"picture"
+    with django_capture_on_commit_callbacks(execute=True):
+        if place == "list":
+            act(operator, TOKENS, "block", token, reason="a scam")
+        else:
+            operator.post(reverse("admin:tokens_token_block_this", args=[token.pk]), {"reason": "a scam"})
+    assert read_picture(picture_key(token.img_url)) is None
+    assert read_picture(picture_key(other.img_url)) == b"picture"
+
+
+@pytest.mark.parametrize("place", ["", "/dev/null"])
+def test_blocking_does_not_need_the_pictures(operator, settings, tmp_path, django_capture_on_commit_callbacks, place):
+    settings.SITE_PICTURE_DIR = place or tmp_path / "missing"
+    token = TokenFactory(img_url="https://a.example/1")
+    with django_capture_on_commit_callbacks(execute=True):
+        act(operator, TOKENS, "block", token, reason="a scam")
+    token.refresh_from_db()
+    assert token.blocked
 
 
 def test_blocking_from_the_list_requires_the_reason_and_keeps_the_selection(operator):

@@ -3,6 +3,8 @@
 import resource
 import struct
 import time
+import zlib
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -19,6 +21,8 @@ from tests.rows.pictures import (
     long_animation,
     plain_picture,
     png_bomb,
+    png_chunk,
+    png_of_sixteen_bits,
 )
 from tokens.site.pictures.picture_decoding import SIZE, UnusablePictureError, encode_picture
 
@@ -94,6 +98,38 @@ def test_the_transparent_color_of_a_palette_stays_transparent(form, side):
     assert is_near(shown.getpixel((20, 80)), (*GREEN, 255)) and shown.getpixel((150, 80))[3] == 0
 
 
+@pytest.mark.parametrize("form", ["PNG", "WEBP"])
+def test_the_orientation_is_applied_in_all_formats(form):
+    picture = plain_picture(RED, (200, 200))
+    picture.paste(BLUE, (0, 0, 200, 100))
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010F] = 3, "Maker of the camera"
+    body = encode_picture(encoded(picture, form, exif=exif))
+    turned = decoded(body)
+    assert is_near(turned.getpixel((80, 150)), BLUE) and is_near(turned.getpixel((80, 10)), RED)
+    assert b"Maker" not in body
+
+
+@pytest.mark.parametrize("side", [100, 2500])
+def test_a_palette_keeps_its_partial_transparency(side):
+    picture = Image.new("P", (side, side), 0)
+    picture.putpalette([*RED, *GREEN])
+    picture.paste(1, (0, 0, side // 2, side))
+    shown = decoded(encode_picture(encoded(picture, "PNG", transparency=bytes((0, 128)))))
+    assert is_near(shown.getpixel((20, 80)), (*GREEN, 128)) and shown.getpixel((150, 80))[3] == 0
+
+
+@pytest.mark.parametrize(("kind", "samples"), [(2, (0x9C00, 0x2000, 0x2000)), (6, (0x9C00, 0x2000, 0x2000, 0x8000))])
+def test_sixteen_bits_of_color_are_scaled(kind, samples):
+    shown = decoded(encode_picture(png_of_sixteen_bits(kind, samples)))
+    assert is_near(shown.getpixel((80, 80)), (0x9C, 0x20, 0x20, 0x80 if kind == 6 else 255))
+
+
+def test_sixteen_bits_of_gray_keep_their_transparency():
+    shown = decoded(encode_picture(png_of_sixteen_bits(4, (0x7530, 0x8000))))
+    assert is_near(shown.getpixel((80, 80)), (117, 117, 117, 128))
+
+
 def test_sixteen_bits_are_scaled_instead_of_cut():
     assert is_near(middle_of(encode_picture(encoded(Image.new("I;16", (50, 50), 30_000)))), (117, 117, 117))
 
@@ -103,6 +139,15 @@ def test_only_the_first_of_ten_thousand_frames_is_decoded():
     started = time.process_time()
     assert is_near(middle_of(encode_picture(animation)), RED)
     # All frames take a second.
+    assert time.process_time() - started < 0.5
+
+
+@pytest.mark.parametrize("form", ["PNG", "WEBP"])
+def test_only_the_first_frame_of_other_animations_is_decoded(form):
+    frames = [plain_picture(BLUE, (400, 400)), plain_picture(GREEN, (400, 400))] * 300
+    animation = encoded(plain_picture(RED, (400, 400)), form, save_all=True, append_images=frames)
+    started = time.process_time()
+    assert is_near(middle_of(encode_picture(animation)), RED)
     assert time.process_time() - started < 0.5
 
 
@@ -131,10 +176,30 @@ def test_a_bomb_is_refused_by_its_header(name):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
 
 
+@pytest.mark.parametrize("kind", [b"iCCP", b"zTXt", b"iTXt"])
+def test_compressed_metadata_is_not_unpacked_without_a_limit(kind):
+    body = encoded(plain_picture())
+    text = zlib.compress(b"\0" * 100_000_000, 9)
+    content = {b"iCCP": b"name\0\0", b"zTXt": b"name\0\0", b"iTXt": b"name\0\1\0\0\0"}[kind] + text
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # The signature and the first chunk, IHDR, are 33 bytes.
+    with suppress(UnusablePictureError):
+        assert is_near(middle_of(encode_picture(body[:33] + png_chunk(kind, content) + body[33:])), RED)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 40_000
+
+
 def test_a_jpeg_of_many_scans_is_refused():
     assert encode_picture(jpeg_of_scans(100))
     with pytest.raises(UnusablePictureError, match="too many scans"):
         encode_picture(jpeg_of_scans(500))
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP"])
+@pytest.mark.parametrize("part", [0.02, 0.5, 0.9])
+def test_a_file_that_was_cut_is_refused(form, part):
+    body = encoded(Image.effect_noise((300, 300), 50).convert("RGB"), form)
+    with pytest.raises(UnusablePictureError):
+        encode_picture(body[: int(part * len(body))])
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_picture_is_fetched_once_and_served_without_metadata(client, host, dja
         answer = client.get(picture_path(token))
         assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/webp")
         assert decoded(answer.content).size == (160, 160) and b"secret" not in answer.content
-        assert answer.headers["Cache-Control"] == "public, s-maxage=3600, max-age=3600"
+        assert answer.headers["Cache-Control"] == "public, s-maxage=300, max-age=300"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
         assert not answer.cookies
@@ -220,6 +220,21 @@ def test_nothing_is_fetched_and_served_where_pictures_are_off(client, host, sett
     assert client.get(picture_path(token)).status_code == 404
     assert fetch_wanted_pictures() == 0 and host.received == []
     assert "<img" not in render_to_string("site/picture.html", {"token": token})
+
+
+def test_a_directory_that_is_not_shared_costs_one_fetch(client, host, settings, tmp_path, caplog):
+    token = TokenFactory(img_url=host.put("/a", Page(body=encoded(plain_picture()))))
+    web, worker = tmp_path / "web", tmp_path / "worker"
+    for number in range(3):
+        settings.SITE_PICTURE_DIR = web
+        assert is_placeholder(client.get(picture_path(token)))
+        settings.SITE_PICTURE_DIR = worker
+        assert fetch_wanted_pictures() == 1
+        assert ("do all of them read this SITE_PICTURE_DIR?" in caplog.text) == (number > 0)
+        assert number == 0 or 3_500 < seconds_until_retry(token.img_url) <= 3_600
+        forget_claims()
+    assert host.received == ["/a"]
+    assert client.get(picture_path(token)).headers["Content-Type"] == "image/webp"
 
 
 def test_one_visitors_pictures_have_a_limit_of_their_own(client, host, settings):

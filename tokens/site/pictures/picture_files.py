@@ -43,6 +43,14 @@ def store_picture(key: str, body: bytes) -> None:
             raise
 
 
+def remove_picture(key: str) -> None:
+    """Remove a stored picture, if there is one; log an error if it can't be removed."""
+    try:
+        _path(key).unlink(missing_ok=True)
+    except OSError as error:
+        logger.error("picture %s can't be removed from SITE_PICTURE_DIR: %s", key, error)
+
+
 def prune_pictures(max_bytes: int) -> int:
     """Remove the oldest pictures if all take more than `max_bytes` on disk. Return how many were removed."""
     files = sorted(_stored(), key=lambda entry: entry[0])

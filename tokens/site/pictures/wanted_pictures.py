@@ -24,7 +24,7 @@ from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from config.redis.connection import PREFIX, redis_client
 from tokens.indexing.documents.document_locations import document_url
 from tokens.site.pictures.picture_decoding import encode_picture
-from tokens.site.pictures.picture_files import prune_pictures, store_picture
+from tokens.site.pictures.picture_files import prune_pictures, read_picture, store_picture
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +37,8 @@ BATCH_SIZE = 8
 ROUND_SECONDS = 20.0
 # TTL of the claim of a picture in the list; longer than the list takes at its usual length.
 CLAIM_SECONDS = 120
+# TTL of the claim of a picture that is requested although this worker stores it.
+UNSHARED_SECONDS = 3_600
 # Delays after failed fetches. What no retry mends, such as a page in place of a picture, begins with the second one.
 BACKOFF = Backoff(first=60, longest=7 * 86_400, factor=6)
 _PERMANENT_FAILURES = 3
@@ -97,7 +99,8 @@ def _run_round(threads: ThreadPoolExecutor) -> int:
     fetched, deadline = 0, time.monotonic() + ROUND_SECONDS
     while time.monotonic() < deadline and (batch := _take(BATCH_SIZE)):
         # In this thread, one after another: a decoder may need 160 MB.
-        for picture, content in zip(batch, threads.map(_fetch, batch), strict=True):
+        missing = [picture for picture in batch if not _is_unshared(picture)]
+        for picture, content in zip(missing, threads.map(_fetch, missing), strict=True):
             _finish(picture, content)
         fetched += len(batch)
     if redis_client().set(_PRUNED, b"", nx=True, ex=_PRUNE_SECONDS):
@@ -108,6 +111,15 @@ def _run_round(threads: ThreadPoolExecutor) -> int:
 def _take(count: int) -> list[WantedPicture]:
     taken = cast(list[bytes] | None, redis_client().lpop(_WANTED, count))
     return [WantedPicture(*orjson.loads(entry)) for entry in taken or ()]
+
+
+def _is_unshared(picture: WantedPicture) -> bool:
+    """Return whether this worker stores a picture that a web process does not find: its host gets no request."""
+    if read_picture(picture.key) is None:
+        return False
+    logger.warning("a stored picture was not found by a web process: do all of them read this SITE_PICTURE_DIR?")
+    redis_client().set(_claim(picture.key), b"", ex=UNSHARED_SECONDS)
+    return True
 
 
 def _fetch(picture: WantedPicture) -> bytes | RetryableError | PermanentError:

@@ -17,11 +17,10 @@ from tokens.site.pictures.picture_files import read_picture
 from tokens.site.pictures.placeholders import placeholder_svg
 from tokens.site.pictures.wanted_pictures import picture_key, picture_source, request_picture
 
-# An operator's block has an effect within this time.
-_PICTURE_SECONDS = 3_600
+# An operator's block has an effect within this time: caches have pictures and cards for no longer.
+_PICTURE_SECONDS = _CARD_SECONDS = 300
 # Time for a worker to fetch a picture.
 _PLACEHOLDER_SECONDS = 10
-_CARD_SECONDS = 300
 
 _HEADERS = {
     # Opened by itself, a picture runs and loads nothing.
