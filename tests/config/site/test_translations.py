@@ -104,11 +104,61 @@ def test_placeholders_are_those_of_the_source(locale):
         assert len(found) == len(_PLACEHOLDER.findall(str(source))) or isinstance(key, tuple), (source, text)
 
 
+# English term -> words, of which a translation of a text with the term has one: the guide's table, by language.
+def terms_of(column: int) -> dict[str, tuple[str, ...]]:
+    guide = (BASE_DIR / "docs" / "contributing.md").read_text()
+    table = guide.split("| English | German | Chinese |", 1)[1].split("\n\n", 1)[0]
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in table.splitlines()[2:]]
+    return {term: tuple(row[column].split(", ")) for row in rows for term in row[0].split(", ")}
+
+
+def sources_and_texts(locale: str) -> list[tuple[str, str]]:
+    catalog = read_catalog(catalog_path(locale, "mo"))
+    sources = ((str(key[0] if isinstance(key, tuple) else key), text) for key, text in catalog.items())
+    return [(source.rpartition("\x04")[2], text) for source, text in sources]
+
+
+@pytest.mark.parametrize(("locale", "column"), [("de", 1), ("zh_Hans", 2)])
+def test_one_term_has_one_word(locale, column):
+    terms = terms_of(column)
+    assert len(terms) > 20 and terms["volume"] == (("Volumen",), ("成交量",))[column - 1]
+    wrong = [
+        (term, source, text)
+        for term, words in terms.items()
+        for source, text in sources_and_texts(locale)
+        if re.search(rf"\b{term}s?\b", re.sub(r"%\(\w+\)s|<.*?>", "", source), re.IGNORECASE)
+        and not any(word in text for word in words)
+    ]
+    assert wrong == []
+
+
+# Values of these end with a Chinese character.
+_CHINESE_VALUES = re.compile(r"%\((?:age|period|moment|interval)\)s")
+_HAN = "[\u4e00-\u9fff]"
+
+
+def test_chinese_has_its_own_punctuation_and_spaces():
+    for _, text in sources_and_texts("zh_Hans"):
+        shown = _CHINESE_VALUES.sub("值", re.sub(r"<.*?>", "", text)).replace("%%", "%")
+        shown = re.sub(r"%\(\w+\)[sd]|#", "1", shown)
+        assert not re.search(f"{_HAN}[,.:;!?()]|[,:;!?()]{_HAN}", shown), text
+        assert not re.search(f"{_HAN}[A-Za-z0-9]|[A-Za-z0-9%]{_HAN}", shown), text
+        assert "你" not in shown and '"' not in shown, text
+
+
+def test_german_has_its_own_spaces_and_spellings():
+    for _, text in sources_and_texts("de"):
+        assert not re.search(r"[\w)] ?%%|\bIds?\b", text), text
+        # Nobody is addressed; a sentence may begin with a pronoun.
+        assert not re.search(r"\b(?:du|deine?)\b|[\w,] (?:Sie|Ihre?)\b", text), text
+        assert '"' not in re.sub(r"<.*?>", "", text), text
+
+
 def test_numbers_have_the_form_of_the_language():
     forms = {
         "en": ("$1.23M", "-$4.50B", "2.00K", "5m", "1,234.5", "a, b"),
         "de": ("1,23 Mio. $", "-4,50 Mrd. $", "2,00 Tsd.", "5 min", "1.234,5", "a, b"),
-        "zh-hans": ("$1.23M", "-$4.50B", "2.00K", "5分钟", "1,234.5", "a、b"),
+        "zh-hans": ("$1.23M", "-$4.50B", "2.00K", "5 分钟", "1,234.5", "a、b"),
     }
     assert set(forms) == set(LANGUAGES)
     for language, expected in forms.items():
