@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from decimal import Context, Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 from typing import Any
 
 from django import template
@@ -141,6 +141,13 @@ def points(value: float | Decimal | None) -> str:
     if abs(share) >= 1_000 or not (rounded := round(share, 2)):
         return compact(share, 1)
     return number_format(rounded.normalize(), use_l10n=True)
+
+
+@register.filter
+def share(value: Decimal) -> str:
+    """Return a share of 100, such as 63.2%: rounded down, so that only a whole one is 100%."""
+    points = value.quantize(Decimal("0.1"), ROUND_DOWN)
+    return gettext("%(number)s%%") % {"number": number_format(points, use_l10n=True)}
 
 
 @register.filter

@@ -1,5 +1,6 @@
 """Synthetic transactions of Solana: derived from recorded ones, or executed by LiteSVM, in JSON-RPC form."""
 
+import base64
 import copy
 import hashlib
 from collections.abc import Callable, Sequence
@@ -151,3 +152,11 @@ def _compiled(instruction: Any) -> Json:
         "accounts": list(instruction.accounts),
         "data": base58(bytes(instruction.data)),
     }
+
+
+def change_account(node: SolanaStandIn, address: str, place: int, content: bytes) -> None:
+    """Change bytes of an account from an offset on."""
+    account = node.accounts[address]
+    data = bytearray(base64.b64decode(account["data"][0]))
+    data[place : place + len(content)] = content
+    node.accounts[address] = account | {"data": [base64.b64encode(data).decode(), "base64"]}

@@ -40,6 +40,10 @@ class FeesUnavailableError(PermanentError):
     """The chain's contracts do not report a position's fees or their recipients."""
 
 
+class ProgramAccountError(FeesUnavailableError):
+    """An account that does not exist, belongs to another program, or has an unknown layout."""
+
+
 class LaunchOptionUnavailableError(PermanentError):
     """The chain has no contract for a launch option; `field` is the path of the option in the launch request."""
 

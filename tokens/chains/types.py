@@ -146,6 +146,8 @@ class Launch:
     decimals: int = 18
     # Solana: location of the document with the token's image, description and links.
     uri: str | None = None
+    # Solana: the account with the terms of the pool's bonding curve.
+    curve_config: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

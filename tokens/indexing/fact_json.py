@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 # Fields that only Solana's launches set, and their value on other chains. Omitted, so that stored facts of those keep
 # their shape.
-_LATER: Json = {"uri": None, "decimals": "18"}
+_LATER: Json = {"uri": None, "curve_config": None, "decimals": "18"}
 
 # The metadata parsers reject a text of this length as too long, so nothing behind it would matter.
 _MAX_TEXT = MAX_JSON_TEXT + 1

@@ -19,7 +19,7 @@ from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, StoredState
 from tokens.models.followed_account import FollowedAccount, ListedSignature
 from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest, IndexRequestStatus
-from tokens.models.market import Market, ProviderRefresh
+from tokens.models.market import BondingCurve, Market, ProviderRefresh
 from tokens.models.rolling_sum import RecentTrader, RollingClock, RollingSum
 from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
@@ -32,6 +32,7 @@ __all__ = [
     "AirdropEntry",
     "AirdropTree",
     "AttemptState",
+    "BondingCurve",
     "CHANGE_KINDS",
     "Candle",
     "ChainHead",

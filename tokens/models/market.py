@@ -1,11 +1,12 @@
 """Models of market data."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
 from config.queue import Leased, LeasedQuerySet
 from tokens.models.sorts import MARKET_SORTS
-from tokens.models.token import Token
+from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.trade import ExactNumericField
 
 # The columns of Market that a response of the provider sets; all are None as long as they are unknown.
@@ -21,7 +22,10 @@ QUOTE_COLUMNS = (
     "price_change_24h",
 )
 # All columns of Market, from either source.
-MARKET_COLUMNS = (*QUOTE_COLUMNS, "updated_at", "price_quote", "last_position", "last_trade_at", "trending")
+MARKET_COLUMNS = (
+    *(*QUOTE_COLUMNS, "updated_at", "price_quote", "last_position", "last_trade_at", "trending"),
+    *("curve_progress", "graduated_at"),
+)
 
 
 class Market(models.Model):
@@ -51,9 +55,21 @@ class Market(models.Model):
     last_trade_at = models.DateTimeField(null=True)
     # The trending score as a number that sorts tokens alike at any later time; None without a trade.
     trending = models.FloatField(null=True)
+    # Percent of its bonding curve's quote threshold that the pool holds, rounded down: 100 only where the curve is
+    # complete. None without a curve, and while its terms or the pool's price are unknown.
+    curve_progress = models.DecimalField(max_digits=9, decimal_places=6, null=True)
+    # The time of the swap that completed the curve, from the pool's account.
+    graduated_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [
+            # Tokens on a bonding curve, the closest to graduation first.
+            models.Index(
+                F("curve_progress").desc(),
+                F("token").desc(),
+                name="market_graduating",
+                condition=Q(curve_progress__lt=100),
+            ),
             # Trending tokens, of those with trades.
             models.Index(
                 F("trending").desc(), F("token").desc(), name="market_trending", condition=Q(trending__isnull=False)
@@ -91,3 +107,28 @@ class ProviderRefresh(Leased):
 
     def __str__(self) -> str:
         return f"refresh of token {self.pk}"
+
+
+class BondingCurve(models.Model):
+    """Terms of a config account, which never change; all pools of the config have them.
+
+    Prices are square roots in smallest units of the quote for one of the token, times 2^64; see `CurveConfig`.
+    """
+
+    chain_id = models.BigIntegerField()
+    # The config account; `curve_config` of the facts of launches.
+    config = models.CharField(max_length=ADDRESS_LENGTH)
+    start_sqrt_price = ExactNumericField()
+    migration_sqrt_price = ExactNumericField()
+    # The quote reserve that completes the curve, in smallest units.
+    migration_threshold = ExactNumericField()
+    # The segments in sequence: the upper ends of their prices, and their liquidity.
+    sqrt_prices = ArrayField(ExactNumericField())
+    liquidities = ArrayField(ExactNumericField())
+    read_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["chain_id", "config"], name="bonding_curve_once")]
+
+    def __str__(self) -> str:
+        return f"curve of config {self.config}"

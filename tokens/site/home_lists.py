@@ -1,10 +1,9 @@
-"""Lists of the home page: new tokens by the catalogue's sorts, a search, trending tokens, and tokens on a curve."""
+"""Lists of the home page: new tokens by the catalogue's sorts, a search, trending and graduating tokens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import F
 from django.utils.translation import gettext
 
 from config.cursors import Cursor, LegacyCursor
@@ -20,8 +19,6 @@ from tokens.models.token import TokenQuerySet
 
 PAGE_SIZE = 20
 SHORTEST_SEARCH = 2
-# The tokens on a curve are chosen among so many of the newest.
-NEWEST_ON_CURVE = 500
 
 NEW, TRENDING, GRADUATING = TABS = ("new", "trending", "graduating")
 # The values of `sort`; the first is the default.
@@ -118,7 +115,7 @@ def read_list(query: HomeQuery) -> HomeList:
     if query.tab == TRENDING:
         return HomeList(_first_ids(_trending_tokens(query.chain_id)))
     if query.tab == GRADUATING:
-        return HomeList(_first_ids(_curve_tokens()))
+        return HomeList(_graduating_ids())
     page = listing.fetch_page(Selection(chain_id=query.chain_id), *_page_of(query))
     return _list_of(page)
 
@@ -147,15 +144,14 @@ def _trending_tokens(chain_id: int | None) -> TokenQuerySet:
     return tokens.order_by("-market__trending", "-market__token_id")
 
 
-def _curve_tokens() -> TokenQuerySet:
-    """Return the newest tokens on a bonding curve, the largest market cap first.
-
-    No stored fact has the progress of a curve: the quote reserve at which it ends is in the launchpad's config account,
-    which is not read, and the swap that completes a curve is stored like any other.
-    """
-    newest = Token.objects.listed().filter(chain_id__in=_curve_chains()).order_by("-deployed_at", "-id")
-    tokens = Token.objects.filter(pk__in=newest.values("pk")[:NEWEST_ON_CURVE])
-    return tokens.order_by(F("market__market_cap").desc(nulls_last=True), "-deployed_at", "-id")
+def _graduating_ids() -> list[int]:
+    """Return tokens on a bonding curve, the closest to graduation first, and then the newest of unknown progress."""
+    tokens = Token.objects.listed()
+    known = _first_ids(
+        tokens.filter(market__curve_progress__lt=100).order_by("-market__curve_progress", "-market__token_id")
+    )
+    unknown = tokens.filter(chain_id__in=_curve_chains(), market__curve_progress=None).order_by("-deployed_at", "-id")
+    return (known + _first_ids(unknown))[:PAGE_SIZE]
 
 
 def _curve_chains() -> list[int]:

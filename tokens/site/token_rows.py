@@ -18,7 +18,7 @@ from tokens.site.warning_texts import WarningText, warning_texts
 _COLUMNS = (
     *("chain_id", "contract_address", "name", "symbol", "img_url", "deployed_at"),
     *("requestor_fid", "requestor_address", "msg_sender", "launch_warnings"),
-    *(f"market__{name}" for name in ("market_cap", "volume_24h", "price_change_24h")),
+    *(f"market__{name}" for name in ("market_cap", "volume_24h", "price_change_24h", "curve_progress")),
 )
 
 

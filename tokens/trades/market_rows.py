@@ -12,6 +12,7 @@ from tokens.models import Market, RecentTrader, RollingSum, Token
 from tokens.models.candle import DAY
 from tokens.models.market import MARKET_COLUMNS
 from tokens.models.rolling_sum import ROLLING_PERIODS
+from tokens.trades.curve_progress import CURVE_PROGRESS
 from tokens.trades.opening_prices import STARTING_PRICE
 from tokens.trades.pool_liquidity import POOL_RESERVES
 from tokens.trades.quote_rates import load_rates
@@ -28,7 +29,7 @@ _CHANGES = dict(zip(ROLLING_PERIODS, ("price_change_1h", "price_change_6h", "pri
 # The columns of `Market` that follow from trades.
 _COLUMNS = (
     "last_position", "price_quote", "last_trade_at", "price_usd", "quote_price_usd", "market_cap", "liquidity_usd",
-    "volume_24h", "tx_count_24h", "trending", *_CHANGES.values(),
+    "volume_24h", "tx_count_24h", "trending", "curve_progress", *_CHANGES.values(),
 )  # fmt: skip
 
 # The day of the last trade that is no conversion.
@@ -45,10 +46,13 @@ _READ_QUOTES = f"""
 # trades are dropped; before the first trade the price is the launch's. A trade that was dropped was on its candle's
 # day. `since` leaves out partitions when the statement is planned. OFFSET 0 has each value computed once.
 _POOL = f"""
-    SELECT token.id AS token_id, supply, rate.usd AS quote_usd, candle.last_position,
+    SELECT token.id AS token_id, token.chain_id, supply, rate.usd AS quote_usd, candle.last_position,
         coalesce(candle.close, {STARTING_PRICE}) AS price_quote,
         10::float8 ^ token.decimals AS token_unit,
         10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
+        token.decimals, (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_decimals,
+        launch.facts ->> 'curve_config' AS curve_config,
+        EXISTS (SELECT FROM tokens_market WHERE token_id = token.id AND graduated_at IS NOT NULL) AS is_graduated,
         %(is_solana)s OR lower(contract_address) COLLATE "C" < lower(paired_token) COLLATE "C" AS is_currency0,
         coalesce(trade.at, traded.at) AS last_trade_at
     FROM tokens_token AS token LEFT JOIN LATERAL (
@@ -84,9 +88,11 @@ def _change(seconds: int) -> str:
 
 # Without a price, nothing but the last position is known; without a rate of the quote token, nothing in USD.
 _MARKETS = f"""
-    SELECT pool.token_id, greatest(pool.last_position, reserves.last_position) AS last_position, priced.*
+    SELECT pool.token_id, greatest(pool.last_position, reserves.last_position) AS last_position, priced.*,
+        curve_progress
     FROM (SELECT *, price_quote::float8 AS price FROM ({_POOL}) AS pool OFFSET 0) AS pool
     CROSS JOIN LATERAL ({POOL_RESERVES}) AS reserves
+    CROSS JOIN LATERAL ({CURVE_PROGRESS}) AS progress
     LEFT JOIN LATERAL (
         SELECT price_quote, last_trade_at, price * quote_usd AS price_usd, quote_usd AS quote_price_usd,
             price * quote_usd * (supply::float8 / token_unit) AS market_cap,

@@ -40,9 +40,18 @@ def test_numbers_have_three_significant_digits(value, text):
     assert formats.compact(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("0.000000", "0.0%"), ("63.28", "63.2%"), ("99.999999", "99.9%"), ("100.000000", "100.0%")],
+)
+def test_shares_are_rounded_down(value, text):
+    assert formats.share(Decimal(value)) == text
+
+
 def test_amounts_have_the_form_of_the_language():
     with translation.override("de"):
         assert (formats.usd(1234567), formats.percent(-12.34)) == ("1,23\xa0Mio.\xa0$", "-12,3\xa0%")
+        assert formats.share(Decimal("63.28")) == "63,2\xa0%"
     assert (formats.usd(-5), formats.usd(None), formats.percent(None)) == ("-$5.00", "", "")
     assert (formats.direction(-1), formats.direction(0)) == ("down", "")
 

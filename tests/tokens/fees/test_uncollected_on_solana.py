@@ -1,6 +1,6 @@
 """GET /api/get-uncollected-fees/{address} of a mint."""
 
-import base64
+from functools import partial
 
 import pytest
 from solders.pubkey import Pubkey
@@ -8,6 +8,7 @@ from solders.pubkey import Pubkey
 from development.standins.http_server import Mode
 from tests.config.api.test_described_answers import check, close_objects
 from tests.nodes.launch_builder import STRANGER
+from tests.nodes.solana_forms import change_account
 from tests.nodes.solana_recorded import CONFIG, CREATOR, LAUNCH, MINT, PARTNER, POOL, WRAPPED_SOL
 from tests.rows.factories import SolanaTokenFactory
 from tests.tokens.catalogue.test_solana_addresses import other_case
@@ -48,14 +49,7 @@ def token(node):
 @pytest.fixture
 def change(node):
     """Return a function that changes bytes of an account from an offset on."""
-
-    def change(address, place, content):
-        account = node.accounts[address]
-        data = bytearray(base64.b64decode(account["data"][0]))
-        data[place : place + len(content)] = content
-        account["data"] = [base64.b64encode(data).decode(), "base64"]
-
-    return change
+    return partial(change_account, node)
 
 
 def key(address):

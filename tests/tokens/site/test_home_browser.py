@@ -13,6 +13,7 @@ from tests.processes.chromium import Visit, browse_site
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.tokens.market.stored_trades import make_candle
 from tests.tokens.site.event_stream import EventStream, open_stream
+from tests.tokens.site.token_scenes import make_curve
 from tokens.models import Market, RollingSum, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,7 +59,8 @@ def make_tokens() -> None:
         trade(token, number)
     TokenFactory(name=HOSTILE, symbol=HOSTILE[:35], deployed_at=now, msg_sender="", admin="")
     TokenFactory(name="اختبار \u202egnp.exe", symbol="W" * 300, deployed_at=now)
-    SolanaTokenFactory(name="🚀 " * 100, symbol="👩\u200d🚀", deployed_at=now - timedelta(days=900))
+    old = SolanaTokenFactory(name="🚀 " * 100, symbol="👩\u200d🚀", deployed_at=now - timedelta(days=900))
+    make_curve(old, "51.23")
 
 
 def trade(token: Token, number: int) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from config.postgresql.partitions import week_of
@@ -12,8 +13,7 @@ from tests.html_pages import HOSTILE, Page, read_page
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.token_lists import cursor_of, price
 from tests.tokens.market.stored_trades import make_candle, make_weeks
-from tokens.models import RollingSum
-from tokens.site import home_lists
+from tokens.models import RollingSum, Token
 from tokens.site.home_lists import PAGE_SIZE
 
 pytestmark = pytest.mark.django_db
@@ -300,17 +300,36 @@ def test_trending_is_by_the_own_score(client, settings):
     assert 'data-every="30"' in answer.text and "data-stream" not in answer.text
 
 
-def test_graduating_shows_the_newest_curves_by_market_cap(client, monkeypatch):
+def test_graduating_lists_curves_by_their_progress(client):
     TokenFactory(symbol="EVM")
     assert "Graduating" not in client.get("/").text
     assert symbols(client.get("/?tab=graduating")) == ["EVM"]
-    monkeypatch.setattr(home_lists, "NEWEST_ON_CURVE", 3)
-    for symbol, cap in (("OLD", 9.0), ("SMALL", 1.0), ("LARGE", 2.0), ("UNKNOWN", None)):
-        price(SolanaTokenFactory(symbol=symbol), market_cap=cap)
-    SolanaTokenFactory(symbol="BLOCKED", blocked=True)
+    progress = {"OLD": None, "HALF": "50", "FULL": "100", "START": "0", "NEW": None, "ALMOST": "99.999999"}
+    for symbol, percent in progress.items():
+        price(SolanaTokenFactory(symbol=symbol), curve_progress=percent and Decimal(percent))
+    price(SolanaTokenFactory(symbol="BLOCKED", blocked=True), curve_progress=Decimal(70))
     answer = client.get("/?tab=graduating")
-    assert symbols(answer) == ["LARGE", "SMALL", "UNKNOWN"]
-    assert "how far each one is from graduation is not known" in status_of(answer)
+    assert symbols(answer) == ["ALMOST", "HALF", "START", "NEW", "OLD"]
+    assert "The closest to graduation come first." in status_of(answer)
+    bars = re.findall(
+        r'<progress max="100" value="([\d.]+)" aria-label="Progress to graduation"></progress> (\S+)</', answer.text
+    )
+    assert bars == [("99.999999", "99.9%"), ("50.000000", "50.0%"), ("0.000000", "0.0%")]
+
+
+def test_a_graduated_token_is_in_other_lists_and_marked(client):
+    price(SolanaTokenFactory(symbol="FULL"), curve_progress=Decimal(100))
+    assert "No token is on a bonding curve now." in client.get("/?tab=graduating").text
+    answer = client.get("/")
+    assert symbols(answer) == ["FULL"]
+    assert '<span class="chip good">Graduated</span>' in answer.text and "<progress" not in answer.text
+
+
+def test_tokens_on_a_curve_are_listed_by_an_index():
+    plan = Token.objects.listed().filter(market__curve_progress__lt=100)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+    assert "market_graduating" in plan.order_by("-market__curve_progress", "-market__token_id")[:20].explain()
 
 
 def test_a_search_beyond_its_time_limit_is_not_cached(client, settings):

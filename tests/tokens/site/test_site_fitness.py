@@ -19,6 +19,7 @@ from tests.rows.agent_factories import SnapshotFactory, StandingFactory
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.tokens.market.stored_trades import make_candle
 from tests.tokens.site.event_stream import open_stream
+from tests.tokens.site.token_scenes import make_curve
 from tokens.models import Market
 from tokens.models.candle import HOUR
 
@@ -50,6 +51,7 @@ NAMES = (
     "x y " * 2_000,
 )
 SOLANA_MINT = "So11111111111111111111111111111111111111112"
+GRADUATED_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 AGENT_TOKEN = "0x3fbE62c928df8A3EE07873270516b03C16850A33"
 BLOCKED = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 ORDINARY = "0x8464135c8F25Da09e49BC8782676a84730C318bC"
@@ -57,10 +59,13 @@ CREATOR = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 PAGES = {
     "home": "/",
     "trending": "/?tab=trending",
+    "graduating": "/?tab=graduating",
     "nothing found": "/?q=zzzzzz",
     "token": f"/tokens/8453/{ORDINARY}",
     "blocked token": f"/tokens/8453/{BLOCKED}",
     "solana token": f"/tokens/101/{SOLANA_MINT}",
+    "graduated token": f"/tokens/101/{GRADUATED_MINT}",
+    "german solana token": f"/de/tokens/101/{SOLANA_MINT}",
     "leaderboard": "/leaderboard",
     "creator": f"/creators/{CREATOR}",
     "status": "/status",
@@ -84,7 +89,8 @@ def rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
                 name=name, symbol=name[: 40 + 100 * (number % 2)], description=name, launch_warnings=["UNUSUAL_TICK"]
             )
         TokenFactory(contract_address=BLOCKED, blocked=True, name=HOSTILE)
-        SolanaTokenFactory(contract_address=SOLANA_MINT)
+        make_curve(SolanaTokenFactory(contract_address=SOLANA_MINT), "63.28")
+        make_curve(SolanaTokenFactory(contract_address=GRADUATED_MINT), "100")
         now = timezone.now().replace(minute=0, second=0, microsecond=0)
         token = TokenFactory(
             contract_address=ORDINARY,

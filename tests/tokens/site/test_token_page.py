@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pytest
 from django.conf import settings as configured
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import escape
 
@@ -14,7 +16,7 @@ from config.postgresql.partitions import week_of
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.market.stored_trades import make_candle, make_traded_token, make_weeks
-from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_scene
+from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_scene
 from tokens.models import Market
 from tokens.site.details import claim_history
 from tokens.site.details.claim_history import EVENTS_READ
@@ -204,6 +206,52 @@ def test_any_name_is_shown_in_safety(client, name):
         answer = client.get(path)
         read_page(answer)
         assert "\u202e" not in answer.text and len(answer.text) < 60_000
+
+
+class TestBondingCurve:
+    """The section about a token's bonding curve."""
+
+    def test_on_a_curve_it_shows_the_progress_and_what_is_missing(self, client):
+        token = make_curve(SolanaTokenFactory(), "63.28")
+        answer = client.get(page_of(token))
+        words = words_of(answer)
+        # Of 85 SOL.
+        for text in (
+            "Bonding curve 63.2% 31.2 of 85.0 SOL are still missing.",
+            "its liquidity moves to an ordinary pool",
+        ):
+            assert text in words
+        assert '<progress max="100" value="63.280000" aria-label="Progress to graduation">' in answer.text
+        assert "How this is known" in words and "Graduated" not in words
+
+    def test_a_graduated_token_is_marked_with_its_time(self, client):
+        graduated_at = timezone.now().replace(year=2026, month=3, day=4, hour=5, minute=6)
+        token = make_curve(SolanaTokenFactory(), "100")
+        Market.objects.filter(token=token).update(graduated_at=graduated_at)
+        words = words_of(client.get(page_of(token)))
+        for text in ("ago Graduated", "Bonding curve Graduated 2026-03-04 05:06 UTC", "does not follow that pool"):
+            assert text in words
+        assert "missing" not in words
+
+    def test_unknown_progress_is_not_made_up(self, client):
+        words = words_of(client.get(page_of(make_curve(SolanaTokenFactory(), None))))
+        assert "How far the token is from graduation is not known yet" in words
+        assert "How this is known" not in words
+
+    def test_an_unknown_curve_has_no_amount(self, client):
+        token = SolanaTokenFactory()
+        Market.objects.filter(token=token).update(curve_progress=0)
+        words = words_of(client.get(page_of(token)))
+        assert "Bonding curve 0.0%" in words and "missing" not in words
+
+    def test_it_costs_one_query(self, client):
+        token = make_curve(SolanaTokenFactory(), "5")
+        with CaptureQueriesContext(connection) as queries:
+            client.get(page_of(token))
+        assert sum("tokens_bondingcurve" in query["sql"] for query in queries) == 1
+
+    def test_other_chains_have_none(self, client, scene):
+        assert "Bonding curve" not in words_of(client.get(page_of(scene)))
 
 
 def test_a_token_of_solana_has_its_page_under_its_mint_only(client):

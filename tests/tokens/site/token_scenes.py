@@ -19,7 +19,7 @@ from tests.rows.factories import (
 from tests.tokens.market.stored_trades import make_candle, make_trade, make_weeks
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying.airdrop_proofs import store_tree
-from tokens.models import DeploymentStatus, LaunchFacts, Market, RollingClock, RollingSum, Token
+from tokens.models import BondingCurve, DeploymentStatus, LaunchFacts, Market, RollingClock, RollingSum, Token
 
 ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 RECIPIENT = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
@@ -146,3 +146,13 @@ def make_airdrop(token: Token) -> None:
     """Store the entries of the token's airdrop, as a deployment by this service does."""
     launched = DeploymentFactory.create(expected_address=token.contract_address, status=DeploymentStatus.MINED)
     store_tree(launched, tree=build_tree(ENTRIES), entries=ENTRIES)
+
+
+def make_curve(token: Token, progress: str | None) -> Token:
+    """Give a token of Solana a curve that ends with 85 SOL, and this progress in percent."""
+    LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": "9"}, "curve_config": "config"})
+    terms = {"start_sqrt_price": 1, "migration_sqrt_price": 2, "sqrt_prices": [2], "liquidities": [1]}
+    terms |= {"migration_threshold": 85 * 10**9}
+    BondingCurve.objects.get_or_create(chain_id=token.chain_id, config="config", defaults=terms)
+    Market.objects.filter(token=token).update(curve_progress=progress and Decimal(progress))
+    return token

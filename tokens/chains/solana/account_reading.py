@@ -1,13 +1,16 @@
 """Account reads of Solana (`getMultipleAccounts`)."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from config.http.errors import RetryableError
+from config.http.errors import PermanentError, RetryableError
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import parse_integer
-from tokens.chains.rpc.responses import require_method_offered, require_results
+from tokens.chains.rpc.responses import Call, require_method_offered, require_results
 from tokens.chains.solana.transaction_reading import FINALIZED
+
+logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
@@ -30,18 +33,46 @@ def read_accounts_at(
     Nodes that have not reached `slot` are skipped. If `read` raises MalformedResponseError, the node counts as faulty.
     Raises NodeUnavailableError.
     """
-    options = {**FINALIZED, "encoding": "base64", "minContextSlot": slot}
 
-    def read_results(results: list[Any]) -> tuple[int, Found]:
-        require_method_offered(results)
-        require_results(results)
+    def parse(results: list[Any]) -> tuple[int, Found]:
+        return _read_results(results, addresses, read=read, slot=slot)
+
+    return rpc.query([_call(addresses, slot=slot)], parse=parse)
+
+
+def read_accounts_by_node(
+    rpc: RpcClient, addresses: Sequence[str], *, read: Callable[[list[Any]], Found]
+) -> list[Found | None]:
+    """Fetch accounts as `read_accounts` does, but from each node, in the order of the setting.
+
+    None for a node without a valid response. Raises nothing.
+    """
+    found: list[Found | None] = []
+    for results in rpc.call_all([_call(addresses, slot=0)]):
         try:
-            (result,) = results
-            accounts, seen = list(result["value"]), parse_integer(result["context"]["slot"])
-            if len(accounts) != len(addresses) or seen < slot:
-                raise RetryableError("accounts of an older slot, or not all of them")
-            return seen, read(accounts)
-        except (KeyError, TypeError) as error:
-            raise RetryableError(f"incomplete response ({error!r:.100})") from error
+            found.append(None if results is None else _read_results(results, addresses, read=read, slot=0)[1])
+        except (RetryableError, PermanentError) as error:
+            logger.warning("chain %s: a node returns no accounts: %s", rpc.chain_id, error)
+            found.append(None)
+    return found
 
-    return rpc.query([("getMultipleAccounts", (list(addresses), options))], parse=read_results)
+
+def _call(addresses: Sequence[str], *, slot: int) -> Call:
+    options = {**FINALIZED, "encoding": "base64", "minContextSlot": slot}
+    return "getMultipleAccounts", (list(addresses), options)
+
+
+def _read_results(
+    results: list[Any], addresses: Sequence[str], *, read: Callable[[list[Any]], Found], slot: int
+) -> tuple[int, Found]:
+    """Return the slot of the read and `read(accounts)`. Raises RetryableError."""
+    require_method_offered(results)
+    require_results(results)
+    try:
+        (result,) = results
+        accounts, seen = list(result["value"]), parse_integer(result["context"]["slot"])
+        if len(accounts) != len(addresses) or seen < slot:
+            raise RetryableError("accounts of an older slot, or not all of them")
+        return seen, read(accounts)
+    except (KeyError, TypeError) as error:
+        raise RetryableError(f"incomplete response ({error!r:.100})") from error

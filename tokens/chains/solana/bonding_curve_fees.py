@@ -1,11 +1,9 @@
 """Unclaimed and claimed trading fees of pools of Meteora's Dynamic Bonding Curve.
 
-Account layouts: the fields follow the eight-byte discriminator without gaps.
-https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state/config.rs).
+Source of the layouts: https://github.com/MeteoraAg/dynamic-bonding-curve (state/virtual_pool.rs, state/config.rs).
 """
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,9 +12,9 @@ from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.solana.account_reading import read_accounts, read_accounts_at
-from tokens.chains.solana.borsh import BorshReader
 from tokens.chains.solana.launch_decoding import MintInfo
 from tokens.chains.solana.mints import fetch_mints
+from tokens.chains.solana.program_accounts import CONFIGS, POOLS, account_reader
 from tokens.chains.solana.token_accounts import read_account
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
@@ -25,21 +23,8 @@ Found = TypeVar("Found")
 # Bytes before the keys of a pool: the discriminator, and the state of the volatility tracker.
 _POOL_BEFORE_KEYS = 8 + 64
 # Bytes between the price and the totals of trading fees: the activation time, eight flags, and the totals of the
-# protocol's own fees. Then, before the creator's unclaimed amounts, the time of the end.
+# protocol's own fees.
 _POOL_BEFORE_SUMS = 8 + 8 + 16
-_POOL_BEFORE_CREATOR = 8
-
-
-_DISCRIMINATOR_SIZE = 8
-
-
-def _account_discriminator(name: str) -> bytes:
-    return hashlib.sha256(f"account:{name}".encode()).digest()[:_DISCRIMINATOR_SIZE]
-
-
-# Discriminator -> account size in bytes. Those of mints with a transfer hook start alike; their config names the hook.
-_POOLS = {_account_discriminator("VirtualPool"): 424, _account_discriminator("TransferHookPool"): 424}
-_CONFIGS = {_account_discriminator("PoolConfig"): 1_048, _account_discriminator("ConfigWithTransferHook"): 1_128}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +36,8 @@ class PoolTotals:
     claimed: tuple[int, int]
     # After the last swap, as in `Swap`; None before the first one.
     sqrt_price: int | None
+    # Unix seconds of the swap that completed the curve; None on a curve.
+    completed_at: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +52,8 @@ class _PoolState:
     creator_fees: tuple[int, int]
     # The total that both have ever earned.
     trading_fees: tuple[int, int]
+    # 0 on a curve.
+    completed_at: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,6 +107,7 @@ def _totals(state: _PoolState) -> PoolTotals:
         config=state.config,
         claimed=(base, quote),
         sqrt_price=state.sqrt_price << 32 if any(state.trading_fees) else None,
+        completed_at=state.completed_at or None,
     )
 
 
@@ -152,7 +142,7 @@ def _read_one(rpc: RpcClient, address: str, read: Callable[[Any], Found]) -> tup
 
 
 def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
-    reader = _reader(account, programs, sizes=_POOLS, kind="pool")
+    reader = account_reader(account, programs, sizes=POOLS, kind="pool")
     reader.read_bytes(_POOL_BEFORE_KEYS)
     config, creator, base_mint = reader.read_key(), reader.read_key(), reader.read_key()
     # Two vaults; the reserves and the protocol's fees, of both mints.
@@ -161,7 +151,7 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
     sqrt_price = reader.read_integer(16)
     reader.read_bytes(_POOL_BEFORE_SUMS)
     trading_fees = reader.read_integer(8), reader.read_integer(8)
-    reader.read_bytes(_POOL_BEFORE_CREATOR)
+    completed_at = reader.read_integer(8)
     creator_fees = reader.read_integer(8), reader.read_integer(8)
     return _PoolState(
         config=config,
@@ -171,22 +161,11 @@ def _read_pool(account: Any, programs: tuple[str, ...]) -> _PoolState:
         sqrt_price=sqrt_price,
         creator_fees=creator_fees,
         trading_fees=trading_fees,
+        completed_at=completed_at,
     )
 
 
 def _read_config(account: Any, programs: tuple[str, ...]) -> _ConfigState:
-    reader = _reader(account, programs, sizes=_CONFIGS, kind="config")
+    reader = account_reader(account, programs, sizes=CONFIGS, kind="config")
     reader.read_bytes(8)
     return _ConfigState(quote_mint=reader.read_key(), fee_claimer=reader.read_key())
-
-
-def _reader(account: Any, programs: tuple[str, ...], *, sizes: Mapping[bytes, int], kind: str) -> BorshReader:
-    """Return a reader for the bytes of an account of this kind. Raises FeesUnavailableError."""
-    owner, data = read_account(account)
-    if owner is None:
-        raise FeesUnavailableError(f"there is no {kind} at this address")
-    if owner not in programs:
-        raise FeesUnavailableError(f"the account at this address belongs to another program and is no {kind}")
-    if sizes.get(data[:_DISCRIMINATOR_SIZE]) != len(data):
-        raise FeesUnavailableError(f"the account is no {kind}, or one of an unknown layout")
-    return BorshReader(data)

@@ -125,6 +125,7 @@ def _launch(
         msg_sender=transaction.signers[0],
         requestor_address=pool.creator,
         pool=_pool(chain, pool, mints=mints),
+        curve_config=pool.config,
     )
 
 

@@ -12,6 +12,7 @@ from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.solana.bonding_curve_fees import PoolTotals, read_pool_fees, read_pool_totals
 from tokens.chains.solana.bonding_curve_swaps import decode_swaps
+from tokens.chains.solana.curve_configs import CurveConfig, read_curve_configs
 from tokens.chains.solana.launch_decoding import build_facts, decode_launches
 from tokens.chains.solana.mints import fetch_launch_mints
 from tokens.chains.solana.signature_lists import (
@@ -142,8 +143,16 @@ class SolanaChain:
         return read_pool_fees(self.rpc, self.info, pool)
 
     def read_pool_totals(self, pools: Sequence[str]) -> dict[str, PoolTotals]:
-        """Return pool -> the fees ever claimed by creator and launchpad together, and the current price.
+        """Return pool -> the fees ever claimed by creator and launchpad together, the price, and the curve's end.
 
         For up to 100 pools; a pool without a valid account is omitted. Raises NodeUnavailableError.
         """
         return read_pool_totals(self.rpc, self.info, pools)
+
+    def read_curve_configs(self, configs: Sequence[str]) -> dict[str, CurveConfig]:
+        """Return config -> the terms of its curve, for up to 100 configs, on which two nodes agree.
+
+        With one node in the setting, its response counts. A config without a valid account, or on which nodes differ,
+        is omitted. Raises NodeUnavailableError if too few nodes respond.
+        """
+        return read_curve_configs(self.rpc, self.info, configs)

@@ -1,4 +1,4 @@
-"""The loop over Solana's pools that finds transactions which name no account of the launchpad.
+"""The loop over Solana's pools that finds transactions which name no account of the launchpad, and reads curves.
 
 These are claims by creators, and the swaps in pools of a launchpad's creator with a config of others. A pool stores how
 much of its fees was ever claimed, and its price. If more was claimed than is stored, or the price is not that of the
@@ -22,6 +22,7 @@ from tokens.following.coverage import ProgressConflictError
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.solana import followed_accounts
 from tokens.following.solana.account_loop import AccountRounds
+from tokens.following.solana.curve_reading import store_curves, store_progress
 from tokens.installation.installed_chains import installed_solana
 from tokens.installation.market_sources import has_own_trades
 from tokens.models import Candle, FeeClaim, Token
@@ -33,6 +34,7 @@ logger = logging.getLogger(__name__)
 
 # The name of this loop among the failures.
 POOLS = "claims"
+_CURVES = "curves"
 
 # The most accounts in one call to a node.
 _AT_ONCE = 100
@@ -69,6 +71,8 @@ class PoolWatch:
 
     chain: SolanaChain
     _behind: int = field(default=0, init=False)
+    # Whether the walk could not read some curves.
+    _lacks_curves: bool = field(default=False, init=False)
     # Pool -> the last reported totals beyond what is stored, and how many times the pool was read for them.
     _tried: dict[str, tuple[PoolTotals, int]] = field(default_factory=dict, init=False)
 
@@ -84,17 +88,36 @@ class PoolWatch:
             # The account loop uses the same nodes.
             if self._behind and session.ended.wait(_PAUSE):
                 return False
-            for token, totals in self._find_unread(tokens):
+            reported = self.chain.read_pool_totals([token.pool_address for token in tokens])
+            self._update_curves(tokens, reported, session)
+            for token, totals in self._find_unread(tokens, reported):
                 if session.ended.is_set():
                     return False
                 has_more |= not self._try(token, totals, session)
             self._behind = tokens[-1].pk
-        self._behind = 0
+        if not self._lacks_curves:
+            session.failures.clear(_CURVES)
+        self._behind, self._lacks_curves = 0, False
         return has_more
 
-    def _find_unread(self, tokens: list[Token]) -> Iterable[tuple[Token, PoolTotals]]:
+    def _update_curves(
+        self, tokens: Iterable[Token], reported: Mapping[str, PoolTotals], session: LeaderSession
+    ) -> None:
+        """Store curves and progress where trades are followed. The next walk retries curves that can't be read."""
+        if not has_own_trades(self.chain.info.chain_id):
+            return
+        pools = {token.pk: reported[token.pool_address] for token in tokens if token.pool_address in reported}
+        try:
+            store_curves(self.chain, pools)
+        except RetryableError as error:
+            self._lacks_curves = True
+            session.failures.record(_CURVES, error, max_delay=_LONGEST_PAUSE)
+        store_progress(self.chain, pools)
+
+    def _find_unread(
+        self, tokens: list[Token], reported: Mapping[str, PoolTotals]
+    ) -> Iterable[tuple[Token, PoolTotals]]:
         """Yield the tokens of pools with claims or trades that are not stored, with what their accounts have."""
-        reported = self.chain.read_pool_totals([token.pool_address for token in tokens])
         known = _known_claims(tokens)
         traded = self._find_traded(tokens, reported)
         for token in tokens:

@@ -20,6 +20,7 @@ from tokens.installation.installed_registry import explorer_transaction_page
 from tokens.models import Token
 from tokens.site.details.airdrop_check import check_airdrop
 from tokens.site.details.claim_history import read_claims
+from tokens.site.details.curve_state import read_curve
 from tokens.site.details.drawn_chart import choose_chart, read_chart
 from tokens.site.details.launch_terms import exact_amount, launch_terms
 from tokens.site.details.token_facts import contracts, launcher_links, read_creator, read_day_trades, read_verification
@@ -87,6 +88,7 @@ def _parts(token: Token, request: HttpRequest) -> dict[str, Any]:
         "chart": read_chart(token, choose_chart(token, request.GET.dict())),
         "trades": read_trades(token, {}),
         "claims": read_claims(token),
+        "curve": read_curve(token),
         "creator": read_creator(token),
         "verification": read_verification(token),
         "airdrop_check": check_airdrop(token, request.GET.get("recipient", "")),

@@ -72,7 +72,7 @@ def test_it_returns_what_is_pending_in_a_pool_with_a_transfer_hook(solana, solan
 def test_it_returns_what_was_claimed_of_a_pool_with_a_transfer_hook(solana, solana_node):
     of_a_pool_with_a_hook(solana_node)
     assert solana.read_pool_totals([recorded.POOL]) == {
-        recorded.POOL: PoolTotals(config=recorded.CONFIG, claimed=(0, 4_000_000), sqrt_price=PRICE)
+        recorded.POOL: PoolTotals(config=recorded.CONFIG, claimed=(0, 4_000_000), sqrt_price=PRICE, completed_at=None)
     }
 
 

@@ -35,6 +35,7 @@ RECORDED_LAUNCH = Launch(
         tick_spacing=None,
         hook=None,
     ),
+    curve_config=recorded.CONFIG,
 )
 RECORDED_FACTS = TransactionFacts(
     tx_hash=recorded.LAUNCH,
