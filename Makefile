@@ -1,5 +1,6 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
-.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx gettext messages screenshots lint lock contracts clean
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx gettext deploy-programs messages \
+	screenshots lint lock sbom image contracts clean
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -26,7 +27,7 @@ test: .venv/installed-dev development/devchain/node_modules/installed chromium n
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
-test-slow: .venv/installed-dev development/devchain/node_modules/installed
+test-slow: .venv/installed-dev .venv/installed-deploy development/devchain/node_modules/installed deploy-programs
 	$(PYTEST_IN_PARALLEL) -m slow
 
 # Runs SEEDS seeds of the fault simulator, from FIRST on; prints each failed seed with the command that repeats it.
@@ -83,6 +84,18 @@ gettext:
 	fi; \
 	echo "no gettext found: make messages and the tests of translations will fail. Install it (xgettext and msgfmt)"
 
+# Finds the programs that check deploy/: a sandbox for the image, which needs no container engine, and systemd's checks.
+deploy-programs:
+	@for names in bwrap:bubblewrap systemd-analyze:systemd; do \
+		if command -v "$${names%:*}" >/dev/null; then continue; fi; \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "installing $${names#*:}"; \
+			if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
+				--no-install-recommends "$${names#*:}" >/dev/null; then continue; fi; \
+		fi; \
+		echo "no $${names%:*} found: tests of deploy/ will fail. Install it"; \
+	done
+
 # Extracts the public site's texts into config/site/locale and compiles them; NEW=fr begins a further language. The admin
 # site is English. The date of the extraction is left out, so that a file changes with its texts only.
 messages: .venv/installed-dev gettext
@@ -108,10 +121,18 @@ lint: .venv/installed-dev
 
 # Compiles the pinned versions and hashes from the .in files; UV_FLAGS=--upgrade selects newer ones.
 lock: .venv/uv
-	for name in requirements-uv requirements requirements-dev; do \
+	for name in requirements-uv requirements requirements-dev requirements-deploy; do \
 		$(UV) pip compile $$name.in --output-file $$name.txt --quiet --no-header --no-emit-index-url \
 			--generate-hashes --python-version 3.11 --universal $(UV_FLAGS) || exit 1; \
 	done
+
+# Lists the packages of requirements.txt with their hashes, as a CycloneDX document that depends on nothing else.
+sbom: .venv/installed-deploy
+	@$(BIN)/python -W ignore -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible --output-file sbom.cdx.json requirements.txt
+
+# Builds the image for each process of the Procfile, which needs Docker with BuildKit.
+image:
+	docker build --tag launchboard:$(or $(TAG),latest) --build-arg VERSION=$(TAG) --build-arg REVISION=$$(git rev-parse HEAD) .
 
 # Compiles the development chain's contracts into development/devchain/artifacts.
 contracts: development/devchain/node_modules/installed
@@ -135,6 +156,11 @@ clean:
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@echo "installing requirements-dev.txt into .venv"
 	@$(INSTALL) requirements-dev.txt
+	@touch $@
+
+.venv/installed-deploy: requirements-deploy.txt .venv/installed-dev
+	@echo "installing requirements-deploy.txt into .venv"
+	@$(INSTALL) requirements-deploy.txt
 	@touch $@
 
 # Only the development chain needs Node: without npm the service starts, and this prints a warning.

@@ -1,15 +1,20 @@
 """Celery application: tasks are in each room's `tasks.py`, settings in `config.settings` under `CELERY_`."""
 
 import os
+import time
 from functools import cached_property
+from threading import Thread
 from typing import Any
 
 import django
 from celery import Celery
 from celery.apps.beat import Beat
+from celery.beat import Scheduler
+from celery.bootsteps import StartStopStep
 from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError
 
+from config.heartbeats import INTERVAL_SECONDS, Heartbeat
 from config.redis.connection import redis_client
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -44,7 +49,42 @@ class LaunchboardCelery(Celery):
         return beat
 
 
+class HeartbeatScheduler(Scheduler):
+    """Scheduler of beat in memory, with a heartbeat: the tasks themselves are due again after a restart."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._heartbeat = Heartbeat("beat")
+
+    def tick(self, *args: Any, **options: Any) -> float:
+        """Send what is due, and return the seconds until the next tick."""
+        self._heartbeat.beat()
+        seconds: float = super().tick(*args, **options)
+        return seconds
+
+
+class WorkerHeartbeat(StartStopStep):
+    """Heartbeat of the worker's main process, by a thread of its own.
+
+    The event loop blocks while Redis is unreachable, and a worker that waits for it must not be restarted. A task that
+    hangs is ended by its time limit.
+    """
+
+    # A thread of the main process is not forked with its children.
+    requires = ("celery.worker.components:Pool",)
+
+    def start(self, parent: Any) -> None:
+        Thread(target=self._repeat, args=(Heartbeat("worker"),), name="heartbeat", daemon=True).start()
+
+    @staticmethod
+    def _repeat(heartbeat: Heartbeat) -> None:
+        while True:
+            time.sleep(INTERVAL_SECONDS)
+            heartbeat.beat()
+
+
 app = LaunchboardCelery("launchboard")
+app.steps["worker"].add(WorkerHeartbeat)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(_ROOMS)

@@ -114,6 +114,7 @@ ALONE = {
     "config.environment.secret": "imported by settings of all subjects",
     "config.http.backoff": "delays of rows and loops that have no circuit",
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",
+    "config.heartbeats": "shared by the loops of four processes",
     "config.open_files": "shared by the web server and the stream",
     "config.operators.replica_panel": "settings name it",
     "config.operators.row_links": "templates name it, in processes without the admin site",

@@ -10,6 +10,7 @@ from django.db import Error, connection
 
 from accounts.subscriptions.deliveries import publish_and_queue
 from accounts.subscriptions.dispatcher import Dispatcher
+from config.heartbeats import Heartbeat
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,9 @@ def _publish(stop: StopEvent) -> None:
 
 def _repeat(step: Callable[[], int], stop: StopEvent, seconds: float) -> None:
     """Repeat a step until the stop: at once after one that did something, else after these seconds."""
+    heartbeat = Heartbeat(step.__name__)
     while not stop.is_set():
+        heartbeat.beat()
         try:
             pause = 0.0 if step() else seconds
         except Error as error:

@@ -23,6 +23,7 @@ _ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after the
 _NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
 # Host names that Django accepts, label by label.
 _HOST_NAME = re.compile(r"(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
+_MAX_PATH = 1_000
 # Order of secp256k1: a private key is a number from 1 up to below it.
 _CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
@@ -174,6 +175,15 @@ def listening_address(text: str) -> str:
     if "%" in text:
         raise ValueError
     return text
+
+
+@expecting("the absolute path of a directory")
+def directory(text: str) -> Path:
+    """Return the path of a directory, which may be missing."""
+    path = Path(text)
+    if not path.is_absolute() or len(text) > _MAX_PATH:
+        raise ValueError
+    return path
 
 
 @expecting("the path of an executable file")

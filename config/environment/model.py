@@ -108,6 +108,8 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Secret of the HMACs of partner keys; changing it invalidates every issued key."""
     LOG_LEVEL: str = variable(kinds.choice("DEBUG", "INFO", "WARNING", "ERROR"), "INFO")
     """Minimum level that is logged to standard error."""
+    HEARTBEAT_DIR: Path | None = variable(kinds.directory, empty=None)
+    """Directory of a process's heartbeats, its own one; without it there are none."""
     METRICS_TOKEN: str = variable(kinds.api_key, accepts_file=True)
     """Token for `GET /metrics`, as `Authorization: Bearer`; without one, only programs on this machine have access."""
 

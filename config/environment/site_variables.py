@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from config.environment.kinds import expecting, matching, several, split_list, switch, whole_number
+from config.environment.kinds import directory, expecting, matching, several, split_list, switch, whole_number
 from config.environment.variables import variable
 
 SECTIONS = ("leaderboard", "creators", "status", "docs", "embed")
@@ -15,7 +15,6 @@ LANGUAGES = {"en": "English", "de": "Deutsch", "zh-hans": "简体中文"}
 _PICTURE_TYPES = (".svg", ".png", ".webp", ".ico")
 _MAX_PICTURE_BYTES = 256 * 1024
 # Paths of pictures are longer by 40 characters; Linux has at most 4,096.
-_MAX_PATH = 1_000
 _LINK = re.compile(r"([^|]{1,40})\|(https?://[^\s|]{1,500}|/[^\s|]{0,500})")
 
 
@@ -37,14 +36,6 @@ def _site_link(text: str) -> SiteLink:
 def _picture(text: str) -> Path:
     path = Path(text)
     if path.suffix.lower() not in _PICTURE_TYPES or not path.is_file() or path.stat().st_size > _MAX_PICTURE_BYTES:
-        raise ValueError
-    return path
-
-
-@expecting("the absolute path of a directory")
-def _directory(text: str) -> Path:
-    path = Path(text)
-    if not path.is_absolute() or len(text) > _MAX_PATH:
         raise ValueError
     return path
 
@@ -99,7 +90,7 @@ class SiteVariables:
     """Languages of pages; the first one has paths without a prefix."""
     SITE_PICTURES: bool = variable(switch, "false")
     """Whether pictures of tokens are fetched and shown. Anyone who launches a token chooses the host."""
-    SITE_PICTURE_DIR: Path | None = variable(_directory, empty=None)
+    SITE_PICTURE_DIR: Path | None = variable(directory, empty=None)
     """Directory of stored pictures, which web and worker processes share."""
     SITE_PICTURE_MB: int = variable(whole_number(1, 1_000_000), "256")
     """Size in MiB above which the oldest stored pictures are removed."""

@@ -99,8 +99,9 @@ EDGE_CACHE_PREFIXES = (
     *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
 )
 
-# Health and metrics (`config.api.health`, `config.api.metrics`).
+# Health and metrics (`config.api.health`, `config.heartbeats`, `config.api.metrics`).
 
+HEARTBEAT_DIR = env.HEARTBEAT_DIR
 METRICS_TOKEN = env.METRICS_TOKEN
 METRICS_COLLECTORS = contributions.METRICS_COLLECTORS
 READINESS_DETAILS = contributions.READINESS_DETAILS

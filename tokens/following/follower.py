@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from threading import Event, Thread
 
+from config.heartbeats import Heartbeat
 from config.postgresql.advisory_locks import SessionLock
 from tokens.following.head import HEAD, follow_head
 from tokens.following.history import HISTORY, follow_history
@@ -40,13 +41,15 @@ def follow_chains(chain_ids: Sequence[int], *, stop: Event) -> None:
 def _compete_for_leadership(chain_id: int, stop: Event) -> None:
     """Wait for the leadership of a chain, lead it until that ends, and repeat."""
     leadership = SessionLock(chain_lock.chain_lock_key(chain_lock.ChainLockPurpose.FOLLOWING, chain_id))
+    heartbeat = Heartbeat(f"chain-{chain_id}")
     is_standby = False
     while not stop.is_set():
+        heartbeat.beat()
         try:
             if leadership.claim():
                 is_standby = False
                 logger.info("chain=%s leader: this process follows it", chain_id)
-                _lead(chain_id, leadership, stop)
+                _lead(chain_id, leadership, stop, heartbeat)
             elif not is_standby:
                 is_standby = True
                 logger.info("chain=%s standby: another process follows it", chain_id)
@@ -58,11 +61,12 @@ def _compete_for_leadership(chain_id: int, stop: Event) -> None:
         stop.wait(_LOOK_SECONDS)
 
 
-def _lead(chain_id: int, leadership: SessionLock, stop: Event) -> None:
+def _lead(chain_id: int, leadership: SessionLock, stop: Event, heartbeat: Heartbeat) -> None:
     session = LeaderSession(chain_id)
     loops = _SOLANA_LOOPS if chain_id == registry().solana.chain_id else _LOOPS
     threads = [session.start(part, loop) for part, loop in loops.items()]
     while not stop.wait(_LOOK_SECONDS):
+        heartbeat.beat()
         if not leadership.is_held():
             logger.warning("chain=%s leadership lost: the connection that held its lock is gone", chain_id)
             break

@@ -1,0 +1,34 @@
+"""Heartbeats of processes without a port: files whose times `deploy/check` compares with the clock.
+
+Without HEARTBEAT_DIR there are none. The loops of a process have a file each, and a process is alive while all of its
+files are fresh. No file depends on another server: an outage must not make an orchestrator restart the processes that
+wait for its end.
+"""
+
+import time
+from pathlib import Path
+
+from django.conf import settings
+
+# Seconds between two writes of a file; `deploy/check` tolerates many of them.
+INTERVAL_SECONDS = 5.0
+
+
+class Heartbeat:
+    """Heartbeat of one loop."""
+
+    def __init__(self, name: str) -> None:
+        """Make the file at once: a loop that hangs in its first round is found, too. Raises OSError."""
+        directory: Path | None = settings.HEARTBEAT_DIR
+        self._file = directory / name if directory else None
+        self._due = 0.0
+        if directory:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.beat()
+
+    def beat(self) -> None:
+        """Set the file's time to now, at most once per interval; the loop calls this in each round. Raises OSError."""
+        now = time.monotonic()
+        if self._file and now >= self._due:
+            self._due = now + INTERVAL_SECONDS
+            self._file.touch()

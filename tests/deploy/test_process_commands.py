@@ -1,0 +1,144 @@
+"""deploy/start, deploy/check and heartbeats; the processes that compose file, chart and units have."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from config.environment.variables import BASE_DIR
+from config.heartbeats import INTERVAL_SECONDS, Heartbeat
+from tests.deploy.deploy_files import CHART, COMPOSE, UNITS, compose_file, procfile, settings_names
+from tests.deploy.image_tree import read_stages
+from tests.nodes.json_server import QuietHandler, run_server
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Return a function that runs a program of deploy/ in an installation with a Procfile of its own."""
+    (tmp_path / "deploy").mkdir()
+    for name in ("start", "check"):
+        shutil.copy(BASE_DIR / "deploy" / name, tmp_path / "deploy" / name)
+    (tmp_path / "Procfile").write_text("web: printf '%s|' \"${PORT:-8000}\"\nwebsite: printf 'another process'\n")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
+
+    def run_program(name: str, *words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+        environment = {"PATH": os.environ["PATH"]} | variables
+        command = [str(tmp_path / "deploy" / name), *words]
+        return subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, check=False)
+
+    return run_program
+
+
+def test_a_process_is_started_by_its_line_and_further_arguments(run: Run) -> None:
+    assert run("start", "web").stdout == "8000|"
+    assert run("start", "web", "--queues", "a b", PORT="81").stdout == "81|--queues|a b|"
+
+
+@pytest.mark.parametrize("name", ["", "we", "web.*", "migrate"])
+def test_an_unknown_process_is_refused(run: Run, name: str) -> None:
+    done = run("start", name)
+    assert done.returncode != 0 and done.stdout == "" and "process" in done.stderr
+
+
+def test_a_process_with_fresh_heartbeats_is_alive(run: Run, tmp_path: Path) -> None:
+    heartbeats = tmp_path / "heartbeats"
+    check = ("check", "follower")
+    assert run(*check, HEARTBEAT_DIR=str(heartbeats)).returncode != 0
+    heartbeats.mkdir()
+    assert run(*check, HEARTBEAT_DIR=str(heartbeats)).returncode != 0
+    for chain in (1, 8453):
+        (heartbeats / f"chain-{chain}").touch()
+    assert run(*check, HEARTBEAT_DIR=str(heartbeats)).returncode == 0
+    now = time.time()
+    os.utime(heartbeats / "chain-1", (now, now - 121))
+    assert run(*check, HEARTBEAT_DIR=str(heartbeats)).returncode != 0
+
+
+def test_a_check_without_heartbeats_says_what_is_missing(run: Run) -> None:
+    done = run("check", "beat")
+    assert done.returncode != 0 and "HEARTBEAT_DIR" in done.stderr
+
+
+@pytest.mark.parametrize(("process", "variable"), [("web", "PORT"), ("stream", "STREAM_PORT")])
+def test_a_server_is_alive_if_it_responds_with_200(run: Run, process: str, variable: str) -> None:
+    class Probed(QuietHandler):
+        status = 200
+
+        def do_GET(self) -> None:
+            self.send_response(self.status if self.path == "/healthz" else 404)
+            self.end_headers()
+
+    with run_server(Probed) as url:
+        port = {variable: url.rpartition(":")[2]}
+        assert run("check", process, **port).returncode == 0
+        Probed.status = 503
+        assert run("check", process, **port).returncode != 0
+    assert run("check", process, **port).returncode != 0
+
+
+def test_a_heartbeat_is_written_once_per_interval(settings: Any, tmp_path: Path) -> None:
+    settings.HEARTBEAT_DIR = tmp_path / "new" / "heartbeats"
+    heartbeat = Heartbeat("loop")
+    file = tmp_path / "new" / "heartbeats" / "loop"
+    os.utime(file, (0, 0))
+    heartbeat.beat()
+    assert file.stat().st_mtime == 0
+    heartbeat._due -= INTERVAL_SECONDS
+    heartbeat.beat()
+    assert file.stat().st_mtime > 0
+
+
+def test_without_a_directory_there_is_no_heartbeat(settings: Any) -> None:
+    settings.HEARTBEAT_DIR = None
+    Heartbeat("loop").beat()
+
+
+def test_compose_file_and_target_have_each_process_of_the_procfile() -> None:
+    commands = {name: service.get("command") for name, service in compose_file()["services"].items()}
+    started = {name for name, command in commands.items() if command == ["deploy/start", name]}
+    assert started == set(procfile())
+    wanted = (UNITS / "launchboard.target").read_text()
+    assert {name for name in procfile() if f"launchboard@{name}.service" in wanted} == set(procfile())
+
+
+def test_no_file_has_a_setting_that_does_not_exist() -> None:
+    services = compose_file()["services"]
+    names = {name for service in ("migrate", *procfile()) for name in services[service]["environment"]}
+    names |= {entry.split("=")[0] for text in read_stages()[-1].arguments("ENV") for entry in text.split()} - {"PATH"}
+    unit = (UNITS / "launchboard@.service").read_text().splitlines()
+    names |= {line.split("=")[1] for line in unit if line.startswith("Environment=")}
+    assert len(names) > 8 and names <= settings_names()
+
+
+def test_the_guide_has_each_value_of_the_chart() -> None:
+    guide = (BASE_DIR / "docs" / "installing.md").read_text()
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    assert [name for name in values if not re.search(rf"^\|.*`{name}[`.]", guide, re.MULTILINE)] == []
+
+
+def test_secrets_are_created_once_and_fit_the_compose_file(tmp_path: Path) -> None:
+    shutil.copy(COMPOSE / "create-secrets", tmp_path)
+    subprocess.run([tmp_path / "create-secrets"], check=True)
+    directory = tmp_path / "secrets"
+    secrets = {file.name: file.read_text() for file in directory.iterdir()}
+    assert {f"secrets/{name}" for name in secrets} == {entry["file"] for entry in compose_file()["secrets"].values()}
+    assert directory.stat().st_mode & 0o777 == 0o700
+    password = secrets.pop("database-password")
+    assert secrets.pop("database-url") == f"postgres://launchboard:{password}@postgres:5432/launchboard"
+    random = {password, *secrets.values()}
+    assert len(random) == 4 and all(len(text) == 64 for text in random)
+    (directory / "secret-key").unlink()
+    subprocess.run([tmp_path / "create-secrets"], check=True)
+    again = {file.name: file.read_text() for file in directory.iterdir()}
+    assert again["secret-key"] != secrets["secret-key"] and again["database-password"] == password
