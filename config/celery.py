@@ -7,7 +7,7 @@ from threading import Thread
 from typing import Any
 
 import django
-from celery import Celery
+from celery import Celery, Task
 from celery.apps.beat import Beat
 from celery.beat import Scheduler
 from celery.bootsteps import StartStopStep
@@ -15,6 +15,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError
 
 from config.heartbeats import INTERVAL_SECONDS, Heartbeat
+from config.http.request_ids import begin_request, current_request_id
 from config.redis.connection import redis_client
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -40,8 +41,29 @@ class NamedTaskBeat(Beat):
         app.finalize()
 
 
+# Header of a message with the request id of its sender.
+_ID_HEADER = "request_id"
+
+
+class RequestTask(Task):  # type: ignore[type-arg]
+    """Task that runs with the request id of its message; a message without one, such as beat's, gets a new id."""
+
+    def before_start(self, task_id: str, args: Any, kwargs: Any) -> None:
+        """Set the id. The next task of the process replaces it, so that the report of a failure has it, too."""
+        begin_request(str(getattr(self.request, _ID_HEADER, None) or ""))
+
+
 class LaunchboardCelery(Celery):
-    """Celery with our beat."""
+    """Celery with our beat, and request ids in the messages of all senders."""
+
+    task_cls = "config.celery:RequestTask"
+
+    def send_task(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Send a task, by name or by `apply_async`, with the current request id."""
+        request_id = current_request_id()
+        if request_id:
+            options["headers"] = {**(options.get("headers") or {}), _ID_HEADER: request_id}
+        return super().send_task(name, *arguments, **options)
 
     @cached_property
     def Beat(self) -> type[Beat]:  # noqa: N802

@@ -1,10 +1,16 @@
-"""Formatter of log records with bounded length, for all processes, and filter of refused requests.
+"""Formatters of log records with bounded length, for all processes, and filters of refused requests and request ids.
 
 Callers control parts of many lines: hosts, paths, parameters. A refused request must not fill the disk with its own
 text, and an exception repeats its message at the end of its traceback.
 """
 
 import logging
+import os
+from datetime import UTC, datetime
+
+import orjson
+
+from config.http.request_ids import current_request_id
 
 # Limits in characters: of one line, and of a record with its traceback. Lines of this service are far shorter, besides
 # what callers control.
@@ -22,6 +28,16 @@ class RefusedRequestFilter(logging.Filter):
         return True
 
 
+class RequestIdFilter(logging.Filter):
+    """Filter that adds the request id, for a handler: records of all loggers pass it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Set `request_id` and, for text lines, `request_mark`; both are empty without an id. Return True."""
+        record.request_id = request_id = current_request_id()
+        record.request_mark = f"[{request_id}] " if request_id else ""
+        return True
+
+
 class BoundedFormatter(logging.Formatter):
     """Formatter that cuts long lines at their end and long records in their middle, and marks how much was cut.
 
@@ -31,12 +47,57 @@ class BoundedFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of the record, within both limits besides the marks."""
-        text = "\n".join(_cut_end(line) for line in super().format(record).split("\n"))
-        cut = len(text) - MAX_RECORD
-        if cut <= 0:
-            return text
-        half = MAX_RECORD // 2
-        return f"{text[:half]}\n{_mark(cut)}\n{text[-half:]}"
+        return _bounded(super().format(record))
+
+
+class JsonFormatter(BoundedFormatter):
+    """Formatter of a JSON object in one line per record, with the limits of text lines.
+
+    `message` has the text of a line, and `exception` that of the traceback, if there is one.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the object. A lone surrogate, which JSON in UTF-8 can't hold, is written as its escape."""
+        entry = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": _bounded(record.getMessage()),
+        }
+        request_id = getattr(record, "request_id", "")
+        if request_id:
+            entry["request_id"] = request_id
+        if record.exc_info:
+            entry["exception"] = _bounded(self.formatException(record.exc_info))
+        if record.stack_info:
+            entry["stack"] = _bounded(self.formatStack(record.stack_info))
+        try:
+            return orjson.dumps(entry).decode()
+        except TypeError:
+            escaped = {name: text.encode(errors="backslashreplace").decode() for name, text in entry.items()}
+            return orjson.dumps(escaped).decode()
+
+
+def make_formatter(log_format: str = "") -> logging.Formatter:
+    """Return the formatter of a LOG_FORMAT, `text` or `json`, by default that of the environment.
+
+    The handler needs a RequestIdFilter.
+
+    The web server's main process loads no settings: it has the environment only, as for all settings of the Procfile.
+    """
+    if (log_format or os.environ.get("LOG_FORMAT", "")).lower() == "json":
+        return JsonFormatter()
+    return BoundedFormatter("%(asctime)s %(levelname)s %(name)s %(request_mark)s%(message)s")
+
+
+def _bounded(text: str) -> str:
+    """Return the text within both limits besides the marks."""
+    text = "\n".join(_cut_end(line) for line in text.split("\n"))
+    cut = len(text) - MAX_RECORD
+    if cut <= 0:
+        return text
+    half = MAX_RECORD // 2
+    return f"{text[:half]}\n{_mark(cut)}\n{text[-half:]}"
 
 
 def _cut_end(line: str) -> str:

@@ -239,6 +239,8 @@ class Message:
     args: list[Any]
     # ISO 8601, None for at once.
     eta: str | None
+    # None without one.
+    request_id: str | None
 
 
 @pytest.fixture
@@ -255,6 +257,7 @@ def queue() -> Iterator[Callable[[], list[Message]]]:
                     task=message["headers"]["task"],
                     args=json.loads(base64.b64decode(message["body"]))[0],
                     eta=message["headers"]["eta"],
+                    request_id=message["headers"].get("request_id"),
                 )
                 for message in found
             ]

@@ -11,6 +11,7 @@ from django.db import Error, connection
 from accounts.subscriptions.deliveries import publish_and_queue
 from accounts.subscriptions.dispatcher import Dispatcher
 from config.heartbeats import Heartbeat
+from config.http.request_ids import begin_request
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ def _repeat(step: Callable[[], int], stop: StopEvent, seconds: float) -> None:
     heartbeat = Heartbeat(step.__name__)
     while not stop.is_set():
         heartbeat.beat()
+        begin_request()
         try:
             pause = 0.0 if step() else seconds
         except Error as error:

@@ -25,6 +25,7 @@ from django.utils import timezone
 from accounts.models import WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import delivery_outcomes, sending
 from config.events.models import Event
+from config.http.request_ids import begin_request
 
 logger = logging.getLogger(__name__)
 
@@ -165,6 +166,8 @@ class Dispatcher:
         for number, delivery in enumerate(deliveries):
             if self._stop.is_set() or time.monotonic() > deadline:
                 return deliveries[number:]
+            # The receiver has this id, too, in `webhook-id`: its log and ours can be compared.
+            begin_request(sending.message_id(delivery))
             event = None if delivery.event_id is None else events.get(delivery.event_id)
             if event is None and delivery.event_id is not None:
                 delivery_outcomes.store_missing_event(delivery)

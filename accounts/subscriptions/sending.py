@@ -53,8 +53,7 @@ class Attempt:
 def send_delivery(endpoint: WebhookEndpoint, delivery: WebhookDelivery, event: Event | None) -> Attempt:
     """Send an event, or a test, to an endpoint once. Raises nothing for what the endpoint does."""
     body = orjson.dumps(_test_body(delivery) if event is None else event_body(event, event_id=event.pk))
-    message_id = f"test_{delivery.pk}" if event is None else f"evt_{event.pk}"
-    headers = signed_headers(endpoint, message_id=message_id, body=body, now=timezone.now())
+    headers = signed_headers(endpoint, message_id=message_id(delivery), body=body, now=timezone.now())
     begun = time.monotonic()
     try:
         response = post_public_url(
@@ -75,6 +74,11 @@ def send_delivery(endpoint: WebhookEndpoint, delivery: WebhookDelivery, event: E
         error="" if is_accepted else f"HTTP status {response.status}",
         retry_after=None if is_accepted else parse_retry_after(response.retry_after),
     )
+
+
+def message_id(delivery: WebhookDelivery) -> str:
+    """Return the id in the header `webhook-id`, the same for each attempt."""
+    return f"test_{delivery.pk}" if delivery.event_id is None else f"evt_{delivery.event_id}"
 
 
 def _test_body(delivery: WebhookDelivery) -> Json:

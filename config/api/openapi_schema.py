@@ -76,6 +76,7 @@ _HEADERS = {
     "RateLimit-Remaining": _number_header("Number of calls left in the window."),
     "RateLimit-Reset": _number_header("Seconds until the window ends."),
     "Retry-After": _number_header("Seconds to wait before the next call."),
+    "X-Request-ID": _text_header("Id of the request in the service's log: the client's own if it is well formed."),
     "X-Ignored-Params": _text_header("Unknown query parameters, separated by commas; absent if there are none."),
     "ETag": _text_header("Identifies the body, for If-None-Match."),
     "Deprecation": _text_header("Date of the deprecation, in Unix seconds after an @ (RFC 9745).", pattern="^@[0-9]+$"),
@@ -197,7 +198,7 @@ def describe_errors(result: dict[str, Any], generator: Any, request: Any, public
 
 def _header_names(operation: dict[str, Any], status: str) -> list[str]:
     """Return the headers that a response may have."""
-    names = [*_RATE_LIMIT_HEADERS]
+    names = [*_RATE_LIMIT_HEADERS, "X-Request-ID"]
     if status not in _BEFORE_QUERY:
         names.append("X-Ignored-Params")
     if "304" in operation["responses"] and status in ("200", "304"):

@@ -20,6 +20,7 @@ from config.edge.cache import EdgeCache
 from config.edge.cached_responses import Headers, refuse_to_write
 from config.edge.request_bodies import BodyMemory
 from config.edge.wsgi_environ import RefusedRequestError, RSGIScope, find_refusal, make_environ
+from config.http.request_ids import HEADER, accept_request_id, request_scope
 from config.open_files import raise_open_files
 
 # Open files of a process: the connections of `--backpressure` in the Procfile, and its own files.
@@ -31,6 +32,9 @@ _DRAIN_SECONDS = 2.0
 _LARGE_BODY = 256 * 1024
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 _REFUSAL_HEADERS = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
+
+# Name of the request id in the environment.
+REQUEST_ID = "launchboard.request_id"
 
 # Writes a response to a request by calling StartResponse; None if there is none.
 Responder = Callable[[WSGIEnvironment, StartResponse], Iterable[bytes] | None]
@@ -86,6 +90,7 @@ class WSGIBridge:
     async def __rsgi__(self, scope: RSGIScope, exchange: RSGIExchange) -> None:
         """Respond to one request."""
         environ = make_environ(scope)
+        request_id = environ[REQUEST_ID] = accept_request_id(environ.get("HTTP_X_REQUEST_ID", ""))
         refusal = find_refusal(environ)
         if refusal is None and _respond(self._respond_from_cache, environ, exchange):
             return
@@ -96,7 +101,11 @@ class WSGIBridge:
                     raise refusal
                 content, length = (b"", 0) if body.is_empty() else await body.read(parts)
             except RefusedRequestError as error:
-                headers = [*_REFUSAL_HEADERS, *([("Retry-After", "1")] if error.status == 503 else [])]
+                headers = [
+                    *_REFUSAL_HEADERS,
+                    (HEADER, request_id),
+                    *([("Retry-After", "1")] if error.status == 503 else []),
+                ]
                 exchange.response_bytes(error.status, headers, orjson.dumps({"error": str(error)}))
             else:
                 environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(content), str(length)
@@ -124,7 +133,7 @@ async def _all_parts(exchange: RSGIExchange) -> AsyncIterator[bytes]:
 
 
 def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExchange) -> bool:
-    """Send the response and return True; False if there is none.
+    """Send the response with its request id, and return True; False if there is none.
 
     It is collected before, also if the application would stream it, and closed by the thread that ran it.
     """
@@ -134,20 +143,24 @@ def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExcha
         started.append((status, headers))
         return refuse_to_write
 
-    body = responder(environ, start_response)
-    if body is None:
-        return False
-    try:
-        path = body.path() if isinstance(body, FileBody) else None
-        content = b"" if path else b"".join(body)
-        status, headers = started[-1]
-        if path:
-            exchange.response_file(int(status[:3]), headers, path)
-        else:
-            exchange.response_bytes(int(status[:3]), headers, content)
-    finally:
-        if hasattr(body, "close"):
-            body.close()
+    request_id = environ[REQUEST_ID]
+    with request_scope(request_id):
+        body = responder(environ, start_response)
+        if body is None:
+            return False
+        try:
+            path = body.path() if isinstance(body, FileBody) else None
+            content = b"" if path else b"".join(body)
+            status, headers = started[-1]
+            # Here and not by the application: a cached response is sent to other requests, too.
+            headers = [*headers, (HEADER, request_id)]
+            if path:
+                exchange.response_file(int(status[:3]), headers, path)
+            else:
+                exchange.response_bytes(int(status[:3]), headers, content)
+        finally:
+            if hasattr(body, "close"):
+                body.close()
     return True
 
 

@@ -110,6 +110,8 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Minimum level that is logged to standard error."""
     HEARTBEAT_DIR: Path | None = variable(kinds.directory, empty=None)
     """Directory of a process's heartbeats, its own one; without it there are none."""
+    LOG_FORMAT: str = variable(kinds.choice("text", "json"), "text")
+    """Form of log lines: `text`, or `json` with one object in each line."""
     METRICS_TOKEN: str = variable(kinds.api_key, accepts_file=True)
     """Token for `GET /metrics`, as `Authorization: Bearer`; without one, only programs on this machine have access."""
 

@@ -69,14 +69,21 @@ def _environment(url: str) -> Mapping[str, Any]:
     return {name: settings[name] for name in ("proxies", "verify")}
 
 
-def post_json(url: str, body: Any, *, timeout: float, max_bytes: int = MAX_RESPONSE_BYTES) -> Any:
+def post_json(
+    url: str,
+    body: Any,
+    *,
+    timeout: float,
+    max_bytes: int = MAX_RESPONSE_BYTES,
+    headers: Mapping[str, str] = {},
+) -> Any:
     """POST a JSON body and return the parsed JSON response.
 
     `timeout` is in seconds, for the connection, for the response head, and once more for the whole body. Raises
     RetryableError or PermanentError; ResponseTooLargeError for a body of more than `max_bytes`. No error text
     contains the URL, which may hold a provider's key.
     """
-    content = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json"}}
+    content = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json", **headers}}
     return _request("POST", url, content, timeout=timeout, max_bytes=max_bytes)
 
 

@@ -1,5 +1,6 @@
 """Django settings, by subject; `config.environment.model` has the environment variables with defaults and limits."""
 
+import logging
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -236,6 +237,7 @@ CORS_EXPOSE_HEADERS = (
     "Warning",
     "X-Ignored-Params",
     "X-Last-Event-Id",
+    "X-Request-ID",
     "X-Total-Approximate",
 )
 
@@ -351,19 +353,22 @@ CSRF_FAILURE_VIEW = "config.api.error_handling.csrf_failure"
 # Logs: lines on standard error, with bounded length, in Celery's processes, too.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
+# Otherwise Python writes its warnings as text, beside the objects.
+logging.captureWarnings(env.LOG_FORMAT == "json")
+
 # They log every task that is sent, received, done, or expired before a worker had started, and each step of a log-in.
 _TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.worker.request", "celery.app.trace", "axes")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {
-        "line": {
-            "class": "config.log_lines.BoundedFormatter",
-            "format": "%(asctime)s %(levelname)s %(name)s %(message)s",
-        }
+    "formatters": {"line": {"()": "config.log_lines.make_formatter", "log_format": env.LOG_FORMAT}},
+    "filters": {
+        "refused": {"()": "config.log_lines.RefusedRequestFilter"},
+        "request id": {"()": "config.log_lines.RequestIdFilter"},
     },
-    "filters": {"refused": {"()": "config.log_lines.RefusedRequestFilter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused"]}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused", "request id"]}
+    },
     "root": {"handlers": ["stderr"], "level": env.LOG_LEVEL},
     "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE}
     # It logs malformed headers of any server that URLs of partners or tokens lead to.

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
@@ -22,20 +22,25 @@ HOST = "127.0.0.1"
 class Service:
     """Process of one line of the Procfile. The thread that starts it must not end before it."""
 
-    def __init__(self, name: str, environment: Mapping[str, str]) -> None:
-        self.name, self._environment = name, with_path(environment)
+    def __init__(self, name: str, environment: Mapping[str, str], *, log: Path | None = None) -> None:
+        """Start it; `log` is the file of its output, by default that of the tests."""
+        self.name, self._environment, self._log = name, with_path(environment), log
         self.start()
 
     def start(self) -> None:
         """Start the process."""
-        self.process = subprocess.Popen(
-            ["/bin/sh", "-c", f"exec {line(self.name)}"],
-            cwd=BASE_DIR,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=die_with_parent(signal.SIGTERM),
-        )
+        with ExitStack() as files:
+            output = None if self._log is None else files.enter_context(self._log.open("ab"))
+            self.process = subprocess.Popen(
+                ["/bin/sh", "-c", f"exec {line(self.name)}"],
+                cwd=BASE_DIR,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                preexec_fn=die_with_parent(signal.SIGTERM),
+            )
 
     def kill(self) -> None:
         """End it and its children as `kill -9` does, wherever they are."""
@@ -56,9 +61,9 @@ class Service:
 
 
 @contextmanager
-def service(name: str, environment: Mapping[str, str]) -> Iterator[Service]:
+def service(name: str, environment: Mapping[str, str], *, log: Path | None = None) -> Iterator[Service]:
     """Run a line of the Procfile while the block runs."""
-    running = Service(name, environment)
+    running = Service(name, environment, log=log)
     try:
         yield running
     finally:
@@ -66,9 +71,9 @@ def service(name: str, environment: Mapping[str, str]) -> Iterator[Service]:
 
 
 @contextmanager
-def web_service(environment: Mapping[str, str], port: int) -> Iterator[str]:
+def web_service(environment: Mapping[str, str], port: int, *, log: Path | None = None) -> Iterator[str]:
     """Run the web server on this port, for requests to any host, and return its URL once it responds."""
-    with service("web", dict(environment) | {"PORT": str(port), "ALLOWED_HOSTS": "*"}):
+    with service("web", dict(environment) | {"PORT": str(port), "ALLOWED_HOSTS": "*"}, log=log):
         wait_for(lambda: is_web_server_up(HOST, port))
         yield f"http://{HOST}:{port}"
 

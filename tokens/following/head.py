@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db import transaction
 
 from config.http.errors import RetryableError
+from config.http.request_ids import begin_request
 from tokens.chains.errors import BlockNotCanonicalError, NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.types import BlockHeader, RangeFacts
@@ -298,6 +299,7 @@ def _follow(head: Head, session: LeaderSession) -> None:
     with head_watcher(session.chain_id) as watcher:
         newest = None
         while not session.ended.is_set():
+            begin_request()
             try:
                 if session.outvoted.is_set():
                     session.outvoted.clear()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from config.http.errors import RetryableError
+from config.http.request_ids import begin_request
 from config.postgresql.bulk_load import tune_bulk_transaction
 from config.progress import Progress
 from tokens.chains.evm.evm_chain import Chain
@@ -333,6 +334,7 @@ def follow_history(session: LeaderSession) -> None:
     """Read final blocks and join the head, again and again, until the session ends."""
     chain = installed_chain(session.chain_id)
     while not session.ended.is_set():
+        begin_request()
         final = chain_heads.read_final_block(session.chain_id)
         if final is not None:
             for row in open_live_coverage(chain.info, final=final):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from django.db import connections, transaction
 from django.utils import timezone
 
+from config.http.request_ids import begin_request
 from tokens.chains.registry.chains import ChainInfo
 from tokens.following.leader_loops import LeaderSession
 from tokens.indexing import chain_lock
@@ -28,6 +29,7 @@ def keep_markets(session: LeaderSession) -> None:
     chain = registry().chains[session.chain_id]
     alarm = ""
     while not session.ended.is_set():
+        begin_request()
         if has_own_trades(chain.chain_id):
             roll_to_now(chain)
             reprice_markets(chain)

@@ -5,7 +5,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -14,6 +14,7 @@ from django.conf import settings
 
 from config.http.compute_lock import computing
 from config.http.errors import RetryableError
+from config.http.request_ids import RequestThreadPool
 
 Result = TypeVar("Result")
 
@@ -72,7 +73,7 @@ class _PendingRange(Generic[Result]):
 @contextmanager
 def prefetching(job: PrefetchJob[Result], *, first: int) -> Iterator["Prefetcher[Result]"]:
     """Yield a prefetcher from block `first` on. At the end, pending ranges are dropped and no thread continues."""
-    with ThreadPoolExecutor(settings.FOLLOW_CONCURRENCY, thread_name_prefix="read-ahead") as pool:
+    with RequestThreadPool(settings.FOLLOW_CONCURRENCY, thread_name_prefix="read-ahead") as pool:
         prefetcher = Prefetcher(job, pool=pool, planned_to=first - 1)
         try:
             yield prefetcher
@@ -85,7 +86,7 @@ class Prefetcher(Generic[Result]):
     """Ranges that are requested and not handed out yet."""
 
     job: PrefetchJob[Result]
-    pool: ThreadPoolExecutor = field(kw_only=True)
+    pool: RequestThreadPool = field(kw_only=True)
     planned_to: int = field(kw_only=True)
     # Of the threads that read, and the one that converts swaps, one computes while the others wait.
     _computing: threading.Lock = field(default_factory=threading.Lock, init=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import connections
 
+from config.http.request_ids import begin_request
 from tokens.chains.errors import BlockNotCanonicalError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.types import BlockHeader
@@ -141,6 +142,7 @@ def poll_votes(session: LeaderSession) -> None:
     """Signal the head, until the session ends, when most nodes have another newest block or one stays ahead."""
     behind = None
     while not session.ended.wait(_VOTE_INTERVAL_SECONDS):
+        begin_request()
         behind = check_votes(session, behind=behind)
         # Closed between two rounds: database connections are few, and this loop needs one only for a moment.
         connections.close_all()

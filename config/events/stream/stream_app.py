@@ -19,6 +19,7 @@ from config.events.stream.event_hub import EventHub
 from config.events.stream.event_reading import EventReader
 from config.events.stream.stream_client import StreamClient, StreamCounts
 from config.events.stream.stream_query import PARSERS, StreamQueryError, parse_stream_query
+from config.http.request_ids import HEADER, begin_request, current_request_id
 
 PATH = "/api/tokens/stream"
 _READS = ("GET", "HEAD")
@@ -31,7 +32,10 @@ _STREAM_HEADERS = {
     "X-Accel-Buffering": "no",
 }
 # As `config.api.cors` for public reads. Browsers send Last-Event-ID by themselves, clients by `fetch` as a header.
-_CORS_HEADERS = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After, X-Ignored-Params"}
+_CORS_HEADERS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": f"Retry-After, X-Ignored-Params, {HEADER}",
+}
 _PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Methods": ", ".join(_READS),
     "Access-Control-Allow-Headers": "cache-control, content-type, last-event-id",
@@ -98,7 +102,10 @@ class StreamApp:
 
     async def respond(self, request: web.BaseRequest) -> web.StreamResponse:
         """Respond to one request, after which the connection is closed."""
+        request_id = begin_request(request.headers.get(HEADER, ""))
         response = await self._respond(request)
+        if not response.prepared:
+            response.headers[HEADER] = request_id
         response.force_close()
         return response
 
@@ -127,7 +134,7 @@ class StreamApp:
             query = parse_stream_query(request.query.items(), last_event_id=request.headers.get("Last-Event-ID", ""))
         except StreamQueryError as error:
             return _json(_invalid(error.details), status=400, headers=headers)
-        response = web.StreamResponse(headers=_STREAM_HEADERS | headers)
+        response = web.StreamResponse(headers=_STREAM_HEADERS | headers | {HEADER: current_request_id()})
         if request.method == "HEAD":
             return response
         response.force_close()

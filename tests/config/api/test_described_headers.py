@@ -29,6 +29,7 @@ API_HEADERS = LIMITS | {
     "WWW-Authenticate",
     "X-Ignored-Params",
     "X-Last-Event-Id",
+    "X-Request-ID",
     "X-Total-Approximate",
 }
 LIST, TRENDING, SEARCH = "/api/tokens", "/api/tokens/trending", "/api/tokens/search"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from config.http.errors import RetryableError
+from config.http.request_ids import begin_request
 from tokens.chains.solana.solana_chain import SolanaChain
 from tokens.following.coverage import ProgressConflictError
 from tokens.following.leader_loops import LeaderSession
@@ -29,6 +30,7 @@ def follow_accounts(session: LeaderSession) -> None:
     """List and read the accounts of the registry, again and again, until the session ends."""
     rounds = AccountRounds(installed_solana())
     while not session.ended.is_set():
+        begin_request()
         try:
             busy = rounds.run_once(session)
             session.failures.clear(ACCOUNTS)

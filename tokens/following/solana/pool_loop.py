@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db.models import OuterRef, Subquery, Sum
 
 from config.http.errors import RetryableError
+from config.http.request_ids import begin_request
 from tokens.chains.solana.bonding_curve_fees import PoolTotals
 from tokens.chains.solana.solana_chain import SolanaChain
 from tokens.following.coverage import ProgressConflictError
@@ -51,6 +52,7 @@ def watch_pools(session: LeaderSession) -> None:
     """Compare all pools with what is stored and find what is missing, again and again, until the session ends."""
     watch = PoolWatch(installed_solana())
     while not session.ended.is_set():
+        begin_request()
         try:
             has_more = watch.run_once(session)
             session.failures.clear(POOLS)

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from django.conf import settings
@@ -10,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.http.errors import RetryableError
+from config.http.request_ids import RequestThreadPool
 from config.postgresql.bulk_load import tune_bulk_transaction
 from tokens.chains.errors import LogDecodingError, TransactionNotFoundError
 from tokens.chains.pool_types import Swap, chain_position
@@ -86,7 +86,7 @@ def _read(rows: Sequence[ListedSignature], chain: SolanaChain) -> list[_Part]:
     size = settings.RPC_BATCH_SIZE
     requests = [rows[start : start + size] for start in range(0, len(rows), size)]
     parts: list[_Part] = []
-    with ThreadPoolExecutor(settings.FOLLOW_CONCURRENCY, thread_name_prefix="read-signatures") as pool:
+    with RequestThreadPool(settings.FOLLOW_CONCURRENCY, thread_name_prefix="read-signatures") as pool:
         for future in [pool.submit(_read_part, request, chain) for request in requests]:
             try:
                 part = future.result()

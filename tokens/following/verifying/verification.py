@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 
 from config.http.errors import RetryableError
+from config.http.request_ids import begin_request
 from tokens.chains.evm.evm_chain import Chain
 from tokens.following import chain_heads
 from tokens.following.block_contents import count_contents
@@ -221,6 +222,7 @@ def verify_final(session: LeaderSession) -> None:
     """Verify every final followed block some time after it became final, until the session ends."""
     checked_at = time.monotonic()
     while not session.ended.wait(_CHECK_SECONDS):
+        begin_request()
         final = chain_heads.read_final_block(session.chain_id)
         if final is None:
             continue

@@ -8,7 +8,7 @@ most one worker process.
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,6 +21,7 @@ from django.utils import timezone
 from config.http.backoff import Backoff
 from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
 from config.http.public_client import fetch_public_url
+from config.http.request_ids import RequestThreadPool
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from config.queue import LeasedQuerySet
 from tokens.indexing.documents.document_content import parse_document
@@ -62,7 +63,7 @@ def fetch_due_documents() -> int:
     if not settings.FETCH_DOCUMENTS or not TokenDocument.objects.due(timezone.now()).exists():
         return 0
     fetched, deadline = 0, time.monotonic() + ROUND_SECONDS
-    with session_lock(_ROUND), ThreadPoolExecutor(BATCH_SIZE, thread_name_prefix="documents") as threads:
+    with session_lock(_ROUND), RequestThreadPool(BATCH_SIZE, thread_name_prefix="documents") as threads:
         while time.monotonic() < deadline and (claimed := claim_documents(timezone.now())):
             fetched += len(claimed)
             waiting = {threads.submit(fetch_document, document.uri): document for document in claimed}

@@ -9,7 +9,6 @@ Redis. Nothing here is needed for good: without Redis, and after its loss, pages
 import hashlib
 import logging
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple, cast
 
@@ -20,6 +19,7 @@ from redis.exceptions import RedisError
 from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
 from config.http.public_client import MAX_URL, fetch_public_url
+from config.http.request_ids import RequestThreadPool
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from config.redis.connection import PREFIX, redis_client
 from tokens.indexing.documents.document_locations import document_url
@@ -88,14 +88,14 @@ def fetch_wanted_pictures() -> int:
     try:
         if not redis_client().llen(_WANTED):
             return 0
-        with session_lock(_ROUND), ThreadPoolExecutor(BATCH_SIZE, thread_name_prefix="pictures") as threads:
+        with session_lock(_ROUND), RequestThreadPool(BATCH_SIZE, thread_name_prefix="pictures") as threads:
             return _run_round(threads)
     except RedisError as error:
         logger.warning("pictures can't be fetched: %s", error)
         return 0
 
 
-def _run_round(threads: ThreadPoolExecutor) -> int:
+def _run_round(threads: RequestThreadPool) -> int:
     fetched, deadline = 0, time.monotonic() + ROUND_SECONDS
     while time.monotonic() < deadline and (batch := _take(BATCH_SIZE)):
         # In this thread, one after another: a decoder may need 160 MB.

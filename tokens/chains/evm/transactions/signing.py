@@ -17,6 +17,7 @@ from sha3 import keccak_256
 
 from config.http import json_client
 from config.http.errors import PermanentError, RetryableError
+from config.http.request_ids import outgoing_headers
 from tokens.chains.errors import SignerRejectedError, SignerUnavailableError
 from tokens.chains.evm.transactions.keystores import Keystore
 from tokens.chains.rpc.quantities import MalformedResponseError, parse_data
@@ -92,7 +93,8 @@ class RemoteSigner:
         """Sign as `Signer.sign`."""
         body = {"jsonrpc": "2.0", "id": 1, "method": _METHOD, "params": [_parameters(tx, address=self.address)]}
         try:
-            result = parse_response(1, json_client.post_json(self._url, body, timeout=self._timeout), method=_METHOD)
+            answer = json_client.post_json(self._url, body, timeout=self._timeout, headers=outgoing_headers())
+            result = parse_response(1, answer, method=_METHOD)
         except RetryableError as error:
             raise SignerUnavailableError(f"the signer is not available: {_quote(str(error))}") from None
         except PermanentError as error:
