@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextvars import ContextVar
 from functools import cached_property
 from threading import Thread
 from typing import Any
@@ -15,8 +16,10 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError
 
 from config.heartbeats import INTERVAL_SECONDS, Heartbeat
+from config.http.process_sums import add_duration, add_to_sum
 from config.http.request_ids import begin_request, current_request_id
 from config.redis.connection import redis_client
+from config.redis.stored_sums import start_storing_sums
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Celery ignores the messages of the system checks, which load every URL and admin page.
@@ -41,6 +44,8 @@ class NamedTaskBeat(Beat):
         app.finalize()
 
 
+# Start of the current task, on the monotonic clock.
+_begun: ContextVar[float] = ContextVar("task_begun")
 # Header of a message with the request id of its sender.
 _ID_HEADER = "request_id"
 
@@ -51,6 +56,14 @@ class RequestTask(Task):  # type: ignore[type-arg]
     def before_start(self, task_id: str, args: Any, kwargs: Any) -> None:
         """Set the id. The next task of the process replaces it, so that the report of a failure has it, too."""
         begin_request(str(getattr(self.request, _ID_HEADER, None) or ""))
+        start_storing_sums()
+        _begun.set(time.monotonic())
+
+    def after_return(self, status: str, retval: Any, task_id: str, args: Any, kwargs: Any, einfo: Any) -> None:
+        """Count the task by its state, such as SUCCESS or FAILURE."""
+        name = str(self.name)
+        add_to_sum(("tasks", name, status.lower()))
+        add_duration("task_seconds", name, seconds=time.monotonic() - _begun.get())
 
 
 class LaunchboardCelery(Celery):

@@ -1,9 +1,8 @@
 """Health and readiness probes for load balancers and orchestrators.
 
 Probes are handled before the host is validated and before any redirect to HTTPS, because they use the IP address and
-plain HTTP (`probe_middleware` is first in MIDDLEWARE). Scrapes of the metrics are handled there, too, after their host
-was validated. The cause of a failure is only
-logged.
+plain HTTP (`probe_middleware` is before all that do so in MIDDLEWARE). Scrapes of the metrics are handled there, too,
+after their host was validated. The cause of a failure is only logged.
 """
 
 import functools

@@ -8,6 +8,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from config.api.response_headers import REPRESENTATION_HEADERS
 from config.edge.representation import matches_etag
+from config.edge.request_record import RECORD
 
 Headers = list[tuple[str, str]]
 
@@ -106,6 +107,8 @@ def read_cached_response(response: WSGIResponse, *, made: float, seconds: float)
 
 def send_cached(cached: CachedResponse, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Send a cache entry to the client, with its Age."""
+    if RECORD in environ:
+        environ[RECORD].route = "cache"
     headers = [*cached.headers, ("Age", str(int(time.monotonic() - cached.made)))]
     return send_response(WSGIResponse("200 OK", headers, [cached.body]), environ, start_response)
 

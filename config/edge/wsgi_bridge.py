@@ -8,6 +8,7 @@ import asyncio
 import ctypes
 import gc
 import io
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,9 +20,11 @@ import orjson
 from config.edge.cache import EdgeCache
 from config.edge.cached_responses import Headers, refuse_to_write
 from config.edge.request_bodies import BodyMemory
+from config.edge.request_record import RECORD, RequestRecord
 from config.edge.wsgi_environ import RefusedRequestError, RSGIScope, find_refusal, make_environ
-from config.http.request_ids import HEADER, accept_request_id, request_scope
+from config.http.request_ids import HEADER, request_scope
 from config.open_files import raise_open_files
+from config.redis.stored_sums import start_storing_sums
 
 # Open files of a process: the connections of `--backpressure` in the Procfile, and its own files.
 _OPEN_FILES = 4096 + 1024
@@ -32,9 +35,6 @@ _DRAIN_SECONDS = 2.0
 _LARGE_BODY = 256 * 1024
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 _REFUSAL_HEADERS = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
-
-# Name of the request id in the environment.
-REQUEST_ID = "launchboard.request_id"
 
 # Writes a response to a request by calling StartResponse; None if there is none.
 Responder = Callable[[WSGIEnvironment, StartResponse], Iterable[bytes] | None]
@@ -84,13 +84,14 @@ class WSGIBridge:
         self._body_timeout, self._memory = body_timeout, BodyMemory(body_memory)
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Raise this process's limit of open files."""
+        """Raise this process's limit of open files, and have its sums stored."""
         raise_open_files(_OPEN_FILES)
+        start_storing_sums()
 
     async def __rsgi__(self, scope: RSGIScope, exchange: RSGIExchange) -> None:
         """Respond to one request."""
         environ = make_environ(scope)
-        request_id = environ[REQUEST_ID] = accept_request_id(environ.get("HTTP_X_REQUEST_ID", ""))
+        record = environ[RECORD] = RequestRecord(environ.get("HTTP_X_REQUEST_ID", ""))
         refusal = find_refusal(environ)
         if refusal is None and _respond(self._respond_from_cache, environ, exchange):
             return
@@ -103,13 +104,15 @@ class WSGIBridge:
             except RefusedRequestError as error:
                 headers = [
                     *_REFUSAL_HEADERS,
-                    (HEADER, request_id),
+                    (HEADER, record.request_id),
                     *([("Retry-After", "1")] if error.status == 503 else []),
                 ]
                 exchange.response_bytes(error.status, headers, orjson.dumps({"error": str(error)}))
+                record.count(error.status)
             else:
                 environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(content), str(length)
                 loop = asyncio.get_running_loop()
+                record.begun = time.monotonic()
                 await loop.run_in_executor(self._threads, _respond, self._application, environ, exchange)
                 if len(content) > _LARGE_BODY:
                     del content
@@ -143,21 +146,22 @@ def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExcha
         started.append((status, headers))
         return refuse_to_write
 
-    request_id = environ[REQUEST_ID]
-    with request_scope(request_id):
+    record: RequestRecord = environ[RECORD]
+    with request_scope(record.request_id):
         body = responder(environ, start_response)
         if body is None:
             return False
         try:
             path = body.path() if isinstance(body, FileBody) else None
             content = b"" if path else b"".join(body)
-            status, headers = started[-1]
+            status, headers = int(started[-1][0][:3]), started[-1][1]
             # Here and not by the application: a cached response is sent to other requests, too.
-            headers = [*headers, (HEADER, request_id)]
+            headers = [*headers, (HEADER, record.request_id)]
             if path:
-                exchange.response_file(int(status[:3]), headers, path)
+                exchange.response_file(status, headers, path)
             else:
-                exchange.response_bytes(int(status[:3]), headers, content)
+                exchange.response_bytes(status, headers, content)
+            record.count(status)
         finally:
             if hasattr(body, "close"):
                 body.close()

@@ -32,7 +32,8 @@ APPS = [
 ]
 
 MIDDLEWARE = [
-    # First: probes use the IP address and plain HTTP.
+    "config.edge.request_record.note_route",
+    # Before all others: probes use the IP address and plain HTTP.
     "config.api.health.probe_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

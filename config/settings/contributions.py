@@ -4,6 +4,7 @@
 METRICS_COLLECTORS = (
     "config.api.metrics.queues",
     "config.api.metrics.read_replica",
+    "config.api.process_metrics.process_sums",
     "accounts.subscriptions.metrics.events",
     "accounts.subscriptions.metrics.webhooks",
     "tokens.following.metrics.following",

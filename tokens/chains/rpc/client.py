@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from config.http import json_client
@@ -20,6 +21,7 @@ from config.http.errors import (
 )
 from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError
 from tokens.chains.rpc.batch import ChainIdentity, send_calls
+from tokens.chains.rpc.call_sums import counted
 from tokens.chains.rpc.endpoint import Endpoint
 from tokens.chains.rpc.responses import Call, NodeBehindError, require_method_offered, require_results
 
@@ -262,7 +264,8 @@ class RpcClient:
 
     def _send(self, endpoint: Endpoint, calls: Sequence[Call], *, timeout: float) -> list[Any]:
         identity = self.identity or ChainIdentity(method="eth_chainId", answer=hex(self.chain_id))
-        return send_calls(endpoint, calls, chain_id=self.chain_id, identity=identity, timeout=timeout)
+        send = partial(send_calls, endpoint, calls, chain_id=self.chain_id, identity=identity, timeout=timeout)
+        return counted(send, calls, chain_id=self.chain_id)
 
 
 def _is_too_much(error: Exception) -> bool:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from config.redis.stored_sums import start_storing_sums
 from config.stop_signals import stopped_by_signals
 from tokens.checks import CHAINS
 from tokens.following import prefetch
@@ -29,6 +30,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         chain_ids = _choose(options["chain"])
         _check_tables()
+        start_storing_sums()
         with stopped_by_signals(status=0) as stop, prefetch.tuned_for_reading():
             follow_chains(chain_ids, stop=stop)
 
