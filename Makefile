@@ -1,6 +1,6 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
-.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx gettext deploy-programs messages \
-	screenshots lint lock sbom image contracts clean
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx gettext promtool deploy-programs \
+	messages screenshots lint lock sbom image contracts clean
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -23,7 +23,7 @@ run: .venv/installed development/devchain/node_modules/installed
 # prints the seed of the order; SEED repeats one.
 PYTEST_IN_PARALLEL = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
-test: .venv/installed-dev development/devchain/node_modules/installed chromium nginx gettext
+test: .venv/installed-dev development/devchain/node_modules/installed chromium nginx gettext promtool
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
@@ -95,6 +95,16 @@ deploy-programs:
 		fi; \
 		echo "no $${names%:*} found: tests of deploy/ will fail. Install it"; \
 	done
+
+# Finds the checker of alert rules: promtool on the PATH, or Debian's package of Prometheus, whose server is not started.
+promtool:
+	@if command -v promtool >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing prometheus, for promtool"; \
+		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -q --yes \
+			--no-install-recommends prometheus >/dev/null; then exit 0; fi; \
+	fi; \
+	echo "no promtool found: the test of alert rules will fail. Install it with Prometheus"
 
 # Extracts the public site's texts into config/site/locale and compiles them; NEW=fr begins a further language. The admin
 # site is English. The date of the extraction is left out, so that a file changes with its texts only.

@@ -1,21 +1,38 @@
-"""docs/alerts.yml: each rule is about metrics that exist, and is in the table of docs/operating.md."""
+"""docs/alerts.yml and docs/grafana.json: rules and panels are about metrics that exist; each alert has a runbook."""
 
+import json
 import re
+import shutil
+import subprocess
 from itertools import chain
 
 import pytest
 import yaml
 from django.test import Client
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from config.environment.variables import BASE_DIR
+from config.events.stream.event_hub import EventHub
+from config.events.stream.event_reading import EventReader
+from config.events.stream.log_poller import LogPoller
+from config.events.stream.stream_app import ClientLimits
+from config.events.stream.stream_client import StreamCounts
+from config.events.stream.stream_metrics import StreamMetrics
+from config.http.process_sums import add_duration, add_to_histogram, add_to_sum, take_sums
+from config.redis.connection import redis_client
+from config.redis.stored_sums import store_sums
+from tests.rows.agent_factories import SnapshotFactory
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, DeploymentFactory, DeployWalletFactory
 
 pytestmark = pytest.mark.django_db
 
 RULES = yaml.safe_load((BASE_DIR / "docs" / "alerts.yml").read_text())
 ALERTS = [rule for group in RULES["groups"] for rule in group["rules"]]
+EVENTS = (BASE_DIR / "docs" / "events.md").read_text()
 OPERATING = (BASE_DIR / "docs" / "operating.md").read_text()
+DASHBOARD = json.loads((BASE_DIR / "docs" / "grafana.json").read_text())
+QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])]
 _SELECTOR = re.compile(r"\b(launchboard_\w+)(?:\{([^}]*)\})?")
 _LABEL = re.compile(r'(\w+)(=~|=)"([^"]*)"')
 # A sample of each needs a replica, a chain with trades, or a comparison with a provider.
@@ -28,8 +45,14 @@ WITHOUT_SAMPLES = {
 
 
 def served_samples():
-    """Return (name, labels) of each sample."""
-    families = text_string_to_metric_families(Client().get("/metrics").text)
+    """Return (name, labels) of each sample of the web server and of the stream."""
+    hub, counts = EventHub(), StreamCounts()
+    registry = CollectorRegistry()
+    poller = LogPoller(hub, EventReader({}, streamed=()))
+    limits = ClientLimits(clients=1, clients_per_address=1)
+    registry.register(StreamMetrics(hub, poller=poller, limits=limits, counts=counts))
+    text = Client().get("/metrics").text + generate_latest(registry).decode()
+    families = text_string_to_metric_families(text)
     return [(sample.name, sample.labels) for family in families for sample in family.samples]
 
 
@@ -38,16 +61,29 @@ def described_names():
     names = chain.from_iterable(
         re.findall(r"`(\w+)`", row.split("|")[1]) for row in OPERATING.splitlines() if row[:3] == "| `"
     )
-    return {f"launchboard_{name}" for name in names}
+    return {f"launchboard_{name}" for name in names} | set(re.findall(r"`(launchboard_\w+)`", EVENTS))
 
 
 @pytest.fixture
 def samples():
+    redis_client().delete("launchboard:sums")
+    take_sums()
     ChainHeadFactory()
     CoverageFactory(first_block=1, followed_to=100, verified_to=100)
     DeploymentFactory()
     DeployWalletFactory(balance=1)
-    return served_samples()
+    SnapshotFactory.create_batch(1, interval="24h")
+    SnapshotFactory.create_batch(1, interval="7d")
+    SnapshotFactory.create_batch(1, interval="30d")
+    add_to_sum(("requests", "api/tokens", "503"))
+    add_to_histogram("request_seconds", "api/tokens", seconds=0.1)
+    add_to_sum(("tasks", "tokens.tasks.watch_chain", "failure"))
+    add_duration("task_seconds", "tokens.tasks.watch_chain", seconds=0.1)
+    add_to_sum(("rpc_calls", "8453", "eth_call", "timeout"))
+    add_duration("rpc_request_seconds", "8453", seconds=0.1)
+    store_sums()
+    yield served_samples()
+    redis_client().delete("launchboard:sums")
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda rule: rule["alert"])
@@ -76,9 +112,83 @@ def test_rules_are_valid_and_each_is_described():
     assert len(names) == len(set(names))
     for alert in ALERTS:
         assert set(alert) <= {"alert", "expr", "for", "annotations"}, alert
+        assert set(alert["annotations"]) == {"summary", "runbook"}, alert
         assert re.fullmatch(r"[0-9]+[smh]", alert.get("for", "1m")), alert
-    listed = set(re.findall(r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b", OPERATING))
-    assert set(names) <= listed, set(names) - listed
+
+
+def section(anchor):
+    """Return the text of a section of operating.md up to the next heading of its level or a higher one."""
+    lines = OPERATING.splitlines()
+    [start] = [
+        number
+        for number, line in enumerate(lines)
+        if re.match("##+ ", line) and re.sub("[^a-z0-9 -]", "", line.lower()).strip().replace(" ", "-") == anchor
+    ]
+    level = len(lines[start].split(" ")[0])
+    rest = lines[start + 1 :]
+    end = next((number for number, line in enumerate(rest) if re.match(f"#{{2,{level}}} ", line)), len(rest))
+    return "\n".join(rest[:end])
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda rule: rule["alert"])
+def test_the_runbook_of_an_alert_has_a_row_for_it(alert):
+    document, _, anchor = alert["annotations"]["runbook"].partition("#")
+    assert document == "docs/operating.md"
+    rows = [row.split("|")[1:-1] for row in section(anchor).splitlines() if row.startswith("| ")]
+    mentioned = [row for row in rows if re.search(rf"\b{alert['alert']}\b", row[0])]
+    assert mentioned or re.search(rf"symptom \|.*\b{alert['alert']}\b", section(anchor)), alert["alert"]
+    assert all(cell.strip() for row in mentioned for cell in row[2:]), mentioned
+
+
+def run_promtool(*words):
+    promtool = shutil.which("promtool")
+    assert promtool, "run make promtool"
+    done = subprocess.run([promtool, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_rules_are_tested_by_promtool():
+    run_promtool("test", "rules", str(BASE_DIR / "docs" / "alerts.test.yml"))
+    # Each alert fires in one of these tests.
+    tests = (BASE_DIR / "docs" / "alerts.test.yml").read_text()
+    assert {alert["alert"] for alert in ALERTS} == set(re.findall(r'alertname="(\w+)"', tests))
+
+
+def test_the_queries_of_the_dashboard_are_valid(tmp_path):
+    rules = [{"record": f"panel:{number}", "expr": _in_prometheus(query)} for number, query in enumerate(QUERIES)]
+    file = tmp_path / "rules.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
+    run_promtool("check", "rules", str(file))
+
+
+def _in_prometheus(query):
+    """Return a query of Grafana without its variables."""
+    assert set(re.findall(r"\$\w+", query)) <= {"$__rate_interval"}
+    return query.replace("$__rate_interval", "5m")
+
+
+def test_the_panels_are_about_series_that_exist(samples):
+    names = {name for query in QUERIES for name, _ in _SELECTOR.findall(query)}
+    unknown = names - {name for name, _ in samples}
+    assert unknown <= WITHOUT_SAMPLES, unknown
+    labels = {label for _, given in samples for label in given} | {"instance"}
+    for panel in DASHBOARD["panels"]:
+        for target in panel.get("targets", []):
+            assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= labels, panel["title"]
+
+
+def test_the_panels_do_not_overlap_and_have_units():
+    places = set()
+    for panel in DASHBOARD["panels"]:
+        place = panel["gridPos"]
+        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+        assert not cells & places and place["x"] + place["w"] <= 24, panel["title"]
+        places |= cells
+        if panel["type"] != "row":
+            assert panel["title"] and panel["description"] and panel["fieldConfig"]["defaults"]["unit"]
+            assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+    ids = [panel["id"] for panel in DASHBOARD["panels"]]
+    assert len(ids) == len(set(ids))
 
 
 def test_the_documents_list_the_metrics_that_are_served(samples):
