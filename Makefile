@@ -131,7 +131,7 @@ lint: .venv/installed-dev
 
 # Compiles the pinned versions and hashes from the .in files; UV_FLAGS=--upgrade selects newer ones.
 lock: .venv/uv
-	for name in requirements-uv requirements requirements-dev requirements-deploy; do \
+	for name in requirements-uv requirements requirements-watching requirements-dev requirements-deploy; do \
 		$(UV) pip compile $$name.in --output-file $$name.txt --quiet --no-header --no-emit-index-url \
 			--generate-hashes --python-version 3.11 --universal $(UV_FLAGS) || exit 1; \
 	done

@@ -112,6 +112,12 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Directory of a process's heartbeats, its own one; without it there are none."""
     LOG_FORMAT: str = variable(kinds.choice("text", "json"), "text")
     """Form of log lines: `text`, or `json` with one object in each line."""
+    SENTRY_DSN: str = variable(kinds.http_url, accepts_file=True)
+    """Key and project of a Sentry server that gets errors, as https://<key>@<host>/<project>; by default none."""
+    TRACES_URL: str = variable(kinds.base_url)
+    """Collector that gets traces by OTLP over HTTP, such as http://collector:4318/v1/traces; by default none."""
+    TRACES_SHARE: float = variable(kinds.number(0.0, 1.0), "0.1")
+    """Share of requests, and of tasks of beat, with a trace."""
     METRICS_TOKEN: str = variable(kinds.api_key, accepts_file=True)
     """Token for `GET /metrics`, as `Authorization: Bearer`; without one, only programs on this machine have access."""
 

@@ -47,7 +47,7 @@ PARTNER_KEY_PEPPER = env.PARTNER_KEY_PEPPER or SECRET_KEY
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 
-INSTALLED_APPS = apps_and_middleware.APPS
+INSTALLED_APPS = [*apps_and_middleware.APPS, *apps_and_middleware.watching_apps(env)]
 MIDDLEWARE = apps_and_middleware.MIDDLEWARE
 TEMPLATES = apps_and_middleware.TEMPLATES
 
@@ -105,6 +105,10 @@ EDGE_CACHE_PREFIXES = (
 HEARTBEAT_DIR = env.HEARTBEAT_DIR
 METRICS_TOKEN = env.METRICS_TOKEN
 METRICS_COLLECTORS = contributions.METRICS_COLLECTORS
+# Errors and traces that are sent elsewhere (`config.watching`).
+SENTRY_DSN = env.SENTRY_DSN
+TRACES_URL = env.TRACES_URL
+TRACES_SHARE = env.TRACES_SHARE
 READINESS_DETAILS = contributions.READINESS_DETAILS
 PARTITIONED_TABLES = contributions.PARTITIONED_TABLES
 EVENT_TYPES = contributions.EVENT_TYPES

@@ -1,7 +1,11 @@
 """Apps, middleware and templates of the Django project; their order matters."""
 
+from importlib.util import find_spec
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment.model import Environment
 from config.environment.variables import BASE_DIR
 
 APPS = [
@@ -30,6 +34,24 @@ APPS = [
     "leaderboard",
     "development",
 ]
+
+# Apps of optional packages: the setting that adds one, its package, and the app.
+_WATCHING = (
+    ("SENTRY_DSN", "sentry_sdk", "config.watching.error_reports.ErrorReportsConfig"),
+    ("TRACES_URL", "opentelemetry", "config.watching.traces.TracesConfig"),
+)
+
+
+def watching_apps(env: Environment) -> list[str]:
+    """Return the apps that the environment adds. Raises ImproperlyConfigured without their packages."""
+    wanted = [(name, package, app) for name, package, app in _WATCHING if getattr(env, name)]
+    for name, package, _ in wanted:
+        if find_spec(package) is None:
+            raise ImproperlyConfigured(
+                f"{name}: needs the packages of requirements-watching.txt, which are not installed"
+            )
+    return [app for *_, app in wanted]
+
 
 MIDDLEWARE = [
     "config.edge.request_record.note_route",

@@ -1,0 +1,142 @@
+"""Errors and traces of real processes arrive at a server for Sentry and at a collector, without secrets."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import requests
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from config.celery import app
+from config.environment.variables import BASE_DIR
+from config.http.request_ids import HEADER
+from tests.config.test_request_ids import CHAIN_ID, node
+from tests.nodes.json_server import QuietHandler, run_server, serve_json
+from tests.processes.service_processes import service, web_service
+from tests.processes.waiting import wait_for
+
+SECRET = "s3cret"
+
+
+@contextmanager
+def receiver() -> Iterator[tuple[str, list[bytes]]]:
+    """Yield the URL of a server that accepts each POST, and the bodies that it got."""
+    bodies: list[bytes] = []
+
+    class Receiver(QuietHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            bodies.append(gzip.decompress(body) if self.headers["content-encoding"] == "gzip" else body)
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+    with run_server(Receiver) as url:
+        yield url, bodies
+
+
+def errors(bodies: list[bytes]) -> list[Any]:
+    """Return the events of Sentry's envelopes: a header, and for each item a header and a payload, in lines."""
+    envelopes = [[json.loads(line) for line in body.splitlines() if line] for body in list(bodies)]
+    return [payload for lines in envelopes for head, payload in zip(lines[1::2], lines[2::2], strict=True)
+            if head["type"] == "event"]  # fmt: skip
+
+
+def spans(bodies: list[bytes]) -> list[Any]:
+    requested = [ExportTraceServiceRequest.FromString(body) for body in list(bodies)]
+    return [
+        span
+        for request in requested
+        for resource in request.resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+
+
+def span_of(bodies: list[bytes], name: str) -> Any:
+    return next((span for span in spans(bodies) if span.name == name), None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_trace_and_an_error_arrive_without_secrets(
+    service_environment: dict[str, str], index_key: dict[str, str], unused_port: int
+) -> None:
+    with receiver() as (sentry, reports), receiver() as (collector, traces), serve_json(node) as chain:
+        environment = service_environment | {
+            f"RPC_URLS_{CHAIN_ID}": f"{chain}/{SECRET}",
+            "SENTRY_DSN": sentry.replace("//", "//publickey@") + "/1",
+            "TRACES_URL": f"{collector}/v1/traces",
+            "TRACES_SHARE": "1",
+            # Seconds between two exports.
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+        }
+        with web_service(environment, unused_port) as url, service("worker", environment):
+            answer = requests.post(
+                f"{url}/api/tokens/index?secret={SECRET}",
+                json={"chainId": CHAIN_ID, "txHash": "0x" + "5e" * 32},
+                headers=index_key | {HEADER: "mine-1", "User-Agent": SECRET, "Cookie": f"a={SECRET}"},
+                timeout=60,
+            )
+            assert answer.status_code == 400
+            served = wait_for(lambda: span_of(traces, "POST api/tokens/index"))
+            task = wait_for(lambda: span_of(traces, "run/tokens.tasks.index_transaction"))
+            with app.connection_for_write(app_broker(environment["REDIS_URL"])) as broker:
+                app.send_task("tokens.tasks.confirm_chain", (SECRET, SECRET), connection=broker)
+            wait_for(lambda: errors(reports))
+    assert task.trace_id == served.trace_id
+    attributes = {each.key: each.value.string_value for each in served.attributes}
+    assert attributes["launchboard.request_id"] == "mine-1" and attributes["http.route"] == "api/tokens/index"
+    [report] = errors(reports)
+    assert report["logger"] == "celery.app.trace" and report["exception"]["values"][-1]["type"] == "TypeError"
+    assert len(report["tags"]["request_id"]) == 32
+    frames = report["exception"]["values"][-1]["stacktrace"]["frames"]
+    assert frames and not any("vars" in frame for frame in frames)
+    assert not {"request", "user", "extra", "breadcrumbs"} & report.keys()
+    for body in [*reports, *traces]:
+        assert SECRET.encode() not in body and index_key["x-api-key"].encode() not in body
+        assert service_environment["SECRET_KEY"].encode() not in body
+
+
+def app_broker(redis_url: str) -> str:
+    return redis_url.replace("unix://", "redis+socket://").replace("?db", "?virtual_host")
+
+
+def start_error(code: str, **environment: str) -> str:
+    """Return what Python prints when it runs the code, which must fail."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=BASE_DIR,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"} | environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "package"),
+    [("SENTRY_DSN", f"https://{SECRET}@h/1", "sentry_sdk"), ("TRACES_URL", "http://h:4318/v1/traces", "opentelemetry")],
+)
+def test_a_setting_without_its_package_is_one_clear_error(name: str, value: str, package: str) -> None:
+    code = f"import sys; sys.modules[{package!r}] = None; import django; django.setup()"
+    error = start_error(code, **{name: value})
+    assert f"{name}: needs the packages of requirements-watching.txt, which are not installed" in error
+    assert SECRET not in error
+
+
+def test_an_address_that_is_no_dsn_is_refused() -> None:
+    error = start_error("import django; django.setup()", SENTRY_DSN=f"https://sentry.example/{SECRET}")
+    assert "SENTRY_DSN: must be https://<key>@<host>/<project>" in error and SECRET not in error
+
+
+def test_neither_package_is_loaded_by_default() -> None:
+    code = "import sys, django; django.setup(); print(*{'sentry_sdk', 'opentelemetry'} & sys.modules.keys())"
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"}
+    assert subprocess.check_output([sys.executable, "-c", code], cwd=BASE_DIR, env=environment, text=True) == "\n"
