@@ -24,6 +24,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar, Self, TypeVar, cast
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Count, F, Min, Q
@@ -172,6 +173,16 @@ class LeasedQuerySet(models.QuerySet[_Row]):
     def _same(self, rows: Sequence[_Row]) -> Self:
         """Return a queryset of these rows without joins and sort."""
         return cast(Self, self.model._default_manager.filter(pk__in=[row.pk for row in rows]))
+
+
+def leased_queues() -> list[Any]:
+    """Return the models that are queues: those with a `QUEUE` name."""
+    return [model for model in apps.get_models() if hasattr(model, "QUEUE")]
+
+
+def measure_queues(now: datetime) -> dict[str, QueueSize]:
+    """Return depth and age of each queue, by its name."""
+    return {model.QUEUE: model.objects.measure(now) for model in leased_queues()}
 
 
 class Leased(models.Model):

@@ -5,7 +5,6 @@ plain HTTP (`probe_middleware` is before all that do so in MIDDLEWARE). Scrapes 
 after their host was validated. The cause of a failure is only logged.
 """
 
-import functools
 import logging
 from collections.abc import Callable
 from datetime import datetime
@@ -18,7 +17,6 @@ from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.redis import RedisCache
 from django.db import DatabaseError, ProgrammingError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -29,6 +27,7 @@ from config.api.metrics import metrics
 from config.api.rendering import render_json
 from config.api.response_headers import NO_STORE
 from config.postgresql.replica import has_replica, measure_replica
+from config.postgresql.schema_state import applied_migrations, known_migrations
 from config.postgresql.timeouts import statement_timeout
 
 logger = logging.getLogger(__name__)
@@ -130,10 +129,8 @@ def _check_database() -> tuple[bool, bool]:
     """Return whether a new connection works, and whether every migration on disk is applied there."""
     fresh = _fresh_connection()
     try:
-        # Plain SQL, because the migration recorder queries the connection that is already open.
         with fresh.cursor() as cursor:
-            cursor.execute("SELECT app, name FROM django_migrations")
-            applied = set(cursor.fetchall())
+            applied = applied_migrations(cursor)
     except ProgrammingError as error:
         logger.error("Readiness: the database has no migrations: %s", error)
         return True, False
@@ -142,7 +139,7 @@ def _check_database() -> tuple[bool, bool]:
         return False, False
     finally:
         fresh.close()
-    missing = sorted(_known_migrations() - applied)
+    missing = sorted(known_migrations() - applied)
     if missing:
         logger.error("Readiness: migrations are not applied: %s", ", ".join(".".join(name) for name in missing))
     return True, not missing
@@ -157,11 +154,6 @@ def _fresh_connection() -> BaseDatabaseWrapper:
     options["options"] = f"{options.get('options', '')} {limits}".strip()
     fresh.settings_dict["OPTIONS"] = options
     return fresh
-
-
-@functools.cache
-def _known_migrations() -> frozenset[tuple[str, str]]:
-    return frozenset(MigrationLoader(None).graph.nodes)
 
 
 def _check_cache() -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
@@ -25,7 +24,7 @@ from config.api.metrics_access import metrics_refusal
 from config.api.response_headers import NO_STORE
 from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.timeouts import statement_timeout
-from config.queue import MAX_DEPTH, QueueSize
+from config.queue import MAX_DEPTH, measure_queues
 
 logger = logging.getLogger(__name__)
 
@@ -82,9 +81,8 @@ def labelled_gauge(
 
 
 def queues(now: datetime) -> Iterator[Metric]:
-    """Yield depth and age of each queue. A queue is a model with a `QUEUE` name."""
-    models: list[Any] = [model for model in apps.get_models() if hasattr(model, "QUEUE")]
-    sizes: dict[str, QueueSize] = {model.QUEUE: model.objects.measure(now) for model in models}
+    """Yield depth and age of each queue."""
+    sizes = measure_queues(now)
     yield labelled_gauge(
         "launchboard_queue_depth",
         f"Rows that are due and wait for a worker; counted up to {MAX_DEPTH:,} or a small multiple.",

@@ -23,6 +23,7 @@ _ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after the
 _NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
 # Host names that Django accepts, label by label.
 _HOST_NAME = re.compile(r"(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
+# Paths of pictures are longer by 40 characters; Linux has at most 4,096.
 _MAX_PATH = 1_000
 # Order of secp256k1: a private key is a number from 1 up to below it.
 _CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141

@@ -33,6 +33,8 @@ class ServerVariables:
     """Numbered database of the bundled Valkey; each test process has its own."""
     DATABASE_URL: str = variable(str, accepts_file=True)
     """URL of a PostgreSQL server."""
+    POSTGRESQL_PROGRAMS: Path | None = variable(kinds.directory, empty=None)
+    """Directory of `pg_dump` and `pg_restore`: by default the bundled ones, or with DATABASE_URL those on the PATH."""
     READ_REPLICA_URL: str = variable(str, accepts_file=True)
     """URL of a streaming replica of that server, which public reads use; without one they use the server itself."""
     READ_REPLICA_MAX_LAG_SECONDS: float = variable(kinds.number(0.1, 3600.0), "5.0")

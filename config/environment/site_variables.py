@@ -14,7 +14,6 @@ SECTIONS = ("leaderboard", "creators", "status", "docs", "embed")
 LANGUAGES = {"en": "English", "de": "Deutsch", "zh-hans": "简体中文"}
 _PICTURE_TYPES = (".svg", ".png", ".webp", ".ico")
 _MAX_PICTURE_BYTES = 256 * 1024
-# Paths of pictures are longer by 40 characters; Linux has at most 4,096.
 _LINK = re.compile(r"([^|]{1,40})\|(https?://[^\s|]{1,500}|/[^\s|]{0,500})")
 
 

@@ -12,7 +12,7 @@ from config.environment.variables import BASE_DIR, load_env_file, read_variables
 from config.operators import site
 from config.settings import api_framework, apps_and_middleware, contributions
 from config.settings.celery_schedule import QUEUES, ROUTES, SCHEDULE
-from development.servers import bundled
+from development.servers import bundled, programs
 
 ENV_FILE_VARIABLES = load_env_file()
 env = read_variables(Environment)
@@ -112,6 +112,13 @@ TRACES_SHARE = env.TRACES_SHARE
 READINESS_DETAILS = contributions.READINESS_DETAILS
 PARTITIONED_TABLES = contributions.PARTITIONED_TABLES
 EVENT_TYPES = contributions.EVENT_TYPES
+
+# Backups (`config.backups`).
+
+SERVICE_VERSION = api_framework.SERVICE_VERSION
+POSTGRESQL_PROGRAMS = env.POSTGRESQL_PROGRAMS or (None if env.DATABASE_URL else programs.postgresql_programs())
+BACKUP_FACTS = contributions.BACKUP_FACTS
+RESTORE_STEPS = contributions.RESTORE_STEPS
 
 # Settings of the apps, in the order of the model.
 

@@ -1,5 +1,8 @@
 """Settings of Django REST framework, drf-spectacular and django-cors-headers that no operator changes."""
 
+# As in pyproject.toml.
+SERVICE_VERSION = "0.1.0"
+
 VIEWS = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
@@ -38,7 +41,7 @@ OPERATION_TAGS = {
 
 DESCRIPTION = {
     "TITLE": "Launchboard",
-    "VERSION": "0.1.0",
+    "VERSION": SERVICE_VERSION,
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "TAGS": [

@@ -28,6 +28,7 @@ APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "config.events.apps.EventsConfig",
+    "config.backups",
     "accounts",
     "tokens",
     "pretokens",

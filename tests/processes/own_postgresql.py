@@ -1,7 +1,9 @@
 """A PostgreSQL of one test, which may kill and restart it; then it has only what was committed."""
 
+import shutil
 import signal
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,15 +27,43 @@ class _Standby(Postgres):
         self._run("pg_basebackup", f"--dbname={self._primary}", *target, "--checkpoint=fast")
 
 
+class _Recovered(Postgres):
+    """Server with a base backup, which recovers by these settings."""
+
+    def __init__(self, place: Path, base: Path, settings: str) -> None:
+        super().__init__(place, place, durable=True)
+        self._base, self._settings = base, settings
+
+    def prepare(self) -> None:
+        """Copy the base backup."""
+        shutil.copytree(self._base, self._data)
+        (self._data / "recovery.signal").touch()
+        with (self._data / "postgresql.auto.conf").open("a") as file:
+            file.write(self._settings)
+        self._data.chmod(0o700)
+        chown_tree(self._data)
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """A base backup's directory, and the settings of a recovery from it."""
+
+    base: Path
+    settings: str
+
+
 class OwnPostgres:
     """Server on a socket in the test's directory, with an empty database."""
 
-    def __init__(self, place: Path, *, primary: "OwnPostgres | None" = None) -> None:
-        """Start the server, as a streaming replica of `primary` if there is one."""
+    def __init__(self, place: Path, *, primary: "OwnPostgres | None" = None, recovery: Recovery | None = None) -> None:
+        """Start the server, as a streaming replica of `primary`, or recovered, if there is one."""
         chown_tree(place)
         self.host = str(place)
         self.url = f"postgres://launchboard@{quote(self.host, safe='')}/launchboard"
-        self._server = _Standby(place, primary.url) if primary else Postgres(place, place, durable=True)
+        if recovery:
+            self._server: Postgres = _Recovered(place, recovery.base, recovery.settings)
+        else:
+            self._server = _Standby(place, primary.url) if primary else Postgres(place, place, durable=True)
         self._server.prepare()
         self.start()
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from django.utils import timezone
@@ -34,6 +35,13 @@ def store_head(info: ChainInfo, *, newest: BlockHeader, followed: int) -> None:
 def touch_head(chain_id: int) -> None:
     """Store that the newest block is unchanged."""
     ChainHead.objects.filter(chain_id=chain_id).update(seen_at=timezone.now(), follower=follower_name())
+
+
+def forget_followers() -> Iterator[str]:
+    """Clear the followers and failures of restored rows: they are those of processes at the time of the backup."""
+    ChainHead.objects.update(follower="", trouble="")
+    for chain_id, followed in ChainHead.objects.order_by("chain_id").values_list("chain_id", "followed"):
+        yield f"Chain {chain_id} goes on from block {followed}: start manage.py follow."
 
 
 def follower_name() -> str:

@@ -96,6 +96,11 @@ def chain_readiness(text: str, now: datetime) -> ChainReadiness:
     return ChainReadiness(passed=passed, body=_readiness_body(chain_id, state))
 
 
+def followed_blocks(now: datetime) -> list[dict[str, Any]]:
+    """Return the progress of each chain that was ever followed, as in its readiness, for the manifest of a backup."""
+    return [_readiness_body(state.chain_id, state) for state in read_chain_states(now)]
+
+
 def _readiness_body(chain_id: int, state: ChainState | None) -> dict[str, Any]:
     """Return the JSON object of a chain's readiness. Unknown values are null."""
     lag = None if state is None else state.lag_seconds

@@ -1,0 +1,41 @@
+"""Changes of restored rows that give access: sessions end, and what was revoked after the backup is named."""
+
+from collections.abc import Iterator
+
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db.models import Q
+
+from accounts.models import Administrator, AdminSession, KeyState, PartnerKey, WebhookEndpoint
+
+
+def end_sessions() -> Iterator[str]:
+    """End all sessions of operators and administrators: some of them were ended after the backup."""
+    Session.objects.all().delete()
+    AdminSession.objects.revoke()
+    yield "All sessions have ended: operators and administrators log in again."
+
+
+def report_keys() -> Iterator[str]:
+    """Yield what the database can't know: revocations, rotations and removed rights after the backup."""
+    keys = PartnerKey.objects.in_state(KeyState.ACTIVE).count()
+    yield (
+        f"{keys:,} partner keys are active. Keys that were revoked, and secrets that were rejected after the backup,"
+        " are valid again: revoke them again. Keys that were issued after it are unknown: issue new ones."
+    )
+    staff = User.objects.filter(Q(is_staff=True) | Q(is_superuser=True), is_active=True).count()
+    yield (
+        f"{staff:,} operators and {Administrator.objects.count():,} administrators have access, with their passwords,"
+        " second factors and rights at the time of the backup: check their lists."
+    )
+
+
+def resume_endpoints() -> Iterator[str]:
+    """Count failures of webhook endpoints anew: after the time without service, one failure would disable them."""
+    failing = WebhookEndpoint.objects.filter(disabled_at__isnull=True)
+    failing.update(failing_since=None, warned_at=None, paused_until=None)
+    yield (
+        "Webhook deliveries that were pending at the backup are sent, some of them again with the same webhook-id."
+        " Blocks after it are read again, and their events have new ids: receivers compare chain, address and"
+        " transaction."
+    )

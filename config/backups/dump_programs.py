@@ -1,0 +1,135 @@
+"""PostgreSQL's `pg_dump` and `pg_restore`: where they are, their versions, and their connection.
+
+POSTGRESQL_PROGRAMS is their directory; by default those of the bundled server, or with DATABASE_URL those on the PATH.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, Any, cast
+
+from django.conf import settings
+from django.db import connection
+from psycopg import conninfo, pq
+
+_VERSION = re.compile(r"\(PostgreSQL\) ([0-9]+)")
+# The end of a program's messages.
+_LONGEST_MESSAGE = 4000
+# The first version with the parameter `transaction_timeout`.
+_TRANSACTION_TIMEOUT = 17
+
+
+class BackupError(Exception):
+    """A backup can't be made or restored; the text names the rule, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DumpProgram:
+    """A program of PostgreSQL and its major version."""
+
+    path: str
+    name: str
+    major: int
+
+    @contextmanager
+    def run(self, *arguments: str, writes: bool = False) -> Iterator[IO[bytes]]:
+        """Run the program on the service's database; the block reads its output or, with `writes`, writes its input.
+
+        The password is in the environment, never among the arguments, which every user of the machine can read. Raises
+        BackupError with the end of the program's messages if it fails. If the block raises, the program is killed.
+        """
+        with tempfile.TemporaryFile() as messages:
+            program = subprocess.Popen(
+                [self.path, "--no-password", f"--dbname={_connection_text()}", *arguments],
+                env=dict(os.environ) | _password(),
+                stdin=subprocess.PIPE if writes else subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL if writes else subprocess.PIPE,
+                stderr=messages,
+            )
+            with program:
+                try:
+                    yield cast("IO[bytes]", program.stdin if writes else program.stdout)
+                except BaseException:
+                    program.kill()
+                    raise
+            if program.returncode != 0:
+                raise BackupError(f"{self.name} failed: {_last_messages(messages)}")
+
+
+def find_pg_dump(*, server: int) -> DumpProgram:
+    """Return `pg_dump` for a server of this major version.
+
+    Raises BackupError if it is missing, or older than the server: it would refuse it.
+    """
+    program = _find_program("pg_dump")
+    if program.major < server:
+        raise BackupError(f"pg_dump {program.major} is older than the server, PostgreSQL {server}: {_HINT}")
+    return program
+
+
+def find_pg_restore(*, server: int, dumped_by: int) -> DumpProgram:
+    """Return `pg_restore` for a server, and a dump of `pg_dump` with this major version.
+
+    Raises BackupError if it is missing or older than that. From 17 on it sets a parameter that older servers reject.
+    """
+    program = _find_program("pg_restore")
+    if program.major < dumped_by:
+        raise BackupError(f"pg_restore {program.major} is older than the pg_dump {dumped_by} of the backup: {_HINT}")
+    if server < _TRANSACTION_TIMEOUT <= program.major:
+        raise BackupError(f"pg_restore {program.major} can't restore into PostgreSQL {server}: {_HINT}")
+    return program
+
+
+_HINT = "install the client programs of the server's version, and name their directory in POSTGRESQL_PROGRAMS"
+
+
+def _find_program(name: str) -> DumpProgram:
+    directory = settings.POSTGRESQL_PROGRAMS
+    path = shutil.which(name, path=None if directory is None else str(directory))
+    if path is None:
+        where = "on the PATH" if directory is None else f"in {directory}"
+        raise BackupError(f"{name} is not {where}: {_HINT}")
+    found = _VERSION.search(_run_for_version(path))
+    if found is None:
+        raise BackupError(f"{path} is no program of PostgreSQL: its --version has no number")
+    return DumpProgram(path=path, name=name, major=int(found[1]))
+
+
+def _run_for_version(path: str) -> str:
+    try:
+        return subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BackupError(f"{path} can't be run: {error}") from error
+
+
+def _connection_text() -> str:
+    """Return the parameters of libpq, without the password. Raises BackupError for other secrets among them."""
+    known = {option.keyword.decode(): option for option in pq.Conninfo.get_defaults()}
+    given: dict[str, Any] = connection.get_connection_params()
+    parameters = {name: value for name, value in given.items() if name in known and name != "password"}
+    # libpq marks secrets so; it reads them from no other place.
+    for name in parameters:
+        if known[name].dispchar == b"*":
+            raise BackupError(f"DATABASE_URL has {name}, which would be visible among the arguments of a program")
+    return conninfo.make_conninfo("", **parameters)
+
+
+def _password() -> dict[str, str]:
+    password = connection.settings_dict["PASSWORD"]
+    return {"PGPASSWORD": password} if password else {}
+
+
+def _last_messages(messages: IO[bytes]) -> str:
+    size = messages.seek(0, os.SEEK_END)
+    messages.seek(max(0, size - _LONGEST_MESSAGE))
+    return messages.read().decode(errors="replace").strip() or "no message"
+
+
+def arguments_for(option: str, values: Sequence[str]) -> list[str]:
+    """Return the arguments of a repeatable option whose values are patterns, each quoted to match only itself."""
+    return [f'--{option}="{value.replace(chr(34), chr(34) * 2)}"' for value in values]

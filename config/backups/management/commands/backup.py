@@ -1,0 +1,42 @@
+"""`manage.py backup`: write a consistent backup of the database into one file."""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config.backups.backing_up import write_backup
+from config.backups.dump_programs import BackupError
+
+_NOT_IN_IT = (
+    "Not in it: SECRET_KEY, PARTNER_KEY_PEPPER, keys and key files of wallets, .env, and SITE_PICTURE_DIR, which is"
+    " fetched again. Redis is not saved: it may lose messages, caches, rate limits and the key usage of a minute."
+)
+
+
+class Command(BaseCommand):
+    help = "Write a consistent backup of the database while the service runs, with a manifest of all rows."
+    # A backup must be possible with settings of chains that are wrong.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "path", type=Path, metavar="FILE|DIRECTORY", help="A new file, or a directory for a file named by the time."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        # As Ctrl-C: the unfinished file is removed, and pg_dump is killed.
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            path, manifest = write_backup(options["path"])
+        except BackupError as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt as error:
+            raise CommandError("stopped by a signal: there is no backup") from error
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        rows = sum(table.rows for table in manifest.tables.values())
+        size = path.stat().st_size / 2**20
+        self.stdout.write(f"{path}: {len(manifest.tables)} tables, {rows:,} rows, {size:,.1f} MiB, as of {manifest.at}")
+        self.stdout.write(_NOT_IN_IT)

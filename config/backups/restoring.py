@@ -1,0 +1,150 @@
+"""Restore of a backup into an empty database: checks, `pg_restore`, comparison of all rows, and what must not survive.
+
+A marker table exists from the first change to the last one, so that a restore that was interrupted is not taken for one
+that is complete.
+"""
+
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+from django.utils.module_loading import import_string
+
+from config.backups.backing_up import DUMP, MANIFEST
+from config.backups.dump_programs import BackupError, DumpProgram, find_pg_restore
+from config.backups.manifest import Manifest, parse_manifest
+from config.backups.table_digests import TableDigest, digest_tables
+from config.postgresql.schema_state import NOT_OF_EXTENSION, known_migrations, server_major
+
+MARKER = "launchboard_restore_unfinished"
+# Of RESTORE_STEPS: changes restored rows, and yields sentences for the operator.
+RestoreStep = Callable[[], Iterator[str]]
+
+_MAX_MANIFEST_BYTES = 50_000_000
+_SHOWN = 5
+# Tables, views, sequences and functions, except those of extensions.
+_OBJECTS = f"""
+SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+    AND {NOT_OF_EXTENSION.format(catalog="pg_class")}
+UNION ALL
+SELECT proname || '()' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    AND {NOT_OF_EXTENSION.format(catalog="pg_proc")}
+"""  # noqa: S608
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Return a file's manifest after validating all its checksums. Raises BackupError for a damaged or foreign file."""
+    with _open_archive(path) as archive:
+        damaged = archive.testzip()
+        if damaged:
+            raise BackupError(f"{path} is damaged: the checksum of {damaged} differs")
+        return parse_manifest(archive.read(MANIFEST))
+
+
+def restore_backup(path: Path, manifest: Manifest) -> list[str]:
+    """Restore into the empty database of the settings, and return sentences for the operator.
+
+    An older backup is migrated to this version. Raises BackupError; after a failure the database is empty, or has the
+    marker and must be dropped.
+    """
+    _check_migrations(manifest)
+    try:
+        _check_empty()
+        with connection.cursor() as cursor:
+            program = find_pg_restore(server=server_major(cursor), dumped_by=manifest.pg_dump)
+            cursor.execute(f"CREATE TABLE {MARKER} ()")
+            _fill(path, program)
+            _compare(manifest.tables, digest_tables(without=(MARKER,)))
+            cursor.execute("ANALYZE")
+        call_command("migrate", interactive=False, verbosity=0)
+        return prepare_rows()
+    except DatabaseError as error:
+        raise BackupError(f"the database failed: {' '.join(str(error).split())}") from error
+
+
+def prepare_rows() -> list[str]:
+    """Change what must not survive the return to an earlier time, and return sentences for the operator.
+
+    It may be repeated. Raises DatabaseError.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        sentences = []
+        for path in settings.RESTORE_STEPS:
+            step: RestoreStep = import_string(path)
+            sentences += list(step())
+        cursor.execute(f"DROP TABLE IF EXISTS {MARKER}")
+    return sentences
+
+
+@contextmanager
+def _open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a backup. Raises BackupError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if set(archive.namelist()) != {DUMP, MANIFEST} or archive.getinfo(MANIFEST).file_size > _MAX_MANIFEST_BYTES:
+                raise BackupError(f"{path} is no backup: it must contain {DUMP} and {MANIFEST}")
+            yield archive
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise BackupError(f"{path} is no complete backup: {error}") from error
+    except OSError as error:
+        raise BackupError(f"{path} can't be read: {error}") from error
+
+
+def _check_migrations(manifest: Manifest) -> None:
+    later = sorted(".".join(name) for name in manifest.migrations - known_migrations())
+    if later:
+        raise BackupError(
+            f"the backup is of a newer version, {manifest.service}, with migrations that this version"
+            f" ({settings.SERVICE_VERSION}) lacks: {_listed(later)}. Install that version"
+        )
+
+
+def _check_empty() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_OBJECTS)
+        objects = sorted(name for (name,) in cursor.fetchall())
+    if MARKER in objects:
+        raise BackupError("an earlier restore into this database did not end: drop the database and create it again")
+    if objects:
+        raise BackupError(
+            f"the database is not empty: it has {_listed(objects)}. A backup is only restored into an empty database;"
+            " create one, and set DATABASE_URL to it"
+        )
+
+
+def _fill(path: Path, program: DumpProgram) -> None:
+    """Run `pg_restore` in one transaction: after a failure the database is empty, and the marker is removed."""
+    arguments = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--no-comments")
+    try:
+        with (
+            _open_archive(path) as archive,
+            program.run(*arguments, writes=True) as restore,
+            archive.open(DUMP) as entry,
+            # It ended early; its messages have the reason.
+            suppress(BrokenPipeError),
+        ):
+            shutil.copyfileobj(entry, restore, 2**20)
+            restore.close()
+    except BackupError:
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP TABLE {MARKER}")
+        raise
+
+
+def _compare(expected: Mapping[str, TableDigest], found: Mapping[str, TableDigest]) -> None:
+    different = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+    if different:
+        raise BackupError(
+            f"restored rows differ from the manifest in {_listed(different)}: drop the database, and check the disks"
+            " of both servers"
+        )
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

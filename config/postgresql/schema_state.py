@@ -1,0 +1,54 @@
+"""State of the database's schema: extensions, migrations, and indexes that an interrupted command left invalid."""
+
+import functools
+
+from django.db.backends.utils import CursorWrapper
+from django.db.migrations.loader import MigrationLoader
+
+# Extensions of the search index; `migrate` creates them.
+EXTENSIONS = ("btree_gin", "pg_trgm")
+
+# Condition on rows of a catalog, such as pg_class.
+NOT_OF_EXTENSION = """
+NOT EXISTS (SELECT FROM pg_depend WHERE classid = '{catalog}'::regclass AND objid = {catalog}.oid AND deptype = 'e')
+"""
+
+_INVALID_INDEXES = """
+SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+WHERE NOT indisvalid AND relnamespace = 'public'::regnamespace ORDER BY 1
+"""
+
+
+def server_major(cursor: CursorWrapper) -> int:
+    """Return the major version of the server."""
+    cursor.execute("SHOW server_version_num")
+    (number,) = cursor.fetchone()
+    return int(number) // 10_000
+
+
+def missing_extensions(cursor: CursorWrapper) -> list[str]:
+    """Return the extensions that the database lacks."""
+    cursor.execute("SELECT extname FROM pg_extension")
+    present = {name for (name,) in cursor.fetchall()}
+    return [name for name in EXTENSIONS if name not in present]
+
+
+@functools.cache
+def known_migrations() -> frozenset[tuple[str, str]]:
+    """Return (app, name) of every migration of this version."""
+    return frozenset(MigrationLoader(None).graph.nodes)
+
+
+def applied_migrations(cursor: CursorWrapper) -> frozenset[tuple[str, str]]:
+    """Return (app, name) of every migration that the database has. Raises ProgrammingError if it was never migrated.
+
+    Plain SQL, because Django's recorder queries the connection that is already open.
+    """
+    cursor.execute("SELECT app, name FROM django_migrations")
+    return frozenset(cursor.fetchall())
+
+
+def invalid_indexes(cursor: CursorWrapper) -> list[str]:
+    """Return the names of invalid indexes: no query uses them, and each write still maintains them."""
+    cursor.execute(_INVALID_INDEXES)
+    return [name for (name,) in cursor.fetchall()]

@@ -1,0 +1,304 @@
+"""`manage.py backup` and `restore`: what is in a file, and every file and database that is refused."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.conf import settings as configured
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.utils import timezone
+
+from config.backups.backing_up import DUMP, MANIFEST
+from config.backups.table_digests import digest_tables
+from config.environment.variables import BASE_DIR
+from development.servers.programs import postgresql_programs
+from tests.processes.empty_database import connected_to, empty_database
+from tests.processes.waiting import wait_for
+from tests.rows.factories import ChainHeadFactory, TokenFactory, WebhookEndpointFactory
+from tests.tokens.trades.test_trade_partitions import store
+from tokens.models import Token
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ALL_PROGRAMS = postgresql_programs()
+
+
+@pytest.fixture(autouse=True)
+def bundled_programs(settings):
+    settings.POSTGRESQL_PROGRAMS = ALL_PROGRAMS
+
+
+@pytest.fixture
+def backup(tmp_path):
+    """Return a backup of a small database with partitions, and one that an interrupted removal left detached."""
+    ChainHeadFactory(head=110, followed=100)
+    WebhookEndpointFactory()
+    for weeks in range(3):
+        store(timezone.now() - timedelta(weeks=weeks))
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE tokens_trade_20200106 (LIKE tokens_trade INCLUDING ALL)")
+        cursor.execute("INSERT INTO tokens_trade_20200106 SELECT * FROM tokens_trade LIMIT 1")
+        # Of another program in the same database.
+        cursor.execute("CREATE SCHEMA IF NOT EXISTS reports; CREATE TABLE IF NOT EXISTS reports.sums (sum int)")
+    call_command("backup", tmp_path / "whole.zip", stdout=StringIO())
+    yield tmp_path / "whole.zip"
+    with connection.cursor() as cursor:
+        cursor.execute("DROP SCHEMA reports CASCADE")
+
+
+def manifest_of(path):
+    with zipfile.ZipFile(path) as archive:
+        return json.loads(archive.read(MANIFEST))
+
+
+def with_manifest(path, **changes):
+    """Return a copy of a backup with another manifest."""
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(path.with_name("other.zip"), "w") as other:
+        other.writestr(DUMP, archive.read(DUMP))
+        other.writestr(MANIFEST, json.dumps(json.loads(archive.read(MANIFEST)) | changes))
+    return path.with_name("other.zip")
+
+
+def restore(path):
+    output = StringIO()
+    call_command("restore", path, stdout=output)
+    return output.getvalue()
+
+
+def test_all_rows_are_restored_with_partitions_and_what_was_one(backup):
+    before = digest_tables()
+    assert sum(name.startswith("tokens_trade_") for name in before) == 4
+    with empty_database() as name, connected_to(name):
+        lines = restore(backup).splitlines()
+        restored = digest_tables()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_namespace WHERE nspname IN ('reports', 'filled_by_migrations')")
+            assert cursor.fetchone() == (0,)
+            cursor.execute("SELECT count(*) FROM tokens_trade")
+            assert cursor.fetchone() == (3,)
+        # It is in use: triggers and sequences work.
+        TokenFactory()
+    assert restored.keys() == before.keys()
+    # The row has no follower any more.
+    assert {name for name in before if before[name] != restored[name]} == {"tokens_chainhead"}
+    assert lines[0].startswith(f"{len(before)} tables with ")
+    assert "Chain 8453 goes on from block 100: start manage.py follow." in lines
+
+
+def test_the_manifest_has_versions_blocks_and_no_secret(backup):
+    manifest = manifest_of(backup)
+    (chain,) = manifest["facts"]["chains"]
+    assert (chain["chainId"], chain["followed"]) == (8453, 100)
+    assert manifest["service"] == configured.SERVICE_VERSION
+    assert manifest["tables"]["tokens_trade_20200106"]["rows"] == 1
+    assert configured.SECRET_KEY not in json.dumps(manifest)
+    assert stat.S_IMODE(os.stat(backup).st_mode) == 0o600
+
+
+def test_a_changed_secret_is_named(backup, settings):
+    settings.PARTNER_KEY_PEPPER = "another pepper"
+    with empty_database() as name, connected_to(name):
+        assert "PARTNER_KEY_PEPPER differs from that of the backup" in restore(backup)
+
+
+def test_a_backup_gets_a_name_by_its_time_in_a_directory(tmp_path):
+    call_command("backup", tmp_path, stdout=StringIO())
+    (path,) = tmp_path.iterdir()
+    assert path.name.startswith("launchboard-") and zipfile.ZipFile(path).testzip() is None
+
+
+def test_an_existing_file_is_not_replaced(tmp_path):
+    (tmp_path / "there").write_text("kept")
+    with pytest.raises(CommandError, match="there exists"):
+        call_command("backup", tmp_path / "there")
+    assert (tmp_path / "there").read_text() == "kept"
+
+
+def program(directory, name, text):
+    """Write an executable."""
+    directory.mkdir(exist_ok=True)
+    path = directory / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (None, "pg_dump is not in .*POSTGRESQL_PROGRAMS"),
+        ("echo 'pg_dump (PostgreSQL) 14.20'", "pg_dump 14 is older than the server, PostgreSQL 1[0-9]: .*version"),
+        ("echo nothing", "is no program of PostgreSQL"),
+        # It fails halfway.
+        (
+            "case $1 in --version) echo 'pg_dump (PostgreSQL) 99.1';; *) echo PGDMP; echo lost >&2; exit 1;; esac",
+            "failed: lost",
+        ),
+    ],
+)
+def test_a_failed_backup_leaves_no_file(tmp_path, settings, text, error):
+    settings.POSTGRESQL_PROGRAMS = tmp_path / "bin"
+    (tmp_path / "to").mkdir()
+    if text:
+        program(tmp_path / "bin", "pg_dump", text)
+    with pytest.raises(CommandError, match=error):
+        call_command("backup", tmp_path / "to")
+    assert list((tmp_path / "to").iterdir()) == []
+
+
+def test_a_backup_that_is_stopped_leaves_no_file(tmp_path, service_environment):
+    hanging = (
+        f"case $1 in --version) echo 'pg_dump (PostgreSQL) 99.1';; *) echo $$ >{tmp_path}/pid; exec sleep 600;; esac"
+    )
+    program(tmp_path / "bin", "pg_dump", hanging)
+    (tmp_path / "to").mkdir()
+    command = [sys.executable, "manage.py", "backup", str(tmp_path / "to")]
+    environment = service_environment | {"POSTGRESQL_PROGRAMS": str(tmp_path / "bin")}
+    with subprocess.Popen(command, cwd=BASE_DIR, env=environment, stderr=subprocess.PIPE, text=True) as running:
+        wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
+        assert [path.suffix for path in (tmp_path / "to").iterdir()] == [".part"]
+        running.terminate()
+        _, error = running.communicate()
+    assert error == "CommandError: stopped by a signal: there is no backup\n" and running.returncode == 1
+    assert list((tmp_path / "to").iterdir()) == []
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+
+
+def test_a_place_that_can_t_be_written_is_one_sentence(tmp_path):
+    with pytest.raises(CommandError, match="missing/file can't be written"):
+        call_command("backup", tmp_path / "missing" / "file")
+
+
+def test_the_password_is_in_the_environment_only(tmp_path, settings, monkeypatch):
+    text = f'case $1 in --version) ;; *) echo "$@" >{tmp_path}/arguments; echo $PGPASSWORD >{tmp_path}/password;; esac'
+    program(tmp_path / "bin", "pg_dump", f'{text}; exec {ALL_PROGRAMS}/pg_dump "$@"')
+    settings.POSTGRESQL_PROGRAMS = tmp_path / "bin"
+    monkeypatch.setitem(connection.settings_dict, "PASSWORD", "s3cret")
+    connection.close()
+    call_command("backup", tmp_path / "file", stdout=StringIO())
+    assert "s3cret" not in (tmp_path / "arguments").read_text()
+    assert (tmp_path / "password").read_text().strip() == "s3cret"
+
+
+def test_another_secret_in_the_url_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict, "OPTIONS", {"sslpassword": "s3cret"})
+    connection.close()
+    with pytest.raises(CommandError, match="DATABASE_URL has sslpassword") as refused:
+        call_command("backup", tmp_path / "file")
+    assert "s3cret" not in str(refused.value)
+
+
+# Bad files.
+
+
+def truncated(path):
+    with path.open("rb+") as file:
+        file.truncate(path.stat().st_size // 2)
+    return path
+
+
+def damaged(path):
+    """Change a byte in the middle of the dump."""
+    with path.open("rb+") as file:
+        file.seek(path.stat().st_size // 3)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 0xFF]))
+    return path
+
+
+def foreign(path):
+    path.write_bytes(b"PGDMP" + bytes(1000))
+    return path
+
+
+def other_archive(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    return path
+
+
+def missing(path):
+    return path.with_name("nothing")
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (truncated, "whole.zip is no complete backup"),
+        (damaged, "whole.zip is damaged: the checksum of database.dump differs"),
+        (foreign, "whole.zip is no complete backup"),
+        (other_archive, "whole.zip is no backup: it must contain database.dump and manifest.json"),
+        (missing, "nothing can't be read"),
+        (lambda path: with_manifest(path, format=2), "has format 2, and this version reads format 1"),
+        (lambda path: with_manifest(path, at="yesterday"), "the file's manifest is not that of a backup"),
+        (
+            lambda path: with_manifest(path, service="9.0", migrations=[["tokens", "9999_later"]]),
+            "newer version, 9.0, with migrations .*tokens.9999_later. Install that version",
+        ),
+        (lambda path: with_manifest(path, pg_dump=99), "pg_restore 1[0-9] is older than the pg_dump 99 of the backup"),
+    ],
+)
+def test_a_bad_file_changes_nothing(backup, change, error):
+    path = change(backup)
+    with empty_database() as name, connected_to(name):
+        with pytest.raises(CommandError, match=error):
+            restore(path)
+        assert digest_tables() == {}
+
+
+def test_rows_that_differ_from_the_manifest_are_named(backup):
+    tables = manifest_of(backup)["tables"]
+    tables["tokens_token"]["rows"] += 1
+    path = with_manifest(backup, tables=tables)
+    with empty_database() as name, connected_to(name):
+        with pytest.raises(CommandError, match="rows differ from the manifest in tokens_token: drop the database"):
+            restore(path)
+        # It is not taken for a good one.
+        with pytest.raises(CommandError, match="an earlier restore into this database did not end"):
+            restore(path)
+
+
+def test_a_database_with_tables_is_refused(backup):
+    count = Token.objects.count()
+    with pytest.raises(CommandError, match="the database is not empty: it has .* empty database; create one"):
+        restore(backup)
+    assert Token.objects.count() == count
+
+
+def test_a_program_that_fails_leaves_the_database_empty(backup, tmp_path, settings):
+    text = "case $1 in --version) echo 'pg_restore (PostgreSQL) 18.1';; *) echo no disk >&2; exit 1;; esac"
+    program(tmp_path / "bin", "pg_restore", text)
+    settings.POSTGRESQL_PROGRAMS = tmp_path / "bin"
+    with empty_database() as name, connected_to(name):
+        with pytest.raises(CommandError, match="pg_restore failed: no disk"):
+            restore(backup)
+        settings.POSTGRESQL_PROGRAMS = ALL_PROGRAMS
+        restore(backup)
+
+
+def test_an_older_backup_is_migrated(backup):
+    with empty_database() as name, connected_to(name):
+        restore(backup)
+        call_command("migrate", "leaderboard", "zero", verbosity=0)
+        older = backup.with_name("older.zip")
+        call_command("backup", older, stdout=StringIO())
+    with empty_database() as name, connected_to(name):
+        restore(older)
+        assert "leaderboard_agent" in digest_tables()
+
+
+def test_the_dump_is_one_of_the_plain_tools(backup, tmp_path):
+    with zipfile.ZipFile(backup) as archive:
+        archive.extract(DUMP, tmp_path)
+    assert shutil.which("pg_restore", path=ALL_PROGRAMS)
+    assert (tmp_path / DUMP).read_bytes().startswith(b"PGDMP")
