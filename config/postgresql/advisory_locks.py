@@ -30,6 +30,12 @@ _SERVER_NOTICES = (
     "SET tcp_keepalives_idle = 1; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;"
     " SET tcp_user_timeout = 4000; SET idle_session_timeout = 0"
 )
+# pg_locks has both halves of a key, as unsigned numbers.
+_IS_HELD = """
+SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND datname = current_database()
+    AND (classid::bigint << 32 | objid::bigint) = %(key)s
+"""
 
 
 class LockHeldError(Exception):
@@ -102,6 +108,13 @@ def session_lock(key: int) -> Iterator[SessionLock]:
         yield lock
     finally:
         lock.release()
+
+
+def is_session_lock_held(key: int) -> bool:
+    """Return whether any session of this database holds the lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(_IS_HELD, {"key": key})
+        return cursor.fetchone() is not None
 
 
 def _connect() -> Any:

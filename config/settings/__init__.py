@@ -19,6 +19,7 @@ env = read_variables(Environment)
 
 # The installation.
 
+LOCAL_DIRECTORY = bundled.local_directory()
 DEBUG = env.DEBUG
 PORT = env.PORT
 WEB_HOST = env.WEB_HOST
@@ -112,6 +113,7 @@ TRACES_SHARE = env.TRACES_SHARE
 READINESS_DETAILS = contributions.READINESS_DETAILS
 PARTITIONED_TABLES = contributions.PARTITIONED_TABLES
 EVENT_TYPES = contributions.EVENT_TYPES
+DOCTOR_CHECKS = contributions.DOCTOR_CHECKS
 
 # Backups (`config.backups`).
 
@@ -279,7 +281,7 @@ SITE_DEFAULT_CHAIN = env.SITE_DEFAULT_CHAIN
 SITE_SECTIONS = env.SITE_SECTIONS
 SITE_LANGUAGES = env.SITE_LANGUAGES
 SITE_PICTURES = env.SITE_PICTURES
-SITE_PICTURE_DIR = env.SITE_PICTURE_DIR or bundled.local_directory() / "pictures"
+SITE_PICTURE_DIR = env.SITE_PICTURE_DIR or LOCAL_DIRECTORY / "pictures"
 SITE_PICTURE_MB = env.SITE_PICTURE_MB
 
 # Languages and static files.

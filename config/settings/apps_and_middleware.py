@@ -29,6 +29,7 @@ APPS = [
     "drf_spectacular_sidecar",
     "config.events.apps.EventsConfig",
     "config.backups",
+    "config.doctor",
     "accounts",
     "tokens",
     "pretokens",

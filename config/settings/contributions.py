@@ -1,6 +1,6 @@
 """What the apps contribute to the shared code of `config`, by dotted path.
 
-Metrics, partitions, events, panels, and facts and steps of backups.
+Metrics, partitions, events, panels, facts and steps of backups, and checks of the doctor.
 """
 
 # Metrics collectors.
@@ -37,6 +37,27 @@ EVENT_TYPES = (
     "tokens.indexing.launch_events.TOKEN_EVENTS",
     "tokens.deploying.deployment_events.DEPLOYMENT_EVENTS",
     "accounts.subscriptions.endpoint_events.ENDPOINT_EVENTS",
+)
+
+# Checks of `manage.py doctor`: name, function, and the check without which it can't run (`config.doctor.findings`).
+DOCTOR_CHECKS = (
+    ("versions", "config.doctor.machine_checks.versions", ""),
+    ("settings", "config.doctor.machine_checks.settings_in_use", ""),
+    ("disk", "config.doctor.machine_checks.disk_space", ""),
+    ("postgresql", "config.postgresql.diagnostics.server", ""),
+    ("schema", "config.postgresql.diagnostics.schema", "postgresql"),
+    ("connections", "config.postgresql.diagnostics.connections_in_use", "postgresql"),
+    ("clock", "config.postgresql.diagnostics.clock", "postgresql"),
+    ("migrations", "config.postgresql.diagnostics.migrations", "postgresql"),
+    ("redis", "config.redis.diagnostics.server", ""),
+    ("workers", "config.doctor.worker_checks.workers", "redis"),
+    ("nodes", "tokens.installation.diagnostics.nodes", ""),
+    ("queues", "config.doctor.worker_checks.queues", "migrations"),
+    ("partitions", "config.postgresql.diagnostics.partitions", "migrations"),
+    ("following", "tokens.following.diagnostics.following", "migrations"),
+    ("coverage", "tokens.following.diagnostics.coverage", "migrations"),
+    ("keys", "accounts.keys.diagnostics.partner_keys", "migrations"),
+    ("dashboard", "config.doctor.dashboard_checks.panels", "migrations"),
 )
 
 # Facts in the manifest of a backup, by name (`config.backups.backing_up`).

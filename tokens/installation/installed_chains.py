@@ -1,6 +1,7 @@
 """Chains of this installation, with the nodes of the settings."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 
 from django.conf import settings
@@ -55,6 +56,15 @@ def installed_chain_second_node_first(chain_id: int) -> Chain:
     first, *others = _evm_urls(chain_id)
     # Logs name a node by its position in the setting, which must not change with the order here.
     return _build_chain(chain_id, (*others, first), positions=(*range(2, len(others) + 2), 1))
+
+
+def single_node_chains(chain_id: int) -> list[LaunchChain]:
+    """Return the chain with each of its nodes by itself, which is queried once. Raises UnsupportedChainError."""
+    chain, urls = installed_launch_chain(chain_id), _urls(chain_id)
+    return [
+        replace(chain, rpc=replace(chain.rpc, urls=(url,), places=(number,), attempts=1))
+        for number, url in enumerate(urls, 1)
+    ]
 
 
 def _evm_urls(chain_id: int) -> tuple[str, ...]:

@@ -1,0 +1,42 @@
+"""Check of what is red on the dashboard: the same panels, from the same functions, for a terminal."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from config.doctor.findings import Finding, Level
+from config.operators.dashboard import Panel
+
+# Title of a panel -> section of docs/operating.md.
+_GUIDES = {
+    "Deployments in flight": "wallets",
+    "Events": "runbook-events-and-webhooks",
+    "Following": "runbook-following",
+    "Leaderboard": "rankings",
+    "Market data": "market-data",
+    "Trades": "trades",
+    "Deployers' profiles": "profiles",
+    "Documents": "documents",
+    "Nodes": "index-requests",
+    "Read replica": "runbook-a-process-or-server-fails",
+}
+
+
+def panels(now: datetime) -> Iterator[Finding]:
+    """Yield each alarming figure of the dashboard."""
+    count = 0
+    for _, path in settings.DASHBOARD_PANELS:
+        make: Callable[[datetime], Iterable[Panel]] = import_string(path)
+        for panel in make(now):
+            count += 1
+            for figure in panel.figures:
+                if figure.is_alarming:
+                    yield Finding(
+                        level=Level.WARNING,
+                        found=f"{panel.title}, {figure.label}: {figure.value}{figure.note and f'; {figure.note}'}.",
+                        action=f"See {settings.SITE_URL}{figure.page or '/admin/'}",
+                        guide=_GUIDES.get(panel.title, "runbook-a-process-or-server-fails"),
+                    )
+    yield Finding(level=Level.OK, found=f"{count} panels of the dashboard were read.")

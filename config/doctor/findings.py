@@ -1,0 +1,116 @@
+"""Findings of checks about an installation, and the run of all checks within a deadline.
+
+DOCTOR_CHECKS lists the checks as (name, function, name of the check without which it can't run). A function gets the
+time and yields findings. It has its own thread, so that a server that hangs costs one deadline. One that needs
+`postgresql`, directly or not, runs in a transaction with a statement timeout.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from threading import Thread
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, connections
+from django.utils import timezone
+from django.utils.module_loading import import_string
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
+
+from config.http.errors import PermanentError, RetryableError
+from config.postgresql.timeouts import statement_timeout
+
+# Seconds of one check, and milliseconds of one statement.
+DEADLINE_SECONDS = 20.0
+_STATEMENT_MS = 5000
+_LONGEST_TEXT = 500
+_POSTGRESQL = "postgresql"
+# Failures of servers; any other exception is a mistake of the check.
+_EXPECTED = (DatabaseError, RedisError, BrokerError, OSError, ImproperlyConfigured, RetryableError, PermanentError)
+
+
+class Level(StrEnum):
+    """Levels of findings; an error makes the command fail."""
+
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+    # The check could not be made.
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a check found, what to do about it, and the section of docs/operating.md about it."""
+
+    level: Level
+    found: str
+    action: str = ""
+    guide: str = ""
+    # Whether checks that need this one can't run.
+    blocks: bool = False
+
+
+Check = Callable[[datetime], Iterable[Finding]]
+
+
+def run_checks() -> Iterator[tuple[str, Finding]]:
+    """Yield the findings of all checks, each with its check's name, in the sequence of DOCTOR_CHECKS."""
+    blocked: set[str] = set()
+    reading = {_POSTGRESQL}
+    for name, path, needed in settings.DOCTOR_CHECKS:
+        if needed in reading:
+            reading.add(name)
+        if needed in blocked:
+            found = [_unknown(f"Not checked, because {needed} failed.")]
+        else:
+            found = _run_check(import_string(path), reads_rows=needed in reading)
+        if any(finding.blocks for finding in found):
+            blocked.add(name)
+        for finding in found:
+            yield name, finding
+
+
+def unreachable(error: Exception, *, action: str, guide: str) -> Finding:
+    """Return the error of a server that does not respond."""
+    return Finding(level=Level.ERROR, found=_one_line(error), action=action, guide=guide, blocks=True)
+
+
+def _run_check(check: Check, *, reads_rows: bool) -> list[Finding]:
+    result: Future[list[Finding]] = Future()
+    # A daemon: a thread that hangs must not keep the process.
+    Thread(target=_complete, args=(result, check, reads_rows), daemon=True).start()
+    try:
+        return result.result(DEADLINE_SECONDS)
+    except FutureTimeoutError:
+        return [_unknown(f"No result within {DEADLINE_SECONDS:g} s.")]
+    except _EXPECTED as error:
+        return [_unknown(f"The check failed: {type(error).__name__}: {_one_line(error)}")]
+
+
+def _unknown(found: str) -> Finding:
+    return Finding(level=Level.UNKNOWN, found=found, blocks=True)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:_LONGEST_TEXT]
+
+
+def _complete(result: "Future[list[Finding]]", check: Check, reads_rows: bool) -> None:
+    try:
+        with ExitStack() as stack:
+            if reads_rows:
+                stack.enter_context(statement_timeout(milliseconds=_STATEMENT_MS, lock_milliseconds=_STATEMENT_MS))
+            found = list(check(timezone.now()))
+    except BaseException as error:
+        # Raised again where the result is read.
+        result.set_exception(error)
+    else:
+        result.set_result(found)
+    finally:
+        connections.close_all()

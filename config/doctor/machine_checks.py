@@ -1,0 +1,82 @@
+"""Checks of the machine and the settings: versions, system checks of Django and of the apps, disk space."""
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import django
+from django.conf import settings
+from django.core import checks
+
+from config.doctor.findings import Finding, Level
+from config.environment.variables import BASE_DIR
+
+_OLDEST_PYTHON = (3, 11)
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+# Free bytes, and the free share of the disk.
+_LITTLE, _VERY_LITTLE = (2 * 2**30, 0.1), (2**28, 0.02)
+
+
+def versions(now: datetime) -> Iterator[Finding]:
+    """Yield the versions of this service, Python and Django."""
+    is_old = sys.version_info < _OLDEST_PYTHON
+    yield Finding(
+        level=Level.ERROR if is_old else Level.OK,
+        found=f"Version {settings.SERVICE_VERSION}, Python {platform.python_version()}, Django {django.__version__}.",
+        action=f"Install Python {'.'.join(map(str, _OLDEST_PYTHON))} or newer." if is_old else "",
+        guide="requirements",
+    )
+
+
+def settings_in_use(now: datetime) -> Iterator[Finding]:
+    """Yield the messages of `manage.py check --deploy`, of Django and of the apps.
+
+    Those about deployment concern https; without it, a finding names the addresses where that is dangerous.
+    """
+    if settings.DEBUG:
+        yield Finding(
+            level=Level.ERROR, found="DEBUG is true: tracebacks show settings.", action="Unset it.", guide="requirements"
+        )
+    is_secure = settings.SITE_URL.startswith("https://")
+    if not is_secure and urlsplit(settings.SITE_URL).hostname not in _THIS_MACHINE:
+        yield Finding(
+            level=Level.WARNING,
+            found=f"SITE_URL is {settings.SITE_URL}: passwords and cookies of operators are sent in the clear.",
+            action="Let a proxy terminate TLS, and set SITE_URL to its https:// address.",
+            guide="reverse-proxies",
+        )
+    found = checks.run_checks(include_deployment_checks=is_secure)
+    messages = [message for message in found if not message.is_silenced()]
+    for message in messages:
+        yield Finding(
+            level=Level.ERROR if message.is_serious() else Level.WARNING,
+            found=f"{message.id}: {' '.join(str(message.msg).split())}",
+            action=" ".join(str(message.hint or "See manage.py check --deploy.").split()),
+            guide="requirements",
+        )
+    yield Finding(level=Level.OK, found=f"manage.py check has {len(messages)} messages.")
+
+
+def disk_space(now: datetime) -> Iterator[Finding]:
+    """Yield the free space of the disks of this installation: program, bundled servers and keys, pictures."""
+    places = {_existing(place) for place in (BASE_DIR, settings.LOCAL_DIRECTORY, settings.SITE_PICTURE_DIR)}
+    for place in {path.stat().st_dev: path for path in sorted(places, reverse=True)}.values():
+        usage = shutil.disk_usage(place)
+        level = Level.OK
+        for limit, (size, share) in ((Level.WARNING, _LITTLE), (Level.ERROR, _VERY_LITTLE)):
+            if usage.free < size or usage.free < share * usage.total:
+                level = limit
+        yield Finding(
+            level=level,
+            found=f"{usage.free / 2**30:,.1f} GiB of {usage.total / 2**30:,.1f} GiB are free at {place}.",
+            action="" if level == Level.OK else "Free space or enlarge the disk, also that of the database's server.",
+            guide="trades",
+        )
+
+
+def _existing(place: Path) -> Path:
+    return next(path for path in (place, *place.parents) if path.exists())

@@ -1,0 +1,81 @@
+"""Checks of workers and beat, by messages to the workers, and of the depth of the leased queues."""
+
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+
+from config.celery import app
+from config.doctor.findings import Finding, Level
+from config.queue import MAX_DEPTH, QueueState, leased_queues, measure_queues
+
+# Seconds within which workers reply, and within which beat sends several tasks.
+_REPLY_SECONDS = 1.5
+_BEAT_SECONDS = 5.0
+# Workers claim due rows within seconds.
+_LATE_SECONDS = 300.0
+_RUNBOOK = "runbook-a-process-or-server-fails"
+
+
+def workers(now: datetime) -> Iterator[Finding]:
+    """Yield whether workers respond, serve all queues, and execute what beat sends."""
+    served = app.control.inspect(timeout=_REPLY_SECONDS).active_queues() or {}
+    if not served:
+        yield Finding(
+            level=Level.ERROR,
+            found="No worker responds: nothing is indexed by hash, sent, refreshed or counted.",
+            action="Start a worker, and read its log.",
+            guide=_RUNBOOK,
+        )
+        return
+    missing = sorted(
+        set(settings.CELERY_TASK_QUEUES) - {queue["name"] for queues in served.values() for queue in queues}
+    )
+    yield Finding(
+        level=Level.ERROR if missing else Level.OK,
+        found=f"{len(served)} workers respond; queues without a worker: {', '.join(missing) or 'none'}.",
+        action="Start a worker without --queues, or with those." if missing else "",
+        guide="what-runs",
+    )
+    yield _beat()
+
+
+def _beat() -> Finding:
+    """Return whether workers execute tasks: beat sends some every 2 s."""
+    before, deadline = _executed(), time.monotonic() + _BEAT_SECONDS
+    while time.monotonic() < deadline:
+        time.sleep(0.5)
+        if _executed() > before:
+            return Finding(level=Level.OK, found="Beat runs: workers executed tasks just now.")
+    return Finding(
+        level=Level.ERROR,
+        found=f"Workers executed no task within {_BEAT_SECONDS:g} s, in which beat sends several.",
+        action="Start beat, once; if it runs, all workers are busy or blocked: read their logs.",
+        guide=_RUNBOOK,
+    )
+
+
+def _executed() -> int:
+    found: dict[str, Any] = app.control.inspect(timeout=_REPLY_SECONDS).stats() or {}
+    return sum(sum(each["total"].values()) for each in found.values())
+
+
+def queues(now: datetime) -> Iterator[Finding]:
+    """Yield depth and age of each leased queue, and the rows that were given up."""
+    given_up = {
+        model.QUEUE: model.objects.in_state(QueueState.GIVEN_UP, now)[:MAX_DEPTH].count()
+        for model in leased_queues()
+        if hasattr(model, "GIVEN_UP")
+    }
+    for name, size in measure_queues(now).items():
+        age = size.age_seconds(now)
+        is_late = age > _LATE_SECONDS
+        failed = given_up.get(name, 0)
+        yield Finding(
+            level=Level.WARNING if is_late else Level.OK,
+            found=f"{name}: {size.depth:,} due, the oldest for {age:,.0f} s; {failed:,} given up.",
+            action="Start worker and beat, or more workers; read the log." if is_late else "",
+            guide="queues",
+        )

@@ -1,0 +1,48 @@
+"""Check of Redis or Valkey for `manage.py doctor`."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config.doctor.findings import Finding, Level, unreachable
+from config.redis.connection import check_redis, redis_client
+
+_OLDEST = {"Redis": 7, "Valkey": 8}
+_MUCH = 0.9
+
+
+def server(now: datetime) -> Iterator[Finding]:
+    """Yield version, eviction policy and memory."""
+    try:
+        check_redis()
+    except ImproperlyConfigured as error:
+        action = "Repair Redis or REDIS_URL; meanwhile nothing is enqueued, and calls pass without rate limits."
+        yield unreachable(error, action=action, guide="runbook-a-process-or-server-fails")
+        return
+    found: dict[str, Any] = redis_client().info()
+    name = "Valkey" if "valkey_version" in found else "Redis"
+    version = str(found.get("valkey_version", found["redis_version"]))
+    is_old = int(version.split(".")[0]) < _OLDEST[name]
+    yield Finding(
+        level=Level.ERROR if is_old else Level.OK,
+        found=f"{name} {version} responds, with {found['used_memory_human']} in use.",
+        action=f"Install {name} {_OLDEST[name]} or newer." if is_old else "",
+        guide="requirements",
+    )
+    policy, limit = found.get("maxmemory_policy", "unknown"), found.get("maxmemory", 0)
+    is_evicting = policy != "noeviction"
+    yield Finding(
+        level=Level.ERROR if is_evicting else Level.OK,
+        found=f"maxmemory-policy is {policy}.",
+        action="Set maxmemory-policy noeviction: an evicted message is a task that waits." if is_evicting else "",
+        guide="requirements",
+    )
+    if limit and found["used_memory"] > _MUCH * limit:
+        yield Finding(
+            level=Level.WARNING,
+            found=f"It uses more than {_MUCH:.0%} of maxmemory.",
+            action="Raise maxmemory: writes fail once it is reached.",
+            guide="requirements",
+        )

@@ -1,0 +1,82 @@
+"""Checks of following for `manage.py doctor`: leaders, halts, lag, and blocks that are not read or verified yet."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
+
+from django.conf import settings
+from django.db.models import F
+
+from config.doctor.findings import Finding, Level
+from config.postgresql.advisory_locks import is_session_lock_held
+from tokens.following.chain_status import ChainState, read_chain_states
+from tokens.indexing.chain_lock import ChainLockPurpose, chain_lock_key
+from tokens.installation.installed_registry import chain_name
+from tokens.models import Coverage
+
+_RUNS_SHOWN = 10
+# Blocks, as in the alert VerificationStuck.
+_VERIFICATION_LAG = 5000
+
+
+def following(now: datetime) -> Iterator[Finding]:
+    """Yield leader, halt and lag of each chain with nodes."""
+    states = {state.chain_id: state for state in read_chain_states(now)}
+    for chain_id in sorted(settings.RPC_URLS):
+        finding = partial(Finding, guide="runbook-following")
+        name = chain_name(chain_id)
+        if not is_session_lock_held(chain_lock_key(ChainLockPurpose.FOLLOWING, chain_id)):
+            yield finding(
+                level=Level.ERROR,
+                found=f"{name}: no process follows it.",
+                action="Start manage.py follow, connected to PostgreSQL directly or pooled by session.",
+            )
+        if chain_id in states:
+            yield _progress(name, states[chain_id])
+
+
+def _progress(name: str, state: ChainState) -> Finding:
+    if state.is_halted:
+        return Finding(
+            level=Level.ERROR,
+            found=f"{name} is halted: its nodes dropped final blocks.",
+            action="Decide which branch is right: manage.py rewind.",
+            guide="a-halted-chain",
+        )
+    followed = "nothing yet" if state.followed is None else f"block {state.followed:,} of {state.head:,}"
+    trouble = "; the last attempt failed, see trouble on the chain's page" if state.is_troubled else ""
+    level = Level.ERROR if state.is_late else Level.WARNING if trouble else Level.OK
+    return Finding(
+        level=level,
+        found=f"{name}: followed {followed}, {state.lag_seconds or 0:,.0f} s behind{trouble}.",
+        action="" if level == Level.OK else "Read the log of manage.py follow; repair or add nodes.",
+        guide="runbook-following",
+    )
+
+
+def coverage(now: datetime) -> Iterator[Finding]:
+    """Yield past blocks that are not read, whose launches and events are missing, and a verification far behind."""
+    open_runs = Coverage.objects.filter(last_block__isnull=False, followed_to__lt=F("last_block")).order_by("-pk")
+    for run in open_runs[:_RUNS_SHOWN]:
+        yield Finding(
+            level=Level.WARNING,
+            found=f"{chain_name(run.chain_id)}: blocks {run.followed_to + 1:,} to {run.last_block:,} are not read.",
+            action=f"manage.py backfill --chain {run.chain_id} --from {run.first_block} --to {run.last_block}",
+            guide="backfill",
+        )
+    for state in read_chain_states(now):
+        if state.covered is not None and state.covered < state.final:
+            yield Finding(
+                level=Level.WARNING,
+                found=f"{chain_name(state.chain_id)}: history is read to block {state.covered:,} of {state.final:,}.",
+                action="Nothing while the number grows; otherwise read the chain's trouble.",
+                guide="runbook-following",
+            )
+        if state.covered is not None and (state.verified or 0) < state.covered - _VERIFICATION_LAG:
+            yield Finding(
+                level=Level.WARNING,
+                found=f"{chain_name(state.chain_id)}: verified to block {state.verified or 0:,} of {state.covered:,}.",
+                action="Read the chain's trouble: the node of the second reading may lack blocks.",
+                guide="runbook-following",
+            )
+    yield Finding(level=Level.OK, found=f"{open_runs.count():,} runs of past blocks are not complete.")
