@@ -52,59 +52,37 @@ deploy-chaos: .venv/installed-dev development/devchain/node_modules/installed
 event-chaos: .venv/installed-dev
 	$(BIN)/python -m benchmarks.chaos.event_chaos
 
-# Finds the browser for tests of the admin site: the one that CHROMIUM names, one on the PATH, or Debian's package.
-chromium:
-	@for name in "$$CHROMIUM" chromium-headless-shell chromium chromium-browser google-chrome; do \
-		if [ -n "$$name" ] && command -v "$$name" >/dev/null; then exit 0; fi; \
-	done; \
+# Finds programs of Debian on the PATH, or as root installs their package: package, condition, and a text for failures.
+define debian
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; if $(2); then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing chromium-headless-shell"; \
-		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
-			--no-install-recommends chromium-headless-shell >/dev/null; then exit 0; fi; \
-	fi; \
-	echo "no Chromium found: tests of the admin site will fail. Install one, or name it in CHROMIUM"
-
-# Finds the proxy for tests of the stream: nginx on the PATH or in /usr/sbin, or Debian's package.
-nginx:
-	@if PATH="$$PATH:/usr/sbin:/usr/local/sbin" command -v nginx >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing nginx-light"; \
-		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
-			--no-install-recommends nginx-light >/dev/null; then exit 0; fi; \
-	fi; \
-	echo "no nginx found: a test of the stream will fail. Install it"
-
-# Finds the tools of translations: GNU gettext on the PATH, or Debian's package.
-gettext:
-	@if command -v xgettext >/dev/null && command -v msgfmt >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing gettext"; \
-		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
-			--no-install-recommends gettext >/dev/null; then exit 0; fi; \
-	fi; \
-	echo "no gettext found: make messages and the tests of translations will fail. Install it (xgettext and msgfmt)"
-
-# Finds the programs that check deploy/: a sandbox for the image, which needs no container engine, and systemd's checks.
-deploy-programs:
-	@for names in bwrap:bubblewrap systemd-analyze:systemd; do \
-		if command -v "$${names%:*}" >/dev/null; then continue; fi; \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			echo "installing $${names#*:}"; \
-			if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -q --yes \
-				--no-install-recommends "$${names#*:}" >/dev/null; then continue; fi; \
-		fi; \
-		echo "no $${names%:*} found: tests of deploy/ will fail. Install it"; \
-	done
-
-# Finds the checker of alert rules: promtool on the PATH, or Debian's package of Prometheus, whose server is not started.
-promtool:
-	@if command -v promtool >/dev/null; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing prometheus, for promtool"; \
+		echo "installing $(1)"; \
 		if apt-get update -q >/dev/null && DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -q --yes \
-			--no-install-recommends prometheus >/dev/null; then exit 0; fi; \
+			--no-install-recommends $(1) >/dev/null; then exit 0; fi; \
 	fi; \
-	echo "no promtool found: the test of alert rules will fail. Install it with Prometheus"
+	echo "$(1) is missing: $(3)"
+endef
+
+# The browser that CHROMIUM names, one on the PATH, or Debian's package.
+chromium:
+	$(call debian,chromium-headless-shell,for name in "$$CHROMIUM" chromium-headless-shell chromium chromium-browser google-chrome; do \
+		command -v "$$name" >/dev/null && exit 0; done; false,tests of pages will fail. Install a Chromium or name it in CHROMIUM)
+
+nginx:
+	$(call debian,nginx-light,command -v nginx >/dev/null,tests of the stream and of upgrades will fail)
+
+# The tools of translations.
+gettext:
+	$(call debian,gettext,command -v xgettext >/dev/null && command -v msgfmt >/dev/null,make messages and the tests of translations will fail)
+
+# The checker of alert rules: Debian has it in the package of Prometheus and RUNLEVEL keeps the server from being started.
+promtool:
+	$(call debian,prometheus,command -v promtool >/dev/null,the test of alert rules will fail)
+
+# A sandbox for the image without a container engine and the checks of units.
+deploy-programs:
+	$(call debian,bubblewrap,command -v bwrap >/dev/null,the test of the image will fail)
+	$(call debian,systemd,command -v systemd-analyze >/dev/null,the tests of units will fail)
 
 # Extracts the public site's texts into config/site/locale and compiles them; NEW=fr begins a further language. The admin
 # site is English. The date of the extraction is left out, so that a file changes with its texts only.

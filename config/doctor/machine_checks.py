@@ -39,7 +39,10 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
     """
     if settings.DEBUG:
         yield Finding(
-            level=Level.ERROR, found="DEBUG is true: tracebacks show settings.", action="Unset it.", guide="requirements"
+            level=Level.ERROR,
+            found="DEBUG is true: tracebacks show settings.",
+            action="Unset it.",
+            guide="requirements",
         )
     is_secure = settings.SITE_URL.startswith("https://")
     if not is_secure and urlsplit(settings.SITE_URL).hostname not in _THIS_MACHINE:
