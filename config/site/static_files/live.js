@@ -5,7 +5,7 @@
   const [area, list, notice] = ["live", "list", "notice"].map((id) => document.getElementById(id));
   // Shared caches keep a page for 2 seconds: a request after them has what an event is about.
   const DELAY_MS = 2100;
-  let stream = "", seconds = "", source, interval, delay, isOutdated, isRepeated, isForced, waiting = 0, known;
+  let stream = "", seconds = "", source, retry, interval, delay, isOutdated, isRepeated, isForced, waiting = 0, known;
   const rows = () => [...list.querySelectorAll("tr[id]")];
   const isUsed = () => area.matches(":hover, :focus-within") || list.querySelector("details[open], tbody + tbody");
   // A page that is fetched within the delay may be older than the event.
@@ -30,13 +30,24 @@
     if (nextStream === stream && nextSeconds === seconds) return;
     [stream, seconds] = [nextStream, nextSeconds];
     source?.close();
+    clearTimeout(retry);
     clearInterval(interval);
     reset();
     if (seconds) interval = setInterval(outdate, seconds * 1000, 0);
-    if (!stream) return;
+    if (stream) open(after);
+  };
+  const open = (after) => {
+    let last = after;
     source = new EventSource(`${stream}&lastEventId=${after}`);
     for (const type of ["token.indexed", "token.updated", "token.reorged", "history-lost"])
-      source.addEventListener(type, () => outdate(type === "token.indexed" ? 1 : 0));
+      source.addEventListener(type, ({ lastEventId }) => {
+        last = lastEventId || last;
+        outdate(type === "token.indexed" ? 1 : 0);
+      });
+    // Browsers give up after any response but 200, such as a proxy's 502 while the stream restarts.
+    source.addEventListener("error", ({ target }) => {
+      if (target.readyState === EventSource.CLOSED) retry = setTimeout(open, 2000 + 4000 * Math.random(), last);
+    });
   };
   area.addEventListener("pointerleave", refreshUnlessHeld);
   // The element with the focus changes after the event.

@@ -18,6 +18,8 @@ class EventStream:
         self._clients: list[queue.SimpleQueue[bytes | None]] = []
         # The paths, with their queries, that clients opened.
         self.opened: queue.Queue[str] = queue.Queue()
+        # The number of next clients that get a proxy's 502.
+        self.refusals = 0
         self._number = 0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stream": self}))
         self.server.daemon_threads = True
@@ -49,6 +51,11 @@ class _Handler(BaseHTTPRequestHandler):
     stream: EventStream
 
     def do_GET(self) -> None:
+        if self.stream.refusals:
+            self.stream.refusals -= 1
+            self.stream.opened.put(self.path)
+            self.send_error(502)
+            return
         client = self.stream.connect(self.path)
         self.send_response(200)
         for name, value in _HEADERS.items():

@@ -170,6 +170,18 @@ def test_new_tokens_arrive_without_a_reload(site, stream):
     assert stream.opened.empty()
 
 
+def test_the_list_goes_on_after_a_response_with_which_browsers_give_up(site, stream):
+    stream.opened.get(timeout=30)
+    stream.refusals = 1
+    site.page.reload()
+    refused = stream.opened.get(timeout=30)
+    assert stream.opened.get(timeout=30) == refused
+    rest_pointer(site)
+    TokenFactory(symbol="ARRIVED", deployed_at=timezone.now())
+    stream.send("token.indexed")
+    expect(site.page.locator("tr.arrived .token a")).to_have_text(["ARRIVED"])
+
+
 @pytest.mark.parametrize(("held_by", "end"), [("pointer", "leave"), ("pointer", "click"), ("focus", "key")])
 def test_the_list_holds_still_in_use_and_counts_new_tokens(site, stream, held_by, end):
     page = site.page
