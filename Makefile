@@ -1,6 +1,6 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
-.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos chromium nginx gettext promtool deploy-programs \
-	messages screenshots lint lock sbom image contracts clean
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext promtool \
+	deploy-programs messages screenshots lint lock sbom image contracts clean
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -27,7 +27,7 @@ test: .venv/installed-dev development/devchain/node_modules/installed chromium n
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
-test-slow: .venv/installed-dev .venv/installed-deploy development/devchain/node_modules/installed deploy-programs
+test-slow: .venv/installed-dev .venv/installed-deploy development/devchain/node_modules/installed deploy-programs nginx
 	$(PYTEST_IN_PARALLEL) -m slow
 
 # Runs SEEDS seeds of the fault simulator, from FIRST on; prints each failed seed with the command that repeats it.
@@ -51,6 +51,10 @@ deploy-chaos: .venv/installed-dev development/devchain/node_modules/installed
 # Changes tokens, and repeatedly kills the processes and servers that deliver the events to webhook receivers.
 event-chaos: .venv/installed-dev
 	$(BIN)/python -m benchmarks.chaos.event_chaos
+
+# Upgrades from the last version to this one under load and returns, with a million tokens.
+upgrade-under-load: .venv/installed-dev development/devchain/node_modules/installed nginx
+	$(BIN)/python -m benchmarks.chaos.upgrade_under_load
 
 # Finds programs of Debian on the PATH, or as root installs their package: package, condition, and a text for failures.
 define debian

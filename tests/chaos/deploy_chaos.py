@@ -147,7 +147,7 @@ def run(ground: Ground, plan: Plan) -> Outcome:
             outcome.kills = processes.kill_at_random(lambda: sum(task.done() for task in tasks) / len(tasks))
             for task in tasks:
                 task.result()
-        _wait_for_the_end(partners, ground, plan)
+        wait_for_deployments(partners, ground.postgres.url, seconds=plan.timeout)
         outcome.lost, outcome.late = losses.lost_count, losses.late_count
     outcome.seconds = time.monotonic() - started
     chain = read_chain(ground.rpc_url, factory=ground.factory, wallets=ground.wallets)
@@ -173,10 +173,11 @@ def _bodies(plan: Plan) -> list[tuple[int, dict[str, object]]]:
     return everything
 
 
-def _wait_for_the_end(partners: Sequence[Partner], ground: Ground, plan: Plan) -> None:
-    with psycopg.connect(ground.postgres.url, autocommit=True) as connection:
+def wait_for_deployments(partners: Sequence[Partner], database_url: str, *, seconds: float) -> None:
+    """Wait until all deployments have an end, or for the seconds, and have the partners request their statuses."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
         left = "SELECT FROM tokens_deployment WHERE status NOT IN ('indexed', 'failed') LIMIT 1"
-        deadline = time.monotonic() + plan.timeout
+        deadline = time.monotonic() + seconds
         while connection.execute(left).rowcount and time.monotonic() < deadline:
             time.sleep(0.2)
         # Nonces after the last request may still have to be filled.

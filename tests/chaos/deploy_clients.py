@@ -2,19 +2,19 @@
 
 import secrets
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import requests
 
 from config.environment.variables import BASE_DIR
 from development.devchain.anvil import CHAIN_ID
-from tests.processes.service_processes import HOST
+from tests.processes.service_processes import HOST, python_of
 from tests.processes.waiting import wait_for
 
 # Account 9 of the node: it only ever receives.
@@ -22,6 +22,8 @@ ADMIN = "0xa0Ee7A142d267C1f36714E4a8F75612F20a79720"
 # Retried errors: rate limits and outages. Any other error of the service is final.
 _AGAIN = frozenset({429, 502, 503, 504})
 _PAUSE_SECONDS = 0.1
+# A busy machine may take long for a response.
+_TIMEOUT_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Partner:
         Raises requests' errors where there is none.
         """
         # No connection is kept: the next attempt may meet another process.
-        got = requests.post(self._url, json=body, headers=self._header, timeout=30)
+        got = requests.post(self._url, json=body, headers=self._header, timeout=_TIMEOUT_SECONDS)
         answer = Answer(got.status_code, got.json())
         if answer.status not in _AGAIN:
             self.answers.note(self.name, body["token"]["requestKey"], answer)
@@ -120,15 +122,15 @@ def order(name: str, *, request_key: str | None = None, **parts: Any) -> dict[st
     return {"token": token, "chainId": CHAIN_ID} | parts
 
 
-def issue_keys(environment: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    """Issue partner keys that may deploy, by these names."""
+def issue_keys(environment: Mapping[str, str], names: Sequence[str], *, directory: Path = BASE_DIR) -> list[str]:
+    """Issue partner keys that may deploy and index, by these names and the version in this directory."""
     command = (
         "import sys, django; django.setup(); from accounts.keys.credentials import issue_key\n"
-        "for name in sys.argv[1:]: print(issue_key(name, scopes=['deploy', 'read']))"
+        "for name in sys.argv[1:]: print(issue_key(name, scopes=['deploy', 'index', 'read']))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", command, *names],
-        cwd=BASE_DIR,
+        [python_of(directory), "-c", command, *names],
+        cwd=directory,
         env=dict(environment) | {"DJANGO_SETTINGS_MODULE": "config.settings"},
         capture_output=True,
         text=True,

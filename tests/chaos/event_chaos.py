@@ -32,7 +32,7 @@ from tests.chaos.event_receivers import HEALTHY, MISBEHAVIOURS, Inbox, Receivers
 from tests.chaos.event_writers import CHAIN_IDS, Writers
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
-from tests.processes.service_processes import HOST, Service
+from tests.processes.service_processes import HOST, Service, python_of
 from tests.processes.waiting import wait_for
 
 _WRITERS = 6
@@ -195,11 +195,12 @@ def _behaviours(plan: Plan) -> list[str]:
 
 
 def create_targets(
-    environment: Mapping[str, str], behaviours: Sequence[str], ports: Sequence[int]
+    environment: Mapping[str, str], behaviours: Sequence[str], ports: Sequence[int], *, directory: Path = BASE_DIR
 ) -> tuple[list[Target], list[str]]:
     """Create the endpoints of receivers and two partners' keys; return the endpoints and their secrets.
 
-    The first healthy receivers have filters or a partner; the others are operators' and get all events.
+    `directory` is that of the version that creates them. The first healthy receivers have filters or a partner; the
+    others are operators' and get all events.
     """
     special: list[dict[str, object]] = [
         {"types": ["token.reorged", "token.confirmed"]},
@@ -229,8 +230,8 @@ def create_targets(
         print(json.dumps(created))
     """
     done = subprocess.run(
-        [sys.executable, "-c", command, json.dumps([forms, _PARTNERS])],
-        cwd=BASE_DIR,
+        [python_of(directory), "-c", command, json.dumps([forms, _PARTNERS])],
+        cwd=directory,
         env=dict(environment),
         stdout=subprocess.PIPE,
         text=True,

@@ -150,8 +150,12 @@ def is_pending(database_url: str, endpoint_ids: Collection[int]) -> bool:
 def judge(changes: Collection[Change], targets: Sequence[Target], found: Found) -> list[str]:
     """Return the errors, a line each; none if every event was delivered as promised."""
     commits, wrong = _match_log(changes, found.rows)
+    return [*wrong, *judge_deliveries(targets, found, commits)]
+
+
+def judge_deliveries(targets: Sequence[Target], found: Found, commits: Mapping[int, float]) -> list[str]:
+    """Return the errors of requests to receivers, a line each; `commits` are the times of commits by event id."""
     return [
-        *wrong,
         *_judge_messages(targets, found, commits),
         *_judge_completeness(targets, found),
         *_judge_leftovers(found),

@@ -94,17 +94,22 @@ def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Out
     """Launch as many tokens as planned, all of which are on the chain in the end, followed and verified."""
     outcome, started = Outcome(), time.monotonic()
     with _killing(environment, plan, outcome) as killed_enough:
-        _Driver(launchpad, plan, outcome).drive(killed_enough)
-        # So that all of it is final.
-        launchpad.mine(FINALITY_DEPTH + 1)
-        head = launchpad.web3.eth.block_number
-        wait_for(lambda: _is_verified(environment["DATABASE_URL"], head))
-        wait_for(lambda: not _has_stale_markets(environment["DATABASE_URL"]))
-    outcome.blocks, outcome.seconds = head, time.monotonic() - started
+        ChainDriver(launchpad, plan, outcome).drive(killed_enough)
+        outcome.blocks = finish_chain(launchpad, environment["DATABASE_URL"])
+    outcome.seconds = time.monotonic() - started
     return outcome
 
 
-class _Driver:
+def finish_chain(launchpad: Launchpad, database_url: str) -> int:
+    """Make all blocks final, wait until they are followed and verified, and return the number of the newest one."""
+    launchpad.mine(FINALITY_DEPTH + 1)
+    head = int(launchpad.web3.eth.block_number)
+    wait_for(lambda: _is_verified(database_url, head))
+    wait_for(lambda: not _has_stale_markets(database_url))
+    return head
+
+
+class ChainDriver:
     """A driver that launches, changes tokens and reorganises, until there is as much of everything as planned."""
 
     def __init__(self, launchpad: Launchpad, plan: Plan, outcome: Outcome) -> None:
@@ -149,10 +154,12 @@ class _Driver:
             self.highest = max(self.highest, self.head)
         self._top_up()
 
+    def share_due(self) -> float:
+        """Return the share of the launches that is due: evenly over the followers' lives, starts included."""
+        return (time.monotonic() - self.started) / (self.plan.kills * _LIFE_SECONDS) if self.plan.kills else 1.0
+
     def _act(self) -> None:
-        # Evenly over the followers' lives, some of which are starting, and some running.
-        lived = (time.monotonic() - self.started) / (self.plan.kills * _LIFE_SECONDS) if self.plan.kills else 1.0
-        due = int(self.plan.launches * min(1.0, lived))
+        due = int(self.plan.launches * min(1.0, self.share_due()))
         if self.launched < due:
             self._launch(min(self.rng.randrange(1, _BATCH + 1), due - self.launched))
         else:
@@ -180,7 +187,7 @@ class _Driver:
         return int(self.launchpad.web3.eth.block_number)
 
     def _launch(self, count: int) -> None:
-        self._note(self.launchpad.launch_batch(*(self._draw_launch() for _ in range(count))))
+        self.note_launch(self.launchpad.launch_batch(*(self._draw_launch() for _ in range(count))))
 
     def _draw_launch(self) -> DevLaunchConfig:
         """Return a launch for ether, dollars or a launched token, of which a part is bought by the launch itself."""
@@ -200,7 +207,8 @@ class _Driver:
             own_buy=LaunchPurchase(recipient=SENDER, value=rng.randrange(1, 10**16)) if buys else None,
         )
 
-    def _note(self, tx_hash: str) -> None:
+    def note_launch(self, tx_hash: str) -> None:
+        """Store the pools of a launching transaction."""
         receipt = self.launchpad.web3.eth.get_transaction_receipt(tx_hash)
         at = self.launchpad.deployment
         placed = node_client.bind_contract(at.rpc_url, "Locker", at.locker).events.TokenRewardAdded()
@@ -264,7 +272,7 @@ class _Driver:
         for number in range(before - depth + 1, self.head + 1):
             for tx_hash in self.launchpad.web3.eth.get_block(number)["transactions"]:
                 pools = self.blocks.pop(number, [])
-                self._note(tx_hash.to_0x_hex())
+                self.note_launch(tx_hash.to_0x_hex())
                 self.blocks[number] = pools + self.blocks[number]
 
     def _request_reorg(self, depth: int, back: list[Any]) -> None:

@@ -22,9 +22,12 @@ HOST = "127.0.0.1"
 class Service:
     """Process of one line of the Procfile. The thread that starts it must not end before it."""
 
-    def __init__(self, name: str, environment: Mapping[str, str], *, log: Path | None = None) -> None:
-        """Start it; `log` is the file of its output, by default that of the tests."""
-        self.name, self._environment, self._log = name, with_path(environment), log
+    def __init__(
+        self, name: str, environment: Mapping[str, str], *, directory: Path = BASE_DIR, log: Path | None = None
+    ) -> None:
+        """Start it, of the version in this directory; `log` is the file of its output, by default that of the tests."""
+        self.name, self._directory, self._log = name, directory, log
+        self._environment = with_path(environment, python_of(directory))
         self.start()
 
     def start(self) -> None:
@@ -32,8 +35,8 @@ class Service:
         with ExitStack() as files:
             output = None if self._log is None else files.enter_context(self._log.open("ab"))
             self.process = subprocess.Popen(
-                ["/bin/sh", "-c", f"exec {line(self.name)}"],
-                cwd=BASE_DIR,
+                ["/bin/sh", "-c", f"exec {line(self.name, self._directory)}"],
+                cwd=self._directory,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -78,9 +81,14 @@ def web_service(environment: Mapping[str, str], port: int, *, log: Path | None =
         yield f"http://{HOST}:{port}"
 
 
-def line(name: str) -> str:
-    """Return the command of this name in the Procfile."""
-    lines = (BASE_DIR / "Procfile").read_text(encoding="utf-8").splitlines()
+def python_of(directory: Path) -> str:
+    """Return the interpreter with the requirements of the version in this directory."""
+    return sys.executable if directory == BASE_DIR else str(directory / ".venv" / "bin" / "python")
+
+
+def line(name: str, directory: Path = BASE_DIR) -> str:
+    """Return the command of this name in the Procfile of the version in this directory."""
+    lines = (directory / "Procfile").read_text(encoding="utf-8").splitlines()
     return dict(entry.split(": ", 1) for entry in lines)[name]
 
 
@@ -90,9 +98,9 @@ def words(name: str, environment: Mapping[str, str]) -> list[str]:
     return subprocess.check_output(command, env=dict(environment), text=True).splitlines()
 
 
-def with_path(environment: Mapping[str, str]) -> dict[str, str]:
+def with_path(environment: Mapping[str, str], python: str) -> dict[str, str]:
     """Return the environment with the programs of this Python on the PATH."""
-    path = os.pathsep.join((str(Path(sys.executable).parent), environment.get("PATH", os.defpath)))
+    path = os.pathsep.join((str(Path(python).parent), environment.get("PATH", os.defpath)))
     return dict(environment) | {"PATH": path}
 
 

@@ -1,0 +1,66 @@
+"""Small form of `make upgrade-under-load`: an upgrade from the last version, and the way back, without a failure."""
+
+import tempfile
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.processes.own_environment import database_url
+from tests.processes.waiting import wait_for
+from tests.upgrade.former_version import MissingVersionError, former_version
+from tests.upgrade.lock_watch import watch_locks
+from tests.upgrade.rolling_service import UPGRADE, Proxy
+from tests.upgrade.upgrade_run import Plan, run
+
+pytestmark = pytest.mark.slow
+
+PLAN = Plan(tokens=100, launches=28, trades=20, pause=2, interval=0.2)
+
+
+def test_an_upgrade_and_the_way_back_fail_no_request_and_lose_nothing():
+    # Not in pytest's directories: a socket's path may have 107 characters at most.
+    with tempfile.TemporaryDirectory() as place:
+        outcome = run(Path(place), PLAN)
+    assert outcome.wrong == []
+    assert outcome.chain["tokens"] == PLAN.launches + outcome.deployments
+    # Each stream is interrupted by each replacement.
+    assert outcome.reconnects >= 2 * PLAN.streams
+    assert outcome.events and outcome.deliveries >= outcome.events
+    assert set(outcome.stop_seconds) == set(UPGRADE)
+    assert outcome.locks.samples
+
+
+def test_the_watch_finds_a_lock_and_who_waits_for_it(transactional_db):
+    url = database_url(connection.settings_dict["NAME"])
+    with psycopg.connect(url) as locking, psycopg.connect(url) as waiting, watch_locks(url) as locks:
+        locking.execute("LOCK TABLE tokens_token IN ACCESS EXCLUSIVE MODE")
+        reader = threading.Thread(target=waiting.execute, args=["SELECT FROM tokens_token LIMIT 1"])
+        reader.start()
+        wait_for(lambda: locks.longest >= 0.2 and locks.longest_wait >= 0.1)
+        locking.rollback()
+        reader.join()
+    assert locks.longest_of == "tokens_token: AccessExclusiveLock"
+
+
+def test_only_503_with_retry_after_is_no_failure(tmp_path):
+    failed = [
+        '502 POST /a "-" "502"',
+        '503 GET /b "-" "503"',
+        '500 GET /?"x"503 "-" "500"',
+        '504 GET /c "-" "504, 200"',
+    ]
+    accepted = ['200 GET /502 "-" "200"', '503 GET /d "5" "503"', '404 GET /503 "-" "404"', '200 GET /e "-" "502, 200"']
+    (tmp_path / "access.log").write_text(
+        "\n".join(line for pair in zip(failed, accepted, strict=True) for line in pair)
+    )
+    proxy = Proxy(directory=tmp_path, port=0, ports={})
+    assert proxy.failures() == failed
+    assert proxy.statuses() == {"200": 2, "404": 1, "500": 1, "502": 1, "503": 2, "504": 1}
+
+
+def test_a_missing_version_is_named(tmp_path):
+    with pytest.raises(MissingVersionError, match="The history lacks no-such-version"):
+        former_version(tmp_path, "no-such-version")

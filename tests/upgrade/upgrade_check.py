@@ -1,0 +1,101 @@
+"""Check of an upgrade under load: the chain, the database, the clients, the streams and the receivers must agree."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.chaos import deploy_check, event_check, follower_chaos
+from tests.chaos.deploy_service import WALLETS
+from tests.chaos.event_chaos import read_found
+from tests.chaos.event_receivers import Inbox
+from tests.processes.stream_clients import ResumingReader
+from tests.upgrade.upgrade_clients import Clients
+
+_STREAMED = "SELECT id, type FROM events_event WHERE starts_with(type, 'token.') ORDER BY id"
+# Tokens of the development chain and how many events each launch has.
+_LAUNCH_EVENTS = """
+SELECT contract_address, count(event.id) FROM tokens_token
+LEFT JOIN events_event event ON subject = contract_address AND event.chain_id = tokens_token.chain_id
+AND event.type = 'token.indexed' WHERE NOT unindexed AND tokens_token.chain_id = %s GROUP BY 1
+"""
+# Errors but for an alarm: the chain's clock runs through a day, in which the reference pool has hours without a swap.
+_ERROR = re.compile(r" (ERROR|CRITICAL)[ :/](?!.*no swap for an hour)|^Traceback|unregistered task")
+
+
+@dataclass(kw_only=True)
+class Evidence:
+    """All that a run has left behind."""
+
+    rpc_url: str
+    factory: str
+    chain_id: int
+    database_url: str
+    clients: Clients
+    streams: Sequence[ResumingReader]
+    inbox: Inbox
+    targets: Sequence[event_check.Target]
+    log: Path
+    # What the check has counted.
+    chain: dict[str, Any] = field(default_factory=dict)
+    events: int = 0
+
+
+def judge(evidence: Evidence) -> list[str]:
+    """Return the errors, a line each; none if nothing failed, was lost or was made twice."""
+    is_right, evidence.chain, findings = follower_chaos.check(evidence.rpc_url, evidence.database_url)
+    found = read_found(evidence.database_url, evidence.inbox, evidence.targets)
+    evidence.events = len(found.rows)
+    with psycopg.connect(evidence.database_url) as connection:
+        return [
+            *evidence.clients.failures,
+            *([] if is_right else findings.splitlines()),
+            *_judge_deployments(evidence),
+            *event_check.judge_deliveries(evidence.targets, found, {}),
+            *_judge_requests(evidence, connection),
+            *_judge_streams(evidence, connection),
+            *_judge_log(evidence.log),
+        ]
+
+
+def _judge_deployments(evidence: Evidence) -> list[str]:
+    chain = deploy_check.read_chain(evidence.rpc_url, factory=evidence.factory, wallets=tuple(WALLETS))
+    sent = {transaction.tx_hash for transaction in chain.sent}
+    # Others launch by the same factory.
+    own = tuple(launch for launch in chain.launches if launch.tx_hash in sent)
+    rows = deploy_check.read_rows(evidence.database_url)
+    return deploy_check.judge(evidence.clients.partner.answers, replace(chain, launches=own), rows)
+
+
+def _judge_requests(evidence: Evidence, connection: "psycopg.Connection[Any]") -> Iterator[str]:
+    """Compare the successful calls with the rows."""
+    statuses = connection.execute("SELECT tx_hash, status FROM tokens_indexrequest").fetchall()
+    counts = Counter(tx_hash for tx_hash, status in statuses if status in ("indexed", "confirmed"))
+    for tx_hash in evidence.clients.indexed:
+        if counts[tx_hash] != 1:
+            yield f"{tx_hash} was indexed, and has {counts[tx_hash]} requests"
+    pretokens = {str(row[0]) for row in connection.execute("SELECT id FROM pretokens_pretoken")}
+    for pretoken in set(evidence.clients.pretokens) ^ pretokens:
+        yield f"pretoken {pretoken} is only in one of responses and database"
+    for address, count in connection.execute(_LAUNCH_EVENTS, [evidence.chain_id]):
+        if count != 1:
+            yield f"token {address} has {count} events of its launch"
+
+
+def _judge_streams(evidence: Evidence, connection: "psycopg.Connection[Any]") -> Iterator[str]:
+    published = connection.execute(_STREAMED).fetchall()
+    for number, stream in enumerate(evidence.streams):
+        received = [(event.id, event.type) for event in stream.events]
+        if received != published:
+            missing, repeated = set(published) - set(received), len(received) - len(set(received))
+            yield f"stream {number} has {len(received)} events of {len(published)}, repeated: {repeated}, {missing}"
+
+
+def _judge_log(log: Path) -> Iterator[str]:
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+        if _ERROR.search(line):
+            yield f"log: {line}"
