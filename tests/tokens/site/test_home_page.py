@@ -204,7 +204,7 @@ def test_a_search_is_in_any_case_and_keeps_its_text(client):
     ("query", "text"),
     [
         ({"q": "nowhere"}, "Nothing found for <bdi>nowhere</bdi>. Try fewer characters"),
-        ({"q": HOSTILE}, "Nothing found for <bdi>&lt;/bdi&gt;"),
+        ({"q": HOSTILE[:100]}, "Nothing found for <bdi>&lt;/bdi&gt;"),
         ({"q": "x" * 100}, "Nothing found for"),
         ({"q": "a\0b"}, "Nothing found for <bdi>ab</bdi>"),
         ({"q": "\u202e\u202e"}, "Nothing found for"),
