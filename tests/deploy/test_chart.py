@@ -1,18 +1,15 @@
 """The chart, rendered by Helm's own library, and what it renders by the schemas of Kubernetes."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from config.environment.variables import BASE_DIR
 from config.settings.celery_schedule import QUEUES
-from tests.deploy.conftest import Rendered
+from tests.deploy.deploy_checkers import check_kubernetes, lint_chart, render_chart
 from tests.deploy.deploy_files import SITE_URL, procfile
 
 pytestmark = pytest.mark.slow
-
-Render = Callable[..., Rendered]
 
 # The oldest and the newest version that the chart is tested with.
 VERSIONS = ["1.28", "1.34"]
@@ -41,12 +38,12 @@ ALL = {
 }
 
 
-def of_kind(documents: Rendered, kind: str) -> dict[str, dict[str, Any]]:
+def of_kind(documents: list[dict[str, Any]], kind: str) -> dict[str, dict[str, Any]]:
     """Return the documents of a kind by name."""
     return {document["metadata"]["name"]: document for document in documents if document["kind"] == kind}
 
 
-def containers(documents: Rendered) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def containers(documents: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return each pod's description with its only container."""
     pods = [doc["spec"]["template"]["spec"] for doc in documents if doc["kind"] in ("Deployment", "Job")]
     return [(pod, container) for pod in pods for container in pod["containers"]]
@@ -54,9 +51,7 @@ def containers(documents: Rendered) -> list[tuple[dict[str, Any], dict[str, Any]
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("values", [{"settings": SETTINGS}, ALL])
-def test_everything_follows_the_schemas_of_kubernetes(
-    render_chart: Render, check_kubernetes: Callable[..., None], values: dict[str, Any], version: str
-) -> None:
+def test_everything_follows_the_schemas_of_kubernetes(values: dict[str, Any], version: str) -> None:
     documents = render_chart(**values)
     for document in documents:
         # A definition of Prometheus' operator, which the cluster has or not.
@@ -65,12 +60,12 @@ def test_everything_follows_the_schemas_of_kubernetes(
     assert len({(document["kind"], document["metadata"]["name"]) for document in documents}) == len(documents) > 15
 
 
-def test_helm_finds_no_fault(lint_chart: Callable[..., list[str]]) -> None:
+def test_helm_finds_no_fault() -> None:
     assert lint_chart(**ALL) == []
     assert any("SITE_URL" in fault for fault in lint_chart())
 
 
-def test_each_process_of_the_procfile_is_deployed(render_chart: Render) -> None:
+def test_each_process_of_the_procfile_is_deployed() -> None:
     found = containers(render_chart(settings=SETTINGS))
     commands = {tuple(container["command"]) for _, container in found}
     assert commands == {("python", "manage.py", "migrate")} | {("deploy/start", name) for name in procfile()}
@@ -79,7 +74,7 @@ def test_each_process_of_the_procfile_is_deployed(render_chart: Render) -> None:
             assert container["livenessProbe"]["exec"]["command"] == ["deploy/check", container["name"]]
 
 
-def test_workers_and_followers_get_their_queues_and_chains(render_chart: Render) -> None:
+def test_workers_and_followers_get_their_queues_and_chains() -> None:
     deployments = of_kind(render_chart(**ALL), "Deployment")
     arguments = {
         name: document["spec"]["template"]["spec"]["containers"][0].get("args")
@@ -96,12 +91,12 @@ def test_workers_and_followers_get_their_queues_and_chains(render_chart: Render)
     assert len(set(selectors)) == len(selectors)
 
 
-def test_one_beat_runs_at_a_time(render_chart: Render) -> None:
+def test_one_beat_runs_at_a_time() -> None:
     spec = of_kind(render_chart(settings=SETTINGS), "Deployment")["launchboard-beat"]["spec"]
     assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
 
 
-def test_every_pod_is_confined(render_chart: Render) -> None:
+def test_every_pod_is_confined() -> None:
     for pod, container in containers(render_chart(**ALL)):
         assert pod["automountServiceAccountToken"] is False
         assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 10001
@@ -116,7 +111,7 @@ def test_every_pod_is_confined(render_chart: Render) -> None:
         assert {mount["mountPath"] for mount in container["volumeMounts"]} == written
 
 
-def test_settings_and_secrets_reach_each_process(render_chart: Render) -> None:
+def test_settings_and_secrets_reach_each_process() -> None:
     for _, container in containers(render_chart(settings=SETTINGS | {"ALLOWED_HOSTS": "a.example,b.example"})):
         variables = {entry["name"]: entry.get("value") for entry in container["env"]}
         assert variables.pop("ALLOWED_HOSTS") == "a.example,b.example,launchboard-web.sites,$(POD_IP)"
@@ -124,7 +119,7 @@ def test_settings_and_secrets_reach_each_process(render_chart: Render) -> None:
         assert container["envFrom"] == [{"secretRef": {"name": "launchboard"}}]
 
 
-def test_migrations_run_before_any_process(render_chart: Render) -> None:
+def test_migrations_run_before_any_process() -> None:
     (job,) = of_kind(render_chart(settings=SETTINGS), "Job").values()
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     # What else the chart makes does not exist yet at that time.
@@ -133,7 +128,7 @@ def test_migrations_run_before_any_process(render_chart: Render) -> None:
     assert all("configMapKeyRef" not in entry.get("valueFrom", {}) for entry in container["env"])
 
 
-def test_the_stream_has_its_path(render_chart: Render) -> None:
+def test_the_stream_has_its_path() -> None:
     (ingress,) = of_kind(render_chart(**ALL), "Ingress").values()
     (rule,) = ingress["spec"]["rules"]
     paths = [(path["path"], path["backend"]["service"]["name"]) for path in rule["http"]["paths"]]
@@ -141,7 +136,7 @@ def test_the_stream_has_its_path(render_chart: Render) -> None:
     assert paths == [("/api/tokens/stream", "launchboard-stream"), ("/", "launchboard-web")]
 
 
-def test_only_web_and_stream_accept_connections(render_chart: Render) -> None:
+def test_only_web_and_stream_accept_connections() -> None:
     policies = of_kind(render_chart(**ALL), "NetworkPolicy")
     assert "ingress" not in policies["launchboard"]["spec"]
     assert policies["launchboard"]["spec"]["policyTypes"] == ["Ingress", "Egress"]
@@ -150,14 +145,14 @@ def test_only_web_and_stream_accept_connections(render_chart: Render) -> None:
     assert spec["ingress"][0]["from"] == [{"namespaceSelector": {"matchLabels": {"name": "ingress"}}}]
 
 
-def test_scrapes_have_the_name_of_the_alerts_and_a_host_that_is_accepted(render_chart: Render) -> None:
+def test_scrapes_have_the_name_of_the_alerts_and_a_host_that_is_accepted() -> None:
     monitors = of_kind(render_chart(**ALL), "ServiceMonitor")
     rules = {name: monitor["spec"]["endpoints"][0]["relabelings"] for name, monitor in monitors.items()}
     replaced = {
         name: {rule.get("targetLabel"): rule.get("replacement") for rule in found} for name, found in rules.items()
     }
     assert replaced["launchboard-web"]["job"] == "launchboard"
-    assert 'job="launchboard"' in (BASE_DIR / "docs" / "alerts.yml").read_text()
+    assert 'job=~"launchboard|launchboard-stream"' in (BASE_DIR / "docs" / "alerts.yml").read_text()
     assert replaced["launchboard-web"]["__address__"] == "launchboard-web.sites:8000"
     assert replaced["launchboard-stream"] == {"job": "launchboard-stream"}
 
@@ -176,13 +171,11 @@ def test_scrapes_have_the_name_of_the_alerts_and_a_host_that_is_accepted(render_
         ({"settings": SETTINGS, "followers": [{"name": "Base", "resources": {}}]}, "name"),
     ],
 )
-def test_a_value_that_can_not_work_is_refused_with_its_name(
-    render_chart: Render, values: dict[str, Any], named: str
-) -> None:
+def test_a_value_that_can_not_work_is_refused_with_its_name(values: dict[str, Any], named: str) -> None:
     with pytest.raises(Exception, match=named) as refused:
         render_chart(**values)
     assert "s3cret" not in str(refused.value)
 
 
-def test_the_schema_has_the_queues_of_the_service(render_chart: Render) -> None:
+def test_the_schema_has_the_queues_of_the_service() -> None:
     render_chart(settings=SETTINGS, workers=[{"name": "all", "queues": list(QUEUES), "resources": RESOURCES}])

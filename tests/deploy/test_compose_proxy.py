@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 
 from config.environment.server_urls import is_web_server_up
 from development.servers.processes import free_port
+from tests.deploy.deploy_checkers import check_compose
 from tests.deploy.deploy_files import COMPOSE, SITE_URL, compose_file, procfile
 from tests.nodes.json_server import QuietHandler, run_server
 from tests.processes.service_processes import HOST
@@ -97,11 +98,11 @@ def call(port: int, method: str, path: str, body: bytes | None = None) -> http.c
     return connection.getresponse()
 
 
-def test_the_compose_file_follows_the_specification(check_compose: Callable[..., None]) -> None:
+def test_the_compose_file_follows_the_specification() -> None:
     check_compose(compose_file())
 
 
-def test_the_specification_is_enforced(check_compose: Callable[..., None]) -> None:
+def test_the_specification_is_enforced() -> None:
     broken = compose_file()
     broken["services"]["web"]["healthcheck"]["tries"] = 3
     with pytest.raises(ValueError, match="tries"):
