@@ -18,6 +18,8 @@ from config.postgresql.advisory_locks import advisory_lock_key, session_lock, ta
 logger = logging.getLogger(__name__)
 
 _WEEK = timedelta(days=7)
+# A partition that is needed within this time is missing.
+_NEEDED = timedelta(days=2)
 # Readers are never blocked, but a long maintenance command on the table would block a writer.
 _LOCK_TIMEOUT = "2s"
 
@@ -69,7 +71,7 @@ class PartitionState:
     """The state of partitions: what maintenance left to do."""
 
     partitions: tuple[Partition, ...]
-    # Names of partitions of this week and the next one that are missing, and of those after their retention.
+    # Names of missing partitions for rows of the next two days, and of those after their retention.
     missing: tuple[str, ...]
     expired: tuple[str, ...]
 
@@ -147,7 +149,8 @@ def read_partition_state(now: datetime) -> PartitionState:
     written = {partition.table for partition in partitions}
     # Before its first row a table needs none.
     tables = [table for table in partitioned_tables() if table.name in written]
-    wanted = _wanted(tables, [now, now + _WEEK], now)
+    # Maintenance creates them weeks ahead: a table that has just got its first row waits for that.
+    wanted = _wanted(tables, [now, now + _NEEDED], now)
     return PartitionState(
         partitions=partitions,
         missing=tuple(name for name, _ in wanted if name not in attached),

@@ -4,11 +4,14 @@ A name contains a digest of the content, so that browsers keep an asset for good
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.images import get_image_dimensions
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -18,6 +21,15 @@ from config.site.colors import color_stylesheet, ink_on
 _FILES = Path(__file__).parent / "static_files"
 _PICTURES = {"logo": "SITE_LOGO", "logo-dark": "SITE_LOGO_DARK", "icon": "SITE_ICON"}
 _DEFAULT_ICON = _FILES / "icon.svg"
+# Pixels of the header.
+LOGO_HEIGHT, MAX_LOGO_WIDTH = 32, 200
+_NUMBER = r"\d+(?:\.\d+)?"
+_VIEW_BOX = re.compile(
+    rf"<svg\b[^>]*\bviewBox=[\"']\s*-?{_NUMBER}[\s,]+-?{_NUMBER}[\s,]+(?P<width>{_NUMBER})[\s,]+(?P<height>{_NUMBER})"
+)
+_SVG_WIDTH_AND_HEIGHT = re.compile(
+    rf"<svg\b(?=[^>]*\bwidth=[\"'](?P<width>{_NUMBER}))(?=[^>]*\bheight=[\"'](?P<height>{_NUMBER}))"
+)
 # Colors of the default icon, which are replaced by the installation's.
 _ICON_COLOR, _ICON_INK = b"#2456d6", b"#fff"
 _TYPES = {
@@ -38,6 +50,8 @@ class Asset:
     file_name: str
     body: bytes
     content_type: str
+    # In the header of pages, in pixels; 0 unless it is the logo.
+    width: int
 
 
 @require_safe
@@ -79,6 +93,26 @@ def _assets() -> dict[str, Asset]:
     return {name: _build_asset(name, body, suffix) for name, (body, suffix) in bodies.items()}
 
 
+def logo_width() -> int:
+    """Return the width of SITE_LOGO in pixels, for which pages keep room; 0 without a logo."""
+    logo = _assets().get("logo")
+    return logo.width if logo else 0
+
+
+def _width_in_header(body: bytes, suffix: str) -> int:
+    """Return the width of a picture at LOGO_HEIGHT, at most MAX_LOGO_WIDTH; of unknown size, that of a square."""
+    width, height = (
+        _svg_size(body.decode(errors="replace")) if suffix == ".svg" else get_image_dimensions(BytesIO(body))
+    )
+    return min(round(LOGO_HEIGHT * width / height), MAX_LOGO_WIDTH) if width and height else LOGO_HEIGHT
+
+
+def _svg_size(text: str) -> tuple[float, float]:
+    """Return width and height of an SVG's view box, else its attributes of these names; zeros if it has neither."""
+    found = _VIEW_BOX.search(text) or _SVG_WIDTH_AND_HEIGHT.search(text)
+    return (float(found["width"]), float(found["height"])) if found else (0.0, 0.0)
+
+
 def _colored_icon() -> bytes:
     """Return the default icon in SITE_COLOR."""
     icon = _DEFAULT_ICON.read_bytes().replace(_ICON_INK, ink_on(settings.SITE_COLOR).encode())
@@ -87,4 +121,5 @@ def _colored_icon() -> bytes:
 
 def _build_asset(name: str, body: bytes, suffix: str) -> Asset:
     digest = hashlib.sha256(body).hexdigest()[:16]
-    return Asset(f"{name.removesuffix(suffix)}.{digest}{suffix}", body, _TYPES[suffix])
+    width = _width_in_header(body, suffix) if name == "logo" else 0
+    return Asset(f"{name.removesuffix(suffix)}.{digest}{suffix}", body, _TYPES[suffix], width)

@@ -7,8 +7,11 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from config.environment.site_variables import LANGUAGES
+from config.site.assets import logo_width
 from config.site.languages import canonical_path, page_languages, path_language, translated_path
 from config.site.page_input import MAX_QUERY_STRING
+
+_LONGEST_PATH = 200
 
 
 class PageLanguage(NamedTuple):
@@ -28,6 +31,9 @@ def site(request: HttpRequest) -> dict[str, Any]:
 
 def _site(request: HttpRequest) -> dict[str, Any]:
     path, query = request.path, f"?{query}" if (query := request.META.get("QUERY_STRING", "")) else ""
+    # The page of an error repeats no longer address than pages have.
+    if len(path) > _LONGEST_PATH:
+        path = "/"
     if len(query) > MAX_QUERY_STRING:
         query = ""
     current = path_language(path)
@@ -43,6 +49,7 @@ def _site(request: HttpRequest) -> dict[str, Any]:
     ]
     return {
         "name": settings.SITE_NAME,
+        "logo_width": logo_width(),
         "header_links": settings.SITE_HEADER_LINKS,
         "footer_links": settings.SITE_FOOTER_LINKS,
         "footer_text": settings.SITE_FOOTER_TEXT,

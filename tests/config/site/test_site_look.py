@@ -14,6 +14,7 @@ from config.environment.variables import read_variables
 from config.site import assets
 from config.site.colors import READABLE, contrast, parse_color, readable_on
 from config.site.languages import translated_path
+from tests.rows.pictures import encoded, plain_picture
 
 pytestmark = pytest.mark.django_db
 
@@ -67,9 +68,25 @@ def test_assets_have_a_digest_and_are_cached_for_good(client):
         assets.asset_url("other.css")
 
 
+@pytest.mark.parametrize(
+    ("body", "suffix", "width"),
+    [
+        (b'<?xml version="1.0"?><svg height="16px" width="40" xmlns="http://www.w3.org/2000/svg"/>', ".svg", 80),
+        (b'<svg viewBox="-1.5 0 10,20.0" width="100" height="10"/>', ".svg", 16),
+        (b'<svg viewBox="0 0 1000 10"/>', ".svg", assets.MAX_LOGO_WIDTH),
+        (b'<svg width="100%"/>', ".svg", 32),
+        (b'<svg viewBox="0 0 10 0"/>', ".svg", 32),
+        (encoded(plain_picture(size=(64, 16))), ".png", 128),
+        (b"no picture", ".png", 32),
+    ],
+)
+def test_a_logo_keeps_its_proportions(body, suffix, width):
+    assert assets._width_in_header(body, suffix) == width
+
+
 def test_an_installation_has_its_own_look(client, settings, tmp_path):
     logo = tmp_path / "logo.svg"
-    logo.write_text("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>")
+    logo.write_text("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 90 24'><script>alert(1)</script></svg>")
     settings.SITE_NAME, settings.SITE_LOGO, settings.SITE_COLOR = "Hoist & Co", logo, "#ffee00"
     settings.SITE_FOOTER_LINKS = read_variables(
         Environment, {"SITE_FOOTER_LINKS": "Terms|/terms,Chat|https://c.example"}
@@ -81,6 +98,7 @@ def test_an_installation_has_its_own_look(client, settings, tmp_path):
         page = client.get("/").text
         for text in ("Hoist &amp; Co", 'href="/terms">Terms<', 'href="https://c.example">Chat<', "Not &lt;b&gt;advice"):
             assert text in page
+        assert re.search(r'<img src="/assets/logo\.[^"]+" alt="" height="32" width="120">', page)
         answer = client.get(assets.asset_url("logo"))
         assert answer.content == logo.read_bytes() and "sandbox" in answer.headers["Content-Security-Policy"]
         assert client.get(assets.asset_url("site.css")).text.count("--accent:#") == 2
