@@ -1,44 +1,50 @@
-"""Sparklines: the prices of 24 hours, or since a later launch, as a small line from stored candles."""
+"""Lines of prices for lists and share cards: of 24 hours, or since a later launch, from stored candles."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from config.postgresql.replica import read_connection
-from tokens.models.candle import HOUR
+from config.site.formats import direction
+from tokens.models import Token
+from tokens.models.candle import DAY, HOUR
 
 HOURS = 24
 # A token that is launched within these hours has a point for each of so many parts of its life at most.
 PARTS = 32
-_MINUTE = timedelta(minutes=1)
+_MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
 # Units of the SVG's viewBox, which are CSS pixels.
 WIDTH, HEIGHT = 96, 28
 # Room for the stroke at the edges.
 _MARGIN = 2
 
-# The last minute of each part is one probe of the primary key, so that no token has more than PARTS rows.
-_CLOSES = """SELECT token_id, at, close, close_usd FROM "tokens_candle"
+# The price that the change over 24 hours counts from precedes the candles. The last minute of each part is one probe of
+# the primary key, so that no token has more than PARTS candles.
+_PRICES = """SELECT token_id, NULL AS until, opening_price, opening_usd, NULL, NULL FROM "tokens_rollingsum"
+WHERE token_id = ANY(%(old)s || %(young)s::bigint[]) AND seconds = %(day)s AND opening_price IS NOT NULL
+UNION ALL
+SELECT token_id, at + %(one_hour)s, close, close_usd, open, open_usd FROM "tokens_candle"
 WHERE token_id = ANY(%(old)s) AND seconds = %(hour)s AND at BETWEEN %(start)s AND %(now)s
 UNION ALL
-SELECT young.id, minute.at, minute.close, minute.close_usd
+SELECT young.id, minute.at + %(one_minute)s, minute.close, minute.close_usd, minute.open, minute.open_usd
 FROM unnest(%(young)s::bigint[], %(begins)s::timestamptz[], %(lengths)s::interval[]) AS young (id, begin, length)
 CROSS JOIN generate_series(0, %(last)s) AS part
 CROSS JOIN LATERAL (
-    SELECT at, close, close_usd FROM "tokens_minutecandle"
+    SELECT at, close, close_usd, open, open_usd FROM "tokens_minutecandle"
     WHERE token_id = young.id AND at >= begin + part * length AND at < begin + (part + 1) * length
     ORDER BY at DESC LIMIT 1
 ) AS minute
-ORDER BY 1, 2
+ORDER BY 1, 2 NULLS FIRST
 """
 
 
-class Close(NamedTuple):
-    """Price at the end of a candle, in the quote token and in USD; None is unknown."""
+class PriceAt(NamedTuple):
+    """Price at a time, in the quote token and in USD; None is unknown."""
 
     at: datetime
     quote: Decimal | None
@@ -47,73 +53,100 @@ class Close(NamedTuple):
 
 @dataclass(frozen=True)
 class Sparkline:
-    """Line of a token's prices: the `points` of an SVG polyline, and `up`, `down` or an empty text."""
+    """Line of a token's prices, oldest first, and its direction: `up`, `down` or an empty text."""
 
-    points: str
+    # Parts of the width from the left and of the height from below, from 0 to 1.
+    places: tuple[tuple[float, float], ...]
     direction: str
     # Whether it begins at the launch instead of 24 hours ago.
     is_since_launch: bool
 
+    @property
+    def points(self) -> str:
+        """Return the `points` of an SVG polyline."""
+        return " ".join(f"{_scale(x, WIDTH):.1f},{HEIGHT - _scale(y, HEIGHT):.1f}" for x, y in self.places)
 
-def draw_sparklines(launches: Mapping[int, datetime], *, now: datetime) -> dict[int, Sparkline]:
-    """Return token id -> line, from the ids and times of launch, in one query.
 
-    A token that was launched within the last 24 hours has the minutes since then, the others have hours. Tokens with
-    fewer than two points are absent.
+def draw_sparklines(tokens: Collection[Token], *, now: datetime) -> dict[int, Sparkline]:
+    """Return token id -> line of tokens that are read with their markets, in one query.
+
+    A token that was launched within the last 24 hours has the minutes since then, the others have hours. As the shown
+    change does, a line leads from the price 24 hours ago or of the launch to the market's. Tokens without candles and
+    trades of this time are absent.
     """
     hour = now.replace(minute=0, second=0, microsecond=0)
     start = hour - timedelta(hours=HOURS - 1)
-    begins = {token_id: at.replace(second=0, microsecond=0) for token_id, at in launches.items() if at >= start}
+    begins = {
+        token.pk: token.deployed_at.replace(second=0, microsecond=0) for token in tokens if token.deployed_at >= start
+    }
+    rows = _read_rows([token.pk for token in tokens if token.pk not in begins], begins, start, now)
     lines = {}
-    for token_id, closes in _read_closes(launches, begins, start, now).items():
-        is_young = token_id in begins
-        begin, end = (begins[token_id], now) if is_young else (start, hour)
-        line = draw_line(closes, begin=begin, end=end, is_since_launch=is_young)
+    for token in tokens:
+        if token.pk not in rows:
+            continue
+        begin, end = start, hour + _HOUR
+        if is_young := token.pk in begins:
+            # A block's time may be ahead of this clock.
+            end = max(now, (begin := begins[token.pk]) + _MINUTE)
+        prices, market = _prices(rows[token.pk], begin), token.market
+        if market.price_quote is not None or market.price_usd is not None:
+            prices.append(PriceAt(end, market.price_quote, market.price_usd))
+        line = draw_line(prices, begin=begin, end=end, is_since_launch=is_young, change=market.price_change_24h)
         if line:
-            lines[token_id] = line
+            lines[token.pk] = line
     return lines
 
 
-def _read_closes(
-    launches: Mapping[int, datetime], begins: Mapping[int, datetime], start: datetime, now: datetime
-) -> dict[int, list[Close]]:
-    """Return token id -> closes in the sequence of time; `begins` has the young tokens' first minutes."""
+def _read_rows(
+    old: Sequence[int], begins: Mapping[int, datetime], start: datetime, now: datetime
+) -> dict[int, list[tuple[Any, ...]]]:
+    """Return token id -> rows of _PRICES in the sequence of time; `begins` has the young tokens' first minutes."""
     parameters = {
-        "old": [token_id for token_id in launches if token_id not in begins],
+        "old": old,
         "young": list(begins),
         "begins": list(begins.values()),
         # Whole minutes, the last part ending after now; one for a launch of which this clock is behind.
         "lengths": [max((now - begin) // _MINUTE, 0) // PARTS * _MINUTE + _MINUTE for begin in begins.values()],
         "last": PARTS - 1,
+        "day": DAY,
         "hour": HOUR,
+        "one_hour": _HOUR,
+        "one_minute": _MINUTE,
         "start": start,
         "now": now,
     }
     with read_connection().cursor() as cursor:
-        cursor.execute(_CLOSES, parameters)
-        return {
-            token_id: [Close(*row[1:]) for row in rows] for token_id, rows in groupby(cursor.fetchall(), itemgetter(0))
-        }
+        cursor.execute(_PRICES, parameters)
+        return {token_id: [row[1:] for row in rows] for token_id, rows in groupby(cursor.fetchall(), itemgetter(0))}
 
 
-def draw_line(closes: Sequence[Close], *, begin: datetime, end: datetime, is_since_launch: bool) -> Sparkline | None:
-    """Return the line through prices within a period of time; None with fewer than two."""
-    # In USD where each candle has such a price, as other numbers of the row are.
-    in_usd = all(close.usd is not None for close in closes)
-    prices = [(close.at, close.usd if in_usd else close.quote) for close in closes]
-    known = [(at, float(price)) for at, price in prices if price is not None and math.isfinite(price)]
+def _prices(rows: Sequence[tuple[Any, ...]], begin: datetime) -> list[PriceAt]:
+    """Return the opening price, else the first candle's open, and the closes."""
+    until, *opening = rows[0]
+    closes = [PriceAt(*row[:3]) for row in rows if row[0] is not None]
+    return [PriceAt(begin, *(opening[:2] if until is None else opening[2:])), *closes]
+
+
+def draw_line(
+    prices: Sequence[PriceAt], *, begin: datetime, end: datetime, is_since_launch: bool, change: float | None
+) -> Sparkline | None:
+    """Return the line through prices within a period of time; None with fewer than two.
+
+    Its direction is that of `change`, in percentage points, and of its ends where that is unknown.
+    """
+    # In USD where both ends have such a price, as the change is.
+    in_usd = bool(prices) and bool(prices[0].usd) and prices[-1].usd is not None
+    # The current candle ends now, with the market's price.
+    by_time = {min(price.at, end): price.usd if in_usd else price.quote for price in prices}
+    known = [(at, float(price)) for at, price in by_time.items() if price is not None and math.isfinite(price)]
     if len(known) < 2:
         return None
-    # A block's time may be ahead of this clock.
-    end = max(end, known[-1][0])
     lowest, highest = min(price for _, price in known), max(price for _, price in known)
-    points = " ".join(
-        f"{_scale((at - begin) / (end - begin), WIDTH):.1f},"
-        f"{HEIGHT - _scale(0.5 if highest == lowest else (price - lowest) / (highest - lowest), HEIGHT):.1f}"
+    places = tuple(
+        ((at - begin) / (end - begin), 0.5 if highest == lowest else (price - lowest) / (highest - lowest))
         for at, price in known
     )
-    change = known[-1][1] - known[0][1]
-    return Sparkline(points, "up" if change > 0 else "down" if change < 0 else "", is_since_launch)
+    return Sparkline(places, direction(known[-1][1] - known[0][1] if change is None else change), is_since_launch)
 
 
 def _scale(part: float, size: int) -> float:

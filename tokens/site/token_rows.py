@@ -19,6 +19,7 @@ _COLUMNS = (
     *("chain_id", "contract_address", "name", "symbol", "img_url", "deployed_at"),
     *("requestor_fid", "requestor_address", "msg_sender", "launch_warnings"),
     *(f"market__{name}" for name in ("market_cap", "volume_24h", "price_change_24h", "curve_progress")),
+    *("market__price_quote", "market__price_usd"),
 )
 
 
@@ -54,7 +55,7 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
     creators = {token.pk: creator_of(token) for token in tokens}
     launches = count_launches(creators.values())
     names = _creator_names({creator.fid for creator in creators.values() if creator.fid is not None})
-    sparklines = draw_sparklines({token.pk: token.deployed_at for token in tokens}, now=timezone.now())
+    sparklines = draw_sparklines(tokens, now=timezone.now())
     return [
         TokenRow(
             token=token,

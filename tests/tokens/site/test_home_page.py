@@ -109,9 +109,47 @@ def test_sparklines_are_drawn_from_hours_with_trades(client):
     make_candle(single, timezone.now() - timedelta(hours=25), 1, 1, 1, 1, seconds=3600)
     answer = client.get("/")
     lines = re.findall(r'<svg class="(\w*)" width="96" height="28".*?points="([^"]+)"', answer.text)
-    assert [direction for direction, _ in lines] == ["", "up"]
-    assert lines[0][1] == "90.0,14.0 94.0,14.0" and lines[1][1] == "86.0,26.0 90.0,2.0 94.0,14.0"
-    assert answer.text.count('aria-hidden="true" focusable="false"') == 2
+    # From the first open to the current hour's close.
+    assert lines == [
+        ("", "2.0,14.0 94.0,14.0"),
+        ("", "2.0,14.0 90.2,14.0 94.0,14.0"),
+        ("up", "2.0,26.0 86.3,26.0 90.2,2.0 94.0,14.0"),
+    ]
+    assert answer.text.count('aria-hidden="true" focusable="false"') == 3
+
+
+def line_of(answer):
+    """Return the class and the places of the only line."""
+    ((direction, points),) = re.findall(r'<svg class="(\w*)" width="96".*?points="([^"]+)"', answer.text)
+    return direction, [tuple(map(float, point.split(","))) for point in points.split()]
+
+
+@pytest.mark.parametrize("age", [{"minutes": 5}, {"days": 3}])
+@pytest.mark.parametrize("in_usd", [True, False])
+def test_a_line_leads_from_the_price_that_the_change_counts_from(client, age, in_usd):
+    now = timezone.now()
+    make_weeks(3, first=week_of(now) - timedelta(weeks=1))
+    token = TokenFactory(deployed_at=now - timedelta(**age))
+    # The rate of the quote token has doubled since the last trade, so that the market's price in USD is above.
+    price(token, price_quote=4, price_usd=16 if in_usd else None, price_change_24h=100 if in_usd else -20)
+    make_day(token, closes=())
+    RollingSum.objects.update(opening_price=5, opening_usd=8)
+    minute = now.replace(second=0, microsecond=0)
+    if "days" in age:
+        make_candle(token, minute.replace(minute=0) - timedelta(hours=2), 7, 7, 4, 4, seconds=3600)
+    else:
+        make_candle(token, minute - timedelta(minutes=4), 7, 7, 4, 4)
+    direction, points = line_of(client.get("/"))
+    assert direction == ("up" if in_usd else "down") and len(points) == 3
+    (left, first), *_, (right, last) = points
+    assert (left, right) == (2, 94) and (first, last) == ((26, 2) if in_usd else (2, 26))
+
+
+def test_a_line_has_the_direction_of_a_change_from_another_source(client):
+    token = TokenFactory(deployed_at=timezone.now() - timedelta(days=3))
+    make_day(token, closes=(1, 3))
+    price(token, price_change_24h=-0.5)
+    assert line_of(client.get("/"))[0] == "down"
 
 
 def test_a_young_token_has_the_minutes_since_its_launch(client):
@@ -137,8 +175,8 @@ def test_a_young_token_has_the_minutes_since_its_launch(client):
         (direction, [tuple(map(float, point.split(","))) for point in points.split()]) for direction, points in found
     ]
     (new_direction, new_points), (_, hour_points), (day_direction, day_points) = lines
-    assert (new_direction, day_direction) == ("down", "up")
-    assert len(new_points) == 2 and 28 <= len(hour_points) <= 32 and 28 <= len(day_points) <= 32
+    assert (new_direction, day_direction) == ("up", "up")
+    assert len(new_points) == 3 and 28 <= len(hour_points) <= 33 and 28 <= len(day_points) <= 33
     for line in (hour_points, day_points):
         # From the launch on the left to now on the right.
         assert line[0][0] < 6 and 88 < line[-1][0] <= 94 and sorted(line) == line
@@ -151,7 +189,7 @@ def test_a_launch_whose_block_time_is_ahead_has_a_line(client):
     token = TokenFactory(deployed_at=(launched_at := now + timedelta(seconds=90)))
     for minutes in range(3):
         make_candle(token, launched_at.replace(second=0, microsecond=0) + timedelta(minutes=minutes), 1, 1, 1, 1)
-    assert 'points="2.0,14.0 48.0,14.0 94.0,14.0"' in client.get("/").text
+    assert 'points="2.0,14.0 94.0,14.0"' in client.get("/").text
 
 
 def test_warnings_are_explained_in_words(client):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageDraw
 
 from config.concurrency_limits import card_slot
+from config.postgresql.partitions import week_of
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.rows.pictures import RED, encoded, plain_picture
@@ -27,6 +28,7 @@ from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_wid
 from tokens.site.pictures.picture_decoding import encode_picture
 from tokens.site.pictures.picture_files import store_picture
 from tokens.site.pictures.wanted_pictures import picture_key
+from tokens.site.sparklines import PriceAt, draw_line
 
 pytestmark = pytest.mark.django_db
 
@@ -72,16 +74,26 @@ def test_cards_are_only_read(client):
 
 
 def test_a_card_has_market_and_prices_of_the_last_day(settings):
-    now = timezone.now()
-    make_weeks(3, first=(now - timedelta(days=now.weekday() + 7)).replace(hour=0, minute=0, second=0, microsecond=0))
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     token = TokenFactory()
     Market.objects.filter(pk=token.pk).update(market_cap=1_234_567.0, price_change_24h=-4.5)
     for hours, price in ((30, 9), (20, 2), (10, 4), (1, 3)):
-        make_candle(token, now - timedelta(hours=hours), *[price] * 4)
+        make_candle(token, hour - timedelta(hours=hours), *[price] * 4, seconds=3600)
     facts = fetch_card(token)
     assert (facts.market_cap, facts.change_24h, facts.chain) == (1_234_567.0, -4.5, "Base")
-    # In USD the double; intervals without trades have the price before them.
-    assert facts.prices[-1] == 6 and {4.0, 8.0, 6.0} <= set(facts.prices) and 60 < len(facts.prices) <= 96
+    assert facts.line and facts.line.direction == "down"
+    assert [height for _, height in facts.line.places] == [0, 0, 1, 0.5]
+
+
+def test_a_card_of_a_token_of_some_minutes_has_a_line(client):
+    now = timezone.now()
+    make_weeks(3, first=week_of(now) - timedelta(weeks=1))
+    token = TokenFactory(deployed_at=now - timedelta(minutes=3))
+    area = (64, 556, 1136, 724)
+    assert not has_color(image_of(client.get(card_path(token)).content), area, (0x4A, 0xD1, 0x8A))
+    # Without a price in USD, in the quote token.
+    make_candle(token, now.replace(second=0, microsecond=0) - timedelta(minutes=1), 1, 2, 1, 2, close_usd=None)
+    assert has_color(image_of(draw_card(fetch_card(token))), area, (0x4A, 0xD1, 0x8A))
 
 
 def test_a_card_shows_the_stored_picture(client, settings, tmp_path):
@@ -214,6 +226,13 @@ def test_hostile_names_stay_within_their_card(text):
         assert len(image.crop(box).convert("RGB").getcolors(10**6)) == 1
 
 
+def line_of(prices):
+    begin = timezone.now()
+    end = begin + timedelta(hours=len(prices))
+    points = [PriceAt(begin + timedelta(hours=number), None, price) for number, price in enumerate(prices)]
+    return draw_line(points, begin=begin, end=end, is_since_launch=False, change=None)
+
+
 @given(
     symbol=st.text(max_size=60),
     market_cap=st.none() | st.floats(),
@@ -222,14 +241,14 @@ def test_hostile_names_stay_within_their_card(text):
 )
 def test_any_facts_have_a_card(symbol, market_cap, change, prices):
     body = draw_card(
-        replace(FACTS, symbol=symbol, name=symbol, market_cap=market_cap, change_24h=change, prices=tuple(prices))
+        replace(FACTS, symbol=symbol, name=symbol, market_cap=market_cap, change_24h=change, line=line_of(prices))
     )
     assert image_of(body).size == (WIDTH, HEIGHT)
 
 
 @pytest.mark.parametrize("prices", [(), (1.0,), (1.0, 1.0), (0.0, 0.0), (1e-300, 1e300), (5e-324, 1e-323)])
 def test_any_prices_have_a_chart(prices):
-    assert draw_card(replace(FACTS, prices=prices, market_cap=math.inf, change_24h=math.nan))
+    assert draw_card(replace(FACTS, line=line_of(prices), market_cap=math.inf, change_24h=math.nan))
 
 
 def test_a_text_is_cut_where_no_font_is_small_enough():

@@ -10,7 +10,7 @@ from pytest_django import DjangoDbBlocker
 from tests.processes.chromium import Visit, browse_site
 from tests.processes.template_database import restore_template_rows
 from tests.tokens.market.stored_trades import make_trade
-from tests.tokens.site.token_scenes import make_scene
+from tests.tokens.site.token_scenes import make_minutes, make_scene
 from tokens.models import PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
@@ -182,6 +182,18 @@ def test_texts_of_the_chart_are_legible_and_apart_at_any_width(site, token, widt
             for other in texts[number + 1 :]:
                 apart = one["right"] <= other["left"] or other["right"] <= one["left"]
                 assert apart or one["bottom"] <= other["top"] or other["bottom"] <= one["top"], (page_path, one, other)
+
+
+@pytest.mark.parametrize("bars", [1, 4, 5])
+def test_the_time_of_few_bars_is_inside_the_chart(site, bars):
+    path = path_of(make_minutes(bars))
+    for width in WIDTHS:
+        site.page.set_viewport_size({"width": width, "height": 800})
+        for page_path in (path, f"/embed{path}"):
+            site.page.goto(f"http://{site.host}{page_path}")
+            times = [text for text in site.page.evaluate(CHART_TEXTS) if text["isTime"]]
+            assert len(times) == 1 and times[0]["isInside"], (width, page_path, times)
+            site.photograph(f"bars-{bars}-{width}-{page_path.split('/')[1]}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

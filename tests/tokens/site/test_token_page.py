@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import timedelta
-from decimal import Decimal
 
 import pytest
 from django.conf import settings as configured
@@ -12,11 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import escape
 
-from config.postgresql.partitions import week_of
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
-from tests.tokens.market.stored_trades import make_candle, make_traded_token, make_weeks
-from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_scene
+from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_minutes, make_scene
 from tokens.models import Market
 from tokens.site.details import claim_history
 from tokens.site.details.claim_history import EVENTS_READ
@@ -295,6 +292,20 @@ class TestChart:
     def test_its_parameters_have_defaults(self, client, scene, parameters, start):
         assert f'aria-label="{start}' in client.get(page_of(scene), parameters).text
 
+    @pytest.mark.parametrize(
+        ("language", "unit", "start"),
+        [
+            ("", "price", "Price in 1 bar of 1 minute since"),
+            ("", "cap", "Market cap in 1 bar of 1 minute since"),
+            ("/de", "price", "Preis in 1 Kerze von 1 Minute seit"),
+            ("/de", "cap", "Marktkapitalisierung in 1 Kerze von 1 Minute seit"),
+        ],
+    )
+    def test_one_bar_is_described_as_one(self, client, language, unit, start):
+        token = make_minutes(1)
+        answer = client.get(f"{language}{page_of(token)}", {"unit": unit})
+        assert f'aria-label="{start}' in answer.text
+
     def test_it_has_prices_in_the_quote_token_and_market_caps(self, client, scene):
         text = client.get(page_of(scene), {"currency": "quote", "interval": "15m"}).text
         assert "close 0.0000000960, volume 1.00, trades: 3" in text
@@ -319,14 +330,7 @@ class TestChart:
             assert re.search(rf'id="interval-{interval}"[^>]* aria-current="true"', text), age
 
     def test_labels_of_a_narrow_range_have_the_form_of_the_language(self, client):
-        now = timezone.now()
-        make_weeks(3, first=week_of(now) - timedelta(weeks=1))
-        token = make_traded_token(supply=Decimal(10**27), deployed_at=now - timedelta(hours=1))
-        Market.objects.filter(token=token).update(price_usd=1.0)
-        minute = now.replace(second=0, microsecond=0)
-        for back in range(5):
-            price = 0.00001234567 + back * 1e-10
-            make_candle(token, minute - timedelta(minutes=back), price, price, price, price)
+        token = make_minutes(5)
         for unit, scale in (("price", "0,000024"), ("cap", "24,")):
             text = client.get(f"/de{page_of(token)}", {"unit": unit, "interval": "1m"}).text
             drawing = text[text.index('<svg class="chart') : text.index("</svg>", text.index('<svg class="chart'))]

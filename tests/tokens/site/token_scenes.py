@@ -16,7 +16,7 @@ from tests.rows.factories import (
     TokenEventFactory,
     TokenFactory,
 )
-from tests.tokens.market.stored_trades import make_candle, make_trade, make_weeks
+from tests.tokens.market.stored_trades import make_candle, make_trade, make_traded_token, make_weeks
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying.airdrop_proofs import store_tree
 from tokens.models import BondingCurve, DeploymentStatus, LaunchFacts, Market, RollingClock, RollingSum, Token
@@ -91,6 +91,19 @@ def make_scene(*, now: datetime | None = None, **columns: Any) -> Token:
     SocialProfileFactory.create(fid=FID, username="river", display_name="River")
     ChainHeadFactory.create()
     CoverageFactory.create(first_block=1_000_000, verified_to=2_999_100)
+    return token
+
+
+def make_minutes(count: int) -> Token:
+    """Create a token with candles of the last minutes, of prices in a narrow range."""
+    now = timezone.now()
+    make_weeks(3, first=week_of(now) - timedelta(weeks=1))
+    token = make_traded_token(supply=Decimal(10**27), deployed_at=now - timedelta(hours=1))
+    Market.objects.filter(token=token).update(price_usd=1.0)
+    minute = now.replace(second=0, microsecond=0)
+    for back in range(count):
+        price = 0.00001234567 + back * 1e-10
+        make_candle(token, minute - timedelta(minutes=back), price, price, price, price)
     return token
 
 

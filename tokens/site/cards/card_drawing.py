@@ -5,7 +5,6 @@ Callers limit how many are drawn at a time.
 
 import io
 import math
-from collections.abc import Sequence
 from decimal import Decimal
 from urllib.parse import urlsplit
 
@@ -18,6 +17,7 @@ from config.site.formats import percent, plain, short_address, usd
 from tokens.site.cards.card_facts import CardFacts
 from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_width
 from tokens.site.pictures.placeholders import TINTS, initials, tint_number
+from tokens.site.sparklines import Sparkline
 
 WIDTH, HEIGHT = 1200, 800
 _MARGIN = 64
@@ -43,7 +43,7 @@ def draw_card(facts: CardFacts) -> bytes:
     else:
         _draw_token(card, draw, facts)
         _draw_market(draw, facts)
-        _draw_chart(card, facts.prices)
+        _draw_chart(card, facts.line)
     output = io.BytesIO()
     card.save(output, "PNG", compress_level=6)
     return output.getvalue()
@@ -118,22 +118,15 @@ def _decimal(value: float | None) -> Decimal | None:
     return None if value is None or not math.isfinite(value) else Decimal(repr(value))
 
 
-def _draw_chart(card: Image.Image, prices: Sequence[float]) -> None:
+def _draw_chart(card: Image.Image, line: Sparkline | None) -> None:
     left, top, right, bottom = _CHART
-    if len(prices) < 2:
+    if line is None:
         ImageDraw.Draw(card).line((left, bottom, right, bottom), fill=_LINE, width=4)
         return
     width, height = _SCALE * (right - left), _SCALE * (bottom - top)
-    low, high = min(prices), max(prices)
-    # A constant price is a line in the middle; margins keep the whole line within the picture.
-    points = [
-        (
-            8 + (width - 16) * place / (len(prices) - 1),
-            height - 12 - (height - 24) * ((price - low) / (high - low) if high > low else 0.5),
-        )
-        for place, price in enumerate(prices)
-    ]
-    ink = _DOWN if prices[-1] < prices[0] else _UP
+    # Margins keep the whole line within the picture.
+    points = [(8 + (width - 16) * x, height - 12 - (height - 24) * y) for x, y in line.places]
+    ink = _DOWN if line.direction == "down" else _UP
     layer = Image.new("RGBA", (width, height), f"{ink}00")
     draw = ImageDraw.Draw(layer)
     draw.polygon([(points[0][0], height), *points, (points[-1][0], height)], fill=f"{ink}22")

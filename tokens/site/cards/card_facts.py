@@ -1,18 +1,15 @@
 """What a share card shows of a token."""
 
-import time
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.utils import timezone
 
 from tokens.installation import installed_registry
-from tokens.market.trading.candle_pages import INTERVALS, CandleRange, fetch_candles
 from tokens.models import Token
-from tokens.models.candle import DAY
 from tokens.site.pictures.picture_files import read_picture
 from tokens.site.pictures.wanted_pictures import picture_key, picture_source, request_picture
-
-_INTERVAL = INTERVALS["15m"]
+from tokens.site.sparklines import Sparkline, draw_sparklines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +23,8 @@ class CardFacts:
     # USD, and percentage points; None if unknown.
     market_cap: float | None = None
     change_24h: float | None = None
-    # Prices in USD of the last 24 hours, oldest first.
-    prices: tuple[float, ...] = ()
+    # As in lists of tokens.
+    line: Sparkline | None = None
     # WebP file; None for a placeholder.
     picture: bytes | None = None
     is_blocked: bool = False
@@ -45,15 +42,9 @@ def fetch_card(token: Token) -> CardFacts:
         name=token.name,
         market_cap=token.market.market_cap,
         change_24h=token.market.price_change_24h,
-        prices=_prices(token),
+        line=draw_sparklines([token], now=timezone.now()).get(token.pk),
         picture=_picture(token.img_url),
     )
-
-
-def _prices(token: Token) -> tuple[float, ...]:
-    now = int(time.time())
-    wanted = CandleRange(interval=_INTERVAL, start=now - DAY, end=now, limit=DAY // _INTERVAL.seconds)
-    return tuple(candle["c"] for candle in fetch_candles(token.pk, wanted, in_usd=True, fill=True))
 
 
 def _picture(img_url: str) -> bytes | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from config.site.formats import compact, in_usd, moment_text, plain, short_duration, usd
 from config.site.page_input import parse_choice
@@ -197,14 +197,20 @@ def _summary(rows: Sequence[BarRow], bars: Sequence[PricedBar], choice: ChartCho
         "high": _amount(max(bar.high for bar in bars), choice),
     }
     if choice.unit == "cap":
-        text = gettext(
+        text = ngettext(
+            "Market cap in %(number)s bar of %(interval)s since %(start)s: from %(first)s to %(last)s, "
+            "lowest %(low)s, highest %(high)s",
             "Market cap in %(number)s bars of %(interval)s since %(start)s: from %(first)s to %(last)s, "
-            "lowest %(low)s, highest %(high)s"
+            "lowest %(low)s, highest %(high)s",
+            len(rows),
         )
     else:
-        text = gettext(
+        text = ngettext(
+            "Price in %(number)s bar of %(interval)s since %(start)s: from %(first)s to %(last)s, "
+            "lowest %(low)s, highest %(high)s",
             "Price in %(number)s bars of %(interval)s since %(start)s: from %(first)s to %(last)s, "
-            "lowest %(low)s, highest %(high)s"
+            "lowest %(low)s, highest %(high)s",
+            len(rows),
         )
     return text % values
 
