@@ -122,12 +122,18 @@ def in_usd(number: str) -> str:
 @register.filter
 def percent(value: float | Decimal | None) -> str:
     """Return a change in percentage points with its sign and one decimal: +12.3%; empty for None."""
-    if value is None or not (change := Decimal(str(value))).is_finite():
+    if (change := _rounded_change(value)) is None:
         return ""
-    change = round(change, 1) if abs(change) < 1_000 else change
     text = compact(change) if abs(change) >= 1_000 else number_format(change, decimal_pos=1, use_l10n=True)
     # Translators: a percentage.
     return gettext("%(number)s%%") % {"number": f"+{text}" if change > 0 else text}
+
+
+def _rounded_change(value: float | Decimal | None) -> Decimal | None:
+    """Return a change as pages show it, with one decimal; None for None and what is not finite."""
+    if value is None or not (change := Decimal(str(value))).is_finite():
+        return None
+    return round(change, 1) if abs(change) < 1_000 else change
 
 
 @register.filter
@@ -152,8 +158,9 @@ def share(value: Decimal) -> str:
 
 @register.filter
 def direction(value: float | Decimal | None) -> str:
-    """Return the class of a change: up, down, or empty."""
-    return "" if not value else "up" if value > 0 else "down"
+    """Return the class of a change: up, down, or empty if `percent` shows 0.0%."""
+    change = _rounded_change(value)
+    return "" if not change else "up" if change > 0 else "down"
 
 
 @register.filter

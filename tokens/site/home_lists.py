@@ -54,7 +54,12 @@ class HomeQuery:
     @property
     def is_live(self) -> bool:
         """Return whether the page shows the newest tokens, which new ones precede."""
-        return self.tab == NEW and not self.q and self.sort == "newest" and not self.cursor
+        return self.is_first and self.tab == NEW and self.sort == "newest"
+
+    @property
+    def is_first(self) -> bool:
+        """Return whether the page is the first one of a list, without a search."""
+        return not self.q and not self.cursor
 
 
 @dataclass(frozen=True)

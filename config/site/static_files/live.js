@@ -7,10 +7,17 @@
   const DELAY_MS = 2100;
   let stream = "", seconds = "", source, retry, interval, delay, isOutdated, isRepeated, isForced, waiting = 0, known;
   const rows = () => [...list.querySelectorAll("tr[id]")];
-  const isUsed = () => area.matches(":hover, :focus-within") || list.querySelector("details[open], tbody + tbody");
+  const isUsed = () => area.matches(":hover, :focus-within") || list.querySelector("details[open]") || isExtended();
   // A page that is fetched within the delay may be older than the event.
   const reset = () => { isOutdated = Boolean(delay); waiting = 0; notice.replaceChildren(); };
-  const refresh = () => { known = new Set(rows().map((row) => row.id)); reset(); htmx.trigger(list, "refresh"); };
+  const isExtended = () => list.querySelector("tbody + tbody");
+  const refresh = () => {
+    known = new Set(rows().map((row) => row.id));
+    reset();
+    // After "More", rows of the first page are put in front of those that are shown.
+    if (isExtended()) htmx.ajax("GET", list.getAttribute("hx-get"), { target: "#list tbody", select: "#list tbody", swap: "beforebegin" });
+    else htmx.trigger(list, "refresh");
+  };
   const refreshUnlessHeld = () => { if (isOutdated && !delay && (isForced || !isUsed())) refresh(); };
   const outdate = (count) => {
     [isOutdated, isRepeated] = [true, Boolean(delay)];
@@ -58,7 +65,12 @@
     refresh();
   });
   document.addEventListener("htmx:after:swap", () => {
-    for (const row of known ? rows() : []) if (!known.has(row.id)) row.classList.add("arrived");
+    const seen = new Set();
+    for (const row of known ? rows().reverse() : []) {
+      if (!known.has(row.id)) row.classList.add("arrived");
+      if (seen.has(row.id)) row.remove();
+      seen.add(row.id);
+    }
     known = undefined;
     follow();
   });

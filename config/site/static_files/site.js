@@ -1,7 +1,8 @@
 // Behavior that all pages share. Pages work without it.
 "use strict";
 
-// Buttons with data-copy copy their value.
+// Buttons with data-copy copy their value. Pages of http:// have no clipboard.
+if (navigator.clipboard) document.documentElement.classList.add("copies");
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;

@@ -1,10 +1,18 @@
-// Refresh of a token's newest trades, while a visitor sees the page and does not use the list.
+// Refresh of a token's page while a visitor sees it: its newest trades, unless they are in use, and its market after a new
+// trade and every half minute. A chart that is in use holds still, by morphSkip of the page's head.
 "use strict";
-
-const REFRESH_MS = 5000;
-
-setInterval(() => {
-  const list = document.querySelector("#trades[data-live]");
-  const inUse = list && (list.matches(":hover") || list.contains(document.activeElement));
-  if (list && !inUse && !document.hidden) list.dispatchEvent(new CustomEvent("refresh-trades"));
-}, REFRESH_MS);
+{
+  // Shared caches keep a page for 2 seconds: a request after them has what the trade has changed.
+  const TRADES_MS = 5000, MARKET_MS = 30_000, DELAY_MS = 2100;
+  const newestTrades = () => document.querySelector("#trades[data-newest]");
+  const refresh = (part) => { if (part && !document.hidden) htmx.trigger(part, "refresh"); };
+  const refreshMarket = () => refresh(document.getElementById("figures"));
+  let newest = newestTrades()?.dataset.newest;
+  setInterval(() => refresh(document.querySelector("#trades[data-newest]:not(:hover, :focus-within)")), TRADES_MS);
+  setInterval(refreshMarket, MARKET_MS);
+  document.addEventListener("htmx:after:swap", () => {
+    const next = newestTrades()?.dataset.newest ?? newest;
+    if (next !== newest) setTimeout(refreshMarket, DELAY_MS);
+    newest = next;
+  });
+}

@@ -74,6 +74,13 @@ def test_changes_have_one_decimal(value, text):
 
 
 @pytest.mark.parametrize(
+    ("value", "name"), [(None, ""), (float("nan"), ""), (0, ""), (-0.04, ""), (0.05, ""), (0.06, "up"), (-0.06, "down")]
+)
+def test_a_change_that_is_shown_as_zero_has_no_direction(value, name):
+    assert formats.direction(value) == name
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (None, ""),

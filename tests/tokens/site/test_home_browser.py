@@ -218,6 +218,45 @@ def test_the_list_holds_still_in_use_and_counts_new_tokens(site, stream, held_by
     expect(page.locator(".notice button")).to_have_count(0)
 
 
+def test_new_tokens_are_put_in_front_of_appended_pages(site, stream):
+    page = site.page
+    stream.opened.get(timeout=30)
+    page.get_by_role("link", name="More").click()
+    expect(page.locator(".token a")).to_have_count(37)
+    before = symbols(site)
+    page.locator(".warnings summary").click()
+    rest_pointer(site)
+    TokenFactory(symbol="FIRST", deployed_at=timezone.now())
+    stream.send("token.indexed")
+    waiting = page.get_by_role("button", name="1 new token waits")
+    waiting.click()
+    expect(page.locator("tr.arrived .token a")).to_have_text(["FIRST"])
+    assert symbols(site) == ["FIRST", *before]
+    assert page.locator("details.warnings[open]").count() == 1
+    # The next one is found, too.
+    TokenFactory(symbol="SECOND", deployed_at=timezone.now())
+    stream.send("token.indexed")
+    waiting.click()
+    expect(page.locator(".token a").first).to_have_text("SECOND")
+    assert symbols(site) == ["SECOND", "FIRST", *before]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_button_covers_nothing_and_moves_nothing(site, stream, width):
+    page = site.page
+    stream.opened.get(timeout=30)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator(".token a").first.focus()
+    before = page.locator("#list").bounding_box()
+    stream.send("token.indexed")
+    button = page.get_by_role("button", name="1 new token waits")
+    expect(button).to_be_visible()
+    place, filters = button.bounding_box(), page.locator("#filters").bounding_box()
+    site.photograph(f"home-waiting-{width}")
+    assert before and place and filters and page.locator("#list").bounding_box() == before
+    assert place["y"] >= filters["y"] + filters["height"] and place["y"] + place["height"] <= before["y"]
+
+
 def test_trending_refreshes_by_time_unless_it_is_used(site):
     page = site.page
     page.clock.install()

@@ -338,6 +338,17 @@ def test_trending_is_by_the_own_score(client, settings):
     assert 'data-every="30"' in answer.text and "data-stream" not in answer.text
 
 
+@pytest.mark.parametrize("choices", ["sort=volume", "sort=market-cap&chain=8453", "sort=change", "tab=graduating"])
+def test_the_first_page_of_any_list_refreshes_by_time(client, choices):
+    for _ in range(PAGE_SIZE + 1):
+        SolanaTokenFactory() if "graduating" in choices else TokenFactory()
+    answer = client.get(f"/?{choices}")
+    assert 'data-every="30"' in answer.text and "data-stream" not in answer.text
+    following = more_link(answer)
+    assert following is None or "data-every" not in client.get(following).text
+    assert "data-every" not in client.get(f"/?{choices}&q=token").text
+
+
 def test_graduating_lists_curves_by_their_progress(client):
     TokenFactory(symbol="EVM")
     assert "Graduating" not in client.get("/").text

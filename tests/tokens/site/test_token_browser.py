@@ -1,17 +1,21 @@
 """The page of a token in a real Chromium, over HTTP."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
+from django.db.models import F
 from django.test import override_settings
 from django.utils import timezone
+from playwright.sync_api import expect
 from pytest_django import DjangoDbBlocker
 
 from tests.processes.chromium import Visit, browse_site
 from tests.processes.template_database import restore_template_rows
 from tests.tokens.market.stored_trades import make_trade
 from tests.tokens.site.token_scenes import make_minutes, make_scene
-from tokens.models import PoolTrade, Token
+from tokens.models import Candle, Market, MinuteCandle, PoolTrade, Token
+from tokens.models.candle import HOUR
 
 pytestmark = pytest.mark.django_db
 
@@ -165,6 +169,66 @@ def test_trades_are_refreshed_unless_they_are_in_use(site, token):
     page.clock.run_for(6_000)
     page.locator("#trades td", has_text="777K").wait_for()
     assert [url for url in requests if url.endswith("/trades")]
+
+
+def test_the_market_is_refreshed_after_a_trade_and_by_time(site, token):
+    page, market = site.page, Market.objects.filter(token=token)
+    page.clock.install()
+    page.goto(f"http://{site.host}{path_of(token)}?interval=1h")
+    page.locator("#unit-price").focus()
+    page.evaluate("scrollTo(0, 120)")
+    launched = page.locator("#chips time").inner_text()
+    market.update(market_cap=4_560_000.0)
+    Token.objects.filter(pk=token.pk).update(deployed_at=token.deployed_at - timedelta(hours=1))
+    Candle.objects.filter(token=token, seconds=HOUR).update(high_usd=0.0105, close_usd=0.0105)
+    page.clock.run_for(31_000)
+    expect(page.locator("#figures")).to_contain_text("$4.56M")
+    expect(page.locator("#chips time")).not_to_have_text(launched)
+    expect(page.locator("#chart svg .current text")).to_have_text("$0.0105")
+    assert page.locator("#interval-1h").get_attribute("aria-current") == "true"
+    assert page.evaluate("[document.activeElement.id, scrollY]") == ["unit-price", 120]
+    # A trade brings its market before the half minute is over.
+    market.update(market_cap=7_890_000.0)
+    make_trade(token, block=1_000_002, at=timezone.now(), amount_token=888 * 10**21)
+    page.clock.run_for(6_000)
+    page.locator("#trades td", has_text="888K").wait_for()
+    page.clock.run_for(3_000)
+    expect(page.locator("#figures")).to_contain_text("$7.89M")
+    assert_clean(site)
+
+
+@pytest.mark.parametrize("held_by", ["pointer", "table"])
+def test_a_chart_in_use_holds_still_while_figures_change(site, token, held_by):
+    page = site.page
+    page.clock.install()
+    page.reload()
+    if held_by == "pointer":
+        page.locator("#chart svg").hover()
+    else:
+        page.get_by_text("As a table").press("Enter")
+        page.mouse.move(2, 2)
+    before = page.locator("#chart svg").inner_html()
+    Market.objects.filter(token=token).update(market_cap=F("market_cap") * 2)
+    figures = page.locator("#figures").inner_text()
+    MinuteCandle.objects.filter(token=token).update(high_usd=F("high_usd") * 2, close_usd=F("high_usd") * 2)
+    page.clock.run_for(31_000)
+    expect(page.locator("#figures")).not_to_have_text(figures, use_inner_text=True)
+    assert page.locator("#chart svg").inner_html() == before
+    if held_by == "table":
+        page.get_by_text("As a table").press("Enter")
+    page.mouse.move(2, 2)
+    page.clock.run_for(31_000)
+    page.wait_for_function("before => document.querySelector('#chart svg').innerHTML !== before", arg=before)
+
+
+def test_buttons_that_need_scripts_are_shown_with_scripts_only(site, token):
+    expect(site.page.locator("[data-copy]").first).to_be_visible()
+    plain = site.page.context.browser.new_context(java_script_enabled=False)
+    page = plain.new_page()
+    page.goto(f"http://{site.host}{path_of(token)}")
+    expect(page.locator("[data-copy]").first).to_be_attached()
+    expect(page.locator("[data-copy]").filter(visible=True)).to_have_count(0)
+    plain.close()
 
 
 @pytest.mark.parametrize("width", [1280, 1024, 700, 545, 390, 353, 320])

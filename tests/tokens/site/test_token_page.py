@@ -360,7 +360,7 @@ class TestTrades:
             text = answer.text
             amounts += re.findall(r'<td class="number">([0-9.]+M)</td>', text)
             more = re.search(r'id="trades-more" rel="next" href="([^"]*)"', text)
-            assert ("data-live" in text) is (len(amounts) == 25)
+            assert ("data-newest" in text) is (len(amounts) == 25)
             path = more and more[1]
         assert len(amounts) == 48 and len(set(amounts)) == 48
 

@@ -19,6 +19,8 @@ TRADES_SHOWN = 25
 class ListedTrade:
     """A trade in whole units; `trader` is empty where only logs were read."""
 
+    # Its place on the chain.
+    position: int
     at: datetime
     is_buy: bool
     is_conversion: bool
@@ -56,6 +58,7 @@ def read_trades(token: Token, parameters: Mapping[str, str]) -> TradeList:
 def _row(trade: dict[str, Any], token: Token, *, decimals: int) -> ListedTrade:
     trader = trade["trader"] or ""
     return ListedTrade(
+        position=trade["id"],
         at=trade["at"],
         is_buy=trade["side"] == "buy",
         is_conversion=bool(trader) and trader == token.locker_address,
