@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("helm_python") else ["test_chart.py", "test_compose_proxy.py"]
+collect_ignore = [] if find_spec("helm_python") else ["test_chart.py", "test_compose_proxy.py", "test_image.py"]

@@ -17,6 +17,7 @@ from development.devchain.anvil import CHAIN_ID, DEPLOYER, DEPLOYER_KEY
 from development.devchain.deploy_contracts import DevelopmentContracts
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.devchain_tests import OTHER, SENDER, let_pass
+from tests.processes.waiting import wait_for
 from tests.rows import launch_requests as orders
 from tests.rows.factories import DeploymentFactory
 from tokens import models
@@ -275,10 +276,15 @@ def test_a_start_that_was_dropped_is_started_again_once(fetch, own_launchpad):
     assert (row.status, row.presale_id) == ("submitted", None)
     # The bytes that were signed are sent to the node again.
     models.SignedTransaction.objects.update(sent_at=None)
-    watch_chain(CHAIN_ID)
-    watch_chain(CHAIN_ID)
-    row.refresh_from_db()
-    assert (row.status, row.presale_id, row.attempts) == ("mined", started, 1)
+
+    def is_mined_again():
+        watch_chain(CHAIN_ID)
+        row.refresh_from_db()
+        return row.status == "mined"
+
+    # The node mines what it accepts a moment after its response.
+    wait_for(is_mined_again)
+    assert (row.presale_id, row.attempts) == (started, 1)
     assert fetch(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
 
 
