@@ -111,7 +111,14 @@ def chown_tree(directory: Path) -> None:
 
 
 def _is_reachable(directory: Path) -> bool:
-    """Return whether the servers' user can enter the directory, or what exists of the path to it."""
+    """Return whether the servers' user can enter the directory, or what exists of the path to it.
+
+    Its group may enter what `close_directory` has closed: a directory within it stays the servers' home.
+    """
     return os.geteuid() != 0 or all(
-        path.stat().st_mode & stat.S_IXOTH for path in (directory, *directory.parents) if path.exists()
+        _can_enter(path.stat()) for path in (directory, *directory.parents) if path.exists()
     )
+
+
+def _can_enter(found: os.stat_result) -> bool:
+    return bool(found.st_mode & stat.S_IXOTH or (found.st_gid == server_user() and found.st_mode & stat.S_IXGRP))

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import redis
 
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
-from development.servers.unprivileged import server_user
+from development.servers.unprivileged import close_directory, server_home, server_user
 from tests.processes.service_processes import command_line
 from tests.processes.waiting import wait_for
 
@@ -389,6 +390,19 @@ def test_data_that_root_owned_are_found_again_where_the_servers_can_reach_them(n
     assert redis.Redis.from_url(addresses["valkey"]).ping()
     place.leave()
     shutil.rmtree(home)
+
+
+@as_root
+def test_servers_stay_where_they_are_when_the_directory_above_is_closed() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        local = Path(place) / ".local"
+        local.mkdir()
+        before = server_home(local / "test")
+        close_directory(local, local)
+        assert server_home(local / "test") == before == local / "test"
+        local.chmod(0o700)
+        assert server_home(local / "test").parent == Path("/var/lib/launchboard")
 
 
 @as_root
