@@ -1,4 +1,4 @@
-"""Heartbeats of processes without a port: files whose times `deploy/check` compares with the clock.
+"""Heartbeats of processes without a port: `deploy/check` compares the times of files with the clock.
 
 Without HEARTBEAT_DIR there are none. The loops of a process have a file each, and a process is alive while all of its
 files are fresh. No file depends on another server: an outage must not make an orchestrator restart the processes that

@@ -131,5 +131,5 @@ def _last_messages(messages: IO[bytes]) -> str:
 
 
 def arguments_for(option: str, values: Sequence[str]) -> list[str]:
-    """Return the arguments of a repeatable option whose values are patterns, each quoted to match only itself."""
+    """Return the arguments of a repeatable option that takes patterns, each value quoted to match only itself."""
     return [f'--{option}="{value.replace(chr(34), chr(34) * 2)}"' for value in values]

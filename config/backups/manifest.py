@@ -36,7 +36,7 @@ class Manifest:
     secrets: Mapping[str, str]
 
     def changed_secrets(self) -> list[str]:
-        """Return the settings whose value differs from that at the backup."""
+        """Return the settings with another value than at the backup."""
         now = secret_digests()
         return [name for name, digest in self.secrets.items() if now.get(name) != digest]
 

@@ -52,7 +52,7 @@ def request_scope(request_id: str) -> Iterator[None]:
 
 
 class RequestThreadPool(ThreadPoolExecutor):
-    """Thread pool whose work has the request id of the thread that submitted it."""
+    """Thread pool that runs work with the request id of the submitting thread."""
 
     def submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs

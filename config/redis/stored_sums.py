@@ -17,7 +17,7 @@ from config.redis.connection import PREFIX, redis_client
 _KEY = f"{PREFIX}sums"
 STORE_SECONDS = 5.0
 
-# Process whose sums are stored: a fork has no thread of its parent.
+# Ids of processes that store their sums: a fork has no thread of its parent.
 _storing: set[int] = set()
 
 

@@ -42,8 +42,8 @@ def ranking_settings(given: Mapping[str, str]) -> dict[str, str]:
 
 def leaderboard_greeting(address: str, *, are_samples: bool) -> str:
     """Return the greeting's line about the leaderboard."""
-    whose = "SAMPLE DATA of made-up agents" if are_samples else "of agents that partners report on"
-    return f"  Rankings          {address}/api/droid/leaderboard  ({whose})"
+    source = "SAMPLE DATA of made-up agents" if are_samples else "of agents that partners report on"
+    return f"  Rankings          {address}/api/droid/leaderboard  ({source})"
 
 
 def main() -> NoReturn:

@@ -149,7 +149,7 @@ def test_chinese_has_its_own_punctuation_and_spaces():
 def test_german_has_its_own_spaces_and_spellings():
     for _, text in sources_and_texts("de"):
         assert not re.search(r"[\w)] ?%%|\bIds?\b", text), text
-        # Nobody is addressed; a sentence may begin with a pronoun.
+        # Texts do not address the reader; a sentence may begin with a pronoun.
         assert not re.search(r"\b(?:du|deine?)\b|[\w,] (?:Sie|Ihre?)\b", text), text
         assert '"' not in re.sub(r"<.*?>", "", text), text
 
