@@ -86,8 +86,11 @@ class Ground:
 @contextmanager
 def ground(place: Path, *, block_time: float) -> Iterator[Ground]:
     """Yield servers in a directory, a node with a fixed block time, contracts, and an empty database."""
-    with servers(place) as (postgres, valkey), run_anvil(block_time=block_time) as rpc_url:
+    chain = place / "chain.json"
+    # A node with a block time once kept one of these transactions pending until the timeout.
+    with run_anvil(state=chain) as rpc_url:
         deployment = deploy_contracts(rpc_url, chains_file=place / "chains.toml")
+    with servers(place) as (postgres, valkey), run_anvil(state=chain, block_time=block_time) as rpc_url:
         environment = dict(os.environ) | {
             "CHAINS_FILE": str(place / "chains.toml"),
             "SECRET_KEY": secrets.token_urlsafe(50),
