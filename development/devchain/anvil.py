@@ -29,11 +29,11 @@ STATES = 10_000
 # Start timeout; a start takes about 0.1 s on an idle machine.
 START_SECONDS = 30.0
 _HERE = Path(__file__).resolve().parent
-# package.json pins the binary for x86-64 Linux, the only tested one; elsewhere ANVIL names one.
+# npm installs the binary for this system of those that package.json pins; that for x86-64 Linux is the tested one.
 _BINARIES = "node_modules/@foundry-rs/anvil-*/bin/anvil"
 _NOT_INSTALLED = (
-    "anvil is not installed: run `npm ci --ignore-scripts` in devchain/; on other systems than x86-64 Linux, install "
-    "Foundry's anvil and put its path into the variable ANVIL"
+    "anvil is not installed: run `npm ci --ignore-scripts` in devchain/; on systems other than "
+    "Linux and macOS, install Foundry's anvil and put its path into the variable ANVIL"
 )
 # Another process may take the free port before anvil binds it.
 _ATTEMPTS = 5
