@@ -1,6 +1,6 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
 .PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext promtool \
-	deploy-programs messages screenshots lint lock sbom image contracts clean
+	deploy-programs messages screenshots lint lock sbom licences audit image contracts clean
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -95,7 +95,7 @@ messages: .venv/installed-dev gettext
 	$(BIN)/python manage.py makemessages $(if $(NEW),--locale $(NEW),--all) --no-obsolete --add-location file \
 		$(addprefix --ignore ,admin operators accounts pretokens benchmarks development docs tests .venv node_modules .local)
 	@for texts in config/site/locale/*/LC_MESSAGES/django.po; do \
-		sed -i '/^"POT-Creation-Date:/d' $$texts && msgfmt --check-format --output-file $${texts%.po}.mo $$texts || exit 1; \
+		sed -i.former '/^"POT-Creation-Date:/d' $$texts && rm $$texts.former && msgfmt --check-format --output-file $${texts%.po}.mo $$texts || exit 1; \
 	done
 
 # Renews the pictures of docs/operators.md and docs/site.md by tests.
@@ -122,9 +122,23 @@ lock: .venv/uv
 sbom: .venv/installed-deploy
 	@$(BIN)/python -W ignore -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible --output-file sbom.cdx.json requirements.txt
 
+# Writes the tables of packages in docs/licences.md.
+licences: .venv/installed-deploy
+	$(BIN)/python -m development.licences
+
+# Compares the pinned packages with published advisories, which needs the registries' own services. A package that could
+# not be looked up is a failure. Upgrade what is reported by `make lock`.
+audit: .venv/installed-deploy
+	for name in requirements-uv requirements requirements-watching requirements-dev requirements-deploy; do \
+		$(BIN)/pip-audit --strict --disable-pip --requirement $$name.txt || exit 1; \
+	done
+	cd development/devchain && npm audit
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+
 # Builds the image for each process of the Procfile, which needs Docker with BuildKit.
 image:
-	docker build --tag launchboard:$(or $(TAG),latest) --build-arg VERSION=$(TAG) --build-arg REVISION=$$(git rev-parse HEAD) .
+	docker build --tag launchboard:$(or $(TAG),latest) --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
 
 # Compiles the development chain's contracts into development/devchain/artifacts.
 contracts: development/devchain/node_modules/installed

