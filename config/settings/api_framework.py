@@ -1,7 +1,7 @@
 """Settings of Django REST framework, drf-spectacular and django-cors-headers that no operator changes."""
 
 # As in pyproject.toml.
-SERVICE_VERSION = "0.1.0"
+SERVICE_VERSION = "0.2.0"
 
 VIEWS = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
