@@ -8,6 +8,7 @@ Django REST framework passes every exception of an API view to `exception_handle
 
 import logging
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -129,10 +130,25 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Handle 500 for Django; the traceback is already logged."""
-    if not _is_json_path(request):
+    """Handle exceptions for Django: 503 for an outage, such as one of the database, 500 for a bug.
+
+    Django logs the traceback.
+    """
+    # Django calls this while it handles the exception.
+    error = _as_api_exception(sys.exception() or InternalError())
+    if not isinstance(error, ServiceUnavailableError):
+        error = InternalError()
+    if _is_json_path(request):
+        response = json_error(str(error.detail), status_code=error.status_code)
+    elif isinstance(error, InternalError):
         return defaults.server_error(request)
-    return json_error(InternalError.default_detail, status_code=status.HTTP_500_INTERNAL_SERVER_ERROR)
+    else:
+        response = HttpResponse(
+            f"<!doctype html><title>{error.detail}</title><h1>{error.detail}</h1>", status=error.status_code
+        )
+    for name, value in _headers(error).items():
+        response[name] = value
+    return response
 
 
 def json_error(text: str, *, status_code: int) -> HttpResponse:

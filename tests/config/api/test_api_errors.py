@@ -124,6 +124,10 @@ def failing_page(request):
     raise ZeroDivisionError("secret of the house")
 
 
+def page_without_database(request):
+    raise OperationalError("connection to server at 10.0.0.7 failed")
+
+
 urlpatterns = [
     endpoint("api/raise/<str:name>", Raising.as_view()),
     endpoint("api/validate", Validating.as_view()),
@@ -131,6 +135,9 @@ urlpatterns = [
     endpoint("api/query", Querying.as_view()),
     endpoint("api/keyed", Keyed.as_view()),
     path("api/failing-page", failing_page),
+    path("api/page-without-database", page_without_database),
+    path("failing-page", failing_page),
+    path("page-without-database", page_without_database),
     # Patterns with a language are allowed in the root URLconf only.
     *all_patterns,
 ]
@@ -348,6 +355,21 @@ def test_a_message_repeats_no_long_value(api):
 
 def test_it_answers_a_failure_outside_of_the_framework_with_json(api):
     assert refused(api.get("/api/failing-page"), 500) == {"error": "Internal server error"}
+
+
+def test_it_answers_an_outage_outside_of_the_framework_with_503(api):
+    response = api.get("/api/page-without-database")
+    assert refused(response, 503) == {"error": "Service is temporarily unavailable"}
+    assert (response["Retry-After"], response["Cache-Control"]) == ("5", "no-store")
+
+
+def test_a_page_without_the_database_is_an_outage_and_no_bug(api):
+    response = api.get("/page-without-database")
+    assert (response.status_code, response["Retry-After"], response["Cache-Control"]) == (503, "5", "no-store")
+    assert response["Content-Type"] == "text/html; charset=utf-8"
+    assert "temporarily unavailable" in response.content.decode() and "10.0.0.7" not in response.content.decode()
+    response = api.get("/failing-page")
+    assert (response.status_code, "Retry-After" in response.headers) == (500, False)
 
 
 def test_it_leaves_pages_to_people(api):
