@@ -6,13 +6,15 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import requests
 from django.db import connection
 
 from tests.processes.own_environment import database_url
+from tests.processes.service_processes import HOST
 from tests.processes.waiting import wait_for
 from tests.upgrade.former_version import MissingVersionError, former_version
 from tests.upgrade.lock_watch import watch_locks
-from tests.upgrade.rolling_service import UPGRADE, Proxy
+from tests.upgrade.rolling_service import UPGRADE, Proxy, run_proxy
 from tests.upgrade.upgrade_run import Plan, run
 
 pytestmark = pytest.mark.slow
@@ -59,6 +61,17 @@ def test_only_503_with_retry_after_is_no_failure(tmp_path):
     proxy = Proxy(directory=tmp_path, port=0, ports={})
     assert proxy.failures() == failed
     assert proxy.statuses() == {"200": 2, "404": 1, "500": 1, "502": 1, "503": 2, "504": 1}
+
+
+def test_the_proxy_answers_503_with_retry_after_without_processes(tmp_path):
+    with run_proxy(tmp_path / "proxy") as proxy:
+        # nginx listens before it opens its log.
+        wait_for((proxy.directory / "access.log").exists)
+        url = f"http://{HOST}:{proxy.port}/api/tokens"
+        answers = [requests.post(url, json={}, timeout=60), requests.get(f"{url}/stream", timeout=60)]
+    for response in answers:
+        assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+        assert response.json() == {"error": "Service is temporarily unavailable"}
 
 
 def test_a_missing_version_is_named(tmp_path):
