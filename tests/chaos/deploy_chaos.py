@@ -116,8 +116,8 @@ def servers(place: Path, *, is_valkey_durable: bool = True) -> Iterator[tuple[Ow
     """Yield a PostgreSQL and a Valkey of one's own, which recover their data after a kill if they are durable."""
     # Root's servers run under another id, which must reach its directories.
     place.chmod(0o711)
-    (place / "postgres").mkdir()
-    (place / "valkey").mkdir()
+    (place / "postgres").mkdir(exist_ok=True)
+    (place / "valkey").mkdir(exist_ok=True)
     postgres = OwnPostgres(place / "postgres")
     try:
         valkey = OwnServer(place / "valkey", durable=is_valkey_durable)

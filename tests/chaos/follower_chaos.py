@@ -66,6 +66,8 @@ class Plan:
     kills: int
     reorgs: int
     seed: int = 1
+    # Pause of the driver while no launch is due.
+    pause_seconds: float = _PAUSE_SECONDS
     longest_life: float = 3.0
     # Timeout of the follower's end.
     timeout: float = 120.0
@@ -163,7 +165,7 @@ class ChainDriver:
         if self.launched < due:
             self._launch(min(self.rng.randrange(1, _BATCH + 1), due - self.launched))
         else:
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(self.plan.pause_seconds)
         if self.rng.random() < 0.3:
             self._change()
         if self.blocks and self.rng.random() < 0.7:

@@ -20,9 +20,9 @@ BROADCAST = "eth_sendRawTransaction"
 
 
 class Gate:
-    """Block for the calls of one method, before the node gets them or before its response is returned."""
+    """Block for the calls of one method, or of all if it is None, before the node gets them or before its response."""
 
-    def __init__(self, method: str, *, answered: bool, most: int | None) -> None:
+    def __init__(self, method: str | None, *, answered: bool, most: int | None) -> None:
         self.method, self.answered, self._most = method, answered, most
         # Calls that are or were blocked.
         self.held: list[Any] = []
@@ -44,7 +44,7 @@ class Gate:
 
     def pass_through(self, calls: list[Any]) -> None:
         """Block, if one of the calls is of this method. Raises NoResponseError where they are dropped."""
-        meant = [call for call in calls if call["method"] == self.method]
+        meant = [call for call in calls if self.method in (None, call["method"])]
         if not meant or self._opened.is_set() or self._most is not None and len(self.held) >= self._most:
             return
         self.held += meant
@@ -117,9 +117,10 @@ class FaultyNode:
                     gate.lose()
 
     @contextmanager
-    def gate(self, method: str, *, answered: bool = False, most: int | None = None) -> Iterator[Gate]:
+    def gate(self, method: str | None, *, answered: bool = False, most: int | None = None) -> Iterator[Gate]:
         """Block calls of the method, before the node gets them or after its response; open the gate at the end.
 
+        All calls are blocked if it is None.
         Only the first `most` of them are blocked, and later ones pass, if it is set.
         """
         gate = Gate(method, answered=answered, most=most)

@@ -3,9 +3,12 @@
 import shutil
 import signal
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
+
+import psutil
 
 from development.servers.programs import Postgres
 from development.servers.unprivileged import chown_tree
@@ -88,7 +91,26 @@ class OwnPostgres:
         self._process.send_signal(signal.SIGQUIT)
         self._process.wait()
 
+    def suspend(self) -> None:
+        """Suspend all its processes: it accepts connections and statements, and does not respond."""
+        self._signal_all(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Resume its processes, which then respond to what they received meanwhile."""
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        server = psutil.Process(self._process.pid)
+        # The postmaster first when it stops: it starts no session then.
+        for process in (server, *server.children()):
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+
+    def has_ended(self) -> bool:
+        """Return whether it has ended by itself."""
+        return self._process.poll() is not None
+
     def stop(self) -> None:
-        """End it for good."""
+        """End its sessions and then itself, as `pg_ctl stop --mode fast` does."""
         self._process.send_signal(signal.SIGINT)
         self._process.wait()

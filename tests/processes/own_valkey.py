@@ -31,6 +31,10 @@ class OwnServer:
         """End it as `kill -9` does."""
         self.stop(signal.SIGKILL)
 
+    def has_ended(self) -> bool:
+        """Return whether it has ended by itself."""
+        return self._process.poll() is not None
+
     def suspend(self) -> None:
         """Suspend the process: it still accepts connections and commands, and does not respond."""
         self._process.send_signal(signal.SIGSTOP)

@@ -121,6 +121,7 @@ class RollingService:
     # Longest time from SIGTERM to the end of a process by name, in seconds, and exit statuses other than 0.
     stop_seconds: dict[str, float] = field(default_factory=dict)
     statuses: list[str] = field(default_factory=list)
+    _ended_at: dict[str, float] = field(default_factory=dict)
 
     def start_all(self, version: Version) -> None:
         """Start all processes, and wait until the proxy forwards to them."""
@@ -142,6 +143,20 @@ class RollingService:
             wait_for(lambda: self._is_ready(name, place=1))
             self.proxy.exchange(name)
         self._stop(former)
+
+    def start_standby(self, name: str, version: Version) -> None:
+        """Start a second process at the other port, the backup of the proxy, and wait until it responds."""
+        self.running[f"{name} standby"] = self._start(name, version, place=1)
+        wait_for(lambda: self._is_ready(name, place=1))
+
+    def restart_ended(self, delay: float) -> None:
+        """Start the processes that ended at least `delay` seconds ago, as a supervisor does."""
+        now = time.monotonic()
+        for name, running in self.running.items():
+            if running.process.poll() is None:
+                self._ended_at.pop(name, None)
+            elif now - self._ended_at.setdefault(name, now) >= delay:
+                running.start()
 
     def stop_all(self) -> None:
         """Stop all processes."""

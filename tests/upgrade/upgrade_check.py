@@ -58,7 +58,6 @@ def judge(evidence: Evidence) -> list[str]:
             *event_check.judge_deliveries(evidence.targets, found, {}),
             *_judge_requests(evidence, connection),
             *_judge_streams(evidence, connection),
-            *_judge_log(evidence.log),
         ]
 
 
@@ -95,7 +94,8 @@ def _judge_streams(evidence: Evidence, connection: "psycopg.Connection[Any]") ->
             yield f"stream {number} has {len(received)} events of {len(published)}, repeated: {repeated}, {missing}"
 
 
-def _judge_log(log: Path) -> Iterator[str]:
+def judge_log(log: Path) -> Iterator[str]:
+    """Yield the errors in the log of the processes."""
     for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         if _ERROR.search(line):
             yield f"log: {line}"

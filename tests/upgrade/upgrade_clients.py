@@ -62,6 +62,8 @@ class Clients:
     # The longest time until a response by kind, in seconds.
     slowest: dict[str, float] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    # Of each response the kind, the time of its end by time.monotonic(), and its status; 0 without a response.
+    responses: list[tuple[str, float, int]] = field(default_factory=list)
     _is_over: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -180,5 +182,6 @@ class Clients:
 
     def _count(self, kind: str, status: int, seconds: float) -> None:
         with self._lock:
+            self.responses.append((kind, time.monotonic(), status))
             (self.successes if status == 200 else self.retried)[kind] += 1
             self.slowest[kind] = max(self.slowest.get(kind, 0.0), round(seconds, 2))
