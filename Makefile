@@ -1,6 +1,6 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
-.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext promtool \
-	deploy-programs messages screenshots lint lock sbom licences audit image contracts clean
+.PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext \
+	promtool deploy-programs messages screenshots lint lock sbom licences audit image contracts clean load-and-faults
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -55,6 +55,10 @@ event-chaos: .venv/installed-dev
 # Upgrades from the last version to this one under load and returns, with a million tokens.
 upgrade-under-load: .venv/installed-dev development/devchain/node_modules/installed nginx
 	$(BIN)/python -m benchmarks.chaos.upgrade_under_load
+
+# Half an hour at half of the measured ceiling, while each minute something ends or stalls. Root makes disks full, too.
+load-and-faults: .venv/installed-dev development/devchain/node_modules/installed nginx
+	$(BIN)/python -m benchmarks.chaos.load_and_faults
 
 # Finds programs of Debian on the PATH, or as root installs their package: package, condition, and a text for failures.
 define debian

@@ -1,0 +1,88 @@
+"""Half of the measured ceiling for half an hour, while each minute something ends or stalls.
+
+    python -m benchmarks.chaos.load_and_faults [--minutes 30] [--every 60] [--keep]
+
+All processes of the Procfile run behind nginx by docs/nginx.conf, two of web, with a PostgreSQL, a Valkey, a node and
+providers of their own. Exits with code 1 where a response is a failure but 503 with Retry-After, a kind of request
+needs longer than five seconds after a fault, something is missing or was made twice, or the memory of a process grew.
+The processes' output is in `.local/faults.log`. Only root can make disks full.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks.chaos.deploy_chaos import redirect_output
+from benchmarks.results import keep
+from config.environment.variables import BASE_DIR
+from tests.faults.fault_run import FaultOutcome, FaultPlan, run
+
+_LONGEST_RECOVERY_SECONDS = 5.0
+# Errors that are printed.
+_PRINTED = 50
+
+
+def main() -> None:
+    """Run it, print the outcome, and store it with `--keep`."""
+    options = _options()
+    plan = FaultPlan(
+        tokens=options.tokens,
+        launches=max(20, round(10 * options.minutes)),
+        trades=1,
+        readers=1,
+        interval=1.0,
+        chain_interval=1.0,
+        timeout=600.0,
+        faults=max(1, round(options.minutes * 60 / options.every)),
+        every=options.every,
+        lasting=options.lasting,
+        ceiling_seconds=options.ceiling_seconds,
+    )
+    load = os.getloadavg()[0]
+    log = BASE_DIR / ".local" / "faults.log"
+    with redirect_output(log), tempfile.TemporaryDirectory() as place:
+        try:
+            outcome = run(Path(place), plan)
+        finally:
+            # Behind that of migrations and servers.
+            with (Path(place) / "service.log").open("rb") as output, log.open("ab") as whole:
+                shutil.copyfileobj(output, whole)
+    result = asdict(outcome) | {"wrong": len(outcome.wrong)}
+    print(json.dumps(result | {"faults": None}, indent=2))
+    print(_table(outcome))
+    print("\n".join([*outcome.wrong[:_PRINTED], *outcome.grown]) or "nothing failed, was lost, was made twice, or grew")
+    if options.keep:
+        keep("load_and_faults", {"options": " ".join(sys.argv[1:]), "load at start": round(load, 1)} | result)
+    sys.exit(1 if outcome.wrong or outcome.grown or outcome.worst_recovery() > _LONGEST_RECOVERY_SECONDS else 0)
+
+
+def _table(outcome: FaultOutcome) -> str:
+    lines = [
+        "| fault | times | seconds | responses | 503 | failed | recovery s | of |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in outcome.faults.items():
+        slowest = ", ".join(f"never: {kind}" for kind in row.unrecovered) or (row.slowest_kind if row.recovery else "")
+        numbers = (row.times, row.seconds, row.requests, row.refused, row.failed, row.recovery)
+        lines.append(f"| {name} | {' | '.join(map(str, numbers))} | {slowest} |")
+    return "\n".join(lines)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--every", type=float, default=60.0, help="seconds between two faults")
+    parser.add_argument("--lasting", type=float, default=10.0, help="seconds of a fault that lasts")
+    parser.add_argument("--ceiling-seconds", type=float, default=30.0, help="seconds of the measurement of the ceiling")
+    parser.add_argument("--tokens", type=int, default=2_000, help="sample tokens in the database")
+    parser.add_argument("--keep", action="store_true", help="store the outcome in benchmarks/results")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Faults of a whole service, by name: what ends or stalls, and what puts it right."""
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from development.standins.http_server import Mode, StandIn
+from tests.processes.own_postgresql import OwnPostgres
+from tests.processes.own_valkey import OwnServer
+from tests.upgrade.loaded_service import LoadedService
+from tests.upgrade.rolling_service import RollingService
+
+# Longer than any timeout of a provider.
+_STALL_SECONDS = 30.0
+# Size of each server's file system in bytes: PostgreSQL keeps up to a gigabyte of WAL.
+_POSTGRES_BYTES, _VALKEY_BYTES = 4 * 2**30, 2**29
+
+
+@dataclass(frozen=True)
+class Disk:
+    """File system of a server in memory, of a size of its own."""
+
+    place: Path
+    size: int
+
+    def fill(self) -> None:
+        """Leave no free block: writes fail with ENOSPC. Data stay as they are."""
+        found = os.statvfs(self.place)
+        self._mount(f"remount,size={(found.f_blocks - found.f_bfree) * found.f_frsize}")
+
+    def free(self) -> None:
+        """Give it its size back."""
+        self._mount(f"remount,size={self.size}")
+
+    @contextmanager
+    def mounted(self) -> Iterator["Disk"]:
+        """Mount it while the block runs. Only root may."""
+        self.place.mkdir()
+        self._mount(f"size={self.size}")
+        try:
+            yield self
+        finally:
+            subprocess.run([_program("umount"), "--lazy", self.place], check=True)
+
+    def _mount(self, options: str) -> None:
+        subprocess.run([_program("mount"), "-t", "tmpfs", "-o", options, "tmpfs", self.place], check=True)
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    assert found, f"{name} is missing"
+    return found
+
+
+def server_disks(place: Path) -> tuple[Disk, Disk]:
+    """Return those of PostgreSQL and Valkey in the directory of a run."""
+    return Disk(place / "postgres", _POSTGRES_BYTES), Disk(place / "valkey", _VALKEY_BYTES)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that ends or stalls, and what puts it right; a fault that lasts does so for some seconds."""
+
+    begin: Callable[[], object]
+    end: Callable[[], object] = lambda: None
+    lasts: bool = False
+
+
+def all_faults(
+    ground: LoadedService, market: StandIn, disks: tuple[Disk, Disk] | None, rng: random.Random
+) -> dict[str, Fault]:
+    """Return the faults by name, in an order that takes subjects in turns; those of disks if there are some."""
+    service, postgres, valkey, node = ground.service, ground.postgres, ground.valkey, ExitStack()
+    faults = {
+        "PostgreSQL restarted": Fault(postgres.stop, postgres.start),
+        "web killed": _killed(service, "web"),
+        "Valkey restarted": Fault(valkey.stop, valkey.start),
+        "worker killed": _killed(service, "worker"),
+        "PostgreSQL frozen": Fault(postgres.suspend, postgres.resume, lasts=True),
+        "follower killed": _killed(service, "follower"),
+        "node hung": Fault(lambda: node.enter_context(ground.node.gate(None)), node.close, lasts=True),
+        "events killed": _killed(service, "events"),
+        "providers down": Fault(
+            lambda: _behave(Mode.FAIL, market, ground.issuer),
+            lambda: _behave(Mode.OK, market, ground.issuer),
+            lasts=True,
+        ),
+        "stream killed": _killed(service, "stream"),
+        "Valkey frozen": Fault(valkey.suspend, valkey.resume, lasts=True),
+        "web worker killed": Fault(lambda: service.running["web"].kill_child(rng)),
+        "providers stalled": Fault(
+            lambda: _behave(Mode.STALL, market, ground.issuer),
+            lambda: _behave(Mode.OK, market, ground.issuer),
+            lasts=True,
+        ),
+        "beat killed": _killed(service, "beat"),
+    }
+    if disks:
+        faults["PostgreSQL's disk full"] = Fault(disks[0].fill, lambda: _free(disks[0], postgres), lasts=True)
+        faults["Valkey's disk full"] = Fault(disks[1].fill, lambda: _free(disks[1], valkey), lasts=True)
+    return faults
+
+
+def _killed(service: RollingService, name: str) -> Fault:
+    return Fault(lambda: service.running[name].kill())
+
+
+def _behave(mode: Mode, *providers: StandIn) -> None:
+    for provider in providers:
+        provider.behave(mode, seconds=_STALL_SECONDS)
+
+
+def _free(disk: Disk, server: OwnPostgres | OwnServer) -> None:
+    disk.free()
+    if server.has_ended():
+        server.start()

@@ -1,0 +1,84 @@
+"""Result of a run by fault: responses, failures, and the time until each kind of request succeeds again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+# So many successes of a kind in sequence are a recovery.
+_RECOVERED = 5
+
+
+class Response(NamedTuple):
+    """A response of any client: its kind, when it was complete, its status, 0 if there was none, and whether it is 503.
+
+    `is_refusal` is only true with Retry-After.
+    """
+
+    kind: str
+    ended: float
+    status: int
+    is_refusal: bool
+
+
+class Span(NamedTuple):
+    """A fault by name, from its begin to its end by time.monotonic()."""
+
+    name: str
+    began: float
+    ended: float
+
+
+@dataclass
+class FaultRow:
+    """What one kind of fault did, over all times that it occurred."""
+
+    times: int = 0
+    # Its longest duration in seconds.
+    seconds: float = 0.0
+    requests: int = 0
+    refused: int = 0
+    failed: int = 0
+    # Seconds from the end of the fault to the recovery of the slowest kind of request, and that kind.
+    recovery: float = 0.0
+    slowest_kind: str = ""
+    # Kinds without a recovery before the next fault.
+    unrecovered: list[str] = field(default_factory=list)
+
+
+def count_by_fault(spans: Sequence[Span], responses: Iterable[Response], *, until: float) -> dict[str, FaultRow]:
+    """Return a row for each kind of fault; a response belongs to the fault that began before it was complete."""
+    ordered = sorted(responses, key=lambda response: response.ended)
+    rows: dict[str, FaultRow] = {}
+    for number, span in enumerate(spans):
+        after = spans[number + 1].began if number + 1 < len(spans) else until
+        own = [response for response in ordered if span.began <= response.ended < after]
+        row = rows.setdefault(span.name, FaultRow())
+        row.times += 1
+        row.seconds = max(row.seconds, round(span.ended - span.began, 1))
+        row.requests += len(own)
+        row.refused += sum(response.is_refusal for response in own)
+        row.failed += sum(response.status != 200 and not response.is_refusal for response in own)
+        for kind in sorted({response.kind for response in own}):
+            seconds = recovery_seconds([response for response in own if response.kind == kind], span.ended)
+            if seconds is None:
+                row.unrecovered.append(kind)
+            elif seconds >= row.recovery:
+                row.recovery, row.slowest_kind = round(seconds, 2), kind
+    return rows
+
+
+def recovery_seconds(responses: Sequence[Response], ended: float) -> float | None:
+    """Return the seconds from the end of a fault to the first of five successes in sequence; None without them.
+
+    Where nothing fails after the end, it is 0: requests of a rare kind may just not have been sent yet.
+    """
+    after = [response for response in responses if response.ended >= ended]
+    if all(response.status == 200 for response in after):
+        return 0.0
+    run: list[Response] = []
+    for response in after:
+        run = [*run, response] if response.status == 200 else []
+        if len(run) == _RECOVERED:
+            return run[0].ended - ended
+    # Fewer remain before the next fault.
+    return run[0].ended - ended if run else None

@@ -1,0 +1,75 @@
+"""Memory of the service's processes while they run: PSS, so that pages that several share count once."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from statistics import linear_regression, median
+from typing import NamedTuple
+
+import psutil
+
+from tests.processes.service_processes import Service
+
+
+class Growth(NamedTuple):
+    """Memory of a process with its children in MB: medians of the first and last quarter, and MB an hour.
+
+    The slope is that of the straight line through all samples.
+    """
+
+    first: float
+    last: float
+    slope: float
+
+
+class MemoryWatch:
+    """Samples of the memory by the name of the process, as (time.monotonic(), MB)."""
+
+    def __init__(self, running: Callable[[], Mapping[str, Service]]) -> None:
+        self.samples: dict[str, list[tuple[float, float]]] = {}
+        self._running = running
+
+    @contextmanager
+    def watching(self, seconds: float) -> Iterator[None]:
+        """Take a sample of each process every so many seconds while the block runs."""
+        is_over = threading.Event()
+
+        def sample() -> None:
+            while not is_over.wait(seconds):
+                for name, running in list(self._running().items()):
+                    if (found := proportional_set_size(running.process.pid)) is not None:
+                        self.samples.setdefault(name, []).append((time.monotonic(), found))
+
+        thread = threading.Thread(target=sample)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+    def growth(self, *, since: float) -> dict[str, Growth]:
+        """Return the growth of each process after its warm-up, which ends at a time."""
+        warm = {name: [entry for entry in entries if entry[0] >= since] for name, entries in self.samples.items()}
+        return {name: growth_of(entries) for name, entries in warm.items() if len(entries) >= 4}
+
+
+def growth_of(samples: Sequence[tuple[float, float]]) -> Growth:
+    """Compare the first quarter of at least four samples with the last one."""
+    sizes, quarter = [size for _, size in samples], len(samples) // 4
+    slope = linear_regression([at / 3600 for at, _ in samples], sizes).slope
+    return Growth(round(median(sizes[:quarter]), 1), round(median(sizes[-quarter:]), 1), round(slope, 1))
+
+
+def proportional_set_size(pid: int) -> float | None:
+    """Return the PSS of a process and its descendants in MB; None if it has ended or just begins."""
+    total = 0
+    with suppress(psutil.NoSuchProcess, OSError):
+        process = psutil.Process(pid)
+        for each in (process, *process.children(recursive=True)):
+            lines = Path(f"/proc/{each.pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
+            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        return total / 1024 or None
+    return None

@@ -1,0 +1,81 @@
+"""Small form of `make load-and-faults`: each kind of fault once, without a failure or a loss."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.faults.fault_run import FaultPlan, run
+from tests.faults.fault_table import FaultRow, Response, Span, count_by_fault, recovery_seconds
+from tests.faults.process_memory import Growth, growth_of, proportional_set_size
+
+# Those of disks need root.
+FAULTS = 16 if os.geteuid() == 0 else 14
+PLAN = FaultPlan(
+    tokens=200,
+    launches=20,
+    trades=1,
+    readers=1,
+    interval=0.5,
+    chain_interval=0.5,
+    faults=FAULTS,
+    every=6.0,
+    lasting=3.0,
+    ceiling_seconds=5.0,
+    timeout=240.0,
+)
+
+
+@pytest.mark.slow
+def test_faults_under_load_fail_no_request_and_lose_nothing():
+    # Not in pytest's directories: a socket's path may have 107 characters at most.
+    with tempfile.TemporaryDirectory() as place:
+        outcome = run(Path(place), PLAN)
+    assert outcome.wrong == []
+    assert {row.times for row in outcome.faults.values()} == {1}
+    assert len(outcome.faults) == FAULTS
+    assert outcome.chain["tokens"] == PLAN.launches + outcome.deployments
+    assert outcome.deployments and outcome.events and outcome.deliveries >= outcome.events
+    assert outcome.memory.keys() >= {"web", "web standby", "worker", "follower", "events", "stream", "beat"}
+    assert outcome.ceiling == 2 * outcome.rate > 0
+
+
+def test_the_table_counts_by_fault_and_finds_the_slowest_recovery():
+    spans = [Span("A", 10.0, 12.0), Span("B", 20.0, 20.0), Span("A", 30.0, 31.0)]
+    reads = [
+        Response("read", 5.0, 500, False),
+        Response("read", 11.0, 503, True),
+        Response("read", 12.5, 0, False),
+        *(Response("read", 13.0 + number / 10, 200, False) for number in range(5)),
+        Response("read", 21.0, 200, False),
+        Response("read", 35.0, 503, True),
+    ]
+    rows = count_by_fault(spans, [*reads, Response("write", 12.1, 200, False)], until=40.0)
+    assert rows["A"] == FaultRow(
+        times=2,
+        seconds=2.0,
+        requests=9,
+        refused=2,
+        failed=1,
+        recovery=1.0,
+        slowest_kind="read",
+        unrecovered=["read"],
+    )
+    assert rows["B"] == FaultRow(times=1, requests=1, slowest_kind="read")
+
+
+def test_a_recovery_begins_with_five_successes():
+    statuses = [503, 200, 200, 200, 200, 502, 200, 200, 200, 200, 200, 502]
+    responses = [Response("read", float(number), status, status == 503) for number, status in enumerate(statuses)]
+    assert recovery_seconds(responses, 0.0) == 6.0
+    assert recovery_seconds(responses[:5], 0.0) == 1.0
+    assert recovery_seconds(responses[1:5], 0.0) == 0.0
+    assert recovery_seconds(responses[:1], 0.0) is None
+
+
+def test_the_growth_of_memory_is_that_of_medians_and_of_a_line():
+    samples = [(3600.0 * number, 100.0 + number) for number in range(8)]
+    assert growth_of(samples) == Growth(first=100.5, last=106.5, slope=1.0)
+    size = proportional_set_size(os.getpid())
+    assert size and size > 10
