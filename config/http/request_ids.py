@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
@@ -52,19 +52,13 @@ def request_scope(request_id: str) -> Iterator[None]:
 
 
 class RequestThreadPool(ThreadPoolExecutor):
-    """Thread pool that runs work with the request id of the submitting thread."""
+    """Thread pool that runs work in the context of the submitting thread: its request id and, if any, its trace."""
 
     def submit(
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
         """Submit work as `ThreadPoolExecutor.submit`."""
-        request_id = _current.get()
-
-        def run() -> Result:
-            with request_scope(request_id):
-                return work(*args, **kwargs)
-
-        return super().submit(run)
+        return super().submit(copy_context().run, work, *args, **kwargs)
 
 
 def outgoing_headers() -> dict[str, str]:

@@ -4,7 +4,8 @@ Django requires the module name `base`.
 """
 
 import select
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
@@ -45,6 +46,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     SchemaEditorClass = DatabaseSchemaEditor
     ops_class = DatabaseOperations
+    # Wrappers of the statements of all connections, in the form of `execute_wrapper`.
+    statement_wrappers: ClassVar[list[Callable[..., Any]]] = []
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.execute_wrappers = [*self.statement_wrappers]
 
     def is_usable(self) -> bool:
         """Return whether the connection is open and has no unexpected input.

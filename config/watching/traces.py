@@ -1,33 +1,46 @@
 """Traces of requests and tasks for an OpenTelemetry collector, without personal data.
 
-A task belongs to the trace of the request that sent it. Outgoing calls are not instrumented: the instrumentations of
-HTTP clients write their headers into calls to hosts of others, and record URLs, which may hold keys.
+A task belongs to the trace of the request that sent it. Within both are spans of statements of PostgreSQL, commands of
+Redis, and calls by `config.http.json_client`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import orjson
 from django.apps import AppConfig
 from django.conf import settings
+from django.db import connections
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.instrumentation.celery import CeleryInstrumentor
 from opentelemetry.instrumentation.django import DjangoInstrumentor
+from opentelemetry.instrumentation.redis import RedisInstrumentor
+from opentelemetry.instrumentation.requests import RequestsInstrumentor
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
-from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+from opentelemetry.sdk.trace.sampling import Decision, ParentBased, SamplingResult, TraceIdRatioBased
+from opentelemetry.trace import Span as AnySpan
 from opentelemetry.trace import SpanKind, Status
+from requests import PreparedRequest
 
+from config.http.json_client import json_member
 from config.http.request_ids import current_request_id
+from config.log_lines import MAX_LINE
+from config.postgresql.base import DatabaseWrapper
 
 _REQUEST_ID = "launchboard.request_id"
-# All others are dropped: addresses, paths, queries, headers, names of hosts, arguments of tasks.
+# All others are dropped: addresses, paths, queries, headers, names of hosts, arguments of tasks and commands.
 ATTRIBUTES = frozenset(
     {
         _REQUEST_ID,
         "celery.action",
         "celery.state",
         "celery.task_name",
+        "db.query.text",
+        "db.system",
+        "db.system.name",
         "http.method",
         "http.request.method",
         "http.response.status_code",
@@ -35,6 +48,7 @@ ATTRIBUTES = frozenset(
         "http.status_code",
         "messaging.destination",
         "messaging.destination.name",
+        "rpc.method",
     }
 )
 _UNTRACED = "healthz,readyz,metrics,static"
@@ -51,13 +65,74 @@ class TracesConfig(AppConfig):
         share = TraceIdRatioBased(settings.TRACES_SHARE)
         provider = TracerProvider(
             # By the trace's id, so that all spans of a trace are kept or none; a client's wish for one does not count.
-            sampler=ParentBased(share, remote_parent_sampled=share, remote_parent_not_sampled=share),
+            sampler=ParentBased(
+                WorkSampler(settings.TRACES_SHARE), remote_parent_sampled=share, remote_parent_not_sampled=share
+            ),
             resource=Resource.create({"service.name": "launchboard"}),
         )
         provider.add_span_processor(RequestIdProcessor())
         provider.add_span_processor(BatchSpanProcessor(ScrubbingExporter(OTLPSpanExporter(settings.TRACES_URL))))
         DjangoInstrumentor().instrument(tracer_provider=provider, excluded_urls=_UNTRACED)
         CeleryInstrumentor().instrument(tracer_provider=provider)  # type: ignore[no-untyped-call]
+        RedisInstrumentor().instrument(tracer_provider=provider)
+        RequestsInstrumentor().instrument(tracer_provider=provider, request_hook=describe_call)
+        tracer = StatementTracer(provider)
+        DatabaseWrapper.statement_wrappers.append(tracer)
+        # Those that models have used while they were loaded.
+        for existing in connections.all(initialized_only=True):
+            existing.execute_wrappers.append(tracer)
+
+
+class WorkSampler(TraceIdRatioBased):
+    """Sampler of first spans that drops statements, commands and calls outside of a request or task.
+
+    Workers poll Redis each second, and followers and the publisher poll nodes and PostgreSQL.
+    """
+
+    def should_sample(
+        self,
+        parent_context: Context | None,
+        trace_id: int,
+        name: str,
+        kind: SpanKind | None = None,
+        *rest: Any,
+        **more: Any,
+    ) -> SamplingResult:
+        """Return the decision about a span without a parent."""
+        if kind is SpanKind.CLIENT:
+            return SamplingResult(Decision.DROP)
+        return super().should_sample(parent_context, trace_id, name, kind, *rest, **more)
+
+
+class StatementTracer:
+    """Wrapper of Django's statements that makes a span of each, with its text and without its parameters."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self._tracer = provider.get_tracer(__name__)
+
+    def __call__(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        """Execute the statement within its span. The text of a statement that psycopg composed may hold values."""
+        text = sql[:MAX_LINE] if isinstance(sql, str) else ""
+        verb = text.lstrip("( \n").split(None, 1)[:1]
+        attributes = {"db.system.name": "postgresql", "db.query.text": text}
+        with self._tracer.start_as_current_span(
+            verb[0].upper() if verb else "SQL", kind=SpanKind.CLIENT, attributes=attributes
+        ):
+            return execute(sql, params, many, context)
+
+
+def describe_call(span: AnySpan, request: PreparedRequest) -> None:
+    """Add the methods of a JSON-RPC request to its span, and keep the trace's header from hosts of others."""
+    # The instrumentation writes the header into the mapping that the request had before.
+    request.headers = request.headers.copy()
+    if span.is_recording() and request.headers.get("content-type") == "application/json":
+        calls = orjson.loads(request.body or b"null")
+        methods = {
+            str(json_member(call, "method"))
+            for call in (calls if isinstance(calls, list) else [calls])
+            if json_member(call, "jsonrpc")
+        }
+        span.set_attribute("rpc.method", ",".join(sorted(methods)))
 
 
 class RequestIdProcessor(SpanProcessor):

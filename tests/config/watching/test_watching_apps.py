@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import orjson
 import pytest
 import requests
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from config.celery import app
 from config.environment.variables import BASE_DIR
@@ -22,6 +24,8 @@ from tests.processes.service_processes import service, web_service
 from tests.processes.waiting import wait_for
 
 SECRET = "s3cret"
+HASH = "0x" + "5e" * 32
+CLIENT = Span.SpanKind.SPAN_KIND_CLIENT
 
 
 @contextmanager
@@ -63,6 +67,77 @@ def span_of(bodies: list[bytes], name: str) -> Any:
     return next((span for span in spans(bodies) if span.name == name), None)
 
 
+@contextmanager
+def recording_node() -> Iterator[tuple[str, list[set[str]]]]:
+    """Yield the URL of a node without the transaction, and the header names of each request that it got."""
+    names: list[set[str]] = []
+
+    class Node(QuietHandler):
+        def do_POST(self) -> None:
+            names.append({name.lower() for name in self.headers})
+            body = node(orjson.loads(self.rfile.read(int(self.headers["content-length"])))).body
+            assert isinstance(body, bytes)
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with run_server(Node) as url:
+        yield url, names
+
+
+def attributes_of(span: Any) -> dict[str, str]:
+    return {each.key: each.value.string_value for each in span.attributes}
+
+
+def below(bodies: list[bytes], ancestor: Any) -> list[Any]:
+    """Return the spans of the trace of a span that are within it, at any depth."""
+    known = {span.span_id: span for span in spans(bodies) if span.trace_id == ancestor.trace_id}
+
+    def is_below(span: Any) -> bool:
+        parent = known.get(span.parent_span_id)
+        return parent is not None and (parent.span_id == ancestor.span_id or is_below(parent))
+
+    return [span for span in known.values() if is_below(span)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_trace_has_statements_commands_and_calls_of_request_and_task(
+    service_environment: dict[str, str], index_key: dict[str, str], unused_port: int
+) -> None:
+    with receiver() as (collector, traces), recording_node() as (chain, header_names):
+        environment = service_environment | {
+            f"RPC_URLS_{CHAIN_ID}": f"{chain}/{SECRET}",
+            "TRACES_URL": f"{collector}/v1/traces",
+            "TRACES_SHARE": "1",
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+        }
+        with web_service(environment, unused_port) as url, service("worker", environment):
+            requests.post(
+                f"{url}/api/tokens/index", json={"chainId": CHAIN_ID, "txHash": HASH}, headers=index_key, timeout=60
+            )
+            served = wait_for(lambda: span_of(traces, "POST api/tokens/index"))
+            task = wait_for(lambda: span_of(traces, "run/tokens.tasks.index_transaction"))
+            # A trace is complete once its last statement has arrived: the one that stores the outcome.
+            wait_for(lambda: any(span.name == "UPDATE" for span in below(traces, task)))
+    for ancestor in (served, task):
+        found = below(traces, ancestor)
+        texts = [attributes_of(span).get("db.query.text", "") for span in found]
+        assert any('"tokens_indexrequest"' in text for text in texts), texts
+        assert not any(HASH.removeprefix("0x") in text for text in texts)
+        methods = {attributes_of(span).get("rpc.method") for span in found if span.name == "POST"}
+        assert "eth_getTransactionReceipt" in "".join(filter(None, methods)), methods
+        systems = {attributes_of(span).get("db.system") for span in found}
+        assert "redis" in systems or ancestor is task, systems
+    assert task.span_id in {span.span_id for span in below(traces, served)}
+    # What polls without a request or task, such as a worker for messages, makes no trace of its own.
+    assert not [span.name for span in spans(traces) if not span.parent_span_id and span.kind == CLIENT]
+    assert header_names and not {"traceparent", "tracestate", "baggage"} & set().union(*header_names)
+    for body in traces:
+        assert SECRET.encode() not in body and index_key["x-api-key"].encode() not in body
+        assert HASH.removeprefix("0x").encode() not in body and bytes.fromhex(HASH[2:]) not in body
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_trace_and_an_error_arrive_without_secrets(
     service_environment: dict[str, str], index_key: dict[str, str], unused_port: int
@@ -79,7 +154,7 @@ def test_a_trace_and_an_error_arrive_without_secrets(
         with web_service(environment, unused_port) as url, service("worker", environment):
             answer = requests.post(
                 f"{url}/api/tokens/index?secret={SECRET}",
-                json={"chainId": CHAIN_ID, "txHash": "0x" + "5e" * 32},
+                json={"chainId": CHAIN_ID, "txHash": HASH},
                 headers=index_key | {HEADER: "mine-1", "User-Agent": SECRET, "Cookie": f"a={SECRET}"},
                 timeout=60,
             )
@@ -90,7 +165,7 @@ def test_a_trace_and_an_error_arrive_without_secrets(
                 app.send_task("tokens.tasks.confirm_chain", (SECRET, SECRET), connection=broker)
             wait_for(lambda: errors(reports))
     assert task.trace_id == served.trace_id
-    attributes = {each.key: each.value.string_value for each in served.attributes}
+    attributes = attributes_of(served)
     assert attributes["launchboard.request_id"] == "mine-1" and attributes["http.route"] == "api/tokens/index"
     [report] = errors(reports)
     assert report["logger"] == "celery.app.trace" and report["exception"]["values"][-1]["type"] == "TypeError"
