@@ -9,6 +9,9 @@ from itertools import chain
 import pytest
 import yaml
 from django.test import Client
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.cog.plugins import register_default_plugins
+from grafana_foundation_sdk.models.dashboard import Dashboard
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -33,7 +36,7 @@ EVENTS = (BASE_DIR / "docs" / "events.md").read_text()
 OPERATING = (BASE_DIR / "docs" / "operating.md").read_text()
 DASHBOARD = json.loads((BASE_DIR / "docs" / "grafana.json").read_text())
 QUERIES = [target["expr"] for panel in DASHBOARD["panels"] for target in panel.get("targets", [])]
-_SELECTOR = re.compile(r"\b(launchboard_\w+)(?:\{([^}]*)\})?")
+SELECTOR = re.compile(r"\b(launchboard_\w+)(?:\{([^}]*)\})?")
 _LABEL = re.compile(r'(\w+)(=~|=)"([^"]*)"')
 # A sample of each needs a replica, a chain with trades, or a comparison with a provider.
 WITHOUT_SAMPLES = {
@@ -88,7 +91,7 @@ def samples():
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda rule: rule["alert"])
 def test_each_rule_is_about_series_that_exist(alert, samples):
-    selected = _SELECTOR.findall(alert["expr"])
+    selected = SELECTOR.findall(alert["expr"])
     assert selected or alert["alert"] == "NoMetrics"
     for name, labels in selected:
         wanted = [(label, value if kind == "=~" else re.escape(value)) for label, kind, value in _LABEL.findall(labels)]
@@ -155,26 +158,45 @@ def test_rules_are_tested_by_promtool():
 
 
 def test_the_queries_of_the_dashboard_are_valid(tmp_path):
-    rules = [{"record": f"panel:{number}", "expr": _in_prometheus(query)} for number, query in enumerate(QUERIES)]
+    rules = [{"record": f"panel:{number}", "expr": in_prometheus(query)} for number, query in enumerate(QUERIES)]
     file = tmp_path / "rules.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}))
     run_promtool("check", "rules", str(file))
 
 
-def _in_prometheus(query):
+def in_prometheus(query):
     """Return a query of Grafana without its variables."""
     assert set(re.findall(r"\$\w+", query)) <= {"$__rate_interval"}
     return query.replace("$__rate_interval", "5m")
 
 
 def test_the_panels_are_about_series_that_exist(samples):
-    names = {name for query in QUERIES for name, _ in _SELECTOR.findall(query)}
+    names = {name for query in QUERIES for name, _ in SELECTOR.findall(query)}
     unknown = names - {name for name, _ in samples}
     assert unknown <= WITHOUT_SAMPLES, unknown
     labels = {label for _, given in samples for label in given} | {"instance"}
     for panel in DASHBOARD["panels"]:
         for target in panel.get("targets", []):
             assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= labels, panel["title"]
+
+
+def test_the_dashboard_has_the_fields_of_grafana():
+    register_default_plugins()
+    read = Dashboard.from_json(DASHBOARD)
+    # A field that Grafana's types do not have is lost.
+    assert _missing(DASHBOARD, json.loads(JSONEncoder(sort_keys=True).encode(read))) == []
+    assert _missing({"panels": [{"unitt": "s"}]}, {"panels": [{}]}) == [["panels", 0, "unitt"]]
+
+
+def _missing(part, whole):
+    """Return the places at which a part of a JSON value is not in the whole one."""
+    if isinstance(part, dict) and isinstance(whole, dict):
+        inner = [(key, value, whole.get(key)) for key, value in part.items()]
+    elif isinstance(part, list) and isinstance(whole, list) and len(part) == len(whole):
+        inner = [(index, value, whole[index]) for index, value in enumerate(part)]
+    else:
+        return [] if part == whole else [[]]
+    return [[key, *place] for key, one, other in inner for place in _missing(one, other)]
 
 
 def test_the_panels_do_not_overlap_and_have_units():
