@@ -58,7 +58,8 @@ class RequestThreadPool(ThreadPoolExecutor):
         self, work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Future[Result]:
         """Submit work as `ThreadPoolExecutor.submit`."""
-        return super().submit(copy_context().run, work, *args, **kwargs)
+        context = copy_context()
+        return super().submit(lambda: context.run(work, *args, **kwargs))
 
 
 def outgoing_headers() -> dict[str, str]:
