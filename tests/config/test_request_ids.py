@@ -2,6 +2,8 @@
 
 import json
 import re
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -9,9 +11,11 @@ from typing import Any
 import orjson
 import pytest
 import requests
+from django.db import connection
 
 from config.celery import app
 from config.http.request_ids import HEADER, RequestThreadPool, accept_request_id, current_request_id, request_scope
+from development.servers.processes import free_port
 from tests.config.edge.test_wsgi_environ import SCRIPT
 from tests.nodes.json_server import QuietHandler, Reply, run_server, serve_json
 from tests.processes.service_processes import service, web_service
@@ -28,6 +32,8 @@ TRANSACTION = UnsignedTransaction(
 )
 _NEW = re.compile("[0-9a-f]{32}")
 CHAIN_ID = 8453
+# Celery prints it on standard output at SIGTERM.
+NOTICE = ("\n", "worker: Warm shutdown (MainProcess)\n")
 
 
 @pytest.mark.parametrize("text", ["a", "4f0c-9.B_7", "f" * 64])
@@ -139,3 +145,37 @@ def test_one_id_is_in_the_json_lines_of_web_and_worker(
     assert found == {"django.request", "tokens.chains.rpc.client", "tokens.indexing.tasks"}, entries
     # All lines of both servers are JSON, also those of granian's and Celery's main processes.
     assert {"_granian", "celery.apps.worker"} <= {entry["logger"] for entry in entries}
+
+
+def close_connections() -> None:
+    """Close the connections of all processes to the test's database."""
+    with connection.cursor() as cursor:
+        cursor.execute("""SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()""")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_all_lines_of_all_processes_are_json(
+    service_environment: dict[str, str], unused_port: int, tmp_path: Path
+) -> None:
+    ports = {"PORT": str(unused_port), "STREAM_PORT": str(free_port())}
+    logs = {name: tmp_path / name for name in ("web", "worker", "beat", "follower", "events", "stream")}
+
+    def entries(name: str) -> list[dict[str, str]]:
+        lines = logs[name].read_text().splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n") and line not in NOTICE]
+
+    with serve_json(lambda calls: Reply(b"", status=500)) as url, ExitStack() as stack:
+        environment = service_environment | ports | {"LOG_FORMAT": "json", "LOG_LEVEL": "DEBUG"}
+        environment |= {f"RPC_URLS_{CHAIN_ID}": url}
+        running = [stack.enter_context(service(name, environment, log=log)) for name, log in logs.items()]
+        for name in ("web", "worker", "beat", "follower"):
+            wait_for(partial(entries, name))
+        # These two are silent until something fails.
+        for name in ("events", "stream"):
+            wait_for(lambda name=name: entries(name) or close_connections())
+        for process in running:
+            process.stop()
+    assert all(entries(name) for name in logs)
+    for name in ("follower", "events"):
+        assert any("request_id" in entry for entry in entries(name)), name
