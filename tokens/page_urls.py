@@ -1,6 +1,8 @@
 """URLs of the public pages and of share cards, which have the texts of their page's language."""
 
 from django.urls import path
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.generic import RedirectView
 
 from config.api.routing import endpoint
 from tokens.site.views.fees_page import TokenFeesPage
@@ -10,12 +12,18 @@ from tokens.site.views.section_pages import creator_page, docs_page, status_page
 from tokens.site.views.token_embed import token_embed
 from tokens.site.views.token_page import token_page, token_trades
 
+_moved_embed = xframe_options_exempt(
+    RedirectView.as_view(pattern_name="token-embed", permanent=True, query_string=True)
+)
+
 urlpatterns = [
     path("", home, name="home"),
     endpoint("tokens/<int:chain_id>/<str:address>", token_page, name="token-page"),
     endpoint("tokens/<int:chain_id>/<str:address>/trades", token_trades, name="trades-page"),
     endpoint("tokens/<int:chain_id>/<str:address>/fees", TokenFeesPage.as_view(), name="fees-page"),
-    endpoint("embed/tokens/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
+    endpoint("embed/token/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
+    # The former address, which frames of other sites have.
+    endpoint("embed/tokens/<int:chain_id>/<str:address>", _moved_embed),
     path("cards/<int:chain_id>/<str:address>.png", token_card, name="token-card"),
     endpoint("creators/<str:text>", creator_page, name="creator-page"),
     endpoint("status", status_page, name="status-page"),

@@ -16,7 +16,7 @@ def pages(client, settings):
     token = TokenFactory()
     place = f"{token.chain_id}/{token.contract_address}"
     settings.RATE_LIMIT_PAGES = 2
-    paths = (f"/tokens/{place}", f"/tokens/{place}/trades", f"/embed/tokens/{place}")
+    paths = (f"/tokens/{place}", f"/tokens/{place}/trades", f"/embed/token/{place}")
     return ["/", "/?q=cat", *paths, "/leaderboard", f"/creators/{token.msg_sender}", "/status"]
 
 

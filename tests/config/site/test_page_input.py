@@ -50,7 +50,7 @@ def refusal_of(answer):
         ("/tokens/{place}/trades", "cursor", "'", CURSOR_RULE),
         ("/tokens/{place}", "interval", "2h", "must be one of: 1m, 5m, 15m, 1h, 4h, 1d"),
         ("/tokens/{place}", "unit", "'", "must be one of: price, cap"),
-        ("/embed/tokens/{place}", "currency", "x" * 600, "must be one of: usd, quote"),
+        ("/embed/token/{place}", "currency", "x" * 600, "must be one of: usd, quote"),
         ("/", "other", "x" * 100_000, "must have at most 4000 characters"),
         ("/status", "cursor", "x" * 100_000, "must have at most 4000 characters"),
     ],

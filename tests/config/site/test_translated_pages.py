@@ -134,8 +134,9 @@ def token_paths() -> Iterator[str]:
     make_airdrop(scene)
     copy = TokenFactory(name="Higher", symbol="HIGHER", launch_warnings=codes)
     for token in (scene, copy, TokenFactory(blocked=True), SolanaTokenFactory()):
-        path = f"/tokens/{token.chain_id}/{token.contract_address}"
-        yield from (path, f"{path}/trades", f"{path}/fees", f"/embed{path}")
+        place = f"{token.chain_id}/{token.contract_address}"
+        yield from (f"/tokens/{place}{part}" for part in ("", "/trades", "/fees"))
+        yield f"/embed/token/{place}"
     path = f"/tokens/{scene.chain_id}/{scene.contract_address}"
     for recipient in (RECIPIENT, ADMIN, copy.contract_address, "x"):
         yield f"{path}?recipient={recipient}"

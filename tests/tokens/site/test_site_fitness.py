@@ -70,7 +70,7 @@ PAGES = {
     "creator": f"/creators/{CREATOR}",
     "status": "/status",
     "docs": "/docs",
-    "embed": f"/embed/tokens/8453/{ORDINARY}",
+    "embed": f"/embed/token/8453/{ORDINARY}",
     "missing": "/nowhere",
     "german": "/de/",
     "german token": f"/de/tokens/8453/{ORDINARY}",

@@ -60,6 +60,10 @@ def path_of(token: Token) -> str:
     return f"/tokens/{token.chain_id}/{token.contract_address}"
 
 
+def embed_path_of(path: str) -> str:
+    return path.replace("/tokens/", "/embed/token/")
+
+
 def assert_clean(site: Visit) -> None:
     site.page.wait_for_load_state("networkidle")
     assert site.errors == []
@@ -236,7 +240,7 @@ def test_texts_of_the_chart_are_legible_and_apart_at_any_width(site, token, widt
     page = site.page
     page.set_viewport_size({"width": width, "height": 800})
     path = f"{token.chain_id}/{token.contract_address}"
-    for page_path in (f"tokens/{path}", f"tokens/{path}?interval=1h&currency=quote", f"embed/tokens/{path}"):
+    for page_path in (f"tokens/{path}", f"tokens/{path}?interval=1h&currency=quote", f"embed/token/{path}"):
         page.goto(f"http://{site.host}/{page_path}")
         texts = page.evaluate(CHART_TEXTS)
         assert min(text["size"] for text in texts) >= 10.4, (page_path, texts)
@@ -253,7 +257,7 @@ def test_the_time_of_few_bars_is_inside_the_chart(site, bars):
     path = path_of(make_minutes(bars))
     for width in WIDTHS:
         site.page.set_viewport_size({"width": width, "height": 800})
-        for page_path in (path, f"/embed{path}"):
+        for page_path in (path, embed_path_of(path)):
             site.page.goto(f"http://{site.host}{page_path}")
             times = [text for text in site.page.evaluate(CHART_TEXTS) if text["isTime"]]
             assert len(times) == 1 and times[0]["isInside"], (width, page_path, times)
@@ -264,7 +268,7 @@ def test_the_time_of_few_bars_is_inside_the_chart(site, bars):
 def test_nothing_is_wider_than_the_screen(site, token, scheme):
     page = site.page
     page.emulate_media(color_scheme=scheme)
-    for path, name in ((path_of(token), "token"), (f"/embed{path_of(token)}", "embed")):
+    for path, name in ((path_of(token), "token"), (embed_path_of(path_of(token)), "embed")):
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
             page.goto(f"http://{site.host}{path}")

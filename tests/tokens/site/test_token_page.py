@@ -28,6 +28,10 @@ def page_of(token):
     return f"/tokens/{token.chain_id}/{token.contract_address}"
 
 
+def embed_of(token):
+    return f"/embed/token/{token.chain_id}/{token.contract_address}"
+
+
 def words_of(answer):
     """Return the visible text of a page, with single blanks."""
     return " ".join(" ".join(read_page(answer).texts).split())
@@ -182,7 +186,7 @@ def test_a_blocked_tokens_page_shows_it_and_promotes_nothing(client, scene):
     assert "80% 0x3C44…93BC" in words and scene.contract_address in words
     assert "x.example" not in answer.text and "iframe" not in answer.text
     assert '<meta name="robots" content="noindex">' in answer.text
-    frame = client.get(f"/embed{page_of(scene)}")
+    frame = client.get(embed_of(scene))
     assert "have blocked this token" in words_of(frame) and "<svg" not in frame.text
 
 
@@ -199,7 +203,7 @@ def test_a_token_about_which_little_is_known_has_a_page(client):
 @pytest.mark.parametrize("name", NAMES)
 def test_any_name_is_shown_in_safety(client, name):
     token = TokenFactory(name=name, symbol=name, description=f"{name}\n{name}", pair=name)
-    for path in (page_of(token), f"{page_of(token)}/trades", f"/embed{page_of(token)}", f"/de{page_of(token)}"):
+    for path in (page_of(token), f"{page_of(token)}/trades", embed_of(token), f"/de{page_of(token)}"):
         answer = client.get(path)
         read_page(answer)
         assert "\u202e" not in answer.text and len(answer.text) < 60_000
@@ -422,7 +426,7 @@ class TestEmbed:
 
     def test_any_site_may_show_it(self, client, scene, django_assert_num_queries):
         with django_assert_num_queries(2):
-            answer = client.get(f"/embed{page_of(scene)}")
+            answer = client.get(embed_of(scene))
         page = read_page(answer)
         assert "X-Frame-Options" not in answer.headers
         assert "frame-ancestors *" in answer.headers["Content-Security-Policy"]
@@ -435,20 +439,26 @@ class TestEmbed:
         answer = client.get(page_of(scene))
         assert answer.headers["X-Frame-Options"] == "DENY"
         assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
-        url = f"{configured.SITE_URL}/embed{page_of(scene)}"
+        url = configured.SITE_URL + embed_of(scene)
         code = f'<iframe src="{url}" width="420" height="300" title="HIGHER" loading="lazy"></iframe>'
         assert f'data-copy="{escape(code)}"' in answer.text
 
     def test_an_installation_may_have_none(self, client, scene, settings):
         settings.SITE_SECTIONS = settings.SITE_SECTIONS - {"embed"}
-        assert client.get(f"/embed{page_of(scene)}").status_code == 404
+        assert client.get(embed_of(scene)).status_code == 404
         assert "iframe" not in client.get(page_of(scene)).text
 
     def test_a_missing_token_is_not_found(self, client):
-        assert client.get(f"/embed/tokens/8453/{ADDRESS}").status_code == 404
+        assert client.get(f"/embed/token/8453/{ADDRESS}").status_code == 404
+
+    def test_the_former_address_leads_to_it(self, client, scene):
+        for language in ("", "/de"):
+            answer = client.get(f"{language}/embed{page_of(scene)}?interval=1h")
+            assert (answer.status_code, answer.headers["Location"]) == (301, f"{language}{embed_of(scene)}?interval=1h")
+            assert "X-Frame-Options" not in answer.headers
 
     def test_it_is_cached_as_other_pages(self):
-        assert "/embed/tokens/8453/".startswith(configured.EDGE_CACHE_PREFIXES)
+        assert "/embed/token/8453/".startswith(configured.EDGE_CACHE_PREFIXES)
 
 
 def test_verification_ignores_ranges_that_end(client, scene):
