@@ -9,7 +9,7 @@ from prometheus_client.core import GaugeMetricFamily
 from accounts.subscriptions import delivery_counts
 from accounts.subscriptions.delivery_counts import MAX_COUNTED, Outcome
 from config.api.metrics import labelled_gauge
-from config.events.event_types import event_types
+from config.events.event_types import webhook_types
 from config.events.outbox import measure_outbox
 from config.queue import MAX_DEPTH
 
@@ -38,7 +38,7 @@ def webhooks(now: datetime) -> Iterator[Metric]:
         delivery_counts.count_endpoints(),
     )
     counted = delivery_counts.count_deliveries(now).by_type
-    types = sorted({*event_types(), *(event_type for event_type, _ in counted)})
+    types = sorted({*webhook_types(), *(event_type for event_type, _ in counted)})
     yield labelled_gauge(
         "launchboard_webhook_deliveries_hour",
         f"Deliveries queued in the last hour; of more than {MAX_COUNTED:,} the newest ones.",

@@ -10,7 +10,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
-from config.events.event_types import EventType, event_schema, event_types
+from config.events.event_types import EventType, event_schema, webhook_types
 from config.json_rules import MAX_REPORTED
 
 _ERROR = {
@@ -234,7 +234,7 @@ def _error_response(status: str) -> dict[str, Any]:
 
 def describe_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
     """Add `webhooks`, by the name of the event's type."""
-    result["webhooks"] = {each.name: {"post": _webhook(each)} for each in event_types().values()}
+    result["webhooks"] = {each.name: {"post": _webhook(each)} for each in webhook_types().values()}
     return result
 
 

@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django_filters import ChoiceFilter
 
 from config.events.event_types import stored_types
-from config.events.models import OPERATORS, Event
+from config.events.models import OPERATORS, STREAM_ONLY, Event
 from config.operators.admin_pages import AdminFilterSet, BoundedPaginator, ReadOnlyAdmin, parse_id
 
 
@@ -44,6 +44,8 @@ class EventAdmin(ReadOnlyAdmin):
     def reader(self, event: Event) -> str:
         if event.owner_id is None:
             return "all subscribers"
+        if event.owner_id == STREAM_ONLY:
+            return "clients of the stream"
         return "operators" if event.owner_id == OPERATORS else f"partner key {event.owner_id}"
 
     @admin.display(description="data")

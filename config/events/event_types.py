@@ -33,6 +33,8 @@ class EventType:
     is_public: bool = True
     # Whether it is stored, so that lists and filters know it. A test is only sent.
     is_stored: bool = True
+    # Whether only the stream sends it, to clients that name it.
+    is_stream_only: bool = False
 
 
 class EventColumns(Protocol):
@@ -59,9 +61,15 @@ def event_types() -> Mapping[str, EventType]:
 
 
 @cache
+def webhook_types() -> Mapping[str, EventType]:
+    """Return the types that webhooks get, by name."""
+    return {name: each for name, each in event_types().items() if not each.is_stream_only}
+
+
+@cache
 def stored_types() -> tuple[str, ...]:
-    """Return the names of the types by which subscribers filter, sorted."""
-    return tuple(sorted(each.name for each in event_types().values() if each.is_stored))
+    """Return the names of the types by which lists and webhooks filter, sorted."""
+    return tuple(sorted(each.name for each in webhook_types().values() if each.is_stored))
 
 
 def object_schema(properties: Mapping[str, Json]) -> Json:

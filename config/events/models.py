@@ -1,5 +1,6 @@
 """Models of events: as the writing transaction stores them, and as subscribers read them."""
 
+from datetime import timedelta
 from typing import ClassVar, Self
 
 from django.db import models
@@ -8,6 +9,10 @@ from django.db.models.functions import Now
 
 # Owner of the events that only operators may read.
 OPERATORS = 0
+# Owner of the events that only the stream sends, to clients that name their type: no list or webhook has them.
+STREAM_ONLY = -1
+# Such events of one type and chain within this time are published as one.
+STREAM_ONLY_INTERVAL = timedelta(seconds=5)
 
 
 class EventFields(models.Model):
@@ -18,7 +23,7 @@ class EventFields(models.Model):
     chain_id = models.BigIntegerField(null=True)
     # What the event is about, such as a contract address or a request key.
     subject = models.TextField()
-    # Id of the only partner key that may read it, or OPERATORS; None for a public event.
+    # Id of the only partner key that may read it, OPERATORS or STREAM_ONLY; None for a public event.
     owner_id = models.BigIntegerField(null=True)
     # Described by the schema of the type.
     data = models.JSONField()
@@ -26,6 +31,12 @@ class EventFields(models.Model):
 
     class Meta:
         abstract = True
+
+
+class OutboxQuerySet(models.QuerySet["OutboxEvent"]):
+    def due(self) -> Self:
+        """Return the events to publish: those of the stream only once they are as old as their interval."""
+        return self.exclude(owner_id=STREAM_ONLY, created_at__gt=Now() - STREAM_ONLY_INTERVAL)
 
 
 class OutboxEvent(EventFields):
@@ -36,6 +47,8 @@ class OutboxEvent(EventFields):
 
     # Transactions end in another sequence than they reserve ids: these ids only sort the events of one subject.
     id = models.BigAutoField(primary_key=True)
+
+    objects: ClassVar[OutboxQuerySet] = OutboxQuerySet.as_manager()  # type: ignore[assignment]
 
     def __str__(self) -> str:
         return f"{self.type} of {self.subject}"

@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
-from config.events.models import Event, OutboxEvent
+from config.events.models import STREAM_ONLY, STREAM_ONLY_INTERVAL, Event, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
 from config.postgresql.compiled_queries import CompiledQuery
 from config.postgresql.partitions import PartitionedTable, ensure_partitions
@@ -23,15 +23,26 @@ EVENTS = PartitionedTable(name=Event._meta.db_table, title="events", days=lambda
 BATCH_SIZE = 1_000
 
 _COLUMNS = "type, version, chain_id, subject, owner_id, data, created_at"
-# The outer sort is that of the numbers: the values of a sequence are computed after it.
+# The outer sort is that of the numbers: the values of a sequence are computed after it. Of the events that only the
+# stream sends, the last one of each type and chain is published, at most once in their interval.
 _PUBLISH = f"""
 WITH taken AS (
     DELETE FROM events_outboxevent
-    WHERE id IN (SELECT id FROM events_outboxevent ORDER BY id LIMIT %(most)s)
+    WHERE id IN (
+        SELECT id FROM events_outboxevent
+        WHERE owner_id IS DISTINCT FROM {STREAM_ONLY} OR EXISTS (
+            SELECT FROM events_outboxevent
+            WHERE owner_id = {STREAM_ONLY} AND created_at <= statement_timestamp() - %(seconds)s * interval '1 second'
+        )
+        ORDER BY id LIMIT %(most)s
+    )
     RETURNING id, {_COLUMNS}
 )
 INSERT INTO events_event (id, {_COLUMNS}, published_at)
-SELECT nextval('events_event_numbers'), {_COLUMNS}, %(now)s FROM (SELECT * FROM taken ORDER BY id) AS taken
+SELECT nextval('events_event_numbers'), {_COLUMNS}, %(now)s FROM (
+    SELECT *, lead(id) OVER (PARTITION BY owner_id, type, chain_id ORDER BY id) AS later FROM taken ORDER BY id
+) AS taken
+WHERE owner_id IS DISTINCT FROM {STREAM_ONLY} OR later IS NULL
 RETURNING id
 """  # noqa: S608
 # For each request of the list: prepared, it takes a quarter of the time of the same by the ORM.
@@ -40,7 +51,7 @@ _NEWEST = CompiledQuery("SELECT max(id) FROM events_event", ())
 
 def publish_events() -> range:
     """Assign numbers to committed events, at most BATCH_SIZE. Return them; none while another process publishes."""
-    if not OutboxEvent.objects.exists():
+    if not OutboxEvent.objects.due().exists():
         return range(0)
     with transaction.atomic():
         # The statement below begins after the lock was granted, so it sees all that its last holder has committed.
@@ -49,7 +60,7 @@ def publish_events() -> range:
         now = timezone.now()
         ensure_partitions([EVENTS], [now], now=now)
         with connection.cursor() as cursor:
-            cursor.execute(_PUBLISH, {"most": BATCH_SIZE, "now": now})
+            cursor.execute(_PUBLISH, {"most": BATCH_SIZE, "now": now, "seconds": STREAM_ONLY_INTERVAL.total_seconds()})
             numbers = [number for (number,) in cursor.fetchall()]
         # No other process takes numbers from the sequence meanwhile.
         return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
@@ -75,6 +86,6 @@ def oldest_event_id() -> int:
 
 def measure_outbox(now: datetime) -> QueueSize:
     """Return how many events are not published yet, up to MAX_DEPTH, and the time of the oldest."""
-    times = OutboxEvent.objects.order_by("id").values_list("created_at", flat=True)[:MAX_DEPTH]
+    times = OutboxEvent.objects.due().order_by("id").values_list("created_at", flat=True)[:MAX_DEPTH]
     found = list(times)
     return QueueSize(depth=len(found), since=min(found, default=None))

@@ -233,7 +233,7 @@ class StreamParameters(serializers.Serializer[Any]):
             "minItems": 1,
             "maxItems": len(stream_query.streamed_types()),
         },
-        help_text="Types of events, by comma.",
+        help_text="Types of events, by comma; without it those that start with `token.`.",
     )
     creator = StreamField(
         "creator",

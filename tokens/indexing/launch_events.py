@@ -1,4 +1,7 @@
-"""Types of events of tokens and of fee claims, which triggers of their tables store (tokens/migrations/0030)."""
+"""Types of events of tokens, fee claims and markets, which triggers of their tables store.
+
+The triggers are in `tokens/migrations/0030_events.py` and `0036_market_events.py`.
+"""
 
 from config.events.event_types import EventType, Json, object_schema
 
@@ -94,5 +97,12 @@ TOKEN_EVENTS = (
         summary="The block of a payment of fees was dropped.",
         subject="Address of the recipient.",
         data=_CLAIM,
+    ),
+    EventType(
+        name="markets.changed",
+        summary="Prices, trending scores or other market data of tokens on the chain changed.",
+        subject="Chain id.",
+        data=object_schema({}),
+        is_stream_only=True,
     ),
 )

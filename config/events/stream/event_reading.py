@@ -20,18 +20,19 @@ APPLICATION_NAME = "launchboard stream"
 _CONNECT_SECONDS = 5
 _STATEMENT_MS = 10_000
 
-# Data of other events never leaves the database. Their ids are read, so that the next page starts after them.
+# Data of other events never leaves the database. Their ids are read, so that the next page starts after them. -1 is
+# STREAM_ONLY of the models.
 _NEW: LiteralString = """
 SELECT id, type, version, created_at, chain_id, subject,
-    CASE WHEN owner_id IS NULL AND starts_with(type, %(streamed)s) THEN data END AS data
+    CASE WHEN owner_id IS NULL AND starts_with(type, %(streamed)s) OR owner_id = -1 THEN data END AS data
 FROM events_event WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
 """
 # The creator's case is ignored here: `StreamFilter.matches` decides.
 _MATCHING: LiteralString = """
 SELECT id, type, version, created_at, chain_id, subject, data FROM events_event
-WHERE id > %(after)s AND id <= %(upto)s AND owner_id IS NULL AND starts_with(type, %(streamed)s)
+WHERE id > %(after)s AND id <= %(upto)s AND (owner_id IS NULL AND starts_with(type, %(streamed)s) OR owner_id = -1)
     AND (%(chain_id)s::bigint IS NULL OR chain_id = %(chain_id)s)
-    AND (%(types)s::text[] = '{}' OR type = ANY(%(types)s))
+    AND CASE WHEN %(types)s::text[] = '{}' THEN starts_with(type, %(streamed)s) ELSE type = ANY(%(types)s) END
     AND (%(creator)s = '' OR lower(%(creator)s) IN (
         SELECT lower(data ->> field) FROM unnest(%(creator_fields)s::text[]) AS field))
 ORDER BY id LIMIT %(limit)s

@@ -38,7 +38,9 @@ _CORS_HEADERS = {
 }
 _PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Methods": ", ".join(_READS),
-    "Access-Control-Allow-Headers": "cache-control, content-type, last-event-id",
+    # The last five are those of htmx, by which the site listens.
+    "Access-Control-Allow-Headers": "cache-control, content-type, last-event-id, "
+    "hx-current-url, hx-request, hx-request-type, hx-source, hx-target",
     "Access-Control-Max-Age": "600",
 }
 

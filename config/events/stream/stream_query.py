@@ -10,7 +10,7 @@ from typing import Any
 
 from config.events.event_types import EventColumns, event_types
 
-# Types of events in the stream start with it. Fees are claimed far more often than tokens are launched.
+# Types of events that clients get by default start with it. Fees are claimed far more often than tokens are launched.
 STREAMED = "token."
 MAX_BIGINT = 2**63 - 1
 
@@ -35,6 +35,7 @@ class StreamFilter:
     """Conditions of a client, each None or empty for any value. Clients with equal ones share their encoded events."""
 
     chain_id: int | None = None
+    # Empty for those that start with STREAMED.
     types: frozenset[str] = frozenset()
     # FID as digits, or an address in the form of `creator_keys`.
     creator: str = ""
@@ -43,7 +44,7 @@ class StreamFilter:
         """Return whether a client gets the event, whose `creator_keys` are these."""
         return (
             (self.chain_id is None or self.chain_id == event.chain_id)
-            and (not self.types or event.type in self.types)
+            and (event.type in self.types if self.types else event.type.startswith(STREAMED))
             and (not self.creator or self.creator in creators)
         )
 
@@ -63,7 +64,8 @@ def creator_keys(data: Mapping[str, Any]) -> frozenset[str]:
 
 def streamed_types() -> list[str]:
     """Return the types of events that the stream sends."""
-    return sorted(name for name, each in event_types().items() if name.startswith(STREAMED) and each.is_public)
+    types = event_types().items()
+    return sorted(name for name, each in types if each.is_stream_only or name.startswith(STREAMED) and each.is_public)
 
 
 def parse_chain_id(text: str) -> int:

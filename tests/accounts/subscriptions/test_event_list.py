@@ -1,10 +1,13 @@
 """GET /api/events: events in the sequence of publication, each partner's own and the public ones."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey
-from config.events.models import OPERATORS, Event
+from config.events.models import OPERATORS, STREAM_ONLY, Event
 from config.events.outbox import publish_events
 from tests.accounts.subscriptions.subscribers import store_event
 
@@ -61,6 +64,7 @@ def test_a_partner_reads_public_events_and_its_own(client):
     publish("mine", owner_id=mine)
     publish("another's", owner_id=mine + 1)
     publish("operators'", owner_id=OPERATORS)
+    publish("of the stream", owner_id=STREAM_ONLY, created_at=timezone.now() - timedelta(hours=1))
     found = client.get(PATH, headers={"x-api-key": text}).json()["data"]
     assert [event["subject"] for event in found] == ["public", "mine"]
 

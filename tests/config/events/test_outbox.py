@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from config.events import outbox
-from config.events.models import Event, OutboxEvent
+from config.events.models import STREAM_ONLY, Event, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
 from config.postgresql.partitions import ensure_partitions, maintain_partitions, week_of
 
@@ -21,6 +21,12 @@ DELAYS = (0, 0.001, 0, 0.03, 0.002, 0, 0.01)
 
 def store(subject):
     return OutboxEvent.objects.create(type="token.indexed", version=1, subject=subject, data={})
+
+
+def store_of_stream(chain_id, *, seconds_ago):
+    at = timezone.now() - timedelta(seconds=seconds_ago)
+    fields = {"type": "markets.changed", "version": 1, "owner_id": STREAM_ONLY, "data": {}}
+    return OutboxEvent.objects.create(chain_id=chain_id, subject=str(seconds_ago), created_at=at, **fields)
 
 
 def subjects():
@@ -49,6 +55,21 @@ def test_an_event_keeps_its_fields():
     event = Event.objects.get()
     names = ("type", "version", "chain_id", "subject", "owner_id", "data", "created_at")
     assert [getattr(event, name) for name in names] == [getattr(stored, name) for name in names]
+
+
+@pytest.mark.django_db
+def test_events_of_the_stream_only_are_published_as_one_of_each_chain_in_their_interval():
+    for chain_id, seconds_ago in ((1, 4), (2, 3), (1, 2)):
+        store_of_stream(chain_id, seconds_ago=seconds_ago)
+    store("token")
+    assert outbox.measure_outbox(timezone.now()).depth == 1
+    assert len(outbox.publish_events()) == 1
+    assert not outbox.publish_events()
+    store_of_stream(2, seconds_ago=6)
+    assert outbox.measure_outbox(timezone.now()).depth == 1
+    assert len(outbox.publish_events()) == 2
+    assert subjects() == ["token", "2", "6"]
+    assert not OutboxEvent.objects.exists()
 
 
 @pytest.mark.django_db

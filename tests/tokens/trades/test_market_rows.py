@@ -7,6 +7,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from config.events.models import STREAM_ONLY
+from config.events.outbox import leave_out_events
+from tests.config.events.stored_events import take_outbox
 from tests.tokens.trades.pool_rows import (
     CHAIN,
     NOW,
@@ -51,6 +54,21 @@ def trade(chain, *rows) -> None:
     write_trades(rows)
     rolling_sums.add_trades(CHAIN, rows)
     refresh_markets(chain, {row.token_id for row in rows})
+
+
+def test_each_statement_that_changes_markets_stores_an_event_of_their_chain(chain):
+    set_rate(chain, "3000")
+    one, other = make_pool_token(), make_pool_token()
+    take_outbox()
+    trade(chain, trade_row(one.pk, NOW), trade_row(other.pk, NOW))
+    (event,) = take_outbox()
+    assert (event.type, event.chain_id, event.subject) == ("markets.changed", CHAIN, str(CHAIN))
+    assert (event.owner_id, event.data) == (STREAM_ONLY, {})
+    refresh_markets(chain, {one.pk, other.pk})
+    assert not take_outbox()
+    leave_out_events()
+    trade(chain, trade_row(one.pk, NOW, position=1))
+    assert not take_outbox()
 
 
 def test_a_launch_has_a_market_before_any_trade(chain):

@@ -1,11 +1,13 @@
 """The stream's process: events, filters, positions, heartbeats, refusals and limits, over sockets."""
 
 import json
+from datetime import timedelta
 
 from django.db import connection
+from django.utils import timezone
 
 from config.events.event_types import event_body
-from config.events.models import OPERATORS, Event
+from config.events.models import OPERATORS, STREAM_ONLY, Event
 from tests.config.events.stream.conftest import WALLET
 from tests.processes.stream_clients import PATH
 from tests.processes.waiting import wait_for
@@ -82,11 +84,15 @@ def test_events_of_partners_and_other_types_are_never_sent(start, publish):
     assert stream.metric("newest_id") == last
 
 
+# An event that only the stream sends is published after its interval.
+LONG_AGO = timezone.now() - timedelta(hours=1)
 EVENTS = [
     ("base", {"chain_id": 8453, "data": {"msg_sender": WALLET, "requestor_fid": 5}}),
     ("updated", {"chain_id": 8453, "type": "token.updated", "data": {"admin": WALLET, "requestor_fid": None}}),
     ("reorged", {"chain_id": 1, "type": "token.reorged", "data": {"requestor_address": WALLET.lower()}}),
     ("solana", {"chain_id": 101, "data": {"msg_sender": "So11111111111111111111111111111111111111112"}}),
+    # Only the stream sends it, and only by its type.
+    ("markets", {"chain_id": 8453, "type": "markets.changed", "owner_id": STREAM_ONLY, "created_at": LONG_AGO}),
 ]
 
 
@@ -100,6 +106,9 @@ SELECTED = {
     "creator=5": ["base"],
     "creator=So11111111111111111111111111111111111111112": ["solana"],
     "creator=so11111111111111111111111111111111111111112": [],
+    "type=markets.changed": ["markets"],
+    "chainId=8453&type=token.updated,markets.changed": ["updated", "markets"],
+    "chainId=1&type=markets.changed": [],
     "chainId=&type=&creator=&unknown=1": ["base", "updated", "reorged", "solana"],
 }
 
@@ -189,7 +198,7 @@ def test_live_clients_lose_their_history_with_a_database_that_is_restored(start,
     assert subjects(reader.take(1)) == ["other"]
 
 
-TYPES = "token.confirmed, token.indexed, token.reorged, token.updated"
+TYPES = "markets.changed, token.confirmed, token.indexed, token.reorged, token.updated"
 NUMBER = f"must be a whole number from 1 to {2**63 - 1}"
 BAD = [
     ("chainId=0", "chainId", NUMBER),
@@ -197,8 +206,8 @@ BAD = [
     (f"chainId={2**63}", "chainId", NUMBER),
     ("chainId=1&chainId=1", "chainId", "must be given once"),
     ("chainId=%D9%A1", "chainId", NUMBER),
-    ("type=deployment.failed", "type", f"must be 1 to 4 of {TYPES}, separated by commas"),
-    ("type=token.indexed,", "type", f"must be 1 to 4 of {TYPES}, separated by commas"),
+    ("type=deployment.failed", "type", f"must be 1 to 5 of {TYPES}, separated by commas"),
+    ("type=token.indexed,", "type", f"must be 1 to 5 of {TYPES}, separated by commas"),
     ("creator=0x12", "creator", "must be an address or a FID"),
     ("creator=0", "creator", "must be an address or a FID"),
     ("creator=vitalik.eth", "creator", "must be an address or a FID"),
@@ -248,7 +257,7 @@ def test_headers_of_the_stream(start):
         assert expected.items() <= dict(response.headers).items()
     preflight, _ = stream.fetch(PATH, "OPTIONS", Origin="https://app.example", Access_Control_Request_Method="GET")
     assert (preflight.status, preflight.headers["Access-Control-Allow-Origin"]) == (204, "*")
-    assert "last-event-id" in preflight.headers["Access-Control-Allow-Headers"]
+    assert {"last-event-id", "hx-request"} <= set(preflight.headers["Access-Control-Allow-Headers"].split(", "))
 
 
 def test_clients_beyond_the_limits_are_refused_until_others_leave(start):
