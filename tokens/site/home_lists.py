@@ -52,14 +52,18 @@ class HomeQuery:
         return 0 < len(self.q) < SHORTEST_SEARCH
 
     @property
-    def is_live(self) -> bool:
-        """Return whether the page shows the newest tokens, which new ones precede."""
-        return self.is_first and self.tab == NEW and self.sort == "newest"
+    def is_newest(self) -> bool:
+        """Return whether the list is that of the newest tokens, which new ones precede."""
+        return self.tab == NEW and self.sort == "newest"
 
     @property
-    def is_first(self) -> bool:
-        """Return whether the page is the first one of a list, without a search."""
-        return not self.q and not self.cursor
+    def event_types(self) -> tuple[str, ...]:
+        """Return the types of events after which the page is another; none for a search, and after the first page."""
+        if self.q or self.cursor:
+            return ()
+        launches = ("token.indexed",) if self.is_newest or self.tab == GRADUATING else ()
+        markets = () if self.is_newest else ("markets.changed",)
+        return (*launches, "token.updated", "token.reorged", *markets)
 
 
 @dataclass(frozen=True)

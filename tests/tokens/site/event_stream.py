@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-_HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "Access-Control-Allow-Origin": "*"}
+_ORIGIN = {"Access-Control-Allow-Origin": "*"}
+_HEADERS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache", **_ORIGIN}
 
 
 class EventStream:
@@ -64,6 +65,12 @@ class _Handler(BaseHTTPRequestHandler):
         while (frame := client.get()) is not None:
             self.wfile.write(frame)
             self.wfile.flush()
+
+    def do_OPTIONS(self) -> None:
+        self.send_response(204)
+        for name, value in {**_ORIGIN, "Access-Control-Allow-Headers": "*"}.items():
+            self.send_header(name, value)
+        self.end_headers()
 
     def log_message(self, *_: Any) -> None:
         """Log nothing."""

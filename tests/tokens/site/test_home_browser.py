@@ -8,8 +8,11 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from config.events.outbox import publish_events
 from tests.html_pages import HOSTILE
 from tests.processes.chromium import Visit, browse_site
+from tests.processes.stream_clients import stream_process
+from tests.processes.waiting import wait_for
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.tokens.market.stored_trades import make_candle
 from tests.tokens.site.event_stream import EventStream, open_stream
@@ -20,6 +23,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 WIDTHS = (1280, 900, 390, 320)
 # Height of each row in lines of 20 pixels, without its padding of 17.
+FOCUS_IS_SEEN = """() => {
+  const {x, y, width, height} = document.activeElement.getBoundingClientRect();
+  const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+  return document.activeElement.contains(seen) || seen.contains(document.activeElement);
+}"""
 LINES = """() => [...document.querySelectorAll(".tokens tbody tr")]
   .map((row) => Math.floor((row.offsetHeight - 17) / 20))"""
 
@@ -155,10 +163,8 @@ def test_a_refused_search_is_explained_where_the_list_is(site):
 
 def test_new_tokens_arrive_without_a_reload(site, stream):
     page = site.page
-    path = stream.opened.get(timeout=30)
-    assert path == "/api/tokens/stream?type=token.indexed,token.updated,token.reorged&lastEventId=" + (
-        page.locator("#list").get_attribute("data-after") or ""
-    )
+    path = "/api/tokens/stream?type=token.indexed,token.updated,token.reorged&lastEventId=0"
+    assert stream.opened.get(timeout=30) == path
     rest_pointer(site)
     TokenFactory(symbol="ARRIVED", deployed_at=timezone.now())
     stream.send("token.indexed")
@@ -167,7 +173,10 @@ def test_new_tokens_arrive_without_a_reload(site, stream):
     Token.objects.filter(symbol="ARRIVED").update(blocked=True)
     stream.send("token.updated")
     expect(page.get_by_text("ARRIVED")).to_have_count(0)
+    # The list of a chain has a stream of its own.
     assert stream.opened.empty()
+    page.get_by_label("Chain").select_option(label="Arbitrum One")
+    assert stream.opened.get(timeout=30) == path.replace("&last", "&chainId=42161&last")
 
 
 def test_the_list_goes_on_after_a_response_with_which_browsers_give_up(site, stream):
@@ -257,23 +266,67 @@ def test_the_button_covers_nothing_and_moves_nothing(site, stream, width):
     assert place["y"] >= filters["y"] + filters["height"] and place["y"] + place["height"] <= before["y"]
 
 
-def test_trending_refreshes_by_time_unless_it_is_used(site):
+def test_the_button_is_in_sight_and_in_reach_of_a_scrolled_list(site, stream):
     page = site.page
-    page.clock.install()
+    stream.opened.get(timeout=30)
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.locator(".token a").nth(15).focus()
+    row = page.locator("tbody tr").nth(15)
+    before = row.bounding_box()
+    assert page.evaluate("scrollY") > 400
+    TokenFactory(symbol="ARRIVED", deployed_at=timezone.now())
+    stream.send("token.indexed")
+    button = page.get_by_role("button", name="1 new token waits")
+    expect(button).to_be_in_viewport(ratio=1)
+    site.photograph("home-waiting-scrolled")
+    assert row.bounding_box() == before
+    while page.evaluate("document.activeElement.parentElement.id") != "notice":
+        page.keyboard.press("Shift+Tab")
+        # No focused link is under the button.
+        assert page.evaluate(FOCUS_IS_SEEN)
+    page.keyboard.press("Enter")
+    expect(page.locator("tr.arrived .token a")).to_have_text(["ARRIVED"])
+
+
+def test_trending_follows_its_stream_and_holds_still_in_use(site, stream):
+    page = site.page
+    stream.opened.get(timeout=30)
     page.get_by_role("link", name="Trending").click()
+    path = "/api/tokens/stream?type=token.updated,token.reorged,markets.changed&lastEventId=0"
+    assert stream.opened.get(timeout=30) == path
     expect(page.locator(".token a").first).to_have_text("N33")
     rest_pointer(site)
     Market.objects.filter(token__symbol="N7").update(trending=99.0)
-    page.clock.run_for(29_000)
-    assert symbols(site)[0] == "N33"
-    page.clock.run_for(4_000)
+    stream.send("markets.changed")
     expect(page.locator(".token a").first).to_have_text("N7")
     page.locator(".token a").nth(3).hover()
     Market.objects.filter(token__symbol="N8").update(trending=100.0)
-    page.clock.run_for(40_000)
+    stream.send("markets.changed")
+    expect(page.get_by_role("button", name="Changes wait")).to_be_visible()
     assert symbols(site)[0] == "N7"
+    site.photograph("home-changes-wait")
     rest_pointer(site)
-    expect(page.locator("tr .token a").first).to_have_text("N8")
+    expect(page.locator(".token a").first).to_have_text("N8")
+    expect(page.locator(".notice button")).to_have_count(0)
+    assert_clean(site)
+
+
+def test_trending_and_graduating_lists_follow_markets_by_the_real_stream(site, settings, service_environment):
+    page = site.page
+    make_curve(SolanaTokenFactory(symbol="CURVE"), "10")
+    with stream_process(service_environment) as process:
+        settings.STREAM_URL = f"http://127.0.0.1:{process.port}"
+        for tab, first, changed, column in (
+            ("trending", "N33", "N7", "trending"),
+            ("graduating", "👩\u200d🚀", "CURVE", "curve_progress"),
+        ):
+            page.goto(f"http://{site.host}/?tab={tab}")
+            rest_pointer(site)
+            expect(page.locator(".token a").first).to_have_text(first)
+            # As the writers of trades: the trigger stores an event, which is published after its interval.
+            Market.objects.filter(token__symbol=changed).update(**{column: Decimal(99)})
+            wait_for(publish_events)
+            expect(page.locator(".token a").first).to_have_text(changed)
     assert_clean(site)
 
 

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -67,7 +68,7 @@ def test_it_shows_the_newest_listed_tokens(client):
     assert symbols(following) == newest_first[PAGE_SIZE:]
     assert more_link(following) is None
     # Only the first page has what new tokens precede.
-    assert "data-stream" in answer.text and "data-stream" not in following.text
+    assert stream_of(answer) and not stream_of(following)
 
 
 def test_a_row_has_the_token_s_facts(client):
@@ -116,6 +117,12 @@ def test_sparklines_are_drawn_from_hours_with_trades(client):
         ("up", "2.0,26.0 86.3,26.0 90.2,2.0 94.0,14.0"),
     ]
     assert answer.text.count('aria-hidden="true" focusable="false"') == 3
+
+
+def stream_of(answer):
+    """Return the path of the stream that a page follows, empty if there is none."""
+    found = re.search(r'hx-sse:connect="([^"]+)"', answer.text)
+    return unescape(found[1]) if found else ""
 
 
 def line_of(answer):
@@ -335,18 +342,21 @@ def test_trending_is_by_the_own_score(client, settings):
     settings.MARKET_PROVIDER_CHAINS = (42161,)
     answer = client.get("/?tab=trending")
     assert symbols(answer) == ["FIRST", "SECOND"]
-    assert 'data-every="30"' in answer.text and "data-stream" not in answer.text
+    assert stream_of(answer).startswith("/api/tokens/stream?type=token.updated,token.reorged,markets.changed&")
 
 
 @pytest.mark.parametrize("choices", ["sort=volume", "sort=market-cap&chain=8453", "sort=change", "tab=graduating"])
-def test_the_first_page_of_any_list_refreshes_by_time(client, choices):
+def test_the_first_page_of_any_list_follows_markets(client, choices):
     for _ in range(PAGE_SIZE + 1):
         SolanaTokenFactory() if "graduating" in choices else TokenFactory()
     answer = client.get(f"/?{choices}")
-    assert 'data-every="30"' in answer.text and "data-stream" not in answer.text
+    stream = stream_of(answer)
+    assert ",markets.changed" in stream and ("token.indexed" in stream) == ("graduating" in choices)
+    chain = {"tab=graduating": "101", "sort=market-cap&chain=8453": "8453"}.get(choices)
+    assert re.findall(r"chainId=(\d+)", stream) == [chain] * bool(chain)
     following = more_link(answer)
-    assert following is None or "data-every" not in client.get(following).text
-    assert "data-every" not in client.get(f"/?{choices}&q=token").text
+    assert following is None or not stream_of(client.get(following))
+    assert not stream_of(client.get(f"/?{choices}&q=token"))
 
 
 def test_graduating_lists_curves_by_their_progress(client):
@@ -393,7 +403,7 @@ def test_a_search_beyond_its_time_limit_is_not_cached(client, settings):
 def test_the_page_names_where_its_stream_goes_on(client, settings):
     settings.STREAM_URL = "https://stream.example"
     answer = client.get("/")
-    assert re.search(r'data-stream="/api/tokens/stream\?type=token\.indexed,[a-z.,]+" data-after="\d+"', answer.text)
+    assert re.fullmatch(r"/api/tokens/stream\?type=token\.indexed,[a-z.,]+&lastEventId=\d+", stream_of(answer))
     assert "connect-src 'self' https://stream.example" in answer.headers["Content-Security-Policy"]
     assert answer.headers["Cache-Control"] == "public, s-maxage=2"
     assert "Cookie" not in answer.headers.get("Vary", "")

@@ -1,9 +1,12 @@
 """Home page: lists of tokens with a search, filters and sorts in the URL."""
 
 from typing import Any
+from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -36,7 +39,7 @@ def home(request: HttpRequest) -> HttpResponse:
     if query.tab not in tabs:
         query = home_lists.parse_home_query({**request.GET.dict(), "tab": NEW})
     # Before the list, and from the same database: a change is in the list, or its event has a larger id.
-    newest_event = newest_event_id() if query.is_live else None
+    stream = _stream_path(query) if query.event_types else None
     headers, status = page_headers(2), 200
     try:
         tokens = home_lists.read_list(query)
@@ -50,9 +53,17 @@ def home(request: HttpRequest) -> HttpResponse:
         # Beyond it, totals are estimates.
         "most_counted": EXACT_UP_TO,
         "has_timed_out": status == 503,
-        "newest_event": newest_event,
+        "stream": stream,
     }
     return TemplateResponse(request, "site/home.html", context, headers=headers, status=status)
+
+
+def _stream_path(query: HomeQuery) -> str:
+    """Return the path of the events that change the list, from now on."""
+    chain_id = settings.SOLANA_CHAIN_ID if query.tab == GRADUATING else query.chain_id
+    of_chain = {"chainId": chain_id} if chain_id else {}
+    parameters = {"type": ",".join(query.event_types), **of_chain, "lastEventId": newest_event_id()}
+    return f"{reverse('token-stream')}?{urlencode(parameters, safe=',')}"
 
 
 def _describe_query(query: HomeQuery, tabs: list[str]) -> dict[str, Any]:
