@@ -201,27 +201,31 @@ def test_the_market_is_refreshed_after_a_trade_and_by_time(site, token):
     assert_clean(site)
 
 
-@pytest.mark.parametrize("held_by", ["pointer", "table"])
-def test_a_chart_in_use_holds_still_while_figures_change(site, token, held_by):
+@pytest.mark.parametrize("used_by", ["pointer", "table"])
+def test_a_chart_under_the_pointer_holds_still_and_an_open_table_is_refreshed(site, token, used_by):
     page = site.page
     page.clock.install()
     page.reload()
-    if held_by == "pointer":
+    if used_by == "pointer":
         page.locator("#chart svg").hover()
     else:
         page.get_by_text("As a table").press("Enter")
+        page.locator("#chart-table [role=region]").focus()
         page.mouse.move(2, 2)
-    before = page.locator("#chart svg").inner_html()
+    before, rows = page.locator("#chart svg").inner_html(), page.locator("#chart-table tbody").inner_text()
     Market.objects.filter(token=token).update(market_cap=F("market_cap") * 2)
     figures = page.locator("#figures").inner_text()
     MinuteCandle.objects.filter(token=token).update(high_usd=F("high_usd") * 2, close_usd=F("high_usd") * 2)
     page.clock.run_for(31_000)
     expect(page.locator("#figures")).not_to_have_text(figures, use_inner_text=True)
-    assert page.locator("#chart svg").inner_html() == before
-    if held_by == "table":
-        page.get_by_text("As a table").press("Enter")
-    page.mouse.move(2, 2)
-    page.clock.run_for(31_000)
+    if used_by == "pointer":
+        assert page.locator("#chart svg").inner_html() == before
+        page.mouse.move(2, 2)
+        page.clock.run_for(31_000)
+    else:
+        expect(page.locator("#chart-table tbody")).not_to_have_text(rows, use_inner_text=True)
+        expect(page.locator("#chart-table table")).to_be_visible()
+        expect(page.locator("#chart-table [role=region]")).to_be_focused()
     page.wait_for_function("before => document.querySelector('#chart svg').innerHTML !== before", arg=before)
 
 
