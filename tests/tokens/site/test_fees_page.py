@@ -1,5 +1,6 @@
 """Page of a token's uncollected fees, `/tokens/{chain}/{address}/fees`, which a node answers."""
 
+import threading
 from contextlib import ExitStack
 
 import pytest
@@ -47,6 +48,32 @@ def test_it_shows_that_no_node_answers(client, token, node):
     answer = client.get(page_of(token))
     assert answer.status_code == 503 and answer.headers["Cache-Control"] == "no-store"
     assert "t be read from the chain now" in answer.text
+
+
+def test_it_ends_while_all_nodes_hang(client, token, installed_node, settings, forget_chains):
+    settings.RPC_TIMEOUT_SECONDS, settings.RPC_PATIENCE_SECONDS, settings.RPC_ATTEMPTS = 30, 60, 4
+    forget_chains()
+    page_ended = threading.Event()
+    # A page that waits for the node has the fees.
+    installed_node.behave = lambda body: page_ended.wait(20) and None
+    try:
+        answer = client.get(page_of(token))
+    finally:
+        page_ended.set()
+    assert answer.status_code == 503
+    assert "t be read from the chain now" in answer.text
+
+
+def test_the_second_node_has_time_if_the_first_one_hangs(client, token, node, second_node, settings, forget_chains):
+    settings.RPC_TIMEOUT_SECONDS, settings.RPC_URLS = 30, {8453: (node.url, second_node.url)}
+    forget_chains()
+    page_ended = threading.Event()
+    node.behave = lambda body: page_ended.wait(20) and None
+    try:
+        answer = client.get(page_of(token))
+    finally:
+        page_ended.set()
+    assert answer.status_code == 200 and second_node.calls
 
 
 def test_it_holds_no_more_threads_than_other_calls_of_nodes(client, token, node):

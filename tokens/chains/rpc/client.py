@@ -1,9 +1,12 @@
 """JSON-RPC client for the nodes of one chain: batches, retries with jitter, failover, and a circuit breaker per URL."""
 
 import logging
+import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -36,6 +39,22 @@ Parse = Callable[[list[Any]], Found]
 _LONGEST_REST = 60.0
 # HTTP status of a response or request that is too large.
 _TOO_LARGE = 413
+
+# End of the block of `query_deadline` that runs, by the monotonic clock.
+_block_end: ContextVar[float] = ContextVar("query_deadline", default=math.inf)
+
+
+@contextmanager
+def query_deadline(seconds: float) -> Iterator[None]:
+    """Bound all queries of the block, whatever their number, to this many seconds in total.
+
+    Nodes that are still to be tried share the rest of the time, so that one that hangs leaves time for the next one.
+    """
+    token = _block_end.set(min(_block_end.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _block_end.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,7 +199,7 @@ class RpcClient:
 
     def _query_any(self, calls: Sequence[Call], parse: Parse[Found], *, splittable: bool) -> Found:
         reason, too_much = "every node failed lately" if self.urls else "no RPC URL is set", False
-        deadline = time.monotonic() + self.total_timeout
+        deadline = self._query_end()
         refused: set[int] = set()
         overloaded: list[tuple[Endpoint, Exception]] = []
         for attempt in range(self.attempts):
@@ -188,12 +207,13 @@ class RpcClient:
                 len(refused) == len(self._endpoints) or not self._wait_before_retry(attempt, until=deadline)
             ):
                 break
-            for endpoint in self._available_endpoints():
-                seconds = deadline - time.monotonic()
-                if seconds <= 0 or endpoint.number in refused:
+            endpoints = [endpoint for endpoint in self._available_endpoints() if endpoint.number not in refused]
+            for place, endpoint in enumerate(endpoints):
+                timeout = self._timeout_until(deadline, nodes=len(endpoints) - place)
+                if timeout <= 0:
                     continue
                 try:
-                    found = parse(self._send(endpoint, calls, timeout=min(self.timeout, seconds)))
+                    found = parse(self._send(endpoint, calls, timeout=timeout))
                 except (RetryableError, PermanentError) as error:
                     exempt = splittable and _is_too_much(error)
                     if exempt or isinstance(error, PermanentError):
@@ -216,16 +236,24 @@ class RpcClient:
         )
 
     def _wait_before_retry(self, attempt: int, *, until: float) -> bool:
-        """Sleep before another round; return False if all nodes are backing off beyond the deadline."""
+        """Sleep before another round; return False after the deadline, and if all nodes back off beyond it."""
         backoff = Backoff(first=self.initial_backoff, longest=self.max_backoff)
         seconds = random.uniform(0, backoff.delay(attempt))  # noqa: S311
         now = time.monotonic()
-        rest = min((endpoint.backoff_until for endpoint in self._endpoints), default=now) - now
-        if rest > 0 and now + rest >= until:
+        rest = max(0.0, min((endpoint.backoff_until for endpoint in self._endpoints), default=now) - now)
+        if now + rest >= until:
             return False
         with waiting():
-            time.sleep(max(seconds, rest))
+            time.sleep(min(max(seconds, rest), until - now))
         return True
+
+    def _query_end(self) -> float:
+        return min(time.monotonic() + self.total_timeout, _block_end.get())
+
+    def _timeout_until(self, deadline: float, *, nodes: int) -> float:
+        """Return the seconds for the next of `nodes` nodes, which share the time of `query_deadline`."""
+        seconds = deadline - time.monotonic()
+        return min(self.timeout, seconds if _block_end.get() == math.inf else seconds / nodes)
 
     def _record_failure(self, endpoint: Endpoint, error: Exception) -> None:
         if isinstance(error, RateLimitedError) and error.retry_after:
@@ -237,13 +265,13 @@ class RpcClient:
     def _query_each(self, calls: Sequence[Call], parse: Parse[Found], *, method: str) -> Found:
         """Query each healthy node once; with `method`, skip nodes that do not offer it."""
         reason, too_much = "every node failed or refused lately", False
-        deadline = time.monotonic() + self.total_timeout
-        for endpoint in self._endpoints:
-            seconds = deadline - time.monotonic()
-            if seconds <= 0 or endpoint.is_unavailable() or (method and endpoint.is_unsupported(method)):
+        deadline = self._query_end()
+        for place, endpoint in enumerate(self._endpoints):
+            timeout = self._timeout_until(deadline, nodes=len(self._endpoints) - place)
+            if timeout <= 0 or endpoint.is_unavailable() or (method and endpoint.is_unsupported(method)):
                 continue
             try:
-                results = self._send(endpoint, calls, timeout=min(self.timeout, seconds))
+                results = self._send(endpoint, calls, timeout=timeout)
                 if method:
                     require_method_offered(results)
                 return parse(results)

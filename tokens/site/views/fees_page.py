@@ -10,6 +10,7 @@ from config.api.response_headers import NO_STORE, page_headers
 from config.api.views import QueryView
 from config.concurrency_limits import node_slot
 from config.http.errors import PermanentError, RetryableError
+from tokens.chains.rpc.client import query_deadline
 from tokens.fees.uncollected import UncollectedReport, read_uncollected
 from tokens.installation.installed_chains import UnsupportedChainError
 from tokens.installation.installed_registry import explorer_address_page
@@ -19,6 +20,8 @@ from tokens.site.page_tokens import describe_token, find_token_or_404
 # As in the API: each response costs about four node requests.
 _HEADERS = page_headers(15)
 _RECIPIENTS_SHOWN = 20
+# A visitor waits for the page, and a thread for the nodes.
+_SECONDS = 3.0
 
 
 class TokenFeesPage(QueryView):
@@ -32,7 +35,7 @@ class TokenFeesPage(QueryView):
         context: dict[str, Any] = {}
         headers, status = _HEADERS, 200
         try:
-            with node_slot():
+            with node_slot(), query_deadline(_SECONDS):
                 report = read_uncollected(token, recipient=None)
             context = {"report": report, "recipients": _recipients(token, report)}
         except (UnsupportedChainError, PermanentError, RetryableError):
