@@ -67,8 +67,9 @@ def parse_metadata(text: str | None) -> Json:
     return clean_metadata(raw)
 
 
-def clean_metadata(raw: Json) -> Json:
-    """Return the record's `metadata` from a storable JSON object. Values of unexpected types are left out."""
+def clean_metadata(raw: Any) -> Json:
+    """Return the record's `metadata` from storable JSON. Values of unexpected types are left out."""
+    raw = raw if isinstance(raw, dict) else {}
     return {
         "auditUrls": [url for url in map(_text, _list(raw.get("auditUrls"))) if url],
         "description": _text(raw.get("description")),
@@ -95,9 +96,10 @@ def farcaster_fid(context: Mapping[str, Any]) -> int | None:
     return fid if 0 < fid <= _MAX_FID else None
 
 
-def social_links(metadata: Json) -> list[dict[str, str]]:
-    """Return the record's `socialLinks` from parsed metadata: its web links."""
-    return [{"name": link["platform"], "link": link["url"]} for link in _web_pages(metadata["socialMediaUrls"])]
+def social_links(metadata: Any) -> list[dict[str, str]]:
+    """Return the record's `socialLinks` from stored metadata: its web links."""
+    links = clean_metadata(metadata)["socialMediaUrls"]
+    return [{"name": link["platform"], "link": link["url"]} for link in _web_pages(links)]
 
 
 def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None:
@@ -125,13 +127,12 @@ def web_link(text: str | None) -> str | None:
     return url if url.isprintable() and _LINK.fullmatch(url) else None
 
 
-def with_web_links(metadata: Json) -> Json:
-    """Return parsed metadata with web links only: the same object if it has no others."""
-    audits = [link for link in map(web_link, metadata["auditUrls"]) if link]
-    pages = _web_pages(metadata["socialMediaUrls"])
-    if audits == metadata["auditUrls"] and pages == metadata["socialMediaUrls"]:
-        return metadata
-    return {**metadata, "auditUrls": audits, "socialMediaUrls": pages}
+def with_web_links(metadata: Any) -> Json:
+    """Return stored metadata in the form of `parse_metadata`, with web links only: the same object if it is so."""
+    cleaned = clean_metadata(metadata)
+    audits = [link for link in map(web_link, cleaned["auditUrls"]) if link]
+    found = cleaned | {"auditUrls": audits, "socialMediaUrls": _web_pages(cleaned["socialMediaUrls"])}
+    return metadata if found == metadata else found
 
 
 def _web_pages(links: Iterable[Json]) -> list[Json]:

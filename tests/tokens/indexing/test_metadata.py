@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from config.api.rendering import render_json
@@ -128,6 +128,36 @@ def test_metadata_takes_links_as_objects_and_as_bare_addresses():
     ]
     assert find_link(social_links(metadata), "x", "twitter") == "https://x.com/a"
     assert find_link(social_links(metadata), "telegram") is None
+
+
+# What a row may hold, whoever wrote it: any JSON, and objects with the known keys.
+LINKS = (
+    st.lists(plain_json | st.dictionaries(st.sampled_from(["platform", "url"]), plain_json), max_size=4) | plain_json
+)
+METADATA = plain_json | st.fixed_dictionaries(
+    {}, optional={"auditUrls": LINKS, "description": plain_json, "socialMediaUrls": LINKS, "other": plain_json}
+)
+
+
+@given(METADATA)
+@example({})
+@example(None)
+@example({"socialMediaUrls": [{"url": "https://a.example"}]})
+def test_stored_metadata_of_any_form_is_shown_with_web_links_only(stored):
+    shown = with_web_links(stored)
+    assert shown.keys() == {"auditUrls", "description", "socialMediaUrls"}
+    assert all(web_link(url) == url for url in shown["auditUrls"])
+    assert social_links(stored) == [
+        {"name": each["platform"], "link": each["url"]} for each in shown["socialMediaUrls"]
+    ]
+    assert with_web_links(shown) is shown
+
+
+@given(METADATA | st.text(max_size=20))
+def test_launchers_may_write_any_metadata(value):
+    stored = parse_metadata(value if isinstance(value, str) else json.dumps(value))
+    assert json.loads(render_json(stored)) == stored
+    assert social_links(with_web_links(stored)) == social_links(stored)
 
 
 def test_metadata_has_a_limit_of_links():
