@@ -1,9 +1,10 @@
 """Dashboard panel of the leaderboard: current rankings and their age."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.urls import reverse
+from django.utils import timezone
 
 from config.operators.dashboard import Figure, Panel, time_ago
 from leaderboard.models import Agent, Interval, Snapshot
@@ -11,6 +12,9 @@ from leaderboard.ranking.schedule import refresh_period
 
 # A ranking older than this many refresh periods is alarming: a single missed one is not.
 _MAX_PERIODS = 3
+# After its start a service that was down builds the rankings anew, one by one. The web process starts with the others.
+WEB_STARTED_AT = timezone.now()
+_REBUILD_TIME = timedelta(minutes=5)
 
 
 def ranking_panels(now: datetime) -> Iterable[Panel]:
@@ -29,10 +33,13 @@ def _figure(interval: Interval, snapshot: Snapshot | None, now: datetime) -> Fig
     page = f"{reverse('admin:leaderboard_standing_changelist')}?interval={interval}"
     if snapshot is None:
         return Figure(label=f"Last {interval}", value="none yet", note="a worker will build it", page=page)
+    note = f"built {time_ago(snapshot.computed_at, now)}, in {snapshot.took_seconds:.1f} s"
+    is_old = now - snapshot.computed_at > _MAX_PERIODS * refresh_period(interval)
+    is_start = now - WEB_STARTED_AT < _REBUILD_TIME
     return Figure(
         label=f"Last {interval}",
         value=f"{snapshot.ranked:,} ranked",
-        note=f"built {time_ago(snapshot.computed_at, now)}, in {snapshot.took_seconds:.1f} s",
+        note=f"{note}; the service has just started, a worker will build it anew" if is_old and is_start else note,
         page=page,
-        is_alarming=now - snapshot.computed_at > _MAX_PERIODS * refresh_period(interval),
+        is_alarming=is_old and not is_start,
     )
