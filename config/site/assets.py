@@ -62,7 +62,7 @@ def serve_asset(request: HttpRequest, file_name: str) -> HttpResponse:
         raise Http404
     headers = {
         "Cache-Control": "public, max-age=31536000, s-maxage=31536000, immutable",
-        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
         "X-Content-Type-Options": "nosniff",
     }
     return HttpResponse(asset.body, content_type=asset.content_type, headers=headers)

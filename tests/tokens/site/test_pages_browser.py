@@ -5,12 +5,22 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
+from config.site import assets
 from tests.processes.chromium import Visit, browse_site
 from tests.rows.factories import ChainHeadFactory, TokenFactory
 from tokens.models import ChainHead
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+LOGO = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><style>rect { fill: #f00 }</style>
+<rect width="32" height="32"/><script>document.documentElement.remove()</script></svg>"""
+# Red, green and blue in the middle of the logo.
+PIXEL = """async () => {
+  const logo = document.querySelector('.brand img'), canvas = document.createElement('canvas').getContext('2d');
+  await logo.decode();
+  canvas.drawImage(logo, 0, 0);
+  return [...canvas.getImageData(16, 16, 1, 1).data].slice(0, 3);
+}"""
 LANGUAGES = ("curl", "python", "typescript")
 
 
@@ -24,6 +34,18 @@ def site(transactional_db, settings) -> Iterator[Visit]:
         visited = browse("/docs")
         yield visited
         visited.page.close()
+
+
+def test_a_logo_has_its_own_styles_on_pages_and_runs_nothing(site, settings, tmp_path):
+    settings.SITE_LOGO = tmp_path / "logo.svg"
+    settings.SITE_LOGO.write_text(LOGO)
+    assets._assets.cache_clear()
+    try:
+        site.page.goto(f"http://{site.host}/docs")
+        assert site.page.evaluate(PIXEL) == [255, 0, 0]
+        assert (site.errors, site.strange_requests) == ([], [])
+    finally:
+        assets._assets.cache_clear()
 
 
 def test_the_status_page_stays_up_to_date(site):
