@@ -35,8 +35,11 @@ _SCALES = (
     (Decimal(10) ** 6, pgettext_lazy("millions", "%(number)sM")),
     (Decimal(10) ** 3, pgettext_lazy("thousands", "%(number)sK")),
 )
-# Numbers beyond these are written as a power: 1.20e+21.
-_SMALLEST, _LARGEST = Decimal(10) ** -9, Decimal(10) ** 16
+# Numbers from this one on are a power: 1.20e+21. So are those with more zeros after the point, if read aloud.
+_LARGEST, _MOST_ZEROS = Decimal(10) ** 16, 30
+# From so many zeros after the point on, their number is written instead: 0.0₄123.
+_COUNTED_ZEROS = 4
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # Up to so many launches of a creator are counted.
 COUNTED_LAUNCHES = 1_000
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 31_557_600
@@ -78,7 +81,21 @@ def short_address(address: str) -> str:
 
 @register.filter
 def compact(value: float | Decimal | int | None, digits: int = 3) -> str:
-    """Return a number in three significant digits with K, M, B or T, or the language's form of them; empty for None."""
+    """Return `compact_text` as HTML, in which a screen reader finds the zeros of a small number written out."""
+    return _readable_aloud(compact_text(value, digits), compact_text(value, digits, counts_zeros=False))
+
+
+def _readable_aloud(shown: str, read: str) -> str:
+    if shown == read:
+        return shown
+    return format_html('<span aria-hidden="true">{}</span><span class="quiet">{}</span>', shown, read)
+
+
+def compact_text(value: float | Decimal | int | None, digits: int = 3, *, counts_zeros: bool = True) -> str:
+    """Return a number in three significant digits with K, M, B or T, or the language's form of them; empty for None.
+
+    With `counts_zeros` the zeros of a small number are a subscript: 0.0₉456 is 0.000000000456.
+    """
     if value is None or not (amount := Decimal(str(value))).is_finite():
         return ""
     # Rounded before the scale is chosen: 999,999 is 1.00M, not 1,000K.
@@ -87,7 +104,11 @@ def compact(value: float | Decimal | int | None, digits: int = 3) -> str:
     for scale, text in _SCALES:
         if scale <= size < _LARGEST:
             return text % {"number": _written_out(amount / scale, digits)}
-    if size >= _LARGEST or 0 < size < _SMALLEST:
+    zeros = -1 - amount.adjusted() if amount else 0
+    if counts_zeros and zeros >= _COUNTED_ZEROS:
+        number = f"{size:.{digits - 1}e}".partition("e")[0].replace(".", "")
+        return f"{'-' if amount < 0 else ''}{local_separators('0.0')}{str(zeros).translate(_SUBSCRIPTS)}{number}"
+    if size >= _LARGEST or zeros > _MOST_ZEROS:
         return local_separators(f"{amount:.{digits - 1}e}")
     return _written_out(amount, digits)
 
@@ -102,15 +123,19 @@ def _written_out(amount: Decimal, digits: int) -> str:
 @register.filter
 def whole(value: int | None) -> str:
     """Return a whole number: exactly below 1,000, and like `compact` above; empty for None."""
-    return "" if value is None else str(value) if abs(value) < 1_000 else compact(value)
+    return "" if value is None else str(value) if abs(value) < 1_000 else compact_text(value)
 
 
 @register.filter
 def usd(value: float | Decimal | None) -> str:
-    """Return an amount of USD: $1.23M; empty for None."""
-    if value is None or not (text := compact(value)):
-        return ""
-    return in_usd(text)
+    """Return `usd_text` as HTML, like `compact`."""
+    return _readable_aloud(usd_text(value), usd_text(value, counts_zeros=False))
+
+
+def usd_text(value: float | Decimal | None, *, counts_zeros: bool = True) -> str:
+    """Return an amount of USD: $1.23M; empty for None. Zeros as in `compact_text`."""
+    text = compact_text(value, counts_zeros=counts_zeros)
+    return in_usd(text) if text else ""
 
 
 def in_usd(number: str) -> str:
@@ -124,7 +149,7 @@ def percent(value: float | Decimal | None) -> str:
     """Return a change in percentage points with its sign and one decimal: +12.3%; empty for None."""
     if (change := _rounded_change(value)) is None:
         return ""
-    text = compact(change) if abs(change) >= 1_000 else number_format(change, decimal_pos=1, use_l10n=True)
+    text = compact_text(change) if abs(change) >= 1_000 else number_format(change, decimal_pos=1, use_l10n=True)
     # Translators: a percentage.
     return gettext("%(number)s%%") % {"number": f"+{text}" if change > 0 else text}
 
@@ -145,7 +170,7 @@ def points(value: float | Decimal | None) -> str:
     if value is None or not (share := Decimal(str(value))).is_finite():
         return ""
     if abs(share) >= 1_000 or not (rounded := round(share, 2)):
-        return compact(share, 1)
+        return compact_text(share, 1)
     return number_format(rounded.normalize(), use_l10n=True)
 
 

@@ -27,17 +27,30 @@ from config.site import formats
         (9.999, "10.0"),
         (0.0099999, "0.0100"),
         (12.3456, "12.3"),
-        (0.000012345, "0.0000123"),
+        (0.00012345, "0.000123"),
+        (0.000012345, "0.0₄123"),
+        (0.0000999999, "0.000100"),
+        (Decimal("-4.56e-10"), "-0.0₉456"),
         (Decimal("-1500"), "-1.50K"),
         (2.5e12, "2.50T"),
         (10**21, "1.00e+21"),
-        (1.5e-12, "1.50e-12"),
+        (1.5e-12, "0.0₁₁150"),
         (float("inf"), ""),
         (float("nan"), ""),
     ],
 )
 def test_numbers_have_three_significant_digits(value, text):
-    assert formats.compact(value) == text
+    assert formats.compact_text(value) == text
+
+
+def test_the_zeros_of_a_small_number_are_counted_for_the_eye_and_read_aloud():
+    html = '<span aria-hidden="true">{}0.0₉456</span><span class="quiet">{}0.000000000456</span>'
+    assert formats.compact(4.56e-10) == html.format("", "")
+    assert formats.usd(4.56e-10) == html.format("$", "$")
+    assert formats.compact_text(4.5678e-10, 5) == "0.0₉45678"
+    assert (formats.compact(0.5), formats.usd(0.5)) == ("0.500", "$0.500")
+    with translation.override("de"):
+        assert formats.usd_text(4.56e-10) == "0,0₉456\xa0$"
 
 
 @pytest.mark.parametrize(
@@ -98,17 +111,18 @@ def test_shares_have_at_most_two_decimals(value, text):
 
 def test_more_digits_keep_scale_and_language():
     with translation.override("de"):
-        assert [formats.compact(value, 5) for value in (1_234_567, 0.0000123456, 1e-12)] == [
+        assert [formats.compact_text(value, 5) for value in (1_234_567, 0.0000123456, 1e-12)] == [
             "1,2346\xa0Mio.",
-            "0,000012346",
-            "1,0000e-12",
+            "0,0₄12346",
+            "0,0₁₁10000",
         ]
 
 
 @given(value=st.floats() | st.integers() | st.decimals())
 def test_any_number_has_a_short_text(value):
-    for format_number in (formats.compact, formats.percent, formats.points):
+    for format_number in (formats.compact_text, formats.percent, formats.points):
         assert len(format_number(value)) <= 40
+    assert len(formats.compact(value)) <= 140
 
 
 def test_ages_have_one_unit():

@@ -80,7 +80,7 @@ def test_a_full_page_has_at_most_12_queries(client, scene, django_assert_max_num
 def test_the_heading_has_the_market(client, scene):
     words = words_of(client.get(page_of(scene)))
     for text in (
-        "Price $0.000192 +12.3% 24 h 0.0000000960 WETH",
+        "Price $0.000192 +12.3% 24 h 0.0₇960 0.0000000960 WETH",
         "Market cap $19.2M Volume, 24 h $1.23M Liquidity $345K Buys and sells, 24 h 1.41K / 987",
         "launched 12h ago Champagne 1 warning",
     ):
@@ -335,7 +335,7 @@ class TestChart:
 
     def test_labels_of_a_narrow_range_have_the_form_of_the_language(self, client):
         token = make_minutes(5)
-        for unit, scale in (("price", "0,000024"), ("cap", "24,")):
+        for unit, scale in (("price", "0,0₄24"), ("cap", "24,")):
             text = client.get(f"/de{page_of(token)}", {"unit": unit, "interval": "1m"}).text
             drawing = text[text.index('<svg class="chart') : text.index("</svg>", text.index('<svg class="chart'))]
             labels = re.findall(r'text-anchor="end">([^<]*)</text>', drawing)

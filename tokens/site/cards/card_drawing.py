@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from PIL import Image, ImageDraw
 
 from config.site.colors import readable_on
-from config.site.formats import percent, plain, short_address, usd
+from config.site.formats import percent, plain, short_address, usd_text
 from tokens.site.cards.card_facts import CardFacts
 from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_width
 from tokens.site.pictures.placeholders import TINTS, initials, tint_number
@@ -105,7 +105,7 @@ def _draw_market(draw: ImageDraw.ImageDraw, facts: CardFacts) -> None:
     change = facts.change_24h
     color = _INK if not change else _UP if change > 0 else _DOWN
     shown = (
-        (_MARGIN, gettext("Market cap"), usd(_decimal(facts.market_cap)), _INK),
+        (_MARGIN, gettext("Market cap"), usd_text(_decimal(facts.market_cap)), _INK),
         (WIDTH // 2 + 32, gettext("24 hours"), percent(_decimal(change)), color),
     )
     for left, label, value, ink in shown:

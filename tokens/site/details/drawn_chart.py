@@ -1,6 +1,6 @@
 """Chart of a token's page by the parameters of its URL: candles as shapes, texts and a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -9,7 +9,16 @@ from urllib.parse import urlencode
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from config.site.formats import compact, in_usd, moment_text, plain, short_duration, usd
+from config.site.formats import (
+    compact,
+    compact_text,
+    in_usd,
+    moment_text,
+    plain,
+    short_duration,
+    usd,
+    usd_text,
+)
 from config.site.page_input import parse_choice
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
 from tokens.models import Token
@@ -141,7 +150,7 @@ def quote_decimals(token: Token) -> int | None:
 def _draw(chart: DrawnChart, drawable: Sequence[tuple[dict[str, Any], PricedBar]], frame: ChartFrame) -> DrawnChart:
     choice = chart.choice
     geometry = draw_chart([bar for _, bar in drawable], frame=frame)
-    rows = [_row(candle, bar, choice) for candle, bar in drawable]
+    rows = [_row(candle, bar, choice, _spoken) for candle, bar in drawable]
     days = {row.at.date() for row in rows}
     labels = "%H:%M" if len(days) == 1 else "%m-%d %H:%M" if len(days) <= 5 else "%Y-%m-%d"
     return replace(
@@ -150,14 +159,24 @@ def _draw(chart: DrawnChart, drawable: Sequence[tuple[dict[str, Any], PricedBar]
         bars=[(shape, _title(row)) for shape, row in zip(geometry.bars, rows, strict=True)],
         ticks=_labeled(geometry, choice),
         marks=[LabeledMark(mark.x, f"{rows[mark.index].at:{labels}}") for mark in geometry.marks],
-        current=_amount(drawable[-1][1].closed, choice),
-        rows=rows[: -_TABLE_ROWS - 1 : -1],
+        current=_drawn(drawable[-1][1].closed, choice),
+        rows=[_row(candle, bar, choice, _html) for candle, bar in drawable[: -_TABLE_ROWS - 1 : -1]],
         summary=_summary(rows, [bar for _, bar in drawable], choice),
     )
 
 
-def _amount(value: float, choice: ChartChoice) -> str:
+def _html(value: float, choice: ChartChoice) -> str:
     return usd(value) if choice.currency == "usd" else compact(value)
+
+
+def _drawn(value: float, choice: ChartChoice) -> str:
+    return usd_text(value) if choice.currency == "usd" else compact_text(value)
+
+
+def _spoken(value: float, choice: ChartChoice) -> str:
+    """Return a text for titles and alternatives of pictures."""
+    write = usd_text if choice.currency == "usd" else compact_text
+    return write(value, counts_zeros=False)
 
 
 def _labeled(geometry: ChartGeometry, choice: ChartChoice) -> list[LabeledTick]:
@@ -165,16 +184,18 @@ def _labeled(geometry: ChartGeometry, choice: ChartChoice) -> list[LabeledTick]:
     ticks = [tick for tick in geometry.ticks if abs(tick.y - geometry.current_y) >= _LABEL_HEIGHT]
     texts: list[str] = []
     for digits in (3, 5, 7, 9, 12):
-        numbers = [compact(tick.value, digits) for tick in ticks]
+        numbers = [compact_text(tick.value, digits) for tick in ticks]
         texts = [in_usd(number) for number in numbers] if choice.currency == "usd" else numbers
         if len(set(texts)) == len(texts):
             break
     return [LabeledTick(tick.y, text) for tick, text in zip(ticks, texts, strict=True)]
 
 
-def _row(candle: dict[str, Any], bar: PricedBar, choice: ChartChoice) -> BarRow:
-    volume = "" if bar.volume is None else _amount(bar.volume, choice)
-    opened, high, low, closed = (_amount(price, choice) for price in (bar.opened, bar.high, bar.low, bar.closed))
+def _row(
+    candle: dict[str, Any], bar: PricedBar, choice: ChartChoice, write: Callable[[float, ChartChoice], str]
+) -> BarRow:
+    volume = "" if bar.volume is None else write(bar.volume, choice)
+    opened, high, low, closed = (write(price, choice) for price in (bar.opened, bar.high, bar.low, bar.closed))
     return BarRow(candle["t"], opened, high, low, closed, volume, candle["trades"])
 
 
@@ -193,8 +214,8 @@ def _summary(rows: Sequence[BarRow], bars: Sequence[PricedBar], choice: ChartCho
         "start": moment_text(rows[0].at),
         "first": rows[0].opened,
         "last": rows[-1].closed,
-        "low": _amount(min(bar.low for bar in bars), choice),
-        "high": _amount(max(bar.high for bar in bars), choice),
+        "low": _spoken(min(bar.low for bar in bars), choice),
+        "high": _spoken(max(bar.high for bar in bars), choice),
     }
     if choice.unit == "cap":
         text = ngettext(
