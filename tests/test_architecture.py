@@ -110,7 +110,6 @@ ALONE = {
     "accounts.operators.second_factor_middleware": "settings name it",
     "config.api.metrics_access": "shared by the web server and the stream, without Django REST framework",
     "config.api.replica_reads": "shared by the public reads of two packages",
-    "config.api.routing": "imported by every URL file",
     "config.environment.secret": "imported by settings of all subjects",
     "config.http.backoff": "delays of rows and loops that have no circuit",
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",

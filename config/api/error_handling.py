@@ -47,6 +47,7 @@ from config.api.errors import (
 )
 from config.api.rendering import render_json
 from config.api.response_headers import NO_STORE
+from config.api.routing import is_json_path
 from config.concurrency_limits import (
     LargeBodySlotTimeoutError,
     NodeSlotTimeoutError,
@@ -55,6 +56,7 @@ from config.concurrency_limits import (
 )
 from config.http.errors import PermanentError, RetryableError
 from config.json_rules import truncate_problems
+from config.site.error_pages import error_page
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +65,6 @@ _WHOLE = {"GET": "query", "HEAD": "query", "DELETE": "query"}
 
 # Characters of one message: some of the framework's repeat the refused value.
 _MAX_MESSAGE = 1_000
-
-# Paths of programs: errors below them are always JSON.
-_JSON_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
 
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
@@ -102,16 +101,16 @@ def error_body(error: APIException, *, whole: str = "body") -> dict[str, Any]:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Handle 400 for Django: an unknown host, a query with too many parameters, and similar."""
-    if not _is_json_path(request):
-        return defaults.bad_request(request, exception)
     error = _as_api_exception(exception)
+    if not is_json_path(request.path_info):
+        return error_page(request, error.status_code)
     return json_error(str(error.detail), status_code=error.status_code)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Handle 403 for Django."""
-    if not _is_json_path(request):
-        return defaults.permission_denied(request, exception)
+    if not is_json_path(request.path_info):
+        return error_page(request, status.HTTP_403_FORBIDDEN)
     return json_error(str(PermissionDenied.default_detail), status_code=status.HTTP_403_FORBIDDEN)
 
 
@@ -124,7 +123,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Handle 404 for Django."""
-    if not _is_json_path(request):
+    if not is_json_path(request.path_info):
         return defaults.page_not_found(request, exception)
     return json_error("Not found", status_code=status.HTTP_404_NOT_FOUND)
 
@@ -138,7 +137,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = _as_api_exception(sys.exception() or InternalError())
     if not isinstance(error, ServiceUnavailableError):
         error = InternalError()
-    if _is_json_path(request):
+    if is_json_path(request.path_info):
         response = json_error(str(error.detail), status_code=error.status_code)
     elif isinstance(error, InternalError):
         return defaults.server_error(request)
@@ -159,10 +158,6 @@ def json_error(text: str, *, status_code: int) -> HttpResponse:
         content_type="application/json",
         headers={"Cache-Control": NO_STORE},
     )
-
-
-def _is_json_path(request: HttpRequest) -> bool:
-    return request.path_info.startswith(_JSON_PATHS)
 
 
 def _as_api_exception(exc: Exception) -> APIException:

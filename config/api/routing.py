@@ -11,6 +11,9 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.urls.resolvers import RoutePattern, URLPattern
 
+# Paths of programs: errors below them are always JSON.
+_JSON_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
+
 
 class _OptionalSlash(RoutePattern):
     def match(self, path: str) -> Any:
@@ -20,6 +23,11 @@ class _OptionalSlash(RoutePattern):
 def endpoint(route: str, view: Callable[..., HttpResponseBase], *, name: str | None = None) -> URLPattern:
     """Return a URL pattern for one view, as `django.urls.path`; `route` is written without a trailing slash."""
     return URLPattern(_OptionalSlash(route, name=name, is_endpoint=True), view, None, name)
+
+
+def is_json_path(path: str) -> bool:
+    """Return whether the errors of a path are JSON, and not pages or texts."""
+    return path.startswith(_JSON_PATHS)
 
 
 def view_class(request: HttpRequest) -> Any:

@@ -17,6 +17,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import orjson
 
+from config.api.routing import is_json_path
 from config.edge.cache import EdgeCache
 from config.edge.cached_responses import Headers, refuse_to_write
 from config.edge.request_bodies import BodyMemory
@@ -34,7 +35,6 @@ _DRAIN_SECONDS = 2.0
 # After a request with a longer body, its memory is returned to the system at once.
 _LARGE_BODY = 256 * 1024
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-_REFUSAL_HEADERS = [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
 
 # Writes a response to a request by calling StartResponse; None if there is none.
 Responder = Callable[[WSGIEnvironment, StartResponse], Iterable[bytes] | None]
@@ -102,12 +102,8 @@ class WSGIBridge:
                     raise refusal
                 content, length = (b"", 0) if body.is_empty() else await body.read(parts)
             except RefusedRequestError as error:
-                headers = [
-                    *_REFUSAL_HEADERS,
-                    (HEADER, record.request_id),
-                    *([("Retry-After", "1")] if error.status == 503 else []),
-                ]
-                exchange.response_bytes(error.status, headers, orjson.dumps({"error": str(error)}))
+                headers, content = _refusal(environ["PATH_INFO"], error)
+                exchange.response_bytes(error.status, [*headers, (HEADER, record.request_id)], content)
                 record.count(error.status)
             else:
                 environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(content), str(length)
@@ -133,6 +129,15 @@ async def _all_parts(exchange: RSGIExchange) -> AsyncIterator[bytes]:
     """Iterate over the body in several loops, one after another."""
     async for part in exchange:
         yield part
+
+
+def _refusal(path: str, error: RefusedRequestError) -> tuple[Headers, bytes]:
+    """Return headers and body of a request that the application does not get: JSON of the API, a text of pages."""
+    is_json = is_json_path(path)
+    headers = [("Content-Type", "application/json" if is_json else "text/plain"), ("Cache-Control", "no-store")]
+    if error.status == 503:
+        headers.append(("Retry-After", "1"))
+    return headers, orjson.dumps({"error": str(error)}) if is_json else f"{error}\n".encode()
 
 
 def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExchange) -> bool:

@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "config.operators.neutral_pages.neutral_pages",
     "config.operators.local_times.operator_time_zone",
     "config.site.languages.page_language",
+    "config.site.error_pages.refused_methods",
     "config.operators.middleware.PageSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -77,6 +77,9 @@ def test_headers_are_bounded_and_long_tokens_are_not_too_long(start: StartServer
     for name, value in (("Content-Type", ";" * 300), ("If-None-Match", '"a",' * 9_000)):
         refused = server.fetch("POST", "/api/tokens/index", b"{}", **{name: value})
         assert (refused.status, refused.read()) == (431, b'{"error":"Request headers are too large"}')
+    # Pages get a text.
+    refused = server.fetch("GET", "/", X_Long="a" * 33_000)
+    assert (refused.status, refused.read()) == (431, b"Request headers are too large\n")
     # A response from the cache has the same limits.
     assert server.fetch("GET", "/api/tokens", X_Long="a" * 33_000).status == 431
 

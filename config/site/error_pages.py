@@ -1,0 +1,46 @@
+"""Short pages of errors outside of the views, and the middleware that gives refused methods one."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+
+from config.api.response_headers import NO_STORE
+from config.api.routing import is_json_path
+
+# Status -> title and text.
+_TEXTS = {
+    400: (_("Invalid request"), _("This site can't read the request.")),
+    403: (_("Access denied"), _("This page is not open to you.")),
+    405: (_("Method not allowed"), _("This address only serves pages: open it with GET.")),
+    413: (_("Request too large"), _("The request has more content than this address takes.")),
+}
+
+
+def error_page(request: HttpRequest, status: int) -> HttpResponse:
+    """Return the page of an error with this status: 400, 403, 405 or 413."""
+    title, text = _TEXTS[status]
+    page = render(request, "site/error.html", {"title": title, "text": text}, status=status)
+    page.headers["Cache-Control"] = NO_STORE
+    return page
+
+
+def refused_methods(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Return a middleware that gives Django's empty response to a refused method the page of an error."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if (
+            isinstance(response, HttpResponseNotAllowed)
+            and not response.content
+            and not is_json_path(request.path_info)
+        ):
+            page = error_page(request, response.status_code)
+            page.headers["Allow"] = response.headers["Allow"]
+            return page
+        return response
+
+    return answer

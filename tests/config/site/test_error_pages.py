@@ -1,0 +1,60 @@
+"""Errors of pages outside of their views: each is a short page that says what is wrong; those of the API are JSON."""
+
+import pytest
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from config import urls
+from tests.html_pages import Page
+
+pytestmark = pytest.mark.django_db
+
+ERRORS = {"bad": BadRequest, "denied": PermissionDenied, "large": RequestDataTooBig, "broken": ZeroDivisionError}
+
+
+def fail(request: HttpRequest, name: str) -> HttpResponse:
+    """Raise the error of this name."""
+    raise ERRORS[name]("secret")
+
+
+urlpatterns = [path("fails/<str:name>", fail), path("api/fails/<str:name>", fail), *urls.urlpatterns]
+handler400 = "config.api.error_handling.bad_request"
+handler403 = "config.api.error_handling.forbidden"
+handler404 = "config.api.error_handling.page_not_found"
+handler500 = "config.api.error_handling.server_error"
+
+
+@pytest.mark.parametrize("page", ["/", "/leaderboard", "/status", "/docs", "/creators/1", "/robots.txt"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_a_refused_method_is_a_page(client, page, method):
+    client.handler.enforce_csrf_checks = True
+    answer = client.generic(method, page)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
+    assert answer.headers["Cache-Control"] == "no-store" and answer.headers["Content-Security-Policy"]
+    assert "Method not allowed" in Page(answer.text).texts
+
+
+@pytest.mark.urls(__name__)
+@pytest.mark.parametrize(
+    ("name", "status", "title"),
+    [
+        ("bad", 400, "Invalid request"),
+        ("denied", 403, "Access denied"),
+        ("large", 413, "Request too large"),
+        ("broken", 500, "Server error"),
+        ("", 404, "Not found"),
+    ],
+)
+def test_an_error_outside_of_views_is_a_page_and_json_in_the_api(client, name, status, title):
+    client.raise_request_exception = False
+    answer = client.get(f"/fails/{name}")
+    assert answer.status_code == status and title in Page(answer.text).texts
+    assert "secret" not in answer.text
+    answer = client.get(f"/api/fails/{name}")
+    assert (answer.status_code, answer.json().keys()) == (status, {"error"})
+
+
+def test_an_unknown_host_is_a_page(client):
+    answer = client.get("/", headers={"host": "other.example"})
+    assert answer.status_code == 400 and "Invalid request" in Page(answer.text).texts
