@@ -68,6 +68,12 @@ def indexed_entry_match(q: str) -> Q:
     return (found if is_one_gram else found & _contains_without_trigrams(q)) & _within_one_line(q)
 
 
+def symbol_match(symbol: str) -> Q:
+    """Match search entries by their whole symbol of one character, in any case, by their index."""
+    end = f"\n{symbol.lower()}"
+    return Q(DataContains(ShortGrams("text"), _Texts(Value(end)))) & Q(text__endswith=end)
+
+
 def _has_trigram(q: str) -> bool:
     return len(q) > 2 and bool(_TRIGRAM.search(q))
 

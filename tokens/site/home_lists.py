@@ -1,5 +1,6 @@
 """Lists of the home page: new tokens by the catalogue's sorts, a search, trending and graduating tokens."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,12 +14,12 @@ from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import Total
 from tokens.installation.installed_registry import registry
-from tokens.models import Token
+from tokens.models import SearchEntry, Token
+from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 from tokens.models.token import TokenQuerySet
 
 PAGE_SIZE = 20
-SHORTEST_SEARCH = 2
 
 NEW, TRENDING, GRADUATING = TABS = ("new", "trending", "graduating")
 # The values of `sort`; the first is the default.
@@ -30,6 +31,7 @@ HOME_SORTS = {
 }
 ALL_CHAINS = "all"
 _MAX_CHAIN_ID = 2**63 - 1
+_PART_OF_ADDRESS = re.compile(r"0x[0-9a-f]{3,63}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +49,14 @@ class HomeQuery:
     cursor: Cursor | LegacyCursor | None
 
     @property
-    def is_too_short(self) -> bool:
-        """Return whether there is a search that would match too many tokens."""
-        return 0 < len(self.q) < SHORTEST_SEARCH
+    def is_symbol(self) -> bool:
+        """Return whether the search is for a whole symbol: names with one Latin letter or digit are too many."""
+        return len(self.q) == 1 and self.q.isascii() and self.q.isalnum()
+
+    @property
+    def is_part_of_address(self) -> bool:
+        """Return whether the search is the beginning of an address or hash, which only a whole one finds."""
+        return _PART_OF_ADDRESS.fullmatch(self.q) is not None
 
     @property
     def is_newest(self) -> bool:
@@ -117,8 +124,8 @@ def has_curve_tokens() -> bool:
 
 def read_list(query: HomeQuery) -> HomeList:
     """Return a page of the list. Raises SearchTimeoutError."""
-    if query.is_too_short:
-        return HomeList([])
+    if query.is_symbol:
+        return HomeList(_first_ids(_with_symbol(query.q, query.chain_id).order_by("-deployed_at", "-pk")))
     if query.q:
         return _search(query)
     if query.tab == TRENDING:
@@ -132,6 +139,12 @@ def read_list(query: HomeQuery) -> HomeList:
 def _search(query: HomeQuery) -> HomeList:
     page, total = search_pages.search_page(Selection(q=query.q, chain_id=query.chain_id), *_page_of(query))
     return _list_of(page, total)
+
+
+def _with_symbol(symbol: str, chain_id: int | None) -> SearchEntryQuerySet:
+    """Return the entries of the tokens with exactly this symbol, one character, in any case."""
+    entries = SearchEntry.objects.listed().filter(text_search.symbol_match(symbol))
+    return entries if chain_id is None else entries.filter(chain_id=chain_id)
 
 
 def _page_of(query: HomeQuery) -> tuple[ListSort, PageRequest]:
@@ -168,5 +181,5 @@ def _curve_chains() -> list[int]:
     return [chain.chain_id for chain in registry().chains.values() if chain.is_solana]
 
 
-def _first_ids(tokens: TokenQuerySet) -> list[int]:
+def _first_ids(tokens: TokenQuerySet | SearchEntryQuerySet) -> list[int]:
     return list(tokens.values_list("pk", flat=True)[:PAGE_SIZE])

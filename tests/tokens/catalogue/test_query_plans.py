@@ -103,6 +103,12 @@ def saved(rows, django_db_blocker):
         yield
 
 
+def test_a_search_for_a_symbol_of_one_letter_reads_the_search_index(rows, client):
+    (plan,) = plans(lambda: client.get("/", {"q": "a"}), "tokens_searchentry")
+    assert "search_by_everything" in plan and "short_grams(text) @> " in plan
+    assert "Seq Scan" not in plan
+
+
 OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
 
 

@@ -91,7 +91,8 @@ def test_a_row_of_a_token_about_which_little_is_known(client):
     answer = client.get("/")
     read_page(answer)
     assert "(no symbol)" in answer.text and "Chain 424242" in answer.text
-    assert '<td class="creator">–</td>' in answer.text and '<td class="trades number">–</td>' in answer.text
+    assert re.search(r'<td class="creator"[^>]*>–</td>', answer.text)
+    assert re.search(r'<td class="trades number"[^>]*>–</td>', answer.text)
     assert "<svg" not in answer.text
 
 
@@ -246,6 +247,34 @@ def test_a_search_is_in_any_case_and_keeps_its_text(client):
 
 
 @pytest.mark.parametrize(
+    ("q", "found"),
+    [
+        ("a", ["A"]),
+        ("A", ["A"]),
+        ("7", ["7"]),
+        ("猫", ["CAT", "猫"]),
+        ("é", ["é"]),
+        ("🚀", ["🚀"]),
+        ("%", []),
+    ],
+)
+def test_a_search_for_one_character(client, q, found):
+    for symbol, name in (("A", "Alpha"), ("AA", "A"), ("7", "Seven"), ("猫", "Neko"), ("CAT", "白猫"), ("é", "E")):
+        TokenFactory(symbol=symbol, name=name)
+    TokenFactory(symbol="🚀", name="Rocket")
+    TokenFactory(symbol="A", name="Blocked", blocked=True)
+    TokenFactory(symbol="A", name="Elsewhere", chain_id=42161)
+    answer = client.get("/", {"q": q, "chain": 8453})
+    assert symbols(answer) == found
+    assert ("Type at least 2 characters to search in names." in answer.text) == (q in "aA7")
+
+
+def test_a_text_like_a_part_of_an_address_is_found_in_names(client):
+    TokenFactory(symbol="HEX", name="0xdead")
+    assert symbols(client.get("/", {"q": "0xDEAD"})) == ["HEX"]
+
+
+@pytest.mark.parametrize(
     ("query", "text"),
     [
         ({"q": "nowhere"}, "Nothing found for <bdi>nowhere</bdi>. Try fewer characters"),
@@ -253,7 +282,8 @@ def test_a_search_is_in_any_case_and_keeps_its_text(client):
         ({"q": "x" * 100}, "Nothing found for"),
         ({"q": "a\0b"}, "Nothing found for <bdi>ab</bdi>"),
         ({"q": "\u202e\u202e"}, "Nothing found for"),
-        ({"q": "k"}, "Type at least 2 characters"),
+        ({"q": "k"}, "No token has the symbol k. Type at least 2 characters"),
+        ({"q": "0x1F98"}, "An address is only found as a whole"),
         ({"chain": "42161"}, "No token of this chain is here yet."),
         ({"chain": str(2**63 - 1)}, "No token of this chain is here yet."),
         ({"tab": "trending"}, "No token has been traded yet."),

@@ -77,5 +77,5 @@ def _describe_query(query: HomeQuery, tabs: list[str]) -> dict[str, Any]:
         "chains": [(key, name, key == chain) for key, name in home_lists.choosable_chains(chain).items()],
         "all_chains": ALL_CHAINS,
         "shows_curves": query.tab == GRADUATING and not query.q,
-        "has_sorts": query.tab == NEW or bool(query.q),
+        "has_sorts": not query.is_symbol and (query.tab == NEW or bool(query.q)),
     }
