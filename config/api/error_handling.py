@@ -139,12 +139,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
         error = InternalError()
     if is_json_path(request.path_info):
         response = json_error(str(error.detail), status_code=error.status_code)
-    elif isinstance(error, InternalError):
-        return defaults.server_error(request)
     else:
-        response = HttpResponse(
-            f"<!doctype html><title>{error.detail}</title><h1>{error.detail}</h1>", status=error.status_code
-        )
+        response = defaults.server_error(request)
+        response.status_code = error.status_code
     for name, value in _headers(error).items():
         response[name] = value
     return response
