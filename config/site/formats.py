@@ -170,7 +170,7 @@ def points(value: float | Decimal | None) -> str:
     if value is None or not (share := Decimal(str(value))).is_finite():
         return ""
     if abs(share) >= 1_000 or not (rounded := round(share, 2)):
-        return compact_text(share, 1)
+        return compact_text(share, 1, counts_zeros=False)
     return number_format(rounded.normalize(), use_l10n=True)
 
 
