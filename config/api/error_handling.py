@@ -134,7 +134,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     Django logs the traceback.
     """
     # Django calls this while it handles the exception.
-    error = _as_api_exception(sys.exception() or InternalError())
+    raised = sys.exception()
+    error = _as_api_exception(raised) if isinstance(raised, Exception) else InternalError()
     if not isinstance(error, ServiceUnavailableError):
         error = InternalError()
     if is_json_path(request.path_info):

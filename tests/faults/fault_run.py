@@ -110,9 +110,11 @@ def run(place: Path, plan: FaultPlan) -> FaultOutcome:
         with ThreadPoolExecutor(1) as pool:
             finish = pool.submit(finish_load, ground, streams, plan)
             _supervise(ground, finish.done)
-            finish.result()
+            unfinished = finish.exception()
         evidence = collect_evidence(ground, streams)
-        outcome.wrong = [*ground.service.proxy.failures(), *_failures(report), *judge(evidence)]
+        # The table of faults is not lost with a run that has no end.
+        outcome.wrong = [str(unfinished)] if unfinished else []
+        outcome.wrong += [*ground.service.proxy.failures(), *_failures(report), *judge(evidence)]
         _count(outcome, ground, report, spans)
         _judge_memory(outcome, memory, since=spans[0].began)
         outcome.chain, outcome.events = evidence.chain, evidence.events
