@@ -18,6 +18,7 @@ server = WSGIBridge(
     application,
     threads=THREADS,
     body_timeout=settings.WEB_BODY_TIMEOUT_SECONDS,
+    response_timeout=settings.WEB_RESPONSE_TIMEOUT_SECONDS,
     body_memory=settings.WEB_BODY_MEMORY_MB * 1024 * 1024,
 )
 

@@ -4,6 +4,7 @@ The bridge makes it and Django's middleware adds the route; both share it by the
 front of Django makes copies.
 """
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -24,13 +25,18 @@ _NONE = "none"
 class RequestRecord:
     """One request. Its time begins when the application could run, since a client may send its body slowly."""
 
-    __slots__ = ("begun", "request_id", "route")
+    __slots__ = ("_unsent", "begun", "request_id", "route")
 
     def __init__(self, request_id: str) -> None:
         """Accept the id that the client sent, or make one."""
         self.request_id = accept_request_id(request_id)
         self.route = _NONE
         self.begun = time.monotonic()
+        self._unsent = threading.Lock()
+
+    def claim_response(self) -> bool:
+        """Return whether the caller may send the response: true once, for whichever thread comes first."""
+        return self._unsent.acquire(blocking=False)
 
     def count(self, status: int) -> None:
         """Count the request and its duration. The labels are routes of the code, never paths."""

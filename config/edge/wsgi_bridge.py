@@ -72,16 +72,29 @@ class FileBody:
 class WSGIBridge:
     """RSGI application around a WSGI application."""
 
-    def __init__(self, application: WSGIApplication, *, threads: int, body_timeout: float, body_memory: int) -> None:
+    def __init__(
+        self,
+        application: WSGIApplication,
+        *,
+        threads: int,
+        body_timeout: float,
+        response_timeout: float,
+        body_memory: int,
+    ) -> None:
         """Run the application in this number of threads.
 
-        A body must be complete within `body_timeout` seconds; all bodies use at most `body_memory` bytes.
+        A body must be complete within `body_timeout` seconds; all bodies use at most `body_memory` bytes. A request
+        without a response `response_timeout` seconds later gets 503: the database may be frozen.
         """
         self._application = application
         # On the event loop: a cached response needs no thread.
         self._respond_from_cache = application.respond_from_cache if isinstance(application, EdgeCache) else _no_cache
         self._threads = ThreadPoolExecutor(threads, "request")
-        self._body_timeout, self._memory = body_timeout, BodyMemory(body_memory)
+        self._body_timeout, self._response_timeout, self._memory = (
+            body_timeout,
+            response_timeout,
+            BodyMemory(body_memory),
+        )
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Raise this process's limit of open files, and have its sums stored."""
@@ -102,23 +115,46 @@ class WSGIBridge:
                     raise refusal
                 content, length = (b"", 0) if body.is_empty() else await body.read(parts)
             except RefusedRequestError as error:
-                headers, content = _refusal(environ["PATH_INFO"], error)
-                exchange.response_bytes(error.status, [*headers, (HEADER, record.request_id)], content)
-                record.count(error.status)
+                _refuse(error, environ, exchange)
             else:
                 environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(content), str(length)
-                loop = asyncio.get_running_loop()
                 record.begun = time.monotonic()
-                await loop.run_in_executor(self._threads, _respond, self._application, environ, exchange)
+                run = self._threads.submit(_respond, self._application, environ, exchange)
+                try:
+                    async with asyncio.timeout(self._response_timeout):
+                        # The thread can't be stopped: what it runs ends later.
+                        await asyncio.shield(asyncio.wrap_future(run))
+                except TimeoutError:
+                    _refuse(RefusedRequestError(503, "Service is temporarily unavailable"), environ, exchange)
+                    run.cancel()
+                    return
                 if len(content) > _LARGE_BODY:
                     del content
                     environ.clear()
-                    await loop.run_in_executor(self._threads, _release_memory)
+                    await asyncio.get_running_loop().run_in_executor(self._threads, _release_memory)
         if body.is_unread and "HTTP_EXPECT" not in environ:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_SECONDS):
                     async for _ in parts:
                         pass
+
+
+def _refuse(error: RefusedRequestError, environ: WSGIEnvironment, exchange: RSGIExchange) -> None:
+    """Send the status with JSON of the API or a text of pages, unless a response is sent already."""
+    record: RequestRecord = environ[RECORD]
+    if not record.claim_response():
+        return
+    is_json = is_json_path(environ["PATH_INFO"])
+    headers = [
+        ("Content-Type", "application/json" if is_json else "text/plain"),
+        ("Cache-Control", "no-store"),
+        (HEADER, record.request_id),
+    ]
+    if error.status == 503:
+        headers.append(("Retry-After", "1"))
+    content = orjson.dumps({"error": str(error)}) if is_json else f"{error}\n".encode()
+    exchange.response_bytes(error.status, headers, content)
+    record.count(error.status)
 
 
 def _no_cache(environ: WSGIEnvironment, start_response: StartResponse) -> None:
@@ -129,15 +165,6 @@ async def _all_parts(exchange: RSGIExchange) -> AsyncIterator[bytes]:
     """Iterate over the body in several loops, one after another."""
     async for part in exchange:
         yield part
-
-
-def _refusal(path: str, error: RefusedRequestError) -> tuple[Headers, bytes]:
-    """Return headers and body of a request that the application does not get: JSON of the API, a text of pages."""
-    is_json = is_json_path(path)
-    headers = [("Content-Type", "application/json" if is_json else "text/plain"), ("Cache-Control", "no-store")]
-    if error.status == 503:
-        headers.append(("Retry-After", "1"))
-    return headers, orjson.dumps({"error": str(error)}) if is_json else f"{error}\n".encode()
 
 
 def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExchange) -> bool:
@@ -162,6 +189,8 @@ def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExcha
             status, headers = int(started[-1][0][:3]), started[-1][1]
             # Here and not by the application: a cached response is sent to other requests, too.
             headers = [*headers, (HEADER, record.request_id)]
+            if not record.claim_response():
+                return True
             if path:
                 exchange.response_file(status, headers, path)
             else:

@@ -81,6 +81,8 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Concurrent tasks of the worker."""
     WEB_BODY_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 600.0), "30.0")
     """Deadline of a whole request body, from the end of the headers."""
+    WEB_RESPONSE_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 600.0), "50.0")
+    """Deadline of a response, from the end of the request; then 503. Less than the timeout of a proxy in front."""
     WEB_BODY_MEMORY_MB: int = variable(kinds.whole_number(33, 65_536), "64")
     """Memory for request bodies that arrive, wait or are processed, per web process in MiB. A client address may use
     a quarter of it."""
