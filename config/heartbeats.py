@@ -12,6 +12,8 @@ from django.conf import settings
 
 # Seconds between two writes of a file; `deploy/check` tolerates many of them.
 INTERVAL_SECONDS = 5.0
+# Age from which a file is stale, there and for `manage.py doctor`.
+STALE_SECONDS = 120.0
 
 
 class Heartbeat:

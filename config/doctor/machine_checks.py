@@ -1,4 +1,4 @@
-"""Checks of the machine and the settings: versions, system checks of Django and of the apps, disk space."""
+"""Checks of the machine and the settings: versions, system checks of Django and of the apps, disk space, heartbeats."""
 
 import platform
 import shutil
@@ -14,6 +14,7 @@ from django.core import checks
 
 from config.doctor.findings import Finding, Level
 from config.environment.variables import BASE_DIR
+from config.heartbeats import STALE_SECONDS
 
 _OLDEST_PYTHON = (3, 11)
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
@@ -79,6 +80,22 @@ def disk_space(now: datetime) -> Iterator[Finding]:
             action="" if level == Level.OK else "Free space or enlarge the disk, also that of the database's server.",
             guide="trades",
         )
+
+
+def heartbeats(now: datetime) -> Iterator[Finding]:
+    """Yield the loops of processes whose heartbeats are stale, in HEARTBEAT_DIR and its folders."""
+    directory: Path | None = settings.HEARTBEAT_DIR
+    files = sorted(file for file in directory.rglob("*") if file.is_file()) if directory else []
+    stale = {file: age for file in files if (age := now.timestamp() - file.stat().st_mtime) > STALE_SECONDS}
+    for file, age in stale.items():
+        yield Finding(
+            level=Level.ERROR,
+            found=f"The last heartbeat in {file} was {age:,.0f} s ago.",
+            action="Its process hangs or was killed: read its log, and restart it.",
+            guide="health-and-readiness",
+        )
+    where = f"in {directory}" if directory else "to read: HEARTBEAT_DIR is not set"
+    yield Finding(level=Level.OK, found=f"{len(files) - len(stale)} fresh heartbeats {where}.")
 
 
 def _existing(place: Path) -> Path:

@@ -44,6 +44,7 @@ DOCTOR_CHECKS = (
     ("versions", "config.doctor.machine_checks.versions", ""),
     ("settings", "config.doctor.machine_checks.settings_in_use", ""),
     ("disk", "config.doctor.machine_checks.disk_space", ""),
+    ("heartbeats", "config.doctor.machine_checks.heartbeats", ""),
     ("postgresql", "config.postgresql.diagnostics.server", ""),
     ("schema", "config.postgresql.diagnostics.schema", "postgresql"),
     ("connections", "config.postgresql.diagnostics.connections_in_use", "postgresql"),

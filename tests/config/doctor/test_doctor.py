@@ -1,14 +1,17 @@
 """`manage.py doctor`: what it finds in bad states of real servers, nodes and rows, and its two forms."""
 
 import json
+import os
 import re
 import socket
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.conf import settings as configured
 from django.db import IntegrityError, connection, transaction
@@ -18,14 +21,18 @@ from accounts.keys.diagnostics import partner_keys
 from config.doctor import machine_checks
 from config.doctor.findings import Level
 from config.environment.variables import BASE_DIR
+from config.heartbeats import STALE_SECONDS, Heartbeat
 from config.postgresql import diagnostics as postgresql
 from config.postgresql.advisory_locks import session_lock
 from config.redis import diagnostics as redis
 from config.redis.connection import redis_client
+from tests.processes.empty_database import connected_to, empty_database
+from tests.processes.own_environment import database_url
 from tests.processes.service_processes import service
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, IndexRequestFactory, PartnerKeyFactory
-from tests.simulator import Faults, SimulatedChain, serve
+from tests.simulator import Faults, Limits, SimulatedChain, serve
+from tests.simulator import chain as simulated_chain
 from tests.tokens.trades.test_trade_partitions import store
 from tokens.following import diagnostics as following
 from tokens.indexing.chain_lock import ChainLockPurpose, chain_lock_key
@@ -36,8 +43,10 @@ GUIDE = BASE_DIR / "docs" / "operating.md"
 
 
 def found(check, level=None):
-    """Return the texts of a check's findings, at this level or any."""
-    return [finding.found for finding in check(timezone.now()) if level in (None, finding.level)]
+    """Return the texts of a check's findings, at this level or any; each bad one has an action and a section."""
+    findings = list(check(timezone.now()))
+    assert all(each.action and each.guide for each in findings if each.level in (Level.WARNING, Level.ERROR))
+    return [finding.found for finding in findings if level in (None, finding.level)]
 
 
 def doctor(environment, *words):
@@ -88,7 +97,7 @@ def test_lines_have_the_action_and_the_section(service_environment):
     status, output = doctor(service_environment)
     assert status == 1
     assert re.search(r"^error    workers: No worker responds.*\n +Start a worker.*\n +docs/operating.md#", output, re.M)
-    assert output.splitlines()[-1].endswith(" 0 unknown")
+    assert output.splitlines()[-1].endswith(" 0 unknown"), output
 
 
 @pytest.mark.django_db(transaction=True)
@@ -131,6 +140,32 @@ def test_partitions_that_maintenance_left_out_are_found():
     assert found(postgresql.partitions, Level.WARNING) == ["Partitions detached: tokens_trade_20200106."]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_database_of_another_encoding_is_an_error():
+    with empty_database() as name, psycopg.connect(database_url("postgres"), autocommit=True) as server:
+        server.execute(f"DROP DATABASE {name}")
+        server.execute(
+            f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'"
+        )
+        with connected_to(name):
+            (encoding,) = found(postgresql.server, Level.ERROR)
+            (letters,) = found(postgresql.server, Level.WARNING)
+            (never,) = found(postgresql.migrations, Level.ERROR)
+    assert encoding.endswith("its encoding is SQL_ASCII and must be UTF8.")
+    assert letters.startswith("Its character type is C: ") and never == "The database was never migrated."
+
+
+@pytest.mark.parametrize(("seconds", "level"), [(9, Level.WARNING), (-3600, Level.ERROR)])
+@pytest.mark.django_db
+def test_a_clock_that_differs_is_found(seconds, level):
+    with connection.cursor() as cursor:
+        clock = f"SELECT now() + make_interval(secs => {seconds})"
+        cursor.execute(f"CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS '{clock}'")
+        cursor.execute("SET LOCAL search_path = public, pg_catalog")
+        (difference,) = found(postgresql.clock, level)
+    assert difference.startswith("The clocks of this machine and of PostgreSQL differ by ")
+
+
 @pytest.mark.django_db
 def test_connections_and_clock_are_measured():
     (connections,) = found(postgresql.connections_in_use, Level.OK)
@@ -141,6 +176,12 @@ def test_connections_and_clock_are_measured():
 def test_an_eviction_policy_is_an_error(own_server):
     redis_client().config_set("maxmemory-policy", "allkeys-lru")
     assert found(redis.server, Level.ERROR) == ["maxmemory-policy is allkeys-lru."]
+
+
+def test_a_full_queue_server_is_found(own_server):
+    redis_client().config_set("maxmemory-policy", "noeviction")
+    redis_client().config_set("maxmemory", "1mb")
+    assert found(redis.server, Level.WARNING) == ["It uses more than 90% of maxmemory."]
 
 
 def test_a_node_of_another_chain_and_one_that_is_behind_are_found(settings, forget_chains):
@@ -154,6 +195,21 @@ def test_a_node_of_another_chain_and_one_that_is_behind_are_found(settings, forg
         warnings = found(nodes, Level.WARNING)
     assert "node 2: " in error and "it is a node of another chain" in error
     assert any("node 3: head" in text and "40 blocks behind another node." in text for text in warnings)
+
+
+def test_the_limits_of_a_node_and_a_chain_that_stands_still_are_found(settings, forget_chains, monkeypatch):
+    still = SimulatedChain(seed=1)
+    monkeypatch.setattr(simulated_chain, "GENESIS_TIME", int(time.time()) - 150)
+    chain = SimulatedChain(seed=1)
+    for each in (still, chain):
+        each.mine(60)
+    settings.FOLLOW_RANGE_BLOCKS = 50
+    with serve(still) as old, serve(chain, limits=Limits(blocks=10)) as limited:
+        settings.RPC_URLS = {BASE: (old.url, limited.url)}
+        forget_chains()
+        texts = found(nodes, Level.WARNING)
+    assert any("node 1: head" in text and "s ago by this machine's clock." in text for text in texts)
+    assert any("query exceeds max block range 10" in text for text in texts)
 
 
 @pytest.mark.django_db
@@ -188,6 +244,15 @@ def test_runs_that_are_not_complete_are_found():
 
 
 @pytest.mark.django_db
+def test_a_history_and_a_verification_that_lag_are_found():
+    ChainHeadFactory(head=90_900)
+    CoverageFactory(first_block=1, followed_to=20_000, verified_to=10_000)
+    history, verified = found(following.coverage, Level.WARNING)
+    assert history == "Base: history is read to block 20,000 of 90,000."
+    assert verified == "Base: verified to block 10,000 of 20,000."
+
+
+@pytest.mark.django_db
 def test_keys_that_expire_soon_are_found(settings):
     now = timezone.now()
     settings.PARTNER_KEY_PEPPER = settings.SECRET_KEY
@@ -210,6 +275,18 @@ def test_a_full_disk_is_an_error(settings):
     # /proc has no free space.
     settings.SITE_PICTURE_DIR = Path("/proc/pictures")
     assert any(" at /proc." in text for text in found(machine_checks.disk_space, Level.ERROR))
+
+
+def test_a_loop_that_hangs_is_found(settings, tmp_path):
+    assert found(machine_checks.heartbeats) == ["0 fresh heartbeats to read: HEARTBEAT_DIR is not set."]
+    for name in ("worker", "chain-8453"):
+        settings.HEARTBEAT_DIR = tmp_path / "processes" / name
+        Heartbeat(name)
+    settings.HEARTBEAT_DIR = tmp_path
+    assert found(machine_checks.heartbeats) == [f"2 fresh heartbeats in {tmp_path}."]
+    stale = tmp_path / "processes" / "worker" / "worker"
+    os.utime(stale, (0, time.time() - STALE_SECONDS - 1))
+    assert found(machine_checks.heartbeats, Level.ERROR) == [f"The last heartbeat in {stale} was 121 s ago."]
 
 
 @pytest.mark.slow
