@@ -25,6 +25,8 @@ from config.postgresql.schema_state import EXTENSIONS, applied_migrations, serve
 
 DUMP, MANIFEST = "database.dump", "manifest.json"
 
+# Names by the time, which sort by it.
+_NAMES = "launchboard-????????T??????Z.zip"
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 # Of other programs in the same database, which may belong to other roles.
 _OTHER_SCHEMAS = """
@@ -55,6 +57,20 @@ def write_backup(target: Path) -> tuple[Path, Manifest]:
     except DatabaseError as error:
         raise BackupError(f"the database failed, so repeat the backup: {' '.join(str(error).split())}") from error
     return path, manifest
+
+
+def remove_older_backups(newest: Path, *, keep: int) -> list[Path]:
+    """Remove all but the newest `keep` backups that are named by their time, in the directory of the newest one.
+
+    Return the removed ones. Raises BackupError.
+    """
+    older = sorted(newest.parent.glob(_NAMES))[:-keep]
+    try:
+        for path in older:
+            path.unlink()
+    except OSError as error:
+        raise BackupError(f"{newest} is complete, but an older one can't be removed: {error}") from error
+    return older
 
 
 @contextmanager

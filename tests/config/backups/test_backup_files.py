@@ -117,6 +117,20 @@ def test_a_backup_gets_a_name_by_its_time_in_a_directory(tmp_path):
     assert path.name.startswith("launchboard-") and zipfile.ZipFile(path).testzip() is None
 
 
+def test_only_the_newest_backups_of_a_directory_are_kept(tmp_path):
+    for name in ("launchboard-20260101T000000Z.zip", "launchboard-20260102T000000Z.zip", "launchboard-before.zip"):
+        (tmp_path / name).touch()
+    output = StringIO()
+    call_command("backup", tmp_path, keep=2, stdout=output)
+    assert "Removed: launchboard-20260101T000000Z.zip\n" in output.getvalue()
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert len(kept) == 3 and {"launchboard-20260102T000000Z.zip", "launchboard-before.zip"} < set(kept)
+    with pytest.raises(CommandError, match="--keep needs a directory"):
+        call_command("backup", tmp_path / "file", keep=2)
+    with pytest.raises(CommandError, match="--keep: must be a number from 1 on"):
+        call_command("backup", tmp_path, "--keep", "0")
+
+
 def test_an_existing_file_is_not_replaced(tmp_path):
     (tmp_path / "there").write_text("kept")
     with pytest.raises(CommandError, match="there exists"):

@@ -1,12 +1,13 @@
 """`manage.py backup`: write a consistent backup of the database into one file."""
 
 import signal
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.backups.backing_up import write_backup
+from config.backups.backing_up import remove_older_backups, write_backup
 from config.backups.dump_programs import BackupError
 
 _NOT_IN_IT = (
@@ -24,12 +25,22 @@ class Command(BaseCommand):
         parser.add_argument(
             "path", type=Path, metavar="FILE|DIRECTORY", help="A new file, or a directory for a file named by the time."
         )
+        parser.add_argument(
+            "--keep",
+            type=_positive,
+            metavar="COUNT",
+            help="Then remove all but the newest COUNT files of such names in the directory.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        keep = options["keep"]
+        if keep and not options["path"].is_dir():
+            raise CommandError("--keep needs a directory, whose files are named by their times")
         # As Ctrl-C: the unfinished file is removed, and pg_dump is killed.
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             path, manifest = write_backup(options["path"])
+            removed = remove_older_backups(path, keep=keep) if keep else []
         except BackupError as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt as error:
@@ -39,4 +50,13 @@ class Command(BaseCommand):
         rows = sum(table.rows for table in manifest.tables.values())
         size = path.stat().st_size / 2**20
         self.stdout.write(f"{path}: {len(manifest.tables)} tables, {rows:,} rows, {size:,.1f} MiB, as of {manifest.at}")
+        if removed:
+            self.stdout.write(f"Removed: {', '.join(older.name for older in removed)}")
         self.stdout.write(_NOT_IN_IT)
+
+
+def _positive(text: str) -> int:
+    """Return a number of files. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError("must be a number from 1 on")
+    return int(text)
