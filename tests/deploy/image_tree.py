@@ -1,7 +1,7 @@
 """The image's file tree, made by the steps of the Dockerfile without a container engine, and processes that run in it.
 
 Bubblewrap stands in for the engine: the build stage's commands see this machine's system, on which only the directories
-of the image can be written. A process sees the image's tree read-only, its own /tmp and the volume, as another user
+of the image can be written. A process sees the image's tree read-only, its own /tmp and the volumes, as another user
 without any capability. The base image is not here: its Python is this machine's one.
 """
 
@@ -23,6 +23,7 @@ from tests.processes.waiting import wait_for
 
 # Directories of the image with files of ours.
 _WRITTEN = ("srv", "var/lib")
+VOLUMES = ("/var/lib/launchboard/backups", "/var/lib/launchboard/pictures")
 _SYSTEM = ("usr", "bin", "lib", "lib64", "sbin")
 
 
@@ -104,7 +105,6 @@ class ImageTree:
         """Start a process in the image, with this directory as its /tmp and that of the servers' sockets."""
         system = [part for name in _SYSTEM for part in ("--ro-bind-try", f"/{name}", f"/{name}")]
         trees = [part for name in _WRITTEN for part in ("--ro-bind", str(self.path(name)), f"/{name}")]
-        volume = self.environment["SITE_PICTURE_DIR"]
         tmp.mkdir(exist_ok=True)
         environment = self.environment | dict(variables) | {"PATH": f"{self.directory}/.venv/bin:/usr/bin:/bin"}
         command = [
@@ -112,7 +112,7 @@ class ImageTree:
             *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
             *system,
             *("--ro-bind", sys.base_prefix, sys.base_prefix, "--ro-bind", str(self._names), "/etc", *trees),
-            *("--bind", str(self.path(volume)), volume),
+            *(part for volume in VOLUMES for part in ("--bind", str(self.path(volume)), volume)),
             *("--proc", "/proc", "--dev", "/dev", "--bind", str(tmp), "/tmp", "--bind", str(servers), "/servers"),
             *("--remount-ro", "/", "--chdir", self.directory),
             *(part for name, text in environment.items() for part in ("--setenv", name, text)),
@@ -125,7 +125,7 @@ class ImageTree:
         for name, arguments in stage.instructions:
             if name == "WORKDIR":
                 directory = arguments
-                self._built(directory).mkdir(parents=True)
+                self._built(directory).mkdir(parents=True, exist_ok=True)
             elif name == "COPY":
                 *sources, _ = arguments.split()
                 for source in sources:

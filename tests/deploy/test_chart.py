@@ -1,5 +1,10 @@
 """The chart, rendered by Helm's own library, and what it renders by the schemas of Kubernetes."""
 
+import itertools
+import json
+import re
+from collections import Counter
+from functools import cache
 from typing import Any
 
 import pytest
@@ -7,7 +12,7 @@ import pytest
 from config.environment.variables import BASE_DIR
 from config.settings.celery_schedule import QUEUES
 from tests.deploy.deploy_checkers import check_kubernetes, lint_chart, render_chart
-from tests.deploy.deploy_files import SITE_URL, procfile
+from tests.deploy.deploy_files import CHART, SITE_URL, compose_file, procfile, settings_names
 
 pytestmark = pytest.mark.slow
 
@@ -30,6 +35,7 @@ ALL = {
     ],
     "ingress": {"className": "nginx", "annotations": {"a.example/b": "c"}, "tlsSecret": "tls"},
     "pictures": {"existingClaim": "pictures"},
+    "backups": {"existingClaim": "backups", "schedule": "0 */6 * * *", "keep": 28},
     "networkPolicy": {"from": [{"namespaceSelector": {"matchLabels": {"name": "ingress"}}}]},
     "serviceMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
     "podAnnotations": {"a.example/b": "c"},
@@ -45,18 +51,55 @@ def of_kind(documents: list[dict[str, Any]], kind: str) -> dict[str, dict[str, A
 
 def containers(documents: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return each pod's description with its only container."""
-    pods = [doc["spec"]["template"]["spec"] for doc in documents if doc["kind"] in ("Deployment", "Job")]
+    specs = [doc["spec"] for doc in documents if doc["kind"] in ("Deployment", "Job")]
+    specs += [doc["spec"]["jobTemplate"]["spec"] for doc in documents if doc["kind"] == "CronJob"]
+    pods = [spec["template"]["spec"] for spec in specs]
     return [(pod, container) for pod in pods for container in pod["containers"]]
+
+
+# Each with the kind and the number of its documents.
+OPTIONS: list[tuple[dict[str, Any], str, int]] = [
+    ({"migrations": {"enabled": False}}, "Job", 0),
+    ({"ingress": {"enabled": False}}, "Ingress", 0),
+    ({"networkPolicy": {"enabled": False}}, "NetworkPolicy", 0),
+    ({"serviceMonitor": {"enabled": True}}, "ServiceMonitor", 2),
+    ({"backups": {"existingClaim": "backups"}}, "CronJob", 1),
+    ({"web": {"autoscaling": {"enabled": False}}, "workers": ALL["workers"]}, "HorizontalPodAutoscaler", 0),
+    ({"followers": ALL["followers"], "pictures": {"existingClaim": "pictures"}}, "PodDisruptionBudget", 6),
+]
+
+
+@pytest.mark.parametrize("chosen", list(itertools.product((False, True), repeat=len(OPTIONS))))
+def test_every_combination_of_options_follows_the_schemas(chosen: tuple[bool, ...]) -> None:
+    options = list(itertools.compress(OPTIONS, chosen))
+    values = {name: value for option, _, _ in options for name, value in option.items()}
+    documents = render_chart(settings=SETTINGS, **values)
+    check_documents(documents, VERSIONS[-1])
+    counts = Counter(document["kind"] for document in documents)
+    separate = {"PodDisruptionBudget"} if len(values.get("workers", [])) > 1 else set()
+    assert {kind: counts[kind] for _, kind, _ in options if kind not in separate} == {
+        kind: count for _, kind, count in options if kind not in separate
+    }
+
+
+def check_documents(documents: list[dict[str, Any]], version: str) -> None:
+    for document in documents:
+        # A definition of Prometheus' operator, which the cluster has or not.
+        if document["kind"] != "ServiceMonitor":
+            check_text(json.dumps(document), version)
+
+
+@cache
+def check_text(text: str, version: str) -> None:
+    """Check a document once: most combinations of options share it, and a check takes longer than the rendering."""
+    check_kubernetes(json.loads(text), version)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("values", [{"settings": SETTINGS}, ALL])
 def test_everything_follows_the_schemas_of_kubernetes(values: dict[str, Any], version: str) -> None:
     documents = render_chart(**values)
-    for document in documents:
-        # A definition of Prometheus' operator, which the cluster has or not.
-        if document["kind"] != "ServiceMonitor":
-            check_kubernetes(document, version)
+    check_documents(documents, version)
     assert len({(document["kind"], document["metadata"]["name"]) for document in documents}) == len(documents) > 15
 
 
@@ -96,6 +139,31 @@ def test_one_beat_runs_at_a_time() -> None:
     assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
 
 
+def test_a_rolling_update_never_lacks_a_process_and_ends_each_in_time() -> None:
+    # Seconds that each process needs after SIGTERM: see the guide, Upgrades.
+    needed = {"web": 22, "stream": 2, "worker": 60, "events": 11, "follower": 2, "beat": 2}
+    for document in of_kind(render_chart(settings=SETTINGS), "Deployment").values():
+        pod = document["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        name = container["name"]
+        if name != "beat":
+            assert document["spec"]["strategy"] == {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 0}}
+        pause = int(container["lifecycle"]["preStop"]["exec"]["command"][1]) if name in ("web", "stream") else 0
+        assert pod["terminationGracePeriodSeconds"] >= needed.pop(name) + pause
+        assert (pause > 0) == ("readinessProbe" in container)
+    assert not needed
+
+
+def test_backups_are_written_to_a_volume_by_the_command_of_the_compose_file() -> None:
+    (job,) = of_kind(render_chart(**ALL), "CronJob").values()
+    _, container = containers([job])[0]
+    command = compose_file()["services"]["backup"]["command"]
+    assert container["command"] == [*command[:-1], "28"]
+    assert (job["spec"]["schedule"], job["spec"]["concurrencyPolicy"]) == ("0 */6 * * *", "Forbid")
+    default = of_kind(render_chart(settings=SETTINGS, backups={"existingClaim": "a"}), "CronJob")
+    assert containers(list(default.values()))[0][1]["command"] == command
+
+
 def test_every_pod_is_confined() -> None:
     for pod, container in containers(render_chart(**ALL)):
         assert pod["automountServiceAccountToken"] is False
@@ -107,8 +175,9 @@ def test_every_pod_is_confined() -> None:
             "capabilities": {"drop": ["ALL"]},
         }
         assert container["image"] == f"registry.example/launchboard@sha256:{'a' * 64}"
-        written = {"/tmp"} | ({"/var/lib/launchboard/pictures"} if container["name"] in ("web", "worker") else set())  # noqa: S108
-        assert {mount["mountPath"] for mount in container["volumeMounts"]} == written
+        volumes = {"web": {"pictures"}, "worker": {"pictures"}, "backup": {"backups"}}.get(container["name"], set())
+        written = {mount["mountPath"] for mount in container["volumeMounts"]}
+        assert written == {"/tmp", *(f"/var/lib/launchboard/{name}" for name in volumes)}  # noqa: S108
 
 
 def test_settings_and_secrets_reach_each_process() -> None:
@@ -179,3 +248,14 @@ def test_a_value_that_can_not_work_is_refused_with_its_name(values: dict[str, An
 
 def test_the_schema_has_the_queues_of_the_service() -> None:
     render_chart(settings=SETTINGS, workers=[{"name": "all", "queues": list(QUEUES), "resources": RESOURCES}])
+
+
+def test_the_schema_knows_every_secret() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    refused = re.compile(schema["properties"]["settings"]["propertyNames"]["not"]["pattern"])
+    secrets = [name for name in settings_names() if f"{name}_FILE" in settings_names()]
+    # The setting of keys has a chain's id.
+    assert (
+        len(secrets) > 5
+        and [name for name in secrets if not refused.match(f"{name}_1") and not refused.match(name)] == []
+    )

