@@ -3,11 +3,14 @@
 import http.client
 import json
 import os
+import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -22,7 +25,10 @@ from tests.processes.waiting import wait_for
 pytestmark = pytest.mark.slow
 
 _CADDY = Path(sys.executable).parent / "caddy"
+_RELOAD = [_CADDY, "reload", "--config", COMPOSE / "Caddyfile", "--adapter", "caddyfile"]
 _SERVERS = {"postgres", "valkey", "caddy"}
+# Services that end, and those that only run during an upgrade.
+_ONCE, _NEXT = {"migrate", "backup"}, {"web-next", "stream-next"}
 _FORGED = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
 
 
@@ -64,32 +70,76 @@ class Stream(Upstream):
         self.rfile.read(1)
 
 
+class WebNext(Web):
+    """Upstream of a newer version."""
+
+    name = "web-next"
+
+
 @pytest.fixture
 def caddy(tmp_path: Path) -> Iterator[int]:
     with run_server(Web) as web, run_server(Stream) as stream, run_caddy(tmp_path, web=web, stream=stream) as port:
         yield port
 
 
-@contextmanager
-def run_caddy(place: Path, *, web: str, stream: str) -> Iterator[int]:
-    """Run Caddy by the Caddyfile, without TLS, in front of two URLs of this machine; yield its port."""
-    port = free_port()
-    environment = {
-        "SITE_URL": f"http://{HOST}:{port}",
+def caddy_variables(place: Path, *, web: str, stream: str) -> dict[str, str]:
+    """Return the environment of a Caddy without TLS in front of two URLs of this machine."""
+    return {
+        "SITE_URL": f"http://{HOST}:{free_port()}",
         "WEB_UPSTREAM": web.removeprefix("http://"),
         "STREAM_UPSTREAM": stream.removeprefix("http://"),
         "CADDY_ADMIN": f"{HOST}:{free_port()}",
         "XDG_DATA_HOME": str(place),
         "XDG_CONFIG_HOME": str(place),
     }
-    command = [_CADDY, "run", "--config", COMPOSE / "Caddyfile", "--adapter", "caddyfile"]
-    process = subprocess.Popen(command, env=environment, stderr=(place / "caddy.log").open("w"))
-    try:
+
+
+@contextmanager
+def run_caddy(place: Path, *, web: str, stream: str) -> Iterator[int]:
+    """Run Caddy by the Caddyfile, without TLS, in front of two URLs of this machine; yield its port."""
+    variables = caddy_variables(place, web=web, stream=stream)
+    with caddy_process(COMPOSE / "Caddyfile", "--adapter", "caddyfile", variables=variables):
+        port = int(variables["SITE_URL"].rpartition(":")[2])
         wait_for(lambda: is_web_server_up(HOST, port))
         yield port
+
+
+@contextmanager
+def caddy_process(config: Path, *words: str, variables: dict[str, str]) -> Iterator[None]:
+    """Run Caddy by a file while the block runs."""
+    log = Path(variables["XDG_DATA_HOME"]) / "caddy.log"
+    command = [_CADDY, "run", "--config", config, *words]
+    process = subprocess.Popen(command, env=variables, stderr=log.open("w"))
+    try:
+        yield
     finally:
         process.terminate()
         process.wait()
+
+
+class Load:
+    """Requests from several threads until it is stopped, a half of them with POST: names of upstreams and statuses."""
+
+    def __init__(self, port: int) -> None:
+        self.found: list[str | int] = []
+        self._port, self._stopped = port, Event()
+        self._threads = [Thread(target=self._call, args=(method,)) for method in ("GET", "POST") * 4]
+
+    def __enter__(self) -> "Load":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _call(self, method: str) -> None:
+        while not self._stopped.is_set():
+            response = call(self._port, method, "/api/tokens", b"{}" if method == "POST" else None)
+            body = response.read()
+            self.found.append(json.loads(body)["name"] if response.status == 200 else response.status)
 
 
 def call(port: int, method: str, path: str, body: bytes | None = None) -> http.client.HTTPResponse:
@@ -109,7 +159,11 @@ def test_the_specification_is_enforced() -> None:
         check_compose(broken)
 
 
-@pytest.mark.parametrize("name", sorted({"migrate", *_SERVERS, *procfile()}))
+def test_every_service_is_one_that_is_tested() -> None:
+    assert set(compose_file()["services"]) == {*_ONCE, *_SERVERS, *_NEXT, *procfile()}
+
+
+@pytest.mark.parametrize("name", sorted({*_ONCE, *_SERVERS, *_NEXT, *procfile()}))
 def test_each_service_is_confined(name: str) -> None:
     service = compose_file()["services"][name]
     assert service["read_only"] and service["cap_drop"] == ["ALL"]
@@ -117,7 +171,8 @@ def test_each_service_is_confined(name: str) -> None:
     assert service.get("cap_add", []) == (["NET_BIND_SERVICE"] if name == "caddy" else [])
     assert ("ports" in service) == (name == "caddy")
     assert "data" in service["networks"] or name == "caddy"
-    if name != "migrate":
+    assert service.get("profiles") == {"backup": ["backup"]}.get(name, ["upgrade"] if name in _NEXT else None)
+    if name not in _ONCE:
         assert service["restart"] == "unless-stopped" and service["healthcheck"]["test"]
         assert set(service["deploy"]["resources"]["limits"]) == {"memory", "pids"}
     if name in procfile():
@@ -161,3 +216,65 @@ def test_an_event_of_the_stream_arrives_at_once(caddy: int, path: str) -> None:
 def test_the_proxy_has_a_limit_of_bodies_above_that_of_the_service(caddy: int) -> None:
     assert json.load(call(caddy, "POST", "/api/tokens/deploy", os.urandom(9 << 20)))["length"] == 9 << 20
     assert call(caddy, "POST", "/api/tokens/deploy", os.urandom(17 << 20)).status == 413
+
+
+def test_an_upgrade_exchanges_the_upstreams_without_a_failed_request(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        new = stack.enter_context(run_server(WebNext))
+        old = stack.enter_context(ExitStack())
+        variables = caddy_variables(tmp_path, web=old.enter_context(run_server(Web)), stream=new)
+        stack.enter_context(caddy_process(COMPOSE / "Caddyfile", "--adapter", "caddyfile", variables=variables))
+        port = int(variables["SITE_URL"].rpartition(":")[2])
+        wait_for(lambda: is_web_server_up(HOST, port))
+        load = stack.enter_context(Load(port))
+        wait_for(lambda: load.found.count("web") > 100)
+        # The words of the guide, in the environment with another upstream.
+        words = [*_RELOAD, "--address", variables["CADDY_ADMIN"]]
+        subprocess.run(words, env=variables | {"WEB_UPSTREAM": new.removeprefix("http://")}, check=True)
+        wait_for(lambda: set(load.found[-100:]) == {"web-next"})
+        old.close()
+        last = len(load.found)
+        wait_for(lambda: len(load.found) > last + 100)
+    assert set(load.found) == {"web", "web-next"}
+
+
+def test_the_site_is_served_with_tls_and_http_is_redirected(tmp_path: Path) -> None:
+    with run_server(Web) as web:
+        # For this name Caddy has a certification authority of its own, instead of that of the network.
+        variables = caddy_variables(tmp_path, web=web, stream=web) | {"SITE_URL": "https://localhost"}
+        adapt = [_CADDY, "adapt", "--config", COMPOSE / "Caddyfile", "--adapter", "caddyfile"]
+        config = json.loads(subprocess.run(adapt, env=variables, capture_output=True, check=True).stdout)
+        http_port, https_port = free_port(), free_port()
+        config["apps"]["http"] |= {"http_port": http_port, "https_port": https_port}
+        config["apps"]["http"]["servers"]["srv0"]["listen"] = [f"{HOST}:{https_port}"]
+        # This machine need not trust it.
+        config["apps"]["pki"] = {"certificate_authorities": {"local": {"install_trust": False}}}
+        (tmp_path / "caddy.json").write_text(json.dumps(config))
+        authority = tmp_path / "caddy" / "pki" / "authorities" / "local" / "root.crt"
+        with caddy_process(tmp_path / "caddy.json", variables=variables):
+            wait_for(lambda: authority.exists() and authority.read_text() and port_is_open(https_port))
+            context = ssl.create_default_context(cafile=authority)
+            secure = http.client.HTTPSConnection("localhost", https_port, context=context, timeout=60)
+            # The certificate is made at the same time.
+            wait_for(lambda: is_answered(secure))
+            secure.request("GET", "/api/tokens", headers=_FORGED)
+            headers = json.load(secure.getresponse())["headers"]
+            plain = http.client.HTTPConnection("localhost", http_port, timeout=60)
+            plain.request("GET", "/api/tokens")
+            redirect = plain.getresponse()
+    assert {name.lower(): text for name, text in headers.items()}["x-forwarded-proto"] == "https"
+    assert (redirect.status, redirect.headers["location"]) == (308, "https://localhost/api/tokens")
+
+
+def port_is_open(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex((HOST, port)) == 0
+
+
+def is_answered(connection: http.client.HTTPConnection) -> bool:
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().read() != b""
+    except ssl.SSLError:
+        connection.close()
+        return False

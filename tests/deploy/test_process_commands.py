@@ -28,7 +28,8 @@ def run(tmp_path: Path) -> Run:
     (tmp_path / "deploy").mkdir()
     for name in ("start", "check"):
         shutil.copy(BASE_DIR / "deploy" / name, tmp_path / "deploy" / name)
-    (tmp_path / "Procfile").write_text("web: printf '%s|' \"${PORT:-8000}\"\nwebsite: printf 'another process'\n")
+    web = "web: printf '%s|' \"${PORT:-8000}\""
+    (tmp_path / "Procfile").write_text(f"{web}\nwebsite: printf 'another process'\nstream: pwd\n")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
 
@@ -45,7 +46,18 @@ def test_a_process_is_started_by_its_line_and_further_arguments(run: Run) -> Non
     assert run("start", "web", "--queues", "a b", PORT="81").stdout == "81|--queues|a b|"
 
 
-@pytest.mark.parametrize("name", ["", "we", "web.*", "migrate"])
+def test_the_second_process_of_an_upgrade_has_a_port_of_its_own(run: Run) -> None:
+    assert run("start", "web-next", "a", PORT="8000").stdout == "8010|a|"
+
+
+def test_a_process_stays_in_the_directory_of_its_version(run: Run, tmp_path: Path) -> None:
+    link = tmp_path.parent / f"{tmp_path.name}-link"
+    link.symlink_to(tmp_path)
+    started = subprocess.run([link / "deploy" / "start", "stream"], capture_output=True, text=True, check=True)
+    assert started.stdout == f"{tmp_path.resolve()}\n"
+
+
+@pytest.mark.parametrize("name", ["", "we", "web.*", "migrate", "-next", "migrate-next"])
 def test_an_unknown_process_is_refused(run: Run, name: str) -> None:
     done = run("start", name)
     assert done.returncode != 0 and done.stdout == "" and "process" in done.stderr
@@ -108,6 +120,7 @@ def test_compose_file_and_target_have_each_process_of_the_procfile() -> None:
     commands = {name: service.get("command") for name, service in compose_file()["services"].items()}
     started = {name for name, command in commands.items() if command == ["deploy/start", name]}
     assert started == set(procfile())
+    assert (commands["web-next"], commands["stream-next"]) == (commands["web"], commands["stream"])
     wanted = (UNITS / "launchboard.target").read_text()
     assert {name for name in procfile() if f"launchboard@{name}.service" in wanted} == set(procfile())
 
@@ -119,6 +132,12 @@ def test_no_file_has_a_setting_that_does_not_exist() -> None:
     unit = (UNITS / "launchboard@.service").read_text().splitlines()
     names |= {line.split("=")[1] for line in unit if line.startswith("Environment=")}
     assert len(names) > 8 and names <= settings_names()
+
+
+def test_the_second_ports_are_those_of_the_proxys_file() -> None:
+    proxy = (BASE_DIR / "docs" / "nginx.conf").read_text()
+    ports = re.findall(r"server 127\.0\.0\.1:(\d+) max_fails=0 backup;", proxy)
+    assert f"export PORT={ports[0]} STREAM_PORT={ports[1]}\n" in (BASE_DIR / "deploy" / "start").read_text()
 
 
 def test_the_guide_has_each_value_of_the_chart() -> None:
