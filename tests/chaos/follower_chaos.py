@@ -52,7 +52,8 @@ _STARTS_SECONDS = 20.0
 _STALE_MARKETS = """
     SELECT FROM tokens_market JOIN tokens_token AS token ON token.id = token_id
     JOIN (SELECT * FROM tokens_referenceprice ORDER BY block_number DESC LIMIT 1) AS newest ON currency = paired_token
-    WHERE NOT unindexed AND price_quote IS NOT NULL AND (quote_price_usd IS NULL OR abs(quote_price_usd / usd - 1) > 0.01)
+    WHERE NOT unindexed AND price_quote IS NOT NULL
+        AND (quote_price_usd IS NULL OR abs(quote_price_usd / usd - 1) > 0.01)
 """
 
 
