@@ -28,7 +28,7 @@ from config.api.rendering import render_json
 from config.api.response_headers import NO_STORE
 from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.schema_state import applied_migrations, known_migrations
-from config.postgresql.timeouts import statement_timeout
+from config.postgresql.timeouts import limit_statements, statement_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -130,6 +130,8 @@ def _check_database() -> tuple[bool, bool]:
     fresh = _fresh_connection()
     try:
         with fresh.cursor() as cursor:
+            limit_statements(cursor, milliseconds=_DATABASE_STATEMENT_MS, lock_milliseconds=_DATABASE_STATEMENT_MS)
+            limit_statements(cursor, milliseconds=_DATABASE_STATEMENT_MS, lock_milliseconds=_DATABASE_STATEMENT_MS)
             applied = applied_migrations(cursor)
     except ProgrammingError as error:
         logger.error("Readiness: the database has no migrations: %s", error)
@@ -146,13 +148,14 @@ def _check_database() -> tuple[bool, bool]:
 
 
 def _fresh_connection() -> BaseDatabaseWrapper:
-    """Return a new connection with its own timeouts; an open one could block on a hung server for ever."""
+    """Return a new connection that begins a transaction; an open one could block on a hung server for ever.
+
+    Timeouts of a transaction, because a pooler accepts none of a session.
+    """
     fresh = connection.copy()
     options = {name: value for name, value in fresh.settings_dict["OPTIONS"].items() if name != "pool"}
-    limits = f"-c statement_timeout={_DATABASE_STATEMENT_MS} -c lock_timeout={_DATABASE_STATEMENT_MS}"
     options["connect_timeout"] = _DATABASE_CONNECT_SECONDS
-    options["options"] = f"{options.get('options', '')} {limits}".strip()
-    fresh.settings_dict["OPTIONS"] = options
+    fresh.settings_dict |= {"AUTOCOMMIT": False, "OPTIONS": options}
     return fresh
 
 

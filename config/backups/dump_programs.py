@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from django.conf import settings
-from django.db import connection
 from psycopg import conninfo, pq
+
+from config.postgresql.pooler import direct_url_name, new_direct_connection
 
 _VERSION = re.compile(r"\(PostgreSQL\) ([0-9]+)")
 # The end of a program's messages.
@@ -110,17 +111,19 @@ def _run_for_version(path: str) -> str:
 def _connection_text() -> str:
     """Return the parameters of libpq, without the password. Raises BackupError for other secrets among them."""
     known = {option.keyword.decode(): option for option in pq.Conninfo.get_defaults()}
-    given: dict[str, Any] = connection.get_connection_params()
+    given: dict[str, Any] = new_direct_connection().get_connection_params()
     parameters = {name: value for name, value in given.items() if name in known and name != "password"}
     # libpq marks secrets so; it reads them from no other place.
     for name in parameters:
         if known[name].dispchar == b"*":
-            raise BackupError(f"DATABASE_URL has {name}, which would be visible among the arguments of a program")
+            raise BackupError(
+                f"{direct_url_name()} has {name}, which would be visible among the arguments of a program"
+            )
     return conninfo.make_conninfo("", **parameters)
 
 
 def _password() -> dict[str, str]:
-    password = connection.settings_dict["PASSWORD"]
+    password = new_direct_connection().settings_dict["PASSWORD"]
     return {"PGPASSWORD": password} if password else {}
 
 

@@ -7,14 +7,29 @@ from typing import Literal
 from attrs import frozen
 
 from config.environment import kinds
-from config.environment.model import IssuerVariables
-from config.environment.variables import Parser, Value, invalid_value, parse_variable, read_variables
+from config.environment.variables import Parser, Value, invalid_value, parse_variable, read_variables, variable
 
 # Allowed signature algorithms. A shared secret (HS256) is not allowed: our copy of it could sign, too.
 ALGORITHMS = ("RS256", "ES256", "EdDSA")
 
 SubjectKind = Literal["fid", "id"]
 _KINDS: dict[str, SubjectKind] = {"fid": "fid", "id": "id"}
+
+
+@frozen(slots=False, repr=False)
+class IssuerVariables:
+    """Issuers of users' tokens."""
+
+    FARCASTER_AUTH_DOMAINS: tuple[str, ...] = variable(kinds.domains, empty=())
+    """Domains of Farcaster mini apps: the audience of Quick Auth tokens."""
+    FARCASTER_AUTH_ORIGIN: str = variable(kinds.keys_url, "https://auth.farcaster.xyz")
+    """Server of Quick Auth."""
+    PRIVY_APP_ID: str = variable(kinds.matching("[A-Za-z0-9_-]{1,100}", "the id of an app: letters, digits, - and _"))
+    """Id of a Privy app, whose access and identity tokens are accepted."""
+    PRIVY_JWKS_URL: str = variable(kinds.keys_url)
+    """Keys of Privy's tokens, by default those of the app at Privy."""
+    OIDC_ISSUERS: tuple[str, ...] = variable(kinds.names, empty=())
+    """Names of further issuers; each has variables that start with OIDC_<name>_."""
 
 
 @frozen(kw_only=True)

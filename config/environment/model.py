@@ -10,6 +10,7 @@ from pathlib import Path
 from attrs import frozen
 
 from config.environment import kinds
+from config.environment.issuers import IssuerVariables
 from config.environment.secret import Secret
 from config.environment.site_variables import SiteVariables
 from config.environment.variables import per_chain, variable
@@ -33,6 +34,8 @@ class ServerVariables:
     """Numbered database of the bundled Valkey; each test process has its own."""
     DATABASE_URL: str = variable(str, accepts_file=True)
     """URL of a PostgreSQL server."""
+    DATABASE_DIRECT_URL: str = variable(str, accepts_file=True)
+    """URL of PostgreSQL itself if DATABASE_URL leads to a pooler: for session locks, the stream and backups."""
     POSTGRESQL_PROGRAMS: Path | None = variable(kinds.directory, empty=None)
     """Directory of `pg_dump` and `pg_restore`: by default the bundled ones, or with DATABASE_URL those on the PATH."""
     READ_REPLICA_URL: str = variable(str, accepts_file=True)
@@ -41,22 +44,6 @@ class ServerVariables:
     """Lag in seconds from which the replica is not used."""
     REDIS_URL: str = variable(str, accepts_file=True)
     """URL of a Redis or Valkey server: cache and Celery's broker."""
-
-
-@frozen(slots=False, repr=False)
-class IssuerVariables:
-    """Issuers of users' tokens; `config.environment.issuers` has their meaning."""
-
-    FARCASTER_AUTH_DOMAINS: tuple[str, ...] = variable(kinds.domains, empty=())
-    """Domains of Farcaster mini apps: the audience of Quick Auth tokens."""
-    FARCASTER_AUTH_ORIGIN: str = variable(kinds.keys_url, "https://auth.farcaster.xyz")
-    """Server of Quick Auth."""
-    PRIVY_APP_ID: str = variable(kinds.matching("[A-Za-z0-9_-]{1,100}", "the id of an app: letters, digits, - and _"))
-    """Id of a Privy app, whose access and identity tokens are accepted."""
-    PRIVY_JWKS_URL: str = variable(kinds.keys_url)
-    """Keys of Privy's tokens, by default those of the app at Privy."""
-    OIDC_ISSUERS: tuple[str, ...] = variable(kinds.names, empty=())
-    """Names of further issuers; each has variables that start with OIDC_<name>_."""
 
 
 @frozen(slots=False, repr=False)

@@ -41,6 +41,18 @@ def parse_database_url(text: str, *, name: str = "DATABASE_URL") -> Any:
     return database | {"ENGINE": "config.postgresql", "OPTIONS": _TCP_KEEPALIVE | options | {"prepare_threshold": 3}}
 
 
+def without_sessions(database: dict[str, Any]) -> dict[str, Any]:
+    """Return Django's settings for a pooler in transaction mode: without prepared statements and cursors."""
+    options = database["OPTIONS"] | {"prepare_threshold": None}
+    return database | {"DISABLE_SERVER_SIDE_CURSORS": True, "OPTIONS": options}
+
+
+def without_sessions(database: dict[str, Any]) -> dict[str, Any]:
+    """Return Django's settings for a pooler in transaction mode: without prepared statements and cursors."""
+    options = database["OPTIONS"] | {"prepare_threshold": None}
+    return database | {"DISABLE_SERVER_SIDE_CURSORS": True, "OPTIONS": options}
+
+
 def parse_replica_url(text: str) -> Any:
     """Return Django's settings of the read replica, with short timeouts. Raises ImproperlyConfigured."""
     database = parse_database_url(text, name="READ_REPLICA_URL")

@@ -2,7 +2,7 @@
 
 A session lock elects the leader among processes that do the same work. PostgreSQL releases it when the session ends,
 however its process ended, so that a killed process leaves nothing behind. The session must be a direct connection to
-the server: behind a pooler in transaction mode, the lock protects nothing.
+the server: behind a pooler in transaction mode, the lock protects nothing (`config.postgresql.pooler`).
 """
 
 import hashlib
@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from django.db import Error, connection, connections
+from django.db import Error, connection
+
+from config.postgresql.pooler import new_direct_connection
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +121,7 @@ def is_session_lock_held(key: int) -> bool:
 
 def _connect() -> Any:
     """Open a dedicated connection: the thread's own one ends with its requests, and has transactions."""
-    connection: Any = connections["default"].copy()
+    connection = new_direct_connection()
     connection.settings_dict["OPTIONS"] = connection.settings_dict["OPTIONS"] | _CLIENT_NOTICES
     try:
         with connection.cursor() as cursor:

@@ -5,14 +5,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import ProgrammingError, connection
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, ProgrammingError, connection
 from django.utils import timezone
 
 from config.backups.restoring import MARKER
 from config.doctor.findings import Finding, Level, unreachable
 from config.environment.server_urls import check_database
+from config.postgresql import pooler as pooling
 from config.postgresql import schema_state
 from config.postgresql.partitions import read_partition_state
+from config.postgresql.replica import REPLICA, has_replica
 
 _OLDEST = 15
 # Share of the connections in use.
@@ -66,6 +68,28 @@ def server(now: datetime) -> Iterator[Finding]:
             action="Restore a backup into a database with LC_CTYPE C.UTF-8.",
             guide="requirements",
         )
+
+
+def pooler(now: datetime) -> Iterator[Finding]:
+    """Yield connections through a pooler where a session is needed, and a direct URL to another server."""
+    alias = pooling.DIRECT if pooling.has_direct_url() else DEFAULT_DB_ALIAS
+    checked = [(pooling.direct_url_name(), alias), *([("READ_REPLICA_URL", REPLICA)] if has_replica() else [])]
+    wrong = []
+    for name, alias in checked:
+        try:
+            if pooling.has_pooler(alias):
+                wrong.append(f"{name} leads to a pooler")
+            elif alias == pooling.DIRECT and not pooling.is_same_server(alias):
+                wrong.append(f"{name} leads to another database than DATABASE_URL")
+        except DatabaseError as error:
+            wrong.append(f"{name} can't be used ({' '.join(str(error).split())})")
+    names = " and ".join(name for name, _ in checked)
+    yield Finding(
+        level=Level.ERROR if wrong else Level.OK,
+        found=f"{'; '.join(wrong)}." if wrong else f"Sessions of {names} are not shared.",
+        action="Set DATABASE_DIRECT_URL and READ_REPLICA_URL to the servers themselves, and restart." if wrong else "",
+        guide="requirements",
+    )
 
 
 def schema(now: datetime) -> Iterator[Finding]:

@@ -5,15 +5,18 @@ PARTITIONED_TABLES names the tables.
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from django.utils.module_loading import import_string
 
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock, take_transaction_lock
+from config.postgresql.pooler import new_direct_connection
+from config.postgresql.timeouts import statement_timeout
 
 logger = logging.getLogger(__name__)
 
@@ -107,17 +110,18 @@ def ensure_partitions(tables: Iterable[PartitionedTable], times: Iterable[dateti
     return missing
 
 
-def maintain_partitions(now: datetime) -> tuple[list[str], list[str]]:
+def maintain_partitions(now: datetime, *, timeout_ms: int = 0) -> tuple[list[str], list[str]]:
     """Create the partitions of this week and the next two, and drop those after their retention.
 
-    Return the names of both. Raises LockHeldError while another process does it. Call it outside a transaction.
+    Return the names of both. Raises LockHeldError while another process does it, and OperationalError after a statement
+    of `timeout_ms` milliseconds; 0 is no limit. Call it outside a transaction.
     """
     with session_lock(advisory_lock_key("maintenance of partitions")):
-        with transaction.atomic():
+        with statement_timeout(milliseconds=timeout_ms):
             made = ensure_partitions(partitioned_tables(), [now, now + _WEEK, now + 2 * _WEEK], now=now)
         dropped = [partition for partition in list_partitions() if _is_expired(partition, now)]
-        for partition in dropped:
-            _drop(partition)
+        if dropped:
+            _drop(dropped, timeout_ms)
     return made, [partition.name for partition in dropped]
 
 
@@ -187,13 +191,16 @@ def _is_expired(partition: Partition, now: datetime) -> bool:
     return oldest is not None and partition.first_at < oldest
 
 
-def _drop(partition: Partition) -> None:
-    """Drop a partition without blocking readers of the table; continues an interrupted removal."""
-    with connection.cursor() as cursor:
-        if partition.is_attached:
-            how = "FINALIZE" if partition.is_detaching else "CONCURRENTLY"
-            cursor.execute(f"ALTER TABLE {partition.table} DETACH PARTITION {partition.name} {how}")
-        cursor.execute(f"DROP TABLE {partition.name}")
+def _drop(partitions: Iterable[Partition], timeout_ms: int) -> None:
+    """Drop partitions without blocking readers of the tables; continues interrupted removals."""
+    # They can't be removed in a transaction, and only a session can have a timeout for longer.
+    with closing(new_direct_connection()) as database, database.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, false)", [str(timeout_ms)])
+        for partition in partitions:
+            if partition.is_attached:
+                how = "FINALIZE" if partition.is_detaching else "CONCURRENTLY"
+                cursor.execute(f"ALTER TABLE {partition.table} DETACH PARTITION {partition.name} {how}")
+            cursor.execute(f"DROP TABLE {partition.name}")
 
 
 def _name(table: str, first_at: datetime) -> str:

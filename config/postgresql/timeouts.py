@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 
 
 @contextmanager
@@ -15,6 +16,11 @@ def statement_timeout(*, milliseconds: int, lock_milliseconds: int = 0) -> Itera
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
-            limits = "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
-            cursor.execute(limits, [str(milliseconds), str(lock_milliseconds)])
+            limit_statements(cursor, milliseconds=milliseconds, lock_milliseconds=lock_milliseconds)
         yield
+
+
+def limit_statements(cursor: CursorWrapper, *, milliseconds: int, lock_milliseconds: int) -> None:
+    """Limit the statements and the lock waits of the current transaction; 0 is no limit."""
+    limits = "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
+    cursor.execute(limits, [str(milliseconds), str(lock_milliseconds)])

@@ -6,7 +6,13 @@ from urllib.parse import urlsplit
 
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
-from config.environment.server_urls import parse_database_url, parse_redis_url, parse_replica_url, reachable_url
+from config.environment.server_urls import (
+    parse_database_url,
+    parse_redis_url,
+    parse_replica_url,
+    reachable_url,
+    without_sessions,
+)
 from config.environment.site_variables import LANGUAGES as LANGUAGE_NAMES
 from config.environment.variables import BASE_DIR, load_env_file, read_variables
 from config.operators import site
@@ -56,6 +62,14 @@ TEMPLATES = apps_and_middleware.TEMPLATES
 # PostgreSQL.
 
 DATABASES = {"default": parse_database_url(env.DATABASE_URL or bundled.database_url())}
+# PostgreSQL itself, if DATABASE_URL leads to a pooler (`config.postgresql.pooler`).
+if env.DATABASE_DIRECT_URL:
+    DATABASES["default"] = without_sessions(DATABASES["default"])
+    DATABASES["direct"] = parse_database_url(env.DATABASE_DIRECT_URL, name="DATABASE_DIRECT_URL")
+# PostgreSQL itself, if DATABASE_URL leads to a pooler (`config.postgresql.pooler`).
+if env.DATABASE_DIRECT_URL:
+    DATABASES["default"] = without_sessions(DATABASES["default"])
+    DATABASES["direct"] = parse_database_url(env.DATABASE_DIRECT_URL, name="DATABASE_DIRECT_URL")
 # Public reads (`config.postgresql.replica`).
 if env.READ_REPLICA_URL:
     DATABASES["replica"] = parse_replica_url(env.READ_REPLICA_URL)

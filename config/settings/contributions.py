@@ -46,6 +46,7 @@ DOCTOR_CHECKS = (
     ("disk", "config.doctor.machine_checks.disk_space", ""),
     ("heartbeats", "config.doctor.machine_checks.heartbeats", ""),
     ("postgresql", "config.postgresql.diagnostics.server", ""),
+    ("pooler", "config.postgresql.diagnostics.pooler", "postgresql"),
     ("schema", "config.postgresql.diagnostics.schema", "postgresql"),
     ("connections", "config.postgresql.diagnostics.connections_in_use", "postgresql"),
     ("clock", "config.postgresql.diagnostics.clock", "postgresql"),

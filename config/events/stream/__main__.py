@@ -83,7 +83,8 @@ async def _serve() -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    options = connection_options(settings.DATABASES["default"])
+    # One session for all clients: past a pooler it has its timeout and prepared statements.
+    options = connection_options(settings.DATABASES.get("direct", settings.DATABASES["default"]))
     hub, counts = EventHub(), StreamCounts()
     limits = ClientLimits(clients=settings.STREAM_CLIENTS, clients_per_address=settings.STREAM_CLIENTS_PER_ADDRESS)
     # Clients that read on from the database, one statement after another, never delay a poll.

@@ -1,7 +1,5 @@
 """Page of the weekly partitions of tables, and their maintenance by an operator."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +7,7 @@ from django.contrib import messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -24,7 +22,7 @@ from tokens.models import PoolTrade
 # Operators have it, support has not.
 MAINTAINER = "tokens.change_token"
 # The removal of a partition waits for all queries on it, and a thread of the web server waits with it.
-_TIMEOUT = "10s"
+_TIMEOUT_MS = 10_000
 
 
 class PartitionPage(ModelAdmin):
@@ -84,8 +82,7 @@ def _row(partition: Partition, expired: tuple[str, ...]) -> list[str]:
 def _maintain(request: HttpRequest, now: datetime) -> tuple[int, str]:
     """Maintain partitions as a worker does, log it, and return the level and the text of the message."""
     try:
-        with _limited_waits():
-            made, dropped = maintain_partitions(now)
+        made, dropped = maintain_partitions(now, timeout_ms=_TIMEOUT_MS)
     except LockHeldError:
         return messages.WARNING, "A worker is maintaining the partitions now."
     except OperationalError as error:
@@ -95,17 +92,6 @@ def _maintain(request: HttpRequest, now: datetime) -> tuple[int, str]:
     done = "; ".join(f"{verb} {', '.join(names)}" for verb, names in (("created", made), ("dropped", dropped)) if names)
     _log(request, done or "nothing to do")
     return messages.SUCCESS, f"Partitions: {done or 'nothing to do'}."
-
-
-@contextmanager
-def _limited_waits() -> Iterator[None]:
-    """Limit the statements of this connection outside a transaction, in which no partition can be dropped."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET statement_timeout TO '{_TIMEOUT}'")
-        try:
-            yield
-        finally:
-            cursor.execute("RESET statement_timeout")
 
 
 def _log(request: HttpRequest, message: str) -> None:

@@ -1,0 +1,121 @@
+"""All processes of the service on a development chain, and what clients of each process do once."""
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from config.environment.server_urls import is_web_server_up
+from config.environment.variables import BASE_DIR
+from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.deploy_contracts import deploy_contracts
+from development.servers.processes import free_port
+from development.servers.programs import postgresql_programs
+from tests.chaos.deploy_clients import Answers, Partner, issue_keys, order
+from tests.chaos.deploy_service import WALLETS
+from tests.nodes.devchain_launches import Launchpad
+from tests.processes.service_processes import HOST, service
+from tests.processes.stream_clients import ResumingReader, StreamProcess, stream_process
+from tests.processes.waiting import wait_for
+
+
+def manage(environment: Mapping[str, str], *words: str) -> str:
+    """Run a command of manage.py, and return its output; fail with its errors."""
+    command = [sys.executable, "manage.py", *words]
+    done = subprocess.run(command, cwd=BASE_DIR, env=dict(environment), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def findings(environment: Mapping[str, str], *levels: str) -> dict[str, str]:
+    """Return check -> the findings of `manage.py doctor` at these levels."""
+    command = [sys.executable, "manage.py", "doctor", "--json"]
+    done = subprocess.run(command, cwd=BASE_DIR, env=dict(environment), capture_output=True, text=True, check=False)
+    rows = [row for row in json.loads(done.stdout)["findings"] if row["level"] in levels]
+    return {row["check"]: " ".join(each["found"] for each in rows if each["check"] == row["check"]) for row in rows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeService:
+    """A running service with a partner."""
+
+    environment: Mapping[str, str]
+    launchpad: Launchpad
+    partner: Partner
+    key: str
+    stream: StreamProcess
+
+    def index(self, tx_hash: str) -> requests.Response:
+        """Request that a transaction is indexed."""
+        body, header = {"txHash": tx_hash, "chainId": CHAIN_ID}, {"x-api-key": self.key}
+        return requests.post(self._url("/api/tokens/index"), json=body, headers=header, timeout=60)
+
+    def has_token(self, tx_hash: str) -> bool:
+        """Return whether the list has the token of this transaction."""
+        got = requests.get(self._url("/api/tokens"), timeout=60)
+        return got.status_code == 200 and any(row["tx_hash"] == tx_hash for row in got.json()["data"])
+
+    def use_everything(self) -> dict[str, Any]:
+        """Index a launch, have the follower find another one, deploy a token and receive the events of all three.
+
+        Return the status of the deployment.
+        """
+        with closing(ResumingReader(self.stream.port, "?lastEventId=0")) as reader:
+            indexed = self.launchpad.launch()
+            assert self.index(indexed).status_code in (200, 202)
+            followed = self.launchpad.launch()
+            body = order("Pooled")
+            assert self.partner.request_until_final(body).status in (200, 202)
+            status = self.partner.wait(body["token"]["requestKey"])
+            launched = {indexed, followed, status["txHash"]}
+            for tx_hash in launched:
+                wait_for(lambda tx_hash=tx_hash: self.has_token(tx_hash))
+            wait_for(lambda: launched <= {event.data["data"].get("tx_hash") for event in reader.events})
+        return status
+
+    def _url(self, path: str) -> str:
+        return f"http://{HOST}:{self.environment['PORT']}{path}"
+
+
+@contextmanager
+def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeService]:
+    """Run all processes on a migrated database while the block runs; `servers` has the settings of the servers."""
+    with run_anvil() as rpc_url, ExitStack() as stack:
+        deployment = deploy_contracts(rpc_url, chains_file=place / "chains.toml")
+        environment = dict(os.environ) | {
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "SECRET_KEY": secrets.token_urlsafe(50),
+            "CHAINS_FILE": str(place / "chains.toml"),
+            f"RPC_URLS_{CHAIN_ID}": rpc_url,
+            f"FOLLOW_FROM_{CHAIN_ID}": "0",
+            f"DEPLOYER_KEYS_{CHAIN_ID}": ",".join(WALLETS.values()),
+            "POSTGRESQL_PROGRAMS": str(postgresql_programs()),
+            "PORT": str(free_port()),
+            "WEB_HOST": HOST,
+            "EDGE_CACHE_SECONDS": "0",
+            "FETCH_DOCUMENTS": "false",
+            "STREAM_HEARTBEAT_SECONDS": "1",
+            "LOG_LEVEL": "WARNING",
+            "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
+            **servers,
+        }
+        (key,) = issue_keys(environment, ["Partner"])
+        for name in ("web", "worker", "beat", "follower", "events"):
+            stack.enter_context(service(name, environment))
+        stream = stack.enter_context(stream_process(environment))
+        wait_for(lambda: is_web_server_up(HOST, int(environment["PORT"])))
+        yield WholeService(
+            environment=environment,
+            launchpad=Launchpad(deployment),
+            partner=Partner("Partner", key, int(environment["PORT"]), Answers()),
+            key=key,
+            stream=stream,
+        )
