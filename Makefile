@@ -1,6 +1,7 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
 .PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext \
-	promtool deploy-programs messages screenshots lint lock sbom licences audit image contracts clean load-and-faults
+	promtool deploy-programs messages screenshots lint lock sbom licences audit image contracts clean load-and-faults \
+	server-programs
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -27,7 +28,8 @@ test: .venv/installed-dev development/devchain/node_modules/installed chromium n
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
-test-slow: .venv/installed-dev .venv/installed-deploy development/devchain/node_modules/installed deploy-programs nginx
+test-slow: .venv/installed-dev .venv/installed-deploy development/devchain/node_modules/installed deploy-programs \
+		server-programs nginx
 	$(PYTEST_IN_PARALLEL) -m slow
 
 # Runs SEEDS seeds of the fault simulator, from FIRST on; prints each failed seed with the command that repeats it.
@@ -91,6 +93,12 @@ promtool:
 deploy-programs:
 	$(call debian,bubblewrap,command -v bwrap >/dev/null,the test of the image will fail)
 	$(call debian,systemd,command -v systemd-analyze >/dev/null,the tests of units will fail)
+
+# Servers of one's own, as operators have them. RUNLEVEL keeps them from being started.
+server-programs:
+	$(call debian,pgbouncer,command -v pgbouncer >/dev/null,the tests of poolers will fail)
+	$(call debian,postgresql-15,test -x /usr/lib/postgresql/15/bin/postgres,the test of the oldest PostgreSQL will fail)
+	$(call debian,redis-server redis-sentinel,command -v redis-server >/dev/null && command -v redis-sentinel >/dev/null,the tests of Redis will fail)
 
 # Extracts the public site's texts into config/site/locale and compiles them; NEW=fr begins a further language. The admin
 # site is English. The date of the extraction is left out, so that a file changes with its texts only.
