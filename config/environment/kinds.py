@@ -129,6 +129,7 @@ def join_list(parts: Iterable[str]) -> str:
 
 
 paths = several(Path, "paths")
+texts = several(str, "texts")
 domains = several(matching("[^/]+"), "domains only, such as app.example, without https://")
 # They become part of variables' names.
 names = several(matching("[A-Z][A-Z0-9]{0,29}"), "names of capital letters and digits, with commas between them")

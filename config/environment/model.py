@@ -43,7 +43,9 @@ class ServerVariables:
     READ_REPLICA_MAX_LAG_SECONDS: float = variable(kinds.number(0.1, 3600.0), "5.0")
     """Lag in seconds from which the replica is not used."""
     REDIS_URL: str = variable(str, accepts_file=True)
-    """URL of a Redis or Valkey server: cache and Celery's broker."""
+    """URL of a Redis or Valkey server: cache and Celery's broker. With sentinels its host is the name of the master."""
+    REDIS_SENTINELS: tuple[str, ...] = variable(kinds.texts, empty=(), accepts_file=True)
+    """URLs of the sentinels of that server."""
 
 
 @frozen(slots=False, repr=False)

@@ -1,12 +1,10 @@
-"""URLs of PostgreSQL and Redis: parsing of the settings, and connection checks at the start of the service.
+"""URLs of PostgreSQL: parsing of the settings, and connection checks of servers at the start of the service.
 
 Also a check of the web server. No error text contains the URL: it may hold a password.
 """
 
 import http.client
-import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import dj_database_url
 import psycopg
@@ -15,7 +13,6 @@ from django.core.exceptions import ImproperlyConfigured
 from config.environment.variables import invalid_value
 
 _DATABASE = "postgres://user:password@host:port/name"
-REDIS_FORM = "redis://host:port/number, rediss:// alike, or unix:///path"
 _TIMEOUT_SECONDS = 2
 # The service itself decides on prepared statements.
 _OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
@@ -47,37 +44,11 @@ def without_sessions(database: dict[str, Any]) -> dict[str, Any]:
     return database | {"DISABLE_SERVER_SIDE_CURSORS": True, "OPTIONS": options}
 
 
-def without_sessions(database: dict[str, Any]) -> dict[str, Any]:
-    """Return Django's settings for a pooler in transaction mode: without prepared statements and cursors."""
-    options = database["OPTIONS"] | {"prepare_threshold": None}
-    return database | {"DISABLE_SERVER_SIDE_CURSORS": True, "OPTIONS": options}
-
-
 def parse_replica_url(text: str) -> Any:
     """Return Django's settings of the read replica, with short timeouts. Raises ImproperlyConfigured."""
     database = parse_database_url(text, name="READ_REPLICA_URL")
     given = dj_database_url.parse(text).get("OPTIONS", {})
     return database | {"OPTIONS": database["OPTIONS"] | _REPLICA_TIMEOUTS | given}
-
-
-def parse_redis_url(text: str) -> str:
-    """Validate the URL and return it. Raises ImproperlyConfigured if the client would reject or misread it.
-
-    `redis_client` rejects unknown options: commands without Redis do not load the client, which takes 0.06 s.
-    """
-    try:
-        parts = urlsplit(text)
-        if parts.scheme == "unix":
-            usable = len(parts.path) > 1 and not parts.hostname
-        else:
-            # Accessing the port raises for one beyond 65535; the client reads any path that is not a number as 0.
-            usable = bool(parts.hostname) and parts.port != 0 and bool(re.fullmatch(r"(/[0-9]*)?", parts.path))
-            usable &= parts.scheme in ("redis", "rediss")
-    except ValueError as error:
-        raise invalid_value("REDIS_URL", REDIS_FORM) from error
-    if not usable:
-        raise invalid_value("REDIS_URL", REDIS_FORM)
-    return text
 
 
 def check_database(parameters: dict[str, Any]) -> None:

@@ -9,16 +9,19 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
-from redis import ConnectionPool, Redis
+from redis import ConnectionPool, Redis, Sentinel
 from redis.backoff import NoBackoff
 from redis.client import Pipeline
+from redis.connection import parse_url
 from redis.exceptions import ConnectionError, NoScriptError, RedisError
 from redis.retry import Retry
+from redis.sentinel import SentinelConnectionPool
 
-from config.environment.server_urls import REDIS_FORM, unreachable_server
+from config.environment.redis_urls import REDIS_FORM, SENTINEL_TIMEOUTS, Sentinels
+from config.environment.server_urls import unreachable_server
 from config.environment.variables import invalid_value
 from config.http.circuit_breaker import CircuitBreaker
 
@@ -101,7 +104,7 @@ def redis_client() -> GuardedRedis:
     """
     # Without the lock, the cache lets concurrent first calls create several clients.
     with _making:
-        return _clients(settings.REDIS_URL)
+        return _clients(settings.REDIS_URL, settings.REDIS_SENTINELS)
 
 
 def check_redis() -> None:
@@ -114,17 +117,36 @@ def check_redis() -> None:
 
 
 @functools.cache
-def _clients(url: str) -> GuardedRedis:
+def _clients(url: str, sentinels: Sentinels | None) -> GuardedRedis:
     # No retries: a command that timed out may have run. Idle connections that the server closed are detected before
     # use.
-    limits = {"socket_connect_timeout": _TIMEOUT_SECONDS, "socket_timeout": _TIMEOUT_SECONDS}
+    limits: dict[str, Any] = {
+        "socket_connect_timeout": _TIMEOUT_SECONDS,
+        "socket_timeout": _TIMEOUT_SECONDS,
+        "retry": Retry(NoBackoff(), 0),
+    }
     try:
-        pool = ConnectionPool.from_url(url, retry=Retry(NoBackoff(), 0), **limits)
+        pool = _sentinel_pool(url, sentinels, limits) if sentinels else ConnectionPool.from_url(url, **limits)
         # Constructed, not opened: this raises for unknown options.
         pool.connection_class(**pool.connection_kwargs)
     except (ValueError, TypeError, RedisError) as error:
         raise invalid_value("REDIS_URL", REDIS_FORM) from error
     return GuardedRedis(connection_pool=pool)
+
+
+def _sentinel_pool(url: str, sentinels: Sentinels, limits: dict[str, Any]) -> ConnectionPool:
+    """Return a pool of connections to the current master, with the options of the URL."""
+    # Any, because redis-py does not annotate them.
+    parse, make_sentinel, make_pool = cast("tuple[Any, Any, Any]", (parse_url, Sentinel, SentinelConnectionPool))
+    options = limits | parse(url)
+    # The sentinels return the address.
+    del options["host"]
+    options.pop("port", None)
+    has_tls = options.pop("connection_class", None) is not None
+    of_sentinels = dict(sentinels.options) | SENTINEL_TIMEOUTS
+    manager = make_sentinel(sentinels.addresses, sentinel_kwargs=of_sentinels)
+    pool: ConnectionPool = make_pool(sentinels.master, manager, ssl=has_tls, **options)
+    return pool
 
 
 _making = threading.Lock()

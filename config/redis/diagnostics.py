@@ -1,10 +1,13 @@
 """Check of Redis or Valkey for `manage.py doctor`."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from redis.exceptions import RedisError
 
 from config.doctor.findings import Finding, Level, unreachable
 from config.redis.connection import check_redis, redis_client
@@ -14,7 +17,7 @@ _MUCH = 0.9
 
 
 def server(now: datetime) -> Iterator[Finding]:
-    """Yield version, eviction policy and memory."""
+    """Yield version, eviction policy and memory, and the state of the sentinels."""
     try:
         check_redis()
     except ImproperlyConfigured as error:
@@ -46,3 +49,24 @@ def server(now: datetime) -> Iterator[Finding]:
             action="Raise maxmemory: writes fail once it is reached.",
             guide="requirements",
         )
+    if settings.REDIS_SENTINELS:
+        yield _sentinels(settings.REDIS_SENTINELS.master)
+
+
+def _sentinels(master: str) -> Finding:
+    """Return how many sentinels respond, and the number of replicas that one of them could promote."""
+    pool: Any = redis_client().connection_pool
+    clients = pool.sentinel_manager.sentinels
+    found = []
+    for client in clients:
+        # One that does not respond is counted below.
+        with suppress(RedisError):
+            found.append(sum(not replica["is_sdown"] for replica in client.sentinel_slaves(master)))
+    replicas = max(found, default=0)
+    is_complete = len(found) == len(clients) and replicas > 0
+    return Finding(
+        level=Level.OK if is_complete else Level.WARNING,
+        found=f"{len(found)} of {len(clients)} sentinels respond; {master} has {replicas} replicas that respond.",
+        action="" if is_complete else "Repair REDIS_SENTINELS or the replica: the next failover may fail.",
+        guide="requirements",
+    )

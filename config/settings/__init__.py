@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
+from config.environment.redis_urls import broker_options, broker_url, parse_redis_url, parse_sentinels
 from config.environment.server_urls import (
     parse_database_url,
-    parse_redis_url,
     parse_replica_url,
     reachable_url,
     without_sessions,
@@ -66,10 +66,6 @@ DATABASES = {"default": parse_database_url(env.DATABASE_URL or bundled.database_
 if env.DATABASE_DIRECT_URL:
     DATABASES["default"] = without_sessions(DATABASES["default"])
     DATABASES["direct"] = parse_database_url(env.DATABASE_DIRECT_URL, name="DATABASE_DIRECT_URL")
-# PostgreSQL itself, if DATABASE_URL leads to a pooler (`config.postgresql.pooler`).
-if env.DATABASE_DIRECT_URL:
-    DATABASES["default"] = without_sessions(DATABASES["default"])
-    DATABASES["direct"] = parse_database_url(env.DATABASE_DIRECT_URL, name="DATABASE_DIRECT_URL")
 # Public reads (`config.postgresql.replica`).
 if env.READ_REPLICA_URL:
     DATABASES["replica"] = parse_replica_url(env.READ_REPLICA_URL)
@@ -80,22 +76,12 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Redis: cache and Celery's broker.
 
 REDIS_URL = parse_redis_url(env.REDIS_URL or bundled.redis_url())
+REDIS_SENTINELS = parse_sentinels(env.REDIS_SENTINELS, REDIS_URL)
 
-CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URL,
-        "KEY_PREFIX": "launchboard",
-        # A hung server costs a second, not the client's default timeout.
-        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
-    }
-}
-
-# Kombu has its own scheme for a Redis server on a unix socket.
-CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
+CELERY_BROKER_URL = broker_url(REDIS_URL, REDIS_SENTINELS)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A hung broker costs seconds, not the client's default timeout.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 5}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 5} | broker_options(REDIS_SENTINELS)
 CELERY_TASK_IGNORE_RESULT = True
 # A task is acknowledged when it is done; the sweeper enqueues the tasks of a killed worker again.
 CELERY_TASK_ACKS_LATE = True

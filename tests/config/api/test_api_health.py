@@ -5,11 +5,12 @@ import socket
 import time
 
 import pytest
-import redis
-from django.core.cache import cache
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+from redis import RedisError
+
+from config.redis.connection import redis_client
 
 READY = {"status": "ok", "database": "ok", "cache": "ok", "migrations": "ok"}
 
@@ -41,19 +42,14 @@ def listen_silently():
 
 
 def cache_at(port):
-    return {
-        "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
-            "LOCATION": f"redis://127.0.0.1:{port}/0",
-        }
-    }
+    return f"redis://127.0.0.1:{port}/0"
 
 
 @pytest.mark.parametrize("name", ["closed_port", "silent_port"])
 def test_it_is_not_ready_within_seconds_while_both_servers_refuse_or_hang(name, request, database_at, settings, caplog):
     port = request.getfixturevalue(name)
     database_at(port)
-    settings.CACHES = cache_at(port)
+    settings.REDIS_URL = cache_at(port)
     started = time.monotonic()
     ready = Client().get("/readyz")
     assert time.monotonic() - started < LONGEST_SECONDS
@@ -67,7 +63,7 @@ def test_it_is_not_ready_within_seconds_while_both_servers_refuse_or_hang(name, 
 @pytest.mark.django_db
 @pytest.mark.parametrize("port", ["closed_port", "silent_port"])
 def test_it_is_not_ready_without_its_cache(port, request, settings, caplog):
-    settings.CACHES = cache_at(request.getfixturevalue(port))
+    settings.REDIS_URL = cache_at(request.getfixturevalue(port))
     started = time.monotonic()
     response = Client().get("/readyz")
     assert (response.status_code, response.json()) == (503, {**READY, "status": "failed", "cache": "failed"})
@@ -78,7 +74,7 @@ def test_it_is_not_ready_without_its_cache(port, request, settings, caplog):
 @pytest.mark.django_db
 def test_it_tries_a_silent_cache_once(settings):
     with listen_silently() as listening:
-        settings.CACHES = cache_at(listening.getsockname()[1])
+        settings.REDIS_URL = cache_at(listening.getsockname()[1])
         assert Client().get("/readyz").status_code == 503
         listening.setblocking(False)
         listening.accept()[0].close()
@@ -129,12 +125,6 @@ def test_it_is_ready_when_everything_answers(caplog):
 
 
 @pytest.mark.django_db
-def test_it_is_ready_with_a_cache_that_is_no_server(settings):
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    assert Client().get("/readyz").json() == READY
-
-
-@pytest.mark.django_db
 def test_it_leaves_no_connection_behind():
     def count():
         with connection.cursor() as cursor:
@@ -153,9 +143,9 @@ def test_it_is_up_without_a_query():
 
 
 def test_it_is_up_without_the_cache(settings, closed_port):
-    settings.CACHES = cache_at(closed_port)
-    with pytest.raises(redis.RedisError, match="refused"):
-        cache.get("anything")
+    settings.REDIS_URL = cache_at(closed_port)
+    with pytest.raises(RedisError, match="refused"):
+        redis_client().get("anything")
     assert Client().get("/healthz").status_code == 200
 
 

@@ -235,7 +235,6 @@ def test_a_back_off_of_the_market_data_provider_alarms(operator, market, error, 
 
 def test_the_dashboard_is_there_while_redis_is_not(operator, settings, own_server):
     settings.MARKET_PROVIDER_CHAINS, settings.SOCIAL_API_KEY = (8453,), "sample"
-    settings.CACHES = {"default": settings.CACHES["default"] | {"LOCATION": own_server.url}}
     own_server.stop(signal.SIGKILL)
     for title in ("Market data", "Deployers' profiles"):
         provider = figures(operator, title)["Provider"]

@@ -20,7 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from eth_account import Account
 
-from config.environment import server_urls, variables
+from config.environment import redis_urls, server_urls, variables
 from config.environment.issuers import read_issuers
 from config.environment.model import Environment
 from config.environment.secret import Secret
@@ -349,7 +349,7 @@ def test_connections_notice_a_database_whose_host_is_gone_unless_the_address_ove
 )
 def test_it_refuses_a_redis_address_without_showing_it(settings: Any, address: str) -> None:
     with pytest.raises(ImproperlyConfigured) as refused:
-        settings.REDIS_URL = server_urls.parse_redis_url(address)
+        settings.REDIS_URL = redis_urls.parse_redis_url(address)
         redis_client()
     assert str(refused.value) == (
         "REDIS_URL has a value that can't be used: expected redis://host:port/number, rediss:// alike, or unix:///path"
@@ -360,7 +360,7 @@ def test_it_refuses_a_redis_address_without_showing_it(settings: Any, address: s
     "address", ["redis://:pass@host:6379/1", "redis://[::1]", "rediss://host/", "unix:///run/redis.sock?db=3"]
 )
 def test_it_takes_a_redis_address_as_it_is(address: str) -> None:
-    assert server_urls.parse_redis_url(address) == address
+    assert redis_urls.parse_redis_url(address) == address
 
 
 @pytest.mark.django_db
