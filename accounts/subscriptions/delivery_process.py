@@ -6,7 +6,7 @@ from threading import Event as StopEvent
 from threading import Thread
 
 from django.conf import settings
-from django.db import Error, connection
+from django.db import Error, InterfaceError, OperationalError, connection
 
 from accounts.subscriptions.deliveries import publish_and_queue
 from accounts.subscriptions.dispatcher import Dispatcher
@@ -47,7 +47,11 @@ def _repeat(step: Callable[[], int], stop: StopEvent, seconds: float) -> None:
         try:
             pause = 0.0 if step() else seconds
         except Error as error:
-            logger.warning("events: the database failed: %s", " ".join(str(error).split()))
+            reason = " ".join(str(error).split())
+            if isinstance(error, OperationalError | InterfaceError):
+                logger.warning("events: the database failed: %s", reason)
+            else:
+                logger.exception("events: the database failed: %s", reason)
             connection.close()
             pause = _ERROR_SECONDS
         stop.wait(pause)

@@ -18,14 +18,14 @@ from threading import Lock
 from typing import NamedTuple, Self
 
 from django.conf import settings
-from django.db import Error, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import delivery_outcomes, sending
 from config.events.models import Event
-from config.http.request_ids import begin_request
+from config.http.request_ids import begin_request, current_request_id
 
 logger = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class Dispatcher:
                     self._release_thread(use)
             if deliveries:
                 work = self._pool.submit(self._deliver, endpoint_id, deliveries)
-                work.add_done_callback(partial(self._end, use))
+                work.add_done_callback(partial(self._end, use, current_request_id()))
             claimed += len(deliveries)
         return claimed
 
@@ -135,11 +135,12 @@ class Dispatcher:
         with self._lock:
             self._uses.remove(use)
 
-    def _end(self, use: _ThreadUse, work: Future[None]) -> None:
+    def _end(self, use: _ThreadUse, request_id: str, work: Future[None]) -> None:
+        begin_request(request_id)
         self._release_thread(use)
         endpoint_id, error = use.endpoint_id, work.exception()
         # Its deliveries are due again when their lease ends.
-        if isinstance(error, Error):
+        if isinstance(error, OperationalError | InterfaceError):
             reason = " ".join(str(error).split())
             logger.warning("webhook endpoint %s: the database failed: %s", endpoint_id, reason)
         elif error is not None:

@@ -109,7 +109,7 @@ def _read_detail(path: str, text: str) -> ReadinessDetail | None:
         with statement_timeout(milliseconds=_DATABASE_STATEMENT_MS):
             return read(text, timezone.now())
     except DatabaseError as error:
-        logger.error("Readiness: the database failed: %s", error)
+        logger.warning("Readiness: the database failed: %s", error)
         return None
 
 
@@ -119,7 +119,7 @@ def _replica_status() -> str | None:
         with statement_timeout(milliseconds=_DATABASE_STATEMENT_MS):
             return measure_replica().status
     except DatabaseError as error:
-        logger.error("Readiness: the database failed: %s", error)
+        logger.warning("Readiness: the database failed: %s", error)
         return None
 
 
@@ -134,7 +134,7 @@ def _check_database() -> tuple[bool, bool]:
         logger.error("Readiness: the database has no migrations: %s", error)
         return True, False
     except DatabaseError as error:
-        logger.error("Readiness: the database failed: %s", error)
+        logger.warning("Readiness: the database failed: %s", error)
         return False, False
     finally:
         fresh.close()
@@ -163,7 +163,7 @@ def _check_cache() -> bool:
         cache.set(_READINESS_KEY, "ok", ex=10)
         answered = bool(cache.get(_READINESS_KEY) == b"ok")
     except RedisError as error:
-        logger.error("Readiness: the cache failed: %s", error)
+        logger.warning("Readiness: the cache failed: %s", error)
         return False
     if not answered:
         logger.error("Readiness: the cache lost a value that was just written")

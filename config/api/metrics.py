@@ -60,7 +60,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         with statement_timeout(milliseconds=_STATEMENT_MS):
             body = encode(_REGISTRY)
     except DatabaseError as error:
-        logger.error("Metrics: the database failed: %s", error)
+        logger.warning("Metrics: the database failed: %s", error)
         return json_error("Service is temporarily unavailable", status_code=503)
     return HttpResponse(body, content_type=content_type, headers={"Cache-Control": NO_STORE})
 

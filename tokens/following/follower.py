@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from threading import Event, Thread
 
 from config.heartbeats import Heartbeat
+from config.http.request_ids import begin_request
 from config.postgresql.advisory_locks import SessionLock
 from tokens.following.head import HEAD, follow_head
 from tokens.following.history import HISTORY, follow_history
@@ -44,6 +45,7 @@ def _compete_for_leadership(chain_id: int, stop: Event) -> None:
     heartbeat = Heartbeat(f"chain-{chain_id}")
     is_standby = False
     while not stop.is_set():
+        begin_request()
         heartbeat.beat()
         try:
             if leadership.claim():

@@ -11,6 +11,7 @@ from django.db import Error, close_old_connections, connections
 
 from config.http.backoff import Backoff
 from config.http.errors import RetryableError
+from config.http.request_ids import begin_request
 from tokens.following.prefetch import RetryControl
 from tokens.models import ChainHead
 
@@ -121,6 +122,7 @@ class LeaderSession:
 
     def _keep_running(self, part: str, loop: "Callable[[LeaderSession], None]") -> None:
         while not self.ended.is_set():
+            begin_request()
             close_old_connections()
             try:
                 loop(self)

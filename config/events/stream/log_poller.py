@@ -10,6 +10,7 @@ import psycopg
 from config.events.stream.event_hub import KEPT_EVENTS, EventHub
 from config.events.stream.event_reading import EventReader
 from config.http.backoff import Backoff
+from config.http.request_ids import begin_request
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ class LogPoller:
         """Poll until the task is cancelled."""
         failures = 0
         while True:
+            begin_request()
             try:
                 if not self._reader.is_connected:
                     await self._begin()
@@ -40,7 +42,7 @@ class LogPoller:
             except psycopg.Error as error:
                 failures += 1
                 if failures == 1:
-                    logger.error("The database failed, and is polled again every %g s: %s", _BACKOFF.longest, error)
+                    _log_failure(error)
                 await asyncio.sleep(_BACKOFF.delay(failures))
                 continue
             if failures:
@@ -64,6 +66,14 @@ class LogPoller:
         is_complete = len(rows) < _POLL_EVENTS
         self._hub.is_ready |= is_complete
         return is_complete
+
+
+def _log_failure(error: psycopg.Error) -> None:
+    text = "The database failed, and is polled again every %g s: %s"
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        logger.warning(text, _BACKOFF.longest, error)
+    else:
+        logger.error(text, _BACKOFF.longest, error, exc_info=error)
 
 
 async def serve_turns(hub: EventHub) -> None:
