@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
+from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import CollectorRegistry
@@ -35,6 +36,8 @@ _ACKNOWLEDGE_MS = 45_000
 # Deadline of a request's headers, and of open requests at the end of the process, in seconds.
 _HEADER_SECONDS = 5.0
 _STOP_SECONDS = 2.0
+# Of the apps only this one, if it is installed: the others load models and pages.
+_ERROR_REPORTS = "config.watching.error_reports.ErrorReportsConfig"
 
 
 class StreamServer:
@@ -73,6 +76,7 @@ def main() -> None:
     try:
         logging.config.dictConfig(settings.LOGGING)
         logging.getLogger("aiohttp.server").addFilter(_shorten_refusal)
+        apps.populate(app for app in settings.INSTALLED_APPS if app == _ERROR_REPORTS)
         asyncio.run(_serve())
     except (ImproperlyConfigured, OSError) as error:
         sys.exit(f"stream: {error}")
