@@ -367,7 +367,7 @@ def test_a_page_without_the_database_is_an_outage_and_no_bug(api):
     response = api.get("/page-without-database")
     assert (response.status_code, response["Retry-After"], response["Cache-Control"]) == (503, "5", "no-store")
     assert response["Content-Type"] == "text/html; charset=utf-8"
-    assert "temporarily unavailable" in response.content.decode() and "10.0.0.7" not in response.content.decode()
+    assert "Try again in a minute" in response.content.decode() and "10.0.0.7" not in response.content.decode()
     response = api.get("/failing-page")
     assert (response.status_code, "Retry-After" in response.headers) == (500, False)
 
