@@ -69,8 +69,7 @@ class HomeQuery:
         if self.q or self.cursor:
             return ()
         launches = ("token.indexed",) if self.is_newest or self.tab == GRADUATING else ()
-        markets = () if self.is_newest else ("markets.changed",)
-        return (*launches, "token.updated", "token.reorged", *markets)
+        return (*launches, "token.updated", "token.reorged", "markets.changed")
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,15 @@
   const [area, list, notice] = ["live", "list", "notice"].map((id) => document.getElementById(id));
   // Shared caches keep a page for 2 seconds: a request after them has what an event is about.
   const DELAY_MS = 2100;
-  let delay, isOutdated, isRepeated, isForced, waiting = 0, known;
+  let delay, isOutdated, isRepeated, isForced, waiting = 0, known, refreshed;
   const rows = () => [...list.querySelectorAll("tr[id]")];
   const isUsed = () => area.matches(":hover, :focus-within") || list.querySelector("details[open]") || isExtended();
   // A page that is fetched within the delay may be older than the event.
   const reset = () => { isOutdated = Boolean(delay); waiting = 0; notice.replaceChildren(); };
   const isExtended = () => list.querySelector("tbody + tbody");
-  const refresh = () => {
+  const refresh = (isRequested) => {
     known = new Set(rows().map((row) => row.id));
+    refreshed = { path: list.getAttribute("hx-get"), isRequested };
     reset();
     // After "More", rows of the first page are put in front of those that are shown.
     if (isExtended()) htmx.ajax("GET", list.getAttribute("hx-get"), { target: "#list tbody", select: "#list tbody", swap: "beforebegin" });
@@ -43,9 +44,25 @@
   notice.addEventListener("click", () => {
     document.getElementById("content").focus({ preventScroll: true });
     isForced = Boolean(delay);
-    refresh();
+    refresh(true);
   });
-  document.addEventListener("htmx:after:swap", () => {
+  // What a visitor does while a refresh is under way is not undone by its response.
+  document.addEventListener("htmx:before:swap", (event) => {
+    if (event.detail.ctx.sourceElement !== list) return;
+    const isOther = refreshed.path !== list.getAttribute("hx-get");
+    if (!isOther && (refreshed.isRequested || !isUsed())) return;
+    event.preventDefault();
+    known = undefined;
+    isOutdated ||= !isOther;
+  });
+  // Such a response has no list: it is not swapped in.
+  document.addEventListener("htmx:response:error", ({ detail: { ctx: { response, sourceElement } } }) => {
+    if (response.status !== 429 && response.status < 500) return;
+    [isOutdated, known] = [true, undefined];
+    if (sourceElement !== list || refreshed.isRequested) notice.textContent = list.dataset.failed;
+  });
+  document.addEventListener("htmx:after:swap", ({ detail: { ctx: { response } } }) => {
+    if (response?.status < 400 && !notice.firstElementChild) notice.replaceChildren();
     const seen = new Set();
     for (const row of known ? rows().reverse() : []) {
       if (!known.has(row.id)) row.classList.add("arrived");

@@ -1,12 +1,14 @@
 """The home page in a real Chromium: search, filters, and the list that holds still."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Request, expect
 
 from accounts.models import SocialProfile
 from config.events.models import OutboxEvent
@@ -32,6 +34,11 @@ FOCUS_IS_SEEN = """() => {
 # Height of each row in lines of 20 pixels, without its padding of 20.
 LINES = """() => [...document.querySelectorAll(".tokens tbody tr")]
   .map((row) => Math.floor((row.offsetHeight - 20) / 20))"""
+LISTS = re.compile(r"//[^/]+/(\?[^/]*)?$")
+REFRESH_ENDED = """() => {
+  window.refreshEnded = new Promise((end) => document.addEventListener("htmx:finally:request", ({detail}) =>
+    detail.ctx.sourceElement.id === "list" && end()));
+}"""
 # Text of the row of a token, as it is shown, and whether any part of it is cut.
 FACTS = """row => [row.innerText, [...row.querySelectorAll(".creator, .creator *, .volume, .trades, .cap")]
   .some(part => part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).display != "inline")]"""
@@ -168,7 +175,7 @@ def test_a_refused_search_is_explained_where_the_list_is(site):
 
 def test_new_tokens_arrive_without_a_reload(site, stream):
     page = site.page
-    path = "/api/tokens/stream?type=token.indexed,token.updated,token.reorged&lastEventId=0"
+    path = "/api/tokens/stream?type=token.indexed,token.updated,token.reorged,markets.changed&lastEventId=0"
     assert stream.opened.get(timeout=30) == path
     rest_pointer(site)
     TokenFactory(symbol="ARRIVED", deployed_at=timezone.now())
@@ -182,6 +189,52 @@ def test_new_tokens_arrive_without_a_reload(site, stream):
     assert stream.opened.empty()
     page.get_by_label("Chain").select_option(label="Arbitrum One")
     assert stream.opened.get(timeout=30) == path.replace("&last", "&chainId=42161&last")
+
+
+def is_list(request: Request) -> bool:
+    return request.resource_type == "fetch" and urlsplit(request.url).path == "/"
+
+
+@pytest.mark.parametrize("deed", ["search", "more", "pointer"])
+def test_a_refresh_under_way_does_not_undo_what_a_visitor_does(site, stream, deed):
+    page, held = site.page, []
+    stream.opened.get(timeout=30)
+    rest_pointer(site)
+    page.evaluate(REFRESH_ENDED)
+    page.route(LISTS, lambda route: held.append(route), times=1)
+    TokenFactory(symbol="ARRIVED", deployed_at=timezone.now())
+    with page.expect_request(is_list):
+        stream.send("token.updated")
+    if deed == "search":
+        page.get_by_role("searchbox").fill("number 17")
+        expect(page.locator(".token a")).to_have_text(["N17"])
+    elif deed == "more":
+        page.get_by_role("link", name="More").click()
+        expect(page.locator(".token a")).to_have_count(37)
+    else:
+        page.locator(".token a").nth(3).hover()
+    before = symbols(site)
+    held[0].continue_()
+    page.evaluate("window.refreshEnded")
+    assert symbols(site) == before
+    rest_pointer(site)
+    if deed == "pointer":
+        expect(page.locator(".token a", has_text="ARRIVED")).to_be_visible()
+    assert_clean(site)
+
+
+def test_a_response_without_a_list_leaves_it_and_is_explained(site):
+    page, search = site.page, site.page.get_by_role("searchbox")
+    before = symbols(site)
+    page.route(LISTS, lambda route: route.fulfill(status=429, body="<p>Too many requests</p>"), times=1)
+    search.fill("number 17")
+    expect(page.locator("#notice")).to_have_text("This page can't be shown now. Try again in a minute.")
+    assert symbols(site) == before
+    search.fill("number 18")
+    expect(page.locator(".token a")).to_have_text(["N18"])
+    expect(page.locator("#notice")).to_be_empty()
+    site.errors = [error for error in site.errors if "429 (Too Many Requests)" not in error]
+    assert_clean(site)
 
 
 def test_the_list_goes_on_after_a_response_with_which_browsers_give_up(site, stream):

@@ -375,13 +375,16 @@ def test_trending_is_by_the_own_score(client, settings):
     assert stream_of(answer).startswith("/api/tokens/stream?type=token.updated,token.reorged,markets.changed&")
 
 
-@pytest.mark.parametrize("choices", ["sort=volume", "sort=market-cap&chain=8453", "sort=change", "tab=graduating"])
+@pytest.mark.parametrize(
+    "choices", ["sort=newest", "sort=volume", "sort=market-cap&chain=8453", "sort=change", "tab=graduating"]
+)
 def test_the_first_page_of_any_list_follows_markets(client, choices):
     for _ in range(PAGE_SIZE + 1):
         SolanaTokenFactory() if "graduating" in choices else TokenFactory()
     answer = client.get(f"/?{choices}")
     stream = stream_of(answer)
-    assert ",markets.changed" in stream and ("token.indexed" in stream) == ("graduating" in choices)
+    assert ",markets.changed" in stream
+    assert ("token.indexed" in stream) == (choices in ("sort=newest", "tab=graduating"))
     chain = {"tab=graduating": "101", "sort=market-cap&chain=8453": "8453"}.get(choices)
     assert re.findall(r"chainId=(\d+)", stream) == [chain] * bool(chain)
     following = more_link(answer)
