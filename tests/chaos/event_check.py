@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import psycopg
 
 _ID_PREFIX = "evt_"
+# STREAM_ONLY of the models: such events are for no endpoint. Publishers before 0.2.0 queue them for operators' ones.
+_STREAM_ONLY = -1
 # All fields of a message's body.
 _BODY_FIELDS = frozenset({"id", "type", "version", "createdAt", "chainId", "subject", "data"})
 
@@ -107,6 +109,8 @@ def marks_of(event_type: str, data: Mapping[str, Any]) -> tuple[object, ...]:
     """Return the fields of an event's data that the writers change."""
     if event_type.startswith("deployment."):
         return data["status"], data["txHash"]
+    if event_type == "markets.changed":
+        return ()
     return data["block_hash"], data["img_url"], data["tags"]["champagne"]
 
 
@@ -262,7 +266,8 @@ def _judge_completeness(targets: Sequence[Target], found: Found) -> Iterator[str
     for number, target in enumerate(targets):
         if target.is_healthy:
             for row in found.rows:
-                if target.allows(row) and f"{_ID_PREFIX}{row.id}" not in received[number]:
+                is_expected = target.allows(row) and row.owner_id != _STREAM_ONLY
+                if is_expected and f"{_ID_PREFIX}{row.id}" not in received[number]:
                     yield f"receiver {number} never got event {row.id}: {row.fact}"
 
 

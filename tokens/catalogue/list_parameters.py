@@ -204,6 +204,10 @@ class AdminListQuery(PageQuery, RelatedDataQuery):
     limit = WholeNumberField(min_value=1, max_value=200, default=10)
 
 
+# Also of the header Last-Event-ID.
+EVENT_ID_SCHEMA = {"type": "integer", "format": "int64", "minimum": 0, "maximum": stream_query.MAX_BIGINT}
+
+
 class StreamField(ShapedField):
     """Parameter of the stream, parsed as the stream's process does; `shape` describes it."""
 
@@ -242,7 +246,7 @@ class StreamParameters(serializers.Serializer[Any]):
     )
     lastEventId = StreamField(
         "lastEventId",
-        {"type": "integer", "format": "int64", "minimum": 0, "maximum": stream_query.MAX_BIGINT},
+        EVENT_ID_SCHEMA,
         help_text="Id of the last event that the client has, such as X-Last-Event-Id of a list: all later ones follow."
         " The header Last-Event-ID, which browsers send when they reconnect, replaces it.",
     )

@@ -22,6 +22,7 @@ from config.events.stream.stream_query import parse_event_id
 from config.postgresql.replica import require_primary
 from tokens.catalogue import listing, search_pages, tasks
 from tokens.catalogue.list_parameters import (
+    EVENT_ID_SCHEMA,
     AdminListQuery,
     DeployedByAddressQuery,
     DeployedByFidQuery,
@@ -244,7 +245,9 @@ class TokenStreamView(QueryView):
     @extend_schema(
         operation_id="streamTokens",
         parameters=[
-            OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER, description="Replaces lastEventId.")
+            OpenApiParameter(
+                "Last-Event-ID", EVENT_ID_SCHEMA, OpenApiParameter.HEADER, description="Replaces lastEventId."
+            )
         ],
         responses={
             (200, "text/event-stream"): _STREAM,
