@@ -163,7 +163,7 @@ class _Load:
         (kind,) = rng.choices(list(_MIX), list(_MIX.values()))
         chain, address = rng.choice(self._targets.tokens)
         path = kind.removeprefix("POST ").format(
-            chain=chain, address=address, limit=rng.randrange(1, 50), word=rng.choice(_WORDS)
+            chain=chain, address=address, limit=rng.randrange(1, 21), word=rng.choice(_WORDS)
         )
         try:
             if kind.startswith("POST"):

@@ -117,7 +117,8 @@ def loaded_service(
         }
         version.manage(environment, "migrate", "--verbosity", "0")
         if plan.tokens:
-            version.manage(environment, "seed_tokens", "--count", str(plan.tokens))
+            # Of other chains than the node's, whose rows are compared with it.
+            version.manage(environment | {"CHAINS_FILE": ""}, "seed_tokens", "--count", str(plan.tokens))
         targets, signing_secrets = create_targets(
             environment, [HEALTHY] * plan.receivers, listening.ports, directory=version.directory
         )
