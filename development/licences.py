@@ -29,8 +29,8 @@ _CLASSIFIED = {
     "Python Software Foundation License": "PSF-2.0",
     "The Unlicense (Unlicense)": "Unlicense",
 }
-# Of packages whose metadata has no identifier, read from their licence files; and of those for other systems than
-# Linux or other versions of Python, which are not installed here.
+# Of packages without an identifier in their metadata, read from their licence files; and of those for other systems
+# than Linux or other versions of Python, which are not installed here.
 STATED = {
     "async-timeout": "Apache-2.0",
     "colorama": "BSD-3-Clause",

@@ -10,14 +10,18 @@ The output of the processes is in `.local/deploy-chaos.log`.
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from config.environment.variables import BASE_DIR
 from tests.chaos.deploy_chaos import Plan, ground, run
+
+Result = TypeVar("Result")
 
 # Standard output and standard error.
 _OUTPUTS = (1, 2)
@@ -67,6 +71,18 @@ def redirect_output(log: Path) -> Iterator[None]:
         for number, own in zip(_OUTPUTS, kept, strict=True):
             os.dup2(own, number)
             os.close(own)
+
+
+def run_logged(name: str, run: Callable[[Path], Result]) -> Result:
+    """Run a whole service in a new directory, and return the result; the output is in `.local/NAME.log`."""
+    log = BASE_DIR / ".local" / f"{name}.log"
+    with redirect_output(log), tempfile.TemporaryDirectory() as place:
+        try:
+            return run(Path(place))
+        finally:
+            # Behind that of migrations and servers.
+            with (Path(place) / "service.log").open("rb") as output, log.open("ab") as whole:
+                shutil.copyfileobj(output, whole)
 
 
 def _options() -> argparse.Namespace:

@@ -11,15 +11,11 @@ The processes' output is in `.local/faults.log`. Only root can make disks full.
 import argparse
 import json
 import os
-import shutil
 import sys
-import tempfile
 from dataclasses import asdict
-from pathlib import Path
 
-from benchmarks.chaos.deploy_chaos import redirect_output
+from benchmarks.chaos.deploy_chaos import run_logged
 from benchmarks.results import keep
-from config.environment.variables import BASE_DIR
 from tests.faults.fault_run import FaultOutcome, FaultPlan, run
 
 _LONGEST_RECOVERY_SECONDS = 5.0
@@ -44,14 +40,7 @@ def main() -> None:
         ceiling_seconds=options.ceiling_seconds,
     )
     load = os.getloadavg()[0]
-    log = BASE_DIR / ".local" / "faults.log"
-    with redirect_output(log), tempfile.TemporaryDirectory() as place:
-        try:
-            outcome = run(Path(place), plan)
-        finally:
-            # Behind that of migrations and servers.
-            with (Path(place) / "service.log").open("rb") as output, log.open("ab") as whole:
-                shutil.copyfileobj(output, whole)
+    outcome = run_logged("faults", lambda place: run(place, plan))
     result = asdict(outcome) | {"wrong": len(outcome.wrong)}
     print(json.dumps(result | {"faults": None}, indent=2))
     print(_table(outcome))

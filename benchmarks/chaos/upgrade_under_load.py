@@ -11,15 +11,11 @@ blocks a table was held or waited for longer than a second. The processes' outpu
 import argparse
 import json
 import os
-import shutil
 import sys
-import tempfile
 from dataclasses import asdict
-from pathlib import Path
 
-from benchmarks.chaos.deploy_chaos import redirect_output
+from benchmarks.chaos.deploy_chaos import run_logged
 from benchmarks.results import keep
-from config.environment.variables import BASE_DIR
 from tests.upgrade.upgrade_run import Plan, run
 
 _LONGEST_LOCK_SECONDS = 1.0
@@ -43,14 +39,7 @@ def main() -> None:
         timeout=options.timeout,
     )
     load = os.getloadavg()[0]
-    log = BASE_DIR / ".local" / "upgrade.log"
-    with redirect_output(log), tempfile.TemporaryDirectory() as place:
-        try:
-            outcome = run(Path(place), plan)
-        finally:
-            # Behind that of migrations and servers.
-            with (Path(place) / "service.log").open("rb") as output, log.open("ab") as whole:
-                shutil.copyfileobj(output, whole)
+    outcome = run_logged("upgrade", lambda place: run(place, plan))
     result = asdict(outcome) | {"wrong": len(outcome.wrong)}
     print(json.dumps(result, indent=2))
     print("\n".join(outcome.wrong[:_PRINTED]) or "no request failed, and nothing was lost or made twice")

@@ -83,7 +83,7 @@ def disk_space(now: datetime) -> Iterator[Finding]:
 
 
 def heartbeats(now: datetime) -> Iterator[Finding]:
-    """Yield the loops of processes whose heartbeats are stale, in HEARTBEAT_DIR and its folders."""
+    """Yield the loops of processes with stale heartbeats, in HEARTBEAT_DIR and its folders."""
     directory: Path | None = settings.HEARTBEAT_DIR
     files = sorted(file for file in directory.rglob("*") if file.is_file()) if directory else []
     stale = {file: age for file in files if (age := now.timestamp() - file.stat().st_mtime) > STALE_SECONDS}

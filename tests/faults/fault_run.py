@@ -35,7 +35,7 @@ from tests.upgrade.upgrade_check import judge
 # Delay of a restart: that of deploy/systemd.
 _RESTART_SECONDS = 2.0
 _TICK_SECONDS = 0.05
-# Chain of sample tokens whose market data come from the stand-in.
+# Chain of sample tokens with market data of the stand-in.
 _PROVIDER_CHAIN = 8453
 _TOKENS = "SELECT chain_id, contract_address FROM tokens_token WHERE NOT unindexed ORDER BY id DESC LIMIT 1000"
 _MEMORY_SAMPLES = 300

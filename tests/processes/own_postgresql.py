@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psutil
+import psycopg
 
 from development.servers.programs import Postgres
 from development.servers.unprivileged import chown_tree
@@ -114,3 +115,12 @@ class OwnPostgres:
         """End its sessions and then itself, as `pg_ctl stop --mode fast` does."""
         self._process.send_signal(signal.SIGINT)
         self._process.wait()
+
+
+def is_server_up(url: str) -> bool:
+    """Return whether a server or pooler accepts connections to the database."""
+    try:
+        psycopg.connect(url).close()
+    except psycopg.OperationalError:
+        return False
+    return True

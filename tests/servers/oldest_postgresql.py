@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import psycopg
-
 from development.servers.processes import die_with_parent
 from development.servers.unprivileged import chown_tree, popen_options
+from tests.processes.own_postgresql import is_server_up
 from tests.processes.waiting import wait_for
 
 PROGRAMS = Path("/usr/lib/postgresql/15/bin")
@@ -36,16 +35,8 @@ def oldest_postgresql() -> Iterator[str]:
         )
         prefix = f"postgres://launchboard@{quote(directory, safe='')}/"
         try:
-            wait_for(lambda: _responds(prefix))
+            wait_for(lambda: is_server_up(f"{prefix}postgres"))
             yield prefix
         finally:
             process.send_signal(signal.SIGINT)
             process.wait()
-
-
-def _responds(prefix: str) -> bool:
-    try:
-        psycopg.connect(f"{prefix}postgres").close()
-    except psycopg.OperationalError:
-        return False
-    return True

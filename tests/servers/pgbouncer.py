@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import psycopg
-
 from development.servers import bundled
 from development.servers.processes import die_with_parent
 from development.servers.unprivileged import chown_tree, popen_options
+from tests.processes.own_postgresql import is_server_up
 from tests.processes.waiting import wait_for
 
 # Few, so that transactions of one client alternate between connections.
@@ -51,16 +50,8 @@ def pgbouncer(*, mode: str = "transaction") -> Iterator[str]:
         )
         prefix = f"postgres://launchboard@{quote(directory, safe='')}:6432/"
         try:
-            wait_for(lambda: _responds(prefix))
+            wait_for(lambda: is_server_up(f"{prefix}postgres"))
             yield prefix
         finally:
             process.kill()
             process.wait()
-
-
-def _responds(prefix: str) -> bool:
-    try:
-        psycopg.connect(f"{prefix}postgres").close()
-    except psycopg.OperationalError:
-        return False
-    return True

@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         keep = options["keep"]
         if keep and not options["path"].is_dir():
-            raise CommandError("--keep needs a directory, whose files are named by their times")
+            raise CommandError("--keep needs a directory: it removes files by the times in their names")
         # As Ctrl-C: the unfinished file is removed, and pg_dump is killed.
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
