@@ -12,6 +12,7 @@ from tests.processes.empty_database import empty_database
 from tests.processes.own_environment import database_url, environment_on, process_number
 from tests.servers.oldest_postgresql import PROGRAMS, oldest_postgresql
 from tests.servers.whole_service import findings, manage
+from tokens.trades.opening_prices import STARTING_PRICE
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +70,19 @@ def test_a_role_that_may_only_create_tables_migrates(role):
     with database_of_an_administrator(role) as granted:
         manage(granted, "migrate", "--verbosity", "0")
         maintain_and_check(granted)
+
+
+# Before version 16 `power` has 16 decimals, in which these prices are 0 or have few digits.
+@pytest.mark.parametrize(("tick", "pair_decimals"), [(-424_400, 6), (-230_400, 18), (230_400, 18), (-887_200, 24)])
+def test_the_oldest_supported_version_computes_small_prices(tick, pair_decimals):
+    rows = """
+        SELECT {} FROM (SELECT 18 AS decimals) AS token,
+            (SELECT jsonb_build_object('pool', jsonb_build_object('tick', {}, 'pair_decimals', {})) AS facts) AS launch
+    """
+    query = sql.SQL(rows).format(sql.SQL(STARTING_PRICE), sql.Literal(tick), sql.Literal(pair_decimals))
+    with oldest_postgresql() as prefix, psycopg.connect(f"{prefix}postgres") as server:
+        price = server.execute(query).fetchone()[0]
+    assert float(price) == pytest.approx(1.0001**tick * 10.0 ** (18 - pair_decimals), rel=1e-9)
 
 
 def test_the_oldest_supported_version_migrates_and_restores(tmp_path):

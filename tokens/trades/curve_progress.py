@@ -1,5 +1,7 @@
 """Progress of tokens on a bonding curve, in SQL: the quote reserve at the pool's price, of the reserve that ends it."""
 
+from tokens.trades.opening_prices import integer_power
+
 # Prices are stored with 24 digits, so that the square root of a stored price has an error below this share of it.
 _ROOT_ERROR = "1e-23"
 # Below a complete curve, whatever is rounded.
@@ -16,7 +18,7 @@ _ON_CURVE = f"""
     ) * 100 / power(2::numeric, 128) / migration_threshold, 6)) END
     FROM tokens_bondingcurve AS curve
     CROSS JOIN LATERAL (
-        SELECT sqrt(price_quote * power(10::numeric, quote_decimals - decimals) * power(2::numeric, 128)) AS root
+        SELECT sqrt(price_quote * {integer_power("10", "(quote_decimals - decimals)")} * power(2::numeric, 128)) AS root
     ) AS square_root
     WHERE curve.chain_id = pool.chain_id AND curve.config = pool.curve_config AND root IS NOT NULL
 """

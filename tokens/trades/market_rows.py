@@ -81,7 +81,7 @@ def _change(seconds: int) -> str:
     return f"""
         CASE WHEN count(*) FILTER (WHERE seconds = {seconds}) = 0 THEN 0 ELSE max(CASE
             WHEN price * quote_usd IS NOT NULL AND opening_usd <> 0 THEN (price * quote_usd / opening_usd - 1) * 100
-            ELSE (price / opening_price::float8 - 1) * 100
+            ELSE (price / nullif(opening_price, 0)::float8 - 1) * 100
         END) FILTER (WHERE seconds = {seconds}) END AS {_CHANGES[seconds]}
     """
 

@@ -10,11 +10,20 @@ from config.postgresql.bulk_load import array_literal
 from tokens.models.candle import DAY
 from tokens.models.rolling_sum import ROLLING_PERIODS
 
+
+def integer_power(base: str, exponent: str) -> str:
+    """Return SQL of a numeric base, as text, to the power of an integer expression, with 16 digits at least.
+
+    Before version 16 PostgreSQL rounds `power` to 16 decimals, so that small results are 0; a quotient keeps digits.
+    """
+    power = f"power({base}::numeric, abs({exponent}))"
+    return f"(CASE WHEN {exponent} < 0 THEN 1 / {power} ELSE {power} END)"
+
+
+_TICK = "(launch.facts #>> '{pool,tick}')::integer"
+_DECIMALS = "(token.decimals - (launch.facts #>> '{pool,pair_decimals}')::integer)"
 # The price at the tick of the launch, of `token` and its `launch`, in whole units; NULL where the launch has no tick.
-STARTING_PRICE = """
-    power(1.0001::numeric, (launch.facts #>> '{pool,tick}')::integer)
-    * power(10::numeric, token.decimals - (launch.facts #>> '{pool,pair_decimals}')::integer)
-"""
+STARTING_PRICE = f"{integer_power('1.0001', _TICK)} * {integer_power('10', _DECIMALS)}"
 
 
 class RollingPeriod(NamedTuple):
