@@ -16,8 +16,9 @@ _SENTINEL_FORM = (
     f" ({', '.join(sorted(_SENTINEL_OPTIONS))}), and the master's name as the host of REDIS_URL"
 )
 _SENTINEL_PORT = 26379
-# Of the sentinels' clients, in seconds: a host that is gone must not block a failover for longer.
-SENTINEL_TIMEOUTS = {"socket_connect_timeout": 1, "socket_timeout": 1}
+# Of the sentinels' clients, in seconds and without the client's own retries, which take 14 s: a host that is gone must
+# not block a call or a failover for longer. The next sentinel is called instead.
+SENTINEL_LIMITS: dict[str, Any] = {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,4 +101,4 @@ def broker_options(sentinels: Sentinels | None) -> dict[str, Any]:
     """Return kombu's options for the master behind sentinels."""
     if sentinels is None:
         return {}
-    return {"master_name": sentinels.master, "sentinel_kwargs": dict(sentinels.options) | SENTINEL_TIMEOUTS}
+    return {"master_name": sentinels.master, "sentinel_kwargs": dict(sentinels.options) | SENTINEL_LIMITS}

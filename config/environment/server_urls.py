@@ -77,7 +77,7 @@ def reachable_url(host: str, port: int) -> str:
     return f"http://{reachable}:{port}"
 
 
-def unreachable_server(name: str, error: Exception) -> ImproperlyConfigured:
+def unreachable_server(name: str, error: Exception | str) -> ImproperlyConfigured:
     """Return the error of a setting with a URL of a server that does not respond."""
     # Errors of clients have several lines.
     return ImproperlyConfigured(f"{name}: no response from the server ({' '.join(str(error).split())})")

@@ -18,9 +18,9 @@ from redis.client import Pipeline
 from redis.connection import parse_url
 from redis.exceptions import ConnectionError, NoScriptError, RedisError
 from redis.retry import Retry
-from redis.sentinel import SentinelConnectionPool
+from redis.sentinel import MasterNotFoundError, SentinelConnectionPool
 
-from config.environment.redis_urls import REDIS_FORM, SENTINEL_TIMEOUTS, Sentinels
+from config.environment.redis_urls import REDIS_FORM, SENTINEL_LIMITS, Sentinels
 from config.environment.server_urls import unreachable_server
 from config.environment.variables import invalid_value
 from config.http.circuit_breaker import CircuitBreaker
@@ -57,7 +57,7 @@ class RedisCircuitBreaker(CircuitBreaker):
             raise
         except RedisError as error:
             if self.record_failure():
-                logger.warning("Redis failed, retrying every %g s: %s", OPEN_SECONDS, error)
+                logger.warning("Redis failed, retrying every %g s: %s", OPEN_SECONDS, _shown(error))
             raise
         self._log_recovery()
 
@@ -113,7 +113,15 @@ def check_redis() -> None:
         # Without the circuit breaker, which would log the failure as well.
         Redis(connection_pool=redis_client().connection_pool).ping()
     except RedisError as error:
-        raise unreachable_server("REDIS_URL", error) from error
+        raise unreachable_server("REDIS_URL", _shown(error)) from error
+
+
+def _shown(error: RedisError) -> str:
+    """Return the error's text; that of sentinels without a master is the representation of their clients."""
+    sentinels = settings.REDIS_SENTINELS
+    if sentinels is None or not isinstance(error, MasterNotFoundError):
+        return str(error)
+    return f"no sentinel of REDIS_SENTINELS returned an address of the master {sentinels.master}, the host of REDIS_URL"
 
 
 @functools.cache
@@ -143,7 +151,7 @@ def _sentinel_pool(url: str, sentinels: Sentinels, limits: dict[str, Any]) -> Co
     del options["host"]
     options.pop("port", None)
     has_tls = options.pop("connection_class", None) is not None
-    of_sentinels = dict(sentinels.options) | SENTINEL_TIMEOUTS
+    of_sentinels = dict(sentinels.options) | SENTINEL_LIMITS
     manager = make_sentinel(sentinels.addresses, sentinel_kwargs=of_sentinels)
     pool: ConnectionPool = make_pool(sentinels.master, manager, ssl=has_tls, **options)
     return pool

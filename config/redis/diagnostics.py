@@ -21,7 +21,7 @@ def server(now: datetime) -> Iterator[Finding]:
     try:
         check_redis()
     except ImproperlyConfigured as error:
-        action = "Repair Redis or REDIS_URL; meanwhile nothing is enqueued, and calls pass without rate limits."
+        action = "Repair Redis or the setting; meanwhile nothing is enqueued, and calls pass without rate limits."
         yield unreachable(error, action=action, guide="runbook-a-process-or-server-fails")
         return
     found: dict[str, Any] = redis_client().info()
