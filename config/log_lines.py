@@ -1,4 +1,4 @@
-"""Formatters of log records with bounded length, for all processes, and filters of refused requests and request ids.
+"""Formatters of log records with bounded length, for all processes, and filters of expected failures and request ids.
 
 Callers control parts of many lines: hosts, paths, parameters. A refused request must not fill the disk with its own
 text, and an exception repeats its message at the end of its traceback.
@@ -18,12 +18,20 @@ MAX_LINE = 2_000
 MAX_RECORD = 20_000
 
 
-class RefusedRequestFilter(logging.Filter):
-    """Filter that turns reports of suspicious requests, which any client can cause, into warnings of one line."""
+class ExpectedFailureFilter(logging.Filter):
+    """Filter that turns reports of requests that fail without a bug into warnings of one line.
+
+    Any client can cause suspicious requests, and an outage refuses each request with 503.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change the record of such a request, and return True for all."""
-        if record.name.startswith("django.security."):
+        is_outage = record.name == "django.request" and getattr(record, "status_code", None) == 503
+        if is_outage and record.exc_info and record.exc_info[0]:
+            kind, error, _ = record.exc_info
+            cause = " ".join(str(error).split())
+            record.msg, record.args = "%s (%s: %s)", (record.getMessage(), kind.__name__, cause)
+        if is_outage or record.name.startswith("django.security."):
             record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None
         return True
 

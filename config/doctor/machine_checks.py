@@ -91,7 +91,7 @@ def heartbeats(now: datetime) -> Iterator[Finding]:
         yield Finding(
             level=Level.ERROR,
             found=f"The last heartbeat in {file} was {age:,.0f} s ago.",
-            action="Its process hangs or was killed: read its log, and restart it.",
+            action="Its process hangs or was killed: read its log, and restart it. A removed process: delete the file.",
             guide="health-and-readiness",
         )
     where = f"in {directory}" if directory else "to read: HEARTBEAT_DIR is not set"

@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.environment.variables import invalid_value
 
-_DATABASE = "postgres://user:password@host:port/name"
+_DATABASE = "postgres://user:password@host:port/name, its parts percent-encoded"
 _TIMEOUT_SECONDS = 2
 # The service itself decides on prepared statements.
 _OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
@@ -29,7 +29,8 @@ def parse_database_url(text: str, *, name: str = "DATABASE_URL") -> Any:
         database = dj_database_url.parse(text, conn_max_age=None, conn_health_checks=True)
     except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
         raise invalid_value(name, _DATABASE) from error
-    if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"]:
+    # A slash in a password that is not encoded ends the host, and the rest of the URL becomes the name.
+    if database["ENGINE"] != "django.db.backends.postgresql" or not database["NAME"] or "@" in database["NAME"]:
         raise invalid_value(name, _DATABASE)
     options = database.get("OPTIONS", {})
     if options.keys() & _OWN_OPTIONS:

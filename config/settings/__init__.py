@@ -377,11 +377,11 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"()": "config.log_lines.make_formatter", "log_format": env.LOG_FORMAT}},
     "filters": {
-        "refused": {"()": "config.log_lines.RefusedRequestFilter"},
+        "expected": {"()": "config.log_lines.ExpectedFailureFilter"},
         "request id": {"()": "config.log_lines.RequestIdFilter"},
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused", "request id"]}
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["expected", "request id"]}
     },
     "root": {"handlers": ["stderr"], "level": env.LOG_LEVEL},
     "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE}

@@ -18,8 +18,8 @@ from config.log_lines import (
     MAX_LINE,
     MAX_RECORD,
     BoundedFormatter,
+    ExpectedFailureFilter,
     JsonFormatter,
-    RefusedRequestFilter,
     RequestIdFilter,
     make_formatter,
 )
@@ -101,7 +101,7 @@ def logged():
     texts = []
     handler = logging.Handler()
     handler.setFormatter(BoundedFormatter("%(levelname)s %(message)s"))
-    handler.addFilter(RefusedRequestFilter())
+    handler.addFilter(ExpectedFailureFilter())
     handler.emit = lambda record: texts.append(handler.format(record))
     logging.getLogger().addHandler(handler)
     yield texts
@@ -124,6 +124,16 @@ def test_a_refused_request_writes_no_more_than_a_bounded_record(logged, db, path
 def test_a_refused_host_is_one_warning(logged, db):
     assert Client().get("/api/tokens", headers={"host": "evil!"}).status_code == 400
     assert [text.split(" ", 1)[0] for text in logged if "evil" in text] == ["WARNING"]
+    assert not [text for text in logged if "Traceback" in text]
+
+
+@pytest.mark.parametrize("path", ["/", "/readyz"])
+def test_a_request_in_an_outage_is_one_warning(logged, database_at, unused_port, path):
+    database_at(unused_port)
+    assert Client(raise_request_exception=False).get(path).status_code == 503
+    reported = [text for text in logged if "Service Unavailable" in text]
+    assert len(reported) == 1
+    assert reported[0].startswith(f"WARNING Service Unavailable: {path}")
     assert not [text for text in logged if "Traceback" in text]
 
 

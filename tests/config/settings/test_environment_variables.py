@@ -310,6 +310,7 @@ def test_settings_and_variables_of_libraries_are_not_reported() -> None:
         "postgres://s3cret/",
         "postgres://user:s3cret@h:99999/name",
         "postgres://[s3cret/name",
+        "postgres://user:s3cr@et/w@host/name",
         "sqlite:///s3cret",
     ],
 )
@@ -317,7 +318,8 @@ def test_it_refuses_a_database_address_without_showing_it(address: str) -> None:
     with pytest.raises(ImproperlyConfigured) as refused:
         server_urls.parse_database_url(address)
     assert str(refused.value) == (
-        "DATABASE_URL has a value that can't be used: expected postgres://user:password@host:port/name"
+        "DATABASE_URL has a value that can't be used: expected postgres://user:password@host:port/name,"
+        " its parts percent-encoded"
     )
 
 
