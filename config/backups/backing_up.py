@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 from config.backups.dump_programs import BackupError, arguments_for, find_pg_dump
 from config.backups.manifest import Manifest, secret_digests
 from config.backups.table_digests import digest_tables, lock_tables
-from config.postgresql.schema_state import EXTENSIONS, applied_migrations, server_major
+from config.postgresql.schema_state import EXTENSIONS, applied_migrations, known_migrations, server_major
 
 DUMP, MANIFEST = "database.dump", "manifest.json"
 
@@ -43,8 +43,8 @@ _PORTABLE = (
 def write_backup(target: Path) -> tuple[Path, Manifest]:
     """Write a backup to the file, or to a new file in the directory, and return its path and its manifest.
 
-    Only the user of this process can read it. It has its name only once it is complete and on disk. Raises
-    BackupError.
+    Only the user of this process can read it. It has its name only once it is complete and on disk. The schema may be
+    that of an older version. Raises BackupError.
     """
     path = target / f"launchboard-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.zip" if target.is_dir() else target
     if path.exists():
@@ -106,14 +106,20 @@ def _write_archive(file: Any) -> Manifest:
             archive.open(DUMP, "w", force_zip64=True) as entry,
         ):
             shutil.copyfileobj(dump, entry, 2**20)
+        migrations = applied_migrations(cursor)
         manifest = Manifest(
             service=settings.SERVICE_VERSION,
             at=at,
             server=server,
             pg_dump=program.major,
-            migrations=applied_migrations(cursor),
+            migrations=migrations,
             tables=digest_tables(),
-            facts={name: _read_fact(path, at) for name, path in settings.BACKUP_FACTS.items()},
+            # Their queries need the schema of this version.
+            facts={
+                name: _read_fact(path, at)
+                for name, path in settings.BACKUP_FACTS.items()
+                if known_migrations() <= migrations
+            },
             secrets=secret_digests(),
         )
         archive.writestr(MANIFEST, manifest.to_json())

@@ -30,7 +30,7 @@ class Manifest:
     # (app, name).
     migrations: frozenset[tuple[str, str]]
     tables: Mapping[str, TableDigest]
-    # BACKUP_FACTS by name, such as the followed block of each chain.
+    # BACKUP_FACTS by name, such as the followed block of each chain; none of an older schema.
     facts: Mapping[str, Any]
     # Digests of secrets that the rows depend on, by setting.
     secrets: Mapping[str, str]

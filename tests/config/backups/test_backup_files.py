@@ -26,7 +26,7 @@ from tests.processes.empty_database import connected_to, empty_database
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory, TokenFactory, WebhookEndpointFactory
 from tests.tokens.trades.test_trade_partitions import store
-from tokens.models import Token
+from tokens.models import ChainHead, Token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -300,15 +300,20 @@ def test_a_program_that_fails_leaves_the_database_empty(backup, tmp_path, settin
         restore(backup)
 
 
-def test_an_older_backup_is_migrated(backup):
+def test_a_backup_before_an_upgrade_is_migrated_by_its_restore(backup):
+    output = StringIO()
     with empty_database() as name, connected_to(name):
         restore(backup)
         call_command("migrate", "leaderboard", "zero", verbosity=0)
+        # The last one of version 0.1.0.
+        call_command("migrate", "tokens", "0032", verbosity=0)
         older = backup.with_name("older.zip")
-        call_command("backup", older, stdout=StringIO())
+        call_command("backup", older, stdout=output)
+    assert "manage.py restore of this version migrates it" in output.getvalue()
+    assert manifest_of(older)["facts"] == {}
     with empty_database() as name, connected_to(name):
         restore(older)
-        assert "leaderboard_agent" in digest_tables()
+        assert "leaderboard_agent" in digest_tables() and ChainHead.objects.get().followed == 100
 
 
 def test_the_dump_is_one_of_the_plain_tools(backup, tmp_path):

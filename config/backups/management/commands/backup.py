@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.backups.backing_up import remove_older_backups, write_backup
 from config.backups.dump_programs import BackupError
+from config.postgresql.schema_state import known_migrations
 
 _NOT_IN_IT = (
     "Not in it: SECRET_KEY, PARTNER_KEY_PEPPER, keys and key files of wallets, .env, and SITE_PICTURE_DIR, which is"
@@ -52,6 +53,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{path}: {len(manifest.tables)} tables, {rows:,} rows, {size:,.1f} MiB, as of {manifest.at}")
         if removed:
             self.stdout.write(f"Removed: {', '.join(older.name for older in removed)}")
+        if known_migrations() - manifest.migrations:
+            self.stdout.write(
+                "The database lacks migrations of this version: manage.py restore of this version migrates it, and a"
+                " way back to the version before needs pg_restore of the file's database.dump."
+            )
         self.stdout.write(_NOT_IN_IT)
 
 
