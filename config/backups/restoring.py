@@ -35,6 +35,15 @@ UNION ALL
 SELECT proname || '()' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     AND {NOT_OF_EXTENSION.format(catalog="pg_proc")}
 """  # noqa: S608
+# Of this role, as all processes of the service: monitoring has others, and writes nothing.
+_OTHER_SESSIONS = """
+SELECT format('%s (process %s of the server%s)', coalesce(nullif(application_name, ''), 'a session without a name'),
+    pid, ', from ' || host(client_addr))
+FROM pg_stat_activity
+WHERE datname = current_database() AND usename = current_user AND backend_type = 'client backend'
+    AND pid <> pg_backend_pid()
+ORDER BY pid
+"""
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -55,6 +64,7 @@ def restore_backup(path: Path, manifest: Manifest) -> list[str]:
     _check_migrations(manifest)
     try:
         _check_empty()
+        _check_unused()
         with connection.cursor() as cursor:
             program = find_pg_restore(server=server_major(cursor), dumped_by=manifest.pg_dump)
             cursor.execute(f"CREATE TABLE {MARKER} ()")
@@ -117,6 +127,17 @@ def _check_empty() -> None:
         )
 
 
+def _check_unused() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_OTHER_SESSIONS)
+        sessions = [session for (session,) in cursor.fetchall()]
+    if sessions:
+        raise BackupError(
+            f"the database is in use by {_listed(sessions)}. Stop web, worker, follower, events, beat and stream, and"
+            " any other program that uses it as this role, such as psql or a pooler with idle connections"
+        )
+
+
 def _fill(path: Path, program: DumpProgram) -> None:
     """Run `pg_restore` in one transaction: after a failure the database is empty, and the marker is removed."""
     arguments = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--no-comments")
@@ -140,8 +161,9 @@ def _compare(expected: Mapping[str, TableDigest], found: Mapping[str, TableDiges
     different = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
     if different:
         raise BackupError(
-            f"restored rows differ from the manifest in {_listed(different)}: drop the database, and check the disks"
-            " of both servers"
+            f"restored rows differ from the manifest in {_listed(different)}: a process of the service writes into the"
+            " database, or a disk of one of both servers is faulty. Stop all processes, check the disks, drop the"
+            " database, and repeat the restore"
         )
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.conf import settings as configured
 from django.db import connection
 
+from development.servers.programs import postgresql_programs
 from tests.processes.empty_database import empty_database
 from tests.processes.own_environment import database_url, environment_on
 from tests.servers.pgbouncer import pgbouncer
@@ -31,6 +32,15 @@ def test_all_processes_work_through_it(tmp_path):
             assert findings(running.environment, "ok")["pooler"] == "Sessions of DATABASE_DIRECT_URL are not shared."
             manage(running.environment, "partitions", "--maintain")
             manage(running.environment, "backup", str(tmp_path / "backup.zip"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_restore_through_it_does_not_count_its_own_sessions(tmp_path, service_environment):
+    programs = {"POSTGRESQL_PROGRAMS": str(postgresql_programs())}
+    manage(service_environment | programs, "backup", str(tmp_path / "backup.zip"))
+    with empty_database() as name, pgbouncer() as prefix:
+        urls = {"DATABASE_URL": f"{prefix}{name}", "DATABASE_DIRECT_URL": database_url(name)}
+        manage(service_environment | programs | urls, "restore", str(tmp_path / "backup.zip"))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,6 +11,7 @@ from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.conf import settings as configured
 from django.core.management import call_command
@@ -23,6 +24,7 @@ from config.backups.table_digests import digest_tables
 from config.environment.variables import BASE_DIR
 from development.servers.programs import postgresql_programs
 from tests.processes.empty_database import connected_to, empty_database
+from tests.processes.own_environment import database_url
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory, TokenFactory, WebhookEndpointFactory
 from tests.tokens.trades.test_trade_partitions import store
@@ -275,7 +277,7 @@ def test_rows_that_differ_from_the_manifest_are_named(backup):
     tables["tokens_token"]["rows"] += 1
     path = with_manifest(backup, tables=tables)
     with empty_database() as name, connected_to(name):
-        with pytest.raises(CommandError, match="rows differ from the manifest in tokens_token: drop the database"):
+        with pytest.raises(CommandError, match="rows differ from the manifest in tokens_token: .* writes.*drop the"):
             restore(path)
         # It is not taken for a good one.
         with pytest.raises(CommandError, match="an earlier restore into this database did not end"):
@@ -287,6 +289,16 @@ def test_a_database_with_tables_is_refused(backup):
     with pytest.raises(CommandError, match="the database is not empty: it has .* empty database; create one"):
         restore(backup)
     assert Token.objects.count() == count
+
+
+def test_a_database_that_a_process_uses_is_refused(backup):
+    with empty_database() as name, connected_to(name):
+        with (
+            psycopg.connect(database_url(name), application_name="launchboard-events"),
+            pytest.raises(CommandError, match="is in use by launchboard-events .*Stop web, worker, follower, events"),
+        ):
+            restore(backup)
+        assert digest_tables() == {}
 
 
 def test_a_program_that_fails_leaves_the_database_empty(backup, tmp_path, settings):
