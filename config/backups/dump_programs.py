@@ -67,34 +67,49 @@ def find_pg_dump(*, server: int) -> DumpProgram:
 
     Raises BackupError if it is missing, or older than the server: it would refuse it.
     """
-    program = _find_program("pg_dump")
+    hint = _hint(f"{server} or newer")
+    program = _find_program("pg_dump", hint)
     if program.major < server:
-        raise BackupError(f"pg_dump {program.major} is older than the server, PostgreSQL {server}: {_HINT}")
+        raise BackupError(f"pg_dump {program.major} is older than the server, PostgreSQL {server}: {hint}")
     return program
 
 
-def find_pg_restore(*, server: int, dumped_by: int) -> DumpProgram:
-    """Return `pg_restore` for a server, and a dump of `pg_dump` with this major version.
+def find_pg_restore(*, server: int, dumped_by: int, dumped_from: int) -> DumpProgram:
+    """Return `pg_restore` for a server, and a dump by `pg_dump` of this major version from a server of that one.
 
-    Raises BackupError if it is missing or older than that. From 17 on it sets a parameter that older servers reject.
+    Raises BackupError if it is missing or older than `pg_dump`. From 17 on it sets a parameter that older servers
+    reject: no program restores a dump by 17 or newer into these.
     """
-    program = _find_program("pg_restore")
+    if server < _TRANSACTION_TIMEOUT <= dumped_by:
+        raise BackupError(
+            f"the backup is by pg_dump {dumped_by}, which no program restores into PostgreSQL {server}: restore into"
+            f" PostgreSQL {max(_TRANSACTION_TIMEOUT, dumped_from)} or newer"
+        )
+    hint = _hint(_restoring_versions(dumped_by, server))
+    program = _find_program("pg_restore", hint)
     if program.major < dumped_by:
-        raise BackupError(f"pg_restore {program.major} is older than the pg_dump {dumped_by} of the backup: {_HINT}")
+        raise BackupError(f"pg_restore {program.major} is older than the pg_dump {dumped_by} of the backup: {hint}")
     if server < _TRANSACTION_TIMEOUT <= program.major:
-        raise BackupError(f"pg_restore {program.major} can't restore into PostgreSQL {server}: {_HINT}")
+        raise BackupError(f"pg_restore {program.major} can't restore into PostgreSQL {server}: {hint}")
     return program
 
 
-_HINT = "install the client programs of the server's version, and name their directory in POSTGRESQL_PROGRAMS"
+def _restoring_versions(dumped_by: int, server: int) -> str:
+    if server >= _TRANSACTION_TIMEOUT:
+        return f"{dumped_by} or newer"
+    return " or ".join(str(major) for major in range(dumped_by, _TRANSACTION_TIMEOUT))
 
 
-def _find_program(name: str) -> DumpProgram:
+def _hint(versions: str) -> str:
+    return f"install the client programs of PostgreSQL {versions}, and name their directory in POSTGRESQL_PROGRAMS"
+
+
+def _find_program(name: str, hint: str) -> DumpProgram:
     directory = settings.POSTGRESQL_PROGRAMS
     path = shutil.which(name, path=None if directory is None else str(directory))
     if path is None:
         where = "on the PATH" if directory is None else f"in {directory}"
-        raise BackupError(f"{name} is not {where}: {_HINT}")
+        raise BackupError(f"{name} is not {where}: {hint}")
     found = _VERSION.search(_run_for_version(path))
     if found is None:
         raise BackupError(f"{path} is no program of PostgreSQL: its --version has no number")

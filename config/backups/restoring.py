@@ -66,7 +66,9 @@ def restore_backup(path: Path, manifest: Manifest) -> list[str]:
         _check_empty()
         _check_unused()
         with connection.cursor() as cursor:
-            program = find_pg_restore(server=server_major(cursor), dumped_by=manifest.pg_dump)
+            program = find_pg_restore(
+                server=server_major(cursor), dumped_by=manifest.pg_dump, dumped_from=manifest.server
+            )
             cursor.execute(f"CREATE TABLE {MARKER} ()")
             _fill(path, program)
             _compare(manifest.tables, digest_tables(without=(MARKER,)))

@@ -152,7 +152,10 @@ def program(directory, name, text):
     ("text", "error"),
     [
         (None, "pg_dump is not in .*POSTGRESQL_PROGRAMS"),
-        ("echo 'pg_dump (PostgreSQL) 14.20'", "pg_dump 14 is older than the server, PostgreSQL 1[0-9]: .*version"),
+        (
+            "echo 'pg_dump (PostgreSQL) 14.20'",
+            "pg_dump 14 is older than the server, PostgreSQL 1[0-9]: install .* or newer",
+        ),
         ("echo nothing", "is no program of PostgreSQL"),
         # It fails halfway.
         (
