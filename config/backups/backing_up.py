@@ -46,10 +46,12 @@ def write_backup(target: Path) -> tuple[Path, Manifest]:
     Only the user of this process can read it. It has its name only once it is complete and on disk. The schema may be
     that of an older version. Raises BackupError.
     """
-    path = target / f"launchboard-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.zip" if target.is_dir() else target
-    if path.exists():
-        raise BackupError(f"{path} exists")
+    path = target
     try:
+        if target.is_dir():
+            path = target / f"launchboard-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.zip"
+        if path.exists():
+            raise BackupError(f"{path} exists")
         with _draft_of(path) as draft:
             manifest = _write_archive(draft)
     except OSError as error:

@@ -55,8 +55,11 @@ class DumpProgram:
             with program:
                 try:
                     yield cast("IO[bytes]", program.stdin if writes else program.stdout)
+                    # It has all of its input, and a signal to this process would not end it.
+                    program.wait()
                 except BaseException:
                     program.kill()
+                    program.wait()
                     raise
             if program.returncode != 0:
                 raise BackupError(f"{self.name} failed: {_last_messages(messages)}")

@@ -19,7 +19,7 @@ from config.backups.backing_up import DUMP, MANIFEST
 from config.backups.dump_programs import BackupError, DumpProgram, find_pg_restore
 from config.backups.manifest import Manifest, parse_manifest
 from config.backups.table_digests import TableDigest, digest_tables
-from config.postgresql.schema_state import NOT_OF_EXTENSION, known_migrations, server_major
+from config.postgresql.schema_state import NOT_OF_EXTENSION, applied_migrations, known_migrations, server_major
 
 MARKER = "launchboard_restore_unfinished"
 # Of RESTORE_STEPS: changes restored rows, and yields sentences for the operator.
@@ -35,6 +35,7 @@ UNION ALL
 SELECT proname || '()' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     AND {NOT_OF_EXTENSION.format(catalog="pg_proc")}
 """  # noqa: S608
+
 # Of this role, as all processes of the service: monitoring has others, and writes nothing.
 _OTHER_SESSIONS = """
 SELECT format('%s (process %s of the server%s)', coalesce(nullif(application_name, ''), 'a session without a name'),
@@ -59,31 +60,46 @@ def restore_backup(path: Path, manifest: Manifest) -> list[str]:
     """Restore into the empty database of the settings, and return sentences for the operator.
 
     An older backup is migrated to this version. Raises BackupError; after a failure the database is empty, or has the
-    marker and must be dropped.
+    marker and must be dropped. Raises KeyboardInterrupt before any change.
     """
     _check_migrations(manifest)
-    try:
+    with _database_errors():
         _check_empty()
         _check_unused()
         with connection.cursor() as cursor:
             program = find_pg_restore(
                 server=server_major(cursor), dumped_by=manifest.pg_dump, dumped_from=manifest.server
             )
-            cursor.execute(f"CREATE TABLE {MARKER} ()")
-            _fill(path, program)
-            _compare(manifest.tables, digest_tables(without=(MARKER,)))
-            cursor.execute("ANALYZE")
-        call_command("migrate", interactive=False, verbosity=0)
-        return prepare_rows()
-    except DatabaseError as error:
-        raise BackupError(f"the database failed: {' '.join(str(error).split())}") from error
+        try:
+            _fill_and_compare(path, manifest, program)
+            call_command("migrate", interactive=False, verbosity=0)
+            return _prepare_rows()
+        except KeyboardInterrupt as error:
+            raise BackupError(
+                "stopped by a signal: the database is unfinished, so drop it, create it again, and repeat the restore"
+            ) from error
 
 
-def prepare_rows() -> list[str]:
+def prepare_recovered() -> list[str]:
     """Change what must not survive the return to an earlier time, and return sentences for the operator.
 
-    It may be repeated. Raises DatabaseError.
+    It may be repeated. Raises BackupError, also for a database with another schema than that of this version.
     """
+    with _database_errors():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT to_regclass('django_migrations') IS NULL")
+            if cursor.fetchone() == (True,):
+                raise BackupError("the database was never migrated: DATABASE_URL must lead to the recovered one")
+            lacking = sorted(".".join(name) for name in known_migrations() - applied_migrations(cursor))
+        if lacking:
+            raise BackupError(
+                f"this version has migrations that the database lacks: {_listed(lacking)}. Run manage.py migrate, and"
+                " repeat this command"
+            )
+        return _prepare_rows()
+
+
+def _prepare_rows() -> list[str]:
     with transaction.atomic(), connection.cursor() as cursor:
         sentences = []
         for path in settings.RESTORE_STEPS:
@@ -91,6 +107,15 @@ def prepare_rows() -> list[str]:
             sentences += list(step())
         cursor.execute(f"DROP TABLE IF EXISTS {MARKER}")
     return sentences
+
+
+@contextmanager
+def _database_errors() -> Iterator[None]:
+    """Raise BackupError for errors of the database in the block."""
+    try:
+        yield
+    except DatabaseError as error:
+        raise BackupError(f"the database failed: {' '.join(str(error).split())}") from error
 
 
 @contextmanager
@@ -138,6 +163,14 @@ def _check_unused() -> None:
             f"the database is in use by {_listed(sessions)}. Stop web, worker, follower, events, beat and stream, and"
             " any other program that uses it as this role, such as psql or a pooler with idle connections"
         )
+
+
+def _fill_and_compare(path: Path, manifest: Manifest, program: DumpProgram) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {MARKER} ()")
+        _fill(path, program)
+        _compare(manifest.tables, digest_tables(without=(MARKER,)))
+        cursor.execute("ANALYZE")
 
 
 def _fill(path: Path, program: DumpProgram) -> None:

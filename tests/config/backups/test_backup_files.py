@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -195,6 +196,10 @@ def test_a_backup_that_is_stopped_leaves_no_file(tmp_path, service_environment):
 def test_a_place_that_can_t_be_written_is_one_sentence(tmp_path):
     with pytest.raises(CommandError, match="missing/file can't be written"):
         call_command("backup", tmp_path / "missing" / "file")
+    # The name is too long, so that even its kind can't be read; as below a directory of another user.
+    for keep in (None, 2):
+        with pytest.raises(CommandError, match="xxx can't be written: .*File name too long"):
+            call_command("backup", tmp_path / ("x" * 300), keep=keep)
 
 
 def test_the_password_is_in_the_environment_only(tmp_path, settings, monkeypatch):
@@ -304,6 +309,34 @@ def test_a_database_that_a_process_uses_is_refused(backup):
         assert digest_tables() == {}
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_restore_that_is_stopped_names_the_way_on(backup, tmp_path, service_environment, number):
+    hanging = f"cat >/dev/null; echo $$ >{tmp_path}/pid; exec sleep 600"
+    program(
+        tmp_path / "bin",
+        "pg_restore",
+        f"case $1 in --version) echo 'pg_restore (PostgreSQL) 18.1';; *) {hanging};; esac",
+    )
+    command = [sys.executable, "manage.py", "restore", str(backup)]
+    with empty_database() as name:
+        own = {"POSTGRESQL_PROGRAMS": str(tmp_path / "bin"), "DATABASE_URL": database_url(name)}
+        environment = service_environment | own
+        with subprocess.Popen(command, cwd=BASE_DIR, env=environment, stderr=subprocess.PIPE, text=True) as running:
+            wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
+            running.send_signal(number)
+            _, error = running.communicate()
+    assert error.startswith("CommandError: stopped by a signal: the database is unfinished, so drop it")
+    assert error.count("\n") == 1 and running.returncode == 1
+    # It would go on to fill the database.
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+
+
+def test_rows_are_only_prepared_in_a_database_of_this_version():
+    refused = pytest.raises(CommandError, match="the database was never migrated: DATABASE_URL must lead to")
+    with empty_database() as name, connected_to(name), refused:
+        call_command("restore", "--recovered")
+
+
 def test_a_program_that_fails_leaves_the_database_empty(backup, tmp_path, settings):
     text = "case $1 in --version) echo 'pg_restore (PostgreSQL) 18.1';; *) echo no disk >&2; exit 1;; esac"
     program(tmp_path / "bin", "pg_restore", text)
@@ -324,6 +357,8 @@ def test_a_backup_before_an_upgrade_is_migrated_by_its_restore(backup):
         call_command("migrate", "tokens", "0032", verbosity=0)
         older = backup.with_name("older.zip")
         call_command("backup", older, stdout=output)
+        with pytest.raises(CommandError, match="migrations that the database lacks: .*Run manage.py migrate"):
+            call_command("restore", "--recovered")
     assert "manage.py restore of this version migrates it" in output.getvalue()
     assert manifest_of(older)["facts"] == {}
     with empty_database() as name, connected_to(name):

@@ -35,8 +35,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         keep = options["keep"]
-        if keep and not options["path"].is_dir():
-            raise CommandError("--keep needs a directory: it removes files by the times in their names")
+        if keep:
+            _check_directory(options["path"])
         # As Ctrl-C: the unfinished file is removed, and pg_dump is killed.
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
@@ -59,6 +59,16 @@ class Command(BaseCommand):
                 " way back to the version before needs pg_restore of the file's database.dump."
             )
         self.stdout.write(_NOT_IN_IT)
+
+
+def _check_directory(path: Path) -> None:
+    """Raise CommandError for anything else, where `--keep` would remove files."""
+    try:
+        is_directory = path.is_dir()
+    except OSError as error:
+        raise CommandError(f"{path} can't be written: {error}") from error
+    if not is_directory:
+        raise CommandError("--keep needs a directory: it removes files by the times in their names")
 
 
 def _positive(text: str) -> int:

@@ -1,12 +1,13 @@
 """`manage.py restore`: restore a backup into an empty database."""
 
+import signal
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.backups.dump_programs import BackupError
-from config.backups.restoring import prepare_rows, read_manifest, restore_backup
+from config.backups.restoring import prepare_recovered, read_manifest, restore_backup
 
 
 class Command(BaseCommand):
@@ -23,10 +24,16 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # As Ctrl-C: pg_restore is killed.
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            sentences = prepare_rows() if options["recovered"] else self._restore(options["path"])
+            sentences = prepare_recovered() if options["recovered"] else self._restore(options["path"])
         except BackupError as error:
             raise CommandError(str(error)) from error
+        except KeyboardInterrupt as error:
+            raise CommandError("stopped by a signal: nothing was changed") from error
+        finally:
+            signal.signal(signal.SIGTERM, before)
         for sentence in sentences:
             self.stdout.write(sentence)
 
