@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend with a cheaper connection check, prepared statements and timeouts of migrations.
+"""Django's PostgreSQL backend with a cheaper connection check, prepared statements, and checks before migrations.
 
 Django requires the module name `base`.
 """
@@ -7,6 +7,8 @@ import select
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
+from django.core.checks import CheckMessage, Error
+from django.db.backends.base.validation import BaseDatabaseValidation
 from django.db.backends.postgresql import base
 from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor as PostgresSchemaEditor
@@ -15,6 +17,31 @@ from django.db.backends.postgresql.schema import DatabaseSchemaEditor as Postgre
 _LOCK_TIMEOUT = "5s"
 # A migration holds its locks until its end. One with longer statements, such as an UPDATE of all rows, sets its own.
 _STATEMENT_TIMEOUT = "60s"
+_MAY_CREATE = """
+SELECT quote_ident(current_user), EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public'
+    AND has_schema_privilege(oid, 'CREATE'))
+"""
+
+
+def role_without_tables(cursor: Any) -> str | None:
+    """Return the name of the connection's role if it may not create tables in the schema `public`."""
+    cursor.execute(_MAY_CREATE)
+    role, may_create = cursor.fetchone()
+    return None if may_create else str(role)
+
+
+class DatabaseValidation(BaseDatabaseValidation):
+    """Check before `migrate`: from PostgreSQL 15 on, only the owner of a database has this right without a grant."""
+
+    def check(self, **kwargs: Any) -> list[CheckMessage]:
+        """Return an error if the role may not create tables. Raises DatabaseError."""
+        with self.connection.cursor() as cursor:
+            role = role_without_tables(cursor)
+        if role is None:
+            return []
+        text = f"The role {role} may not create tables in the schema public."
+        hint = f"As the database's administrator: GRANT CREATE ON SCHEMA public TO {role}; see docs/installing.md."
+        return [Error(text, hint=hint, id="config.E001")]
 
 
 class DatabaseOperations(PostgresOperations):
@@ -46,6 +73,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     SchemaEditorClass = DatabaseSchemaEditor
     ops_class = DatabaseOperations
+    validation_class = DatabaseValidation
     # Wrappers of the statements of all connections, in the form of `execute_wrapper`.
     statement_wrappers: ClassVar[list[Callable[..., Any]]] = []
 

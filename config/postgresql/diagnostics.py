@@ -13,6 +13,7 @@ from config.doctor.findings import Finding, Level, unreachable
 from config.environment.server_urls import check_database
 from config.postgresql import pooler as pooling
 from config.postgresql import schema_state
+from config.postgresql.base import role_without_tables
 from config.postgresql.partitions import read_partition_state
 from config.postgresql.replica import REPLICA, has_replica
 
@@ -93,13 +94,21 @@ def pooler(now: datetime) -> Iterator[Finding]:
 
 
 def schema(now: datetime) -> Iterator[Finding]:
-    """Yield missing extensions, migrations that are not applied, invalid indexes and an unfinished restore."""
+    """Yield missing extensions and rights, invalid indexes and an unfinished restore."""
     with connection.cursor() as cursor:
         lacking = schema_state.missing_extensions(cursor)
         indexes = schema_state.invalid_indexes(cursor)
+        role = role_without_tables(cursor)
         cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [MARKER])
         (is_restoring,) = cursor.fetchone()
     yield _listed("missing extensions", lacking, "As the database's administrator: CREATE EXTENSION.", "requirements")
+    if role:
+        yield Finding(
+            level=Level.ERROR,
+            found=f"The role {role} may not create tables in the schema public.",
+            action=f"As the database's administrator: GRANT CREATE ON SCHEMA public TO {role}.",
+            guide="requirements",
+        )
     action = "DROP INDEX CONCURRENTLY each, and repeat manage.py migrate or create it again."
     yield _listed("invalid indexes", indexes, action, "upgrade")
     if is_restoring:

@@ -14,6 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from django.conf import settings as configured
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -127,6 +129,17 @@ def test_an_unfinished_restore_is_found():
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE launchboard_restore_unfinished ()")
     assert found(postgresql.schema, Level.ERROR) == ["A restore into this database did not end."]
+
+
+@pytest.mark.django_db
+def test_a_role_that_may_not_create_tables_is_found_before_migrate():
+    assert found(postgresql.schema, Level.ERROR) == []
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE ROLE test_reader; GRANT SELECT ON django_migrations TO test_reader")
+        cursor.execute("SET LOCAL ROLE test_reader")
+    assert found(postgresql.schema, Level.ERROR) == ["The role test_reader may not create tables in the schema public."]
+    with pytest.raises(SystemCheckError, match="GRANT CREATE ON SCHEMA public TO test_reader"):
+        call_command("migrate", skip_checks=False)
 
 
 @pytest.mark.django_db
