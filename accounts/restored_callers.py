@@ -36,6 +36,6 @@ def resume_endpoints() -> Iterator[str]:
     failing.update(failing_since=None, warned_at=None, paused_until=None)
     yield (
         "Webhook deliveries that were pending at the backup are sent, some of them again with the same webhook-id."
-        " Blocks after it are read again, and their events have new ids: receivers compare chain, address and"
-        " transaction."
+        " Blocks after it are read again, and their events have new ids: receivers compare type, chainId and subject,"
+        " and of fees txHash and logIndex."
     )

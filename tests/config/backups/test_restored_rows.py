@@ -11,6 +11,7 @@ from accounts.models import AdminSession, WebhookEndpoint
 from accounts.restored_callers import end_sessions, report_keys, resume_endpoints
 from config.backups.restored_rows import ADVANCE, release_leases
 from config.backups.restored_rows import advance_sequences as advance
+from config.environment.variables import BASE_DIR
 from config.events.models import Event
 from config.events.outbox import publish_events
 from tests.accounts.subscriptions.subscribers import store_event
@@ -81,7 +82,12 @@ def test_failures_of_endpoints_count_anew_and_disabled_ones_stay():
     long_ago = timezone.now() - timedelta(days=30)
     failing = WebhookEndpointFactory(failing_since=long_ago, warned_at=long_ago)
     disabled = WebhookEndpointFactory(failing_since=long_ago, disabled_at=long_ago, disabled_reason="failures")
-    list(resume_endpoints())
+    (sentence,) = resume_endpoints()
+    # The same rule as in both guides: claims of one recipient differ by their log only.
+    rule = "compare `type`, `chainId` and `subject`, and of fees `txHash` and `logIndex`"
+    guides = [(BASE_DIR / "docs" / name).read_text(encoding="utf-8") for name in ("backups.md", "events.md")]
+    assert rule.replace("`", "") in sentence
+    assert all(rule in " ".join(guide.split()).replace("Compare", "compare") for guide in guides)
     states = dict(WebhookEndpoint.objects.values_list("pk", "failing_since"))
     assert states == {failing.pk: None, disabled.pk: long_ago}
 
