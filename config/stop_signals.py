@@ -5,7 +5,8 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Timer
+from queue import SimpleQueue
+from threading import Event, Thread
 
 logger = logging.getLogger(__name__)
 
@@ -20,21 +21,27 @@ def stopped_by_signals(*, status: int, grace_seconds: float = GRACE_SECONDS) -> 
     Its threads are then blocked on another server, which no event ends, or on a long statement. Nothing is lost: the
     database rolls back what is not committed, and progress is committed with its rows.
     """
-    stop = Event()
-    deadline = Timer(grace_seconds, _exit, args=(status,))
-    deadline.daemon = True
+    stop, ended = Event(), Event()
+    # Whether a signal arrived, or False at the end of the block. Only `put` of this queue may be called by a handler
+    # at any time, even within another handler: the locks of events and threads are not reentrant.
+    signals: SimpleQueue[bool] = SimpleQueue()
 
-    def end(*_: object) -> None:
-        if not stop.is_set():
-            # Before the event: setting it blocks if the signal interrupts this thread inside `stop.wait`.
-            deadline.start()
+    def end_in_time() -> None:
+        if signals.get():
             stop.set()
+            if not ended.wait(grace_seconds):
+                _exit(status)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    def report(*_: object) -> None:
+        signals.put(True)
+
+    Thread(target=end_in_time, name="stop", daemon=True).start()
+    before = {number: signal.signal(number, report) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
-        deadline.cancel()
+        ended.set()
+        signals.put(False)
         for number, handler in before.items():
             signal.signal(number, handler)
 
