@@ -49,11 +49,16 @@ def of_kind(documents: list[dict[str, Any]], kind: str) -> dict[str, dict[str, A
     return {document["metadata"]["name"]: document for document in documents if document["kind"] == kind}
 
 
-def containers(documents: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return each pod's description with its only container."""
+def pod_templates(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the template of each pod."""
     specs = [doc["spec"] for doc in documents if doc["kind"] in ("Deployment", "Job")]
     specs += [doc["spec"]["jobTemplate"]["spec"] for doc in documents if doc["kind"] == "CronJob"]
-    pods = [spec["template"]["spec"] for spec in specs]
+    return [spec["template"] for spec in specs]
+
+
+def containers(documents: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return each pod's description with its only container."""
+    pods = [template["spec"] for template in pod_templates(documents)]
     return [(pod, container) for pod in pods for container in pod["containers"]]
 
 
@@ -134,6 +139,22 @@ def test_workers_and_followers_get_their_queues_and_chains() -> None:
     assert len(set(selectors)) == len(selectors)
 
 
+@pytest.mark.parametrize(
+    ("given", "limits"),
+    [({}, (2, 6)), ({"minReplicas": 8}, (8, 8)), ({"maxReplicas": 1}, (1, 1)), ({"minReplicas": 3}, (3, 6))],
+)
+def test_an_autoscaler_has_default_limits(given: dict[str, int], limits: tuple[int, int]) -> None:
+    autoscaling = {"enabled": True} | given
+    worker = {"name": "deploy", "queues": ["deploy"], "autoscaling": autoscaling, "resources": RESOURCES}
+    documents = render_chart(settings=SETTINGS, stream={"autoscaling": autoscaling}, workers=[worker])
+    check_documents(documents, VERSIONS[-1])
+    scalers = of_kind(documents, "HorizontalPodAutoscaler")
+    for name in ("launchboard-stream", "launchboard-worker-deploy"):
+        spec = scalers[name]["spec"]
+        assert (spec["minReplicas"], spec["maxReplicas"]) == limits
+        assert spec["metrics"][0]["resource"]["target"]["averageUtilization"] == 70
+
+
 def test_one_beat_runs_at_a_time() -> None:
     spec = of_kind(render_chart(settings=SETTINGS), "Deployment")["launchboard-beat"]["spec"]
     assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
@@ -180,6 +201,12 @@ def test_every_pod_is_confined() -> None:
         assert written == {"/tmp", *(f"/var/lib/launchboard/{name}" for name in volumes)}  # noqa: S108
 
 
+def test_every_pod_has_the_annotations() -> None:
+    templates = pod_templates(render_chart(**ALL))
+    assert len(templates) == 10
+    assert [template["metadata"].get("annotations") for template in templates] == [ALL["podAnnotations"]] * 10
+
+
 def test_settings_and_secrets_reach_each_process() -> None:
     for _, container in containers(render_chart(settings=SETTINGS | {"ALLOWED_HOSTS": "a.example,b.example"})):
         variables = {entry["name"]: entry.get("value") for entry in container["env"]}
@@ -203,6 +230,17 @@ def test_the_stream_has_its_path() -> None:
     paths = [(path["path"], path["backend"]["service"]["name"]) for path in rule["http"]["paths"]]
     assert rule["host"] == "launchboard.example"
     assert paths == [("/api/tokens/stream", "launchboard-stream"), ("/", "launchboard-web")]
+
+
+def test_the_host_of_the_ingress_has_no_port() -> None:
+    documents = render_chart(settings={"SITE_URL": f"{SITE_URL}:8443"}, ingress={"tlsSecret": "tls"})
+    (ingress,) = of_kind(documents, "Ingress").values()
+    assert ingress["spec"]["rules"][0]["host"] == "launchboard.example"
+    assert ingress["spec"]["tls"][0]["hosts"] == ["launchboard.example"]
+    for _, container in containers(documents):
+        variables = {entry["name"]: entry.get("value") for entry in container["env"]}
+        assert variables["SITE_URL"] == f"{SITE_URL}:8443"
+        assert variables["ALLOWED_HOSTS"].split(",")[0] == "launchboard.example"
 
 
 def test_only_web_and_stream_accept_connections() -> None:
@@ -238,6 +276,13 @@ def test_scrapes_have_the_name_of_the_alerts_and_a_host_that_is_accepted() -> No
         ({"settings": SETTINGS, "beat": {"replicas": 2}}, "replicas"),
         ({"settings": SETTINGS, "workers": [{"name": "a", "queues": ["mail"], "resources": {}}]}, "queues"),
         ({"settings": SETTINGS, "followers": [{"name": "Base", "resources": {}}]}, "name"),
+        ({"settings": SETTINGS, "workers": [{"name": "same", "resources": {}}] * 2}, "workers: two have the name same"),
+        ({"settings": SETTINGS, "followers": [{"name": "a", "resources": {}}] * 2}, "followers: two have the name a"),
+        ({"settings": SETTINGS | {"SITE_PICTURES": "true"}}, "SITE_PICTURES needs pictures.existingClaim"),
+        ({"settings": SETTINGS | {"SITE_PICTURES": "ON"}}, "SITE_PICTURES needs pictures.existingClaim"),
+        ({"settings": SETTINGS | {"DATABASE_URL_FILE": "/run/s3cret"}}, "DATABASE_URL_FILE"),
+        ({"settings": SETTINGS | {"DEPLOYER_KEYS_8453_FILE": "/run/s3cret"}}, "DEPLOYER_KEYS_8453_FILE"),
+        ({"settings": SETTINGS, "web": {"autoscaling": {"enabled": True, "maxReplicas": 1}}}, "web: .*minReplicas"),
     ],
 )
 def test_a_value_that_can_not_work_is_refused_with_its_name(values: dict[str, Any], named: str) -> None:
@@ -254,8 +299,9 @@ def test_the_schema_knows_every_secret() -> None:
     schema = json.loads((CHART / "values.schema.json").read_text())
     refused = re.compile(schema["properties"]["settings"]["propertyNames"]["not"]["pattern"])
     secrets = [name for name in settings_names() if f"{name}_FILE" in settings_names()]
-    # The setting of keys has a chain's id.
-    assert (
-        len(secrets) > 5
-        and [name for name in secrets if not refused.match(f"{name}_1") and not refused.match(name)] == []
-    )
+    assert len(secrets) > 5
+    for suffix in ("", "_FILE"):
+        # The setting of keys has a chain's id.
+        unknown = [name for name in secrets if not any(refused.match(name + chain + suffix) for chain in ("", "_1"))]
+        assert unknown == []
+    assert not refused.match("CHAINS_FILE")

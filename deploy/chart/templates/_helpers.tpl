@@ -15,7 +15,22 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
 {{- define "launchboard.host" -}}
-{{ get (urlParse .Values.settings.SITE_URL) "host" }}
+{{ get (urlParse .Values.settings.SITE_URL) "hostname" }}
+{{- end }}
+
+{{- /* Refuse values that can't work together, which a schema can't express. */}}
+{{- define "launchboard.validate" -}}
+{{- range $list := list "workers" "followers" }}
+  {{- $names := list }}
+  {{- range get $.Values $list }}
+    {{- if has .name $names }}{{ fail (printf "%s: two have the name %s" $list .name) }}{{ end }}
+    {{- $names = append $names .name }}
+  {{- end }}
+{{- end }}
+{{- $pictures := lower (.Values.settings.SITE_PICTURES | default "false") }}
+{{- if and (has $pictures (list "true" "yes" "on" "1")) (not .Values.pictures.existingClaim) }}
+  {{- fail "settings.SITE_PICTURES needs pictures.existingClaim" }}
+{{- end }}
 {{- end }}
 
 {{- define "launchboard.image" -}}
@@ -35,6 +50,12 @@ env:
   {{- end }}
 envFrom:
   - secretRef: {name: {{ .Values.existingSecret }}}
+{{- end }}
+
+{{- define "launchboard.annotations" -}}
+{{- with .Values.podAnnotations }}
+annotations: {{ toJson . }}
+{{- end }}
 {{- end }}
 
 {{- define "launchboard.pod" -}}
@@ -102,9 +123,7 @@ spec:
   template:
     metadata:
       labels: *labels
-      {{- with .root.Values.podAnnotations }}
-      annotations: {{ toJson . }}
-      {{- end }}
+      {{- include "launchboard.annotations" .root | nindent 6 }}
     spec:
       {{- include "launchboard.pod" .root | nindent 6 }}
       terminationGracePeriodSeconds: {{ .grace }}
@@ -177,6 +196,12 @@ spec:
       launchboard/process: {{ .suffix | default .process }}
 {{- end }}
 {{- if $scaled }}
+{{- $highest := .values.autoscaling.maxReplicas }}
+{{- $lowest := .values.autoscaling.minReplicas | default (min 2 ($highest | default 2)) }}
+{{- $highest = $highest | default (max 6 $lowest) }}
+{{- if gt (int $lowest) (int $highest) }}
+  {{- fail (printf "%s: autoscaling.minReplicas is above maxReplicas" (.suffix | default .process)) }}
+{{- end }}
 ---
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -185,13 +210,13 @@ metadata:
   labels: {{- include "launchboard.labels" .root | nindent 4 }}
 spec:
   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: {{ $name }}}
-  minReplicas: {{ .values.autoscaling.minReplicas }}
-  maxReplicas: {{ .values.autoscaling.maxReplicas }}
+  minReplicas: {{ $lowest }}
+  maxReplicas: {{ $highest }}
   metrics:
     - type: Resource
       resource:
         name: cpu
-        target: {type: Utilization, averageUtilization: {{ .values.autoscaling.targetCPU }}}
+        target: {type: Utilization, averageUtilization: {{ .values.autoscaling.targetCPU | default 70 }}}
 {{- end }}
 {{- end }}
 
