@@ -134,6 +134,38 @@ def test_no_file_has_a_setting_that_does_not_exist() -> None:
     assert len(names) > 8 and names <= settings_names()
 
 
+def test_the_command_of_root_has_the_user_and_the_directories_of_the_units(tmp_path: Path) -> None:
+    (tmp_path / "runuser").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    (tmp_path / "runuser").chmod(0o700)
+    command = [UNITS / "launchboard-manage", "backup", "a b"]
+    done = subprocess.run(command, env={"PATH": f"{tmp_path}:/bin"}, capture_output=True, text=True, check=True)
+    words = done.stdout.splitlines()
+    unit = (UNITS / "launchboard@.service").read_text().splitlines()
+    (user,) = (line.removeprefix("User=") for line in unit if line.startswith("User="))
+    (directory,) = (line.removeprefix("WorkingDirectory=") for line in unit if line.startswith("WorkingDirectory="))
+    variables = [line.removeprefix("Environment=") for line in unit if line.startswith("Environment=")]
+    # The heartbeats of all processes, each of which has a folder.
+    variables = [text.replace("/run/%p/%i", "/run/launchboard") for text in variables]
+    python = [f"{directory}/.venv/bin/python", f"{directory}/manage.py"]
+    assert words == ["-u", user, "--", "env", *variables, *python, "backup", "a b"]
+
+
+def test_the_guide_installs_the_command_of_root_and_uses_no_other_one() -> None:
+    guide = (BASE_DIR / "docs" / "installing.md").read_text()
+    assert "alias " not in guide
+    # By an installation and by an upgrade.
+    assert guide.count("# install deploy/systemd/launchboard-manage /usr/local/sbin/\n") == 2
+    # Debian's cron of root has no /usr/local/sbin on its PATH.
+    assert "cron of root `/usr/local/sbin/launchboard-manage backup " in guide
+    assert re.findall(r"(?:^# |`|&& )manage [a-z]+", guide, re.MULTILINE) == []
+
+
+def test_a_restore_with_compose_stops_the_processes_and_keeps_the_servers() -> None:
+    guide = (BASE_DIR / "docs" / "installing.md").read_text()
+    (stopped,) = re.findall(r"`docker compose stop ([a-z -]+)`", guide)
+    assert sorted(stopped.split()) == sorted(procfile())
+
+
 def test_the_second_ports_are_those_of_the_proxys_file() -> None:
     proxy = (BASE_DIR / "docs" / "nginx.conf").read_text()
     ports = re.findall(r"server 127\.0\.0\.1:(\d+) max_fails=0 backup;", proxy)

@@ -18,7 +18,7 @@ _EXPOSURE = 20
 @pytest.fixture
 def units(tmp_path: Path) -> Path:
     """Return a directory with the units as they are installed, for this installation."""
-    for unit in UNITS.iterdir():
+    for unit in UNITS.glob("launchboard*.*"):
         text = unit.read_text().replace("/srv/launchboard", str(BASE_DIR))
         names = [unit.name.replace("@", f"@{name}") for name in procfile()] if "@" in unit.name else [unit.name]
         for name in names:
