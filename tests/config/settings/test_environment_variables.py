@@ -221,6 +221,22 @@ def test_the_guide_has_every_variable() -> None:
         assert f"`{prefix}<chainId>`" in guide if prefix else re.search(f"`{field.name}[`=]", guide), field.name
 
 
+@pytest.mark.parametrize("guide", ["docs/configuration.md", ".env.example"])
+def test_both_lists_have_every_setting_that_a_file_can_hold(guide: str) -> None:
+    text = (BASE_DIR / guide).read_text()
+    sentence = text[text.index("SECRET_KEY") : text.index("NAME_FILE")]
+    listed = re.findall(r"[A-Z_]+_[A-Z_]+(?:<chainId>)?", sentence)
+    accepting = [field for field in attrs.fields(Environment) if field.metadata["accepts_file"]]
+    prefixes = {field.name: field.metadata.get("chain_prefix") for field in accepting}
+    assert sorted(listed) == sorted(f"{prefix}<chainId>" if prefix else name for name, prefix in prefixes.items())
+
+
+def test_no_line_of_the_example_has_a_comment_behind_its_value() -> None:
+    # systemd reads the file, too, and takes such a comment for a part of the value.
+    lines = (BASE_DIR / ".env.example").read_text().splitlines()
+    assert [line for line in lines if re.match(r"#[A-Z0-9_]+=.*\s#", line)] == []
+
+
 @pytest.fixture
 def env_file(tmp_path: Path) -> Iterator[Path]:
     before = dict(os.environ)
