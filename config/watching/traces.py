@@ -51,6 +51,8 @@ ATTRIBUTES = frozenset(
         "rpc.method",
     }
 )
+# Seconds for one export. A process that ends waits for one or two of them, which is less than its grace period.
+_EXPORT_SECONDS = 2.0
 _UNTRACED = "healthz,readyz,metrics,static"
 
 
@@ -71,7 +73,10 @@ class TracesConfig(AppConfig):
             resource=Resource.create({"service.name": "launchboard"}),
         )
         provider.add_span_processor(RequestIdProcessor())
-        provider.add_span_processor(BatchSpanProcessor(ScrubbingExporter(OTLPSpanExporter(settings.TRACES_URL))))
+        exporter = ScrubbingExporter(OTLPSpanExporter(settings.TRACES_URL, timeout=_EXPORT_SECONDS))
+        # Processors end in this sequence.
+        provider.add_span_processor(EndProcessor(exporter))
+        provider.add_span_processor(BatchSpanProcessor(exporter))
         DjangoInstrumentor().instrument(tracer_provider=provider, excluded_urls=_UNTRACED)
         CeleryInstrumentor().instrument(tracer_provider=provider)  # type: ignore[no-untyped-call]
         RedisInstrumentor().instrument(tracer_provider=provider)
@@ -149,14 +154,35 @@ class ScrubbingExporter(SpanExporter):
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
+        self._last, self._ending = SpanExportResult.SUCCESS, False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Export the spans."""
-        return self._exporter.export([_scrubbed(span) for span in spans])
+        """Export the spans. A process that ends drops them once an export has failed."""
+        if not self._ending or self._last is SpanExportResult.SUCCESS:
+            self._last = self._exporter.export([_scrubbed(span) for span in spans])
+        return self._last
+
+    def begin_end(self) -> None:
+        """Note that the process ends."""
+        self._ending = True
 
     def shutdown(self) -> None:
         """End the other exporter."""
         self._exporter.shutdown()
+
+
+class EndProcessor(SpanProcessor):
+    """Processor that begins the end of an exporter; add it before the batch processor of that exporter.
+
+    The shutdown of a batch processor waits up to 30 seconds for all its exports, and no parameter changes that.
+    """
+
+    def __init__(self, exporter: ScrubbingExporter) -> None:
+        self._exporter = exporter
+
+    def shutdown(self) -> None:
+        """Begin the end, at which an exporter drops spans after a failed export."""
+        self._exporter.begin_end()
 
 
 def _scrubbed(span: ReadableSpan) -> ReadableSpan:

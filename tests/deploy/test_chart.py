@@ -162,7 +162,7 @@ def test_one_beat_runs_at_a_time() -> None:
 
 def test_a_rolling_update_never_lacks_a_process_and_ends_each_in_time() -> None:
     # Seconds that each process needs after SIGTERM: see the guide, Upgrades.
-    needed = {"web": 22, "stream": 2, "worker": 60, "events": 11, "follower": 2, "beat": 2}
+    needed = {"web": 22, "stream": 2, "worker": 60, "events": 11, "follower": 2, "beat": 6}
     for document in of_kind(render_chart(settings=SETTINGS), "Deployment").values():
         pod = document["spec"]["template"]["spec"]
         (container,) = pod["containers"]
