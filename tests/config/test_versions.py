@@ -28,7 +28,8 @@ def test_the_service_and_the_chart_have_the_version(settings):
 @pytest.mark.parametrize("guide", ["installing.md", "operating.md"])
 def test_examples_of_the_guides_have_the_version(guide):
     text = (BASE_DIR / "docs" / guide).read_text()
-    assert set(re.findall(r"(?:TAG=|tag: |Version )(\d+\.\d+\.\d+)", text)) == {VERSION}
+    named = re.findall(r"(?:TAG=|tag: |versions: Version |--branch |/srv/launchboard-)(\d+\.\d+\.\d+)", text)
+    assert set(named) == {VERSION}
 
 
 def test_the_changelog_has_every_version_with_upgrade_notes():
