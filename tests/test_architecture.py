@@ -55,6 +55,15 @@ ROOMS = {
         "tokens.catalogue",
     },
     "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    "tokens.ledger": {
+        "tokens.chains",
+        "tokens.installation",
+        "tokens.trades",
+        "tokens.indexing",
+        "tokens.following",
+        "tokens.catalogue",
+        "tokens.fees",
+    },
     "tokens.site": {
         "tokens.chains",
         "tokens.installation",
@@ -64,6 +73,7 @@ ROOMS = {
         "tokens.catalogue",
         "tokens.fees",
         "tokens.market",
+        "tokens.ledger",
         # Proofs of airdrops that this service deployed.
         "tokens.deploying",
     },

@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from accounts.profiles import social_refresh
 from tokens.installation import installed_registry
+from tokens.ledger.creators import Creator, count_launches, creator_of, user_name
 from tokens.models import Market, Token
 from tokens.models.candle import DAY
-from tokens.site.creators import Creator, count_launches, creator_of, user_name
 from tokens.site.sparklines import Sparkline, draw_sparklines
 from tokens.site.warning_texts import WarningText, warning_texts
 

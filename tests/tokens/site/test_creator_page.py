@@ -11,7 +11,7 @@ from django.utils import timezone
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import FeeClaimFactory, SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tokens.models import Market
-from tokens.site import creator_facts
+from tokens.ledger import creator_facts
 
 pytestmark = pytest.mark.django_db
 

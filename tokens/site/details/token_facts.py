@@ -10,9 +10,9 @@ from tokens.chains.pool_types import is_v4_pool
 from tokens.following.chain_status import read_chain_states
 from tokens.indexing.metadata import social_links
 from tokens.installation.installed_registry import explorer_address_page, explorer_token_page
+from tokens.ledger.creators import Creator, creator_of, user_name
 from tokens.models import RollingSum, Token
 from tokens.models.candle import DAY
-from tokens.site.creators import Creator, creator_of, user_name
 
 OTHERS_SHOWN = 10
 _LINKS_SHOWN = 12

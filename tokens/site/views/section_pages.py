@@ -10,9 +10,9 @@ from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.sections import section_page
-from tokens.site import creator_facts
+from tokens.ledger import creator_facts
+from tokens.ledger.creators import user_name
 from tokens.site.chain_reports import overall_state, read_chain_reports
-from tokens.site.creators import user_name
 from tokens.site.docs_examples import LANGUAGES, build_tasks
 from tokens.site.token_rows import read_rows
 

@@ -20,8 +20,8 @@ from tokens.chains.addresses import parse_address
 from tokens.chains.registry.chains import QuoteToken
 from tokens.installation import installed_registry
 from tokens.installation.installed_registry import registry
+from tokens.ledger.creators import Creator
 from tokens.models import FeeClaim
-from tokens.site.creators import Creator
 
 PAGE_SIZE = 20
 TRADED_WITHIN = timedelta(days=7)

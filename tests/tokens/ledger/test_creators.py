@@ -4,8 +4,8 @@ import pytest
 
 from config.site import formats
 from tests.rows.factories import TokenFactory
-from tokens.site import creators
-from tokens.site.creators import count_launches, creator_of
+from tokens.ledger import creators
+from tokens.ledger.creators import count_launches, creator_of
 
 pytestmark = pytest.mark.django_db
 
