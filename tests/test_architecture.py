@@ -146,7 +146,6 @@ ALONE = {
     "tokens.indexing.chain_lock": "shared by indexing, following and deploying",
     "tokens.installation.address_formats": "imported without the nodes of the settings",
     "tokens.site.pictures.picture_tags": "settings name it",
-    "tokens.models.expressions": "shared by several models",
 }
 CONVENTIONAL_CLASSES = {"Command", "Meta", "Migration"}
 # A public function with such a name says nothing where it is imported by itself.

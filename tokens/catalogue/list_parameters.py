@@ -11,6 +11,7 @@ from rest_framework import serializers
 from config.api.fields import FlagField, ShapedField, WholeNumberField
 from config.events.stream import stream_query
 from tokens.catalogue import text_search
+from tokens.catalogue.selections import WARNING_CHOICES
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 from tokens.models.expressions import MAX_INTERFACE_LENGTH
 from tokens.models.sorts import DEPLOYED_AT, SORTS
@@ -19,6 +20,8 @@ MAX_OFFSET = 10_000
 MAX_FIDS = 100
 _MAX_PAIR = 100
 _MAX_BIGINT = 2**63 - 1
+# Numbers up to it are exact in JSON.
+_MAX_USD = 10**15
 # The last second of the year 9999.
 _LAST_SECOND = 253_402_300_799
 _NUMBER = re.compile(r"[0-9]{1,19}")
@@ -159,6 +162,28 @@ class TokenFilters(SearchQuery):
         help_text="Launched after these Unix seconds.",
     )
     champagne = FlagField(required=False, help_text="Only champagne tokens.")
+    verified = FlagField(source="trusted", required=False, help_text="Only tokens with `trust.verified`.")
+    warnings = serializers.ChoiceField(
+        WARNING_CHOICES,
+        required=False,
+        error_messages={"invalid_choice": f"must be {' or '.join(WARNING_CHOICES)}"},
+        help_text="none: only tokens without warnings. any: only tokens with a warning about their launch, for which"
+        " POSSIBLE_COPY does not count: it is about another token, too.",
+    )
+    minMarketCap = WholeNumberField(
+        source="min_market_cap",
+        min_value=0,
+        max_value=_MAX_USD,
+        required=False,
+        help_text="Only tokens with a known market cap of at least so many USD.",
+    )
+    minVolume24h = WholeNumberField(
+        source="min_volume_24h",
+        min_value=0,
+        max_value=_MAX_USD,
+        required=False,
+        help_text="Only tokens with a known volume of the last 24 hours of at least so many USD.",
+    )
     chainId = IdField(source="chain_id", required=False, help_text="Chain id.")
 
 

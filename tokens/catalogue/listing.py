@@ -103,7 +103,7 @@ def page_statement(
 ) -> CompiledQuery:
     """Return the query of a page, with slots for the cursor; the sort key is its last column."""
     limit, offset, cursor = statement_key
-    tokens = with_sort_key(selection.tokens().with_copies(), list_sort)
+    tokens = with_sort_key(selection.tokens().with_record_facts(), list_sort)
     if cursor:
         tokens = _after(tokens, list_sort, cursor)
     direction = "-" if list_sort.descending else ""

@@ -15,6 +15,7 @@ from accounts.profiles import social_refresh
 from config.postgresql.compiled_queries import CompiledQuery
 from config.timestamps import format_timestamp
 from tokens.catalogue.record_fields import MAYBE_TEXT, RECORD_FIELDS
+from tokens.catalogue.token_trust import TrustFacts, describe_trust
 from tokens.indexing.metadata import find_link, social_links, web_link, with_web_links
 from tokens.models import Token
 from tokens.models.token import POSSIBLE_COPY, TokenQuerySet
@@ -28,14 +29,16 @@ _STATE_COLUMNS = (
     "verified_on_chain",
     "known_interface_deployer",
     "blocked",
+    "confirmed",
     "launch_warnings",
     "possible_copy",
+    "user_verified",
 )
 TOKEN_COLUMNS = (*(field.column for field in RECORD_FIELDS), *_STATE_COLUMNS)
 _NAMES = tuple(field.name for field in RECORD_FIELDS)
 # A copy of all keys takes less time than adding them one by one.
-_EMPTY_RECORD: Record = dict.fromkeys((*_NAMES, "socialLinks", "tags", "warnings", "priceUsd", "related"))
-_METADATA = TOKEN_COLUMNS.index("metadata")
+_EMPTY_RECORD: Record = dict.fromkeys((*_NAMES, "socialLinks", "tags", "warnings", "trust", "priceUsd", "related"))
+_METADATA, _CONTEXT = (TOKEN_COLUMNS.index(name) for name in ("metadata", "social_context"))
 _MAYBE_TEXTS = tuple(field.name for field in RECORD_FIELDS if field.kind is MAYBE_TEXT)
 _CONVERSIONS = tuple((field.name, field.kind.convert) for field in RECORD_FIELDS if field.kind.convert)
 MARKET_COLUMNS = tuple(
@@ -73,7 +76,7 @@ NO_EXTRAS = Extras()
 def read_records(tokens: TokenQuerySet, extras: Extras = NO_EXTRAS) -> list[Record]:
     """Return the records of the tokens, in the queryset's sort: one query, and one more for users if requested."""
     try:
-        statement = CompiledQuery.of(tokens.with_copies().values_list(*extras.columns))
+        statement = CompiledQuery.of(tokens.with_record_facts().values_list(*extras.columns))
     except EmptyResultSet:
         # Raised by the ORM for a filter by an empty list.
         return []
@@ -98,9 +101,10 @@ def _build_token(row: Sequence[Any]) -> Record:
         record[name] = record[name] or None
     for name, convert in _CONVERSIONS:
         record[name] = convert(record[name])
-    champagne, verified, verified_on_chain, known_deployer, blocked, launch_warnings, possible_copy = row[
+    champagne, verified, verified_on_chain, known_deployer, blocked, confirmed, launch_warnings, *facts = row[
         len(_NAMES) : len(TOKEN_COLUMNS)
     ]
+    possible_copy, user_verified = facts
     record["img_url"] = web_link(record["img_url"])
     stored = orjson.loads(row[_METADATA])
     metadata = with_web_links(stored)
@@ -114,6 +118,18 @@ def _build_token(row: Sequence[Any]) -> Record:
         "blocked": blocked,
     }
     record["warnings"] = [*launch_warnings, POSSIBLE_COPY] if possible_copy else launch_warnings
+    record["trust"] = describe_trust(
+        TrustFacts(
+            is_operator_verified=verified,
+            is_admin_verified=verified_on_chain,
+            is_deployer_known=known_deployer,
+            is_user_verified=user_verified,
+            is_final=confirmed,
+            is_blocked=blocked,
+            names_interface=bool(orjson.loads(row[_CONTEXT]).get("interface")),
+            warnings=record["warnings"],
+        )
+    )
     record["related"] = {}
     return record
 

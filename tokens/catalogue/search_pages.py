@@ -15,7 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import OperationalError
-from django.db.models import BigIntegerField, BooleanField, Expression, F, Func, Q, Value
+from django.db.models import BigIntegerField, Expression, F, Q, Value
 from psycopg.errors import QueryCanceled
 
 from config.cursors import Cursor, LegacyCursor
@@ -27,6 +27,7 @@ from tokens.catalogue.records import NO_EXTRAS, Extras, Record, build_records
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import EXACT_UP_TO, Total, estimated_total, estimated_total_if_large, stored_total
 from tokens.models import Token
+from tokens.models.expressions import EqualsAny
 
 # The matches with their sort key, by whether it is a column of Market.
 _KEYS = {
@@ -60,14 +61,6 @@ class SearchTimeoutError(Exception):
 
 class _StatementTimeoutError(Exception):
     """Raised if PostgreSQL cancels a statement at its time limit."""
-
-
-class _EqualsAny(Func):
-    """SQL condition that the first expression is an element of the second, an array."""
-
-    template = "%(expressions)s)"
-    arg_joiner = " = ANY("
-    output_field = BooleanField()
 
 
 def search_page(
@@ -159,7 +152,7 @@ def _match_statement(selection: Selection, has_exact: bool) -> CompiledQuery:
     match = text_search.indexed_entry_match(selection.q)
     is_exact: Expression = Value(False)
     if has_exact:
-        is_exact = _EqualsAny(F("token_id"), QueryParameter("exact_ids", _IDS))
+        is_exact = EqualsAny(F("token_id"), QueryParameter("exact_ids", _IDS))
         match |= Q(is_exact)
     entries = selection.entries(match).annotate(is_exact=is_exact)
     return CompiledQuery.of(entries.values_list("token_id", "deployed_at", "is_exact"))
@@ -195,8 +188,8 @@ def _fetch_records(ids: Sequence[int], extras: Extras) -> list[Record]:
 
 @functools.lru_cache
 def _by_id_statement(extras: Extras) -> CompiledQuery:
-    wanted = Q(_EqualsAny(F("id"), QueryParameter("ids", _IDS)))
-    return CompiledQuery.of(Token.objects.filter(wanted).with_copies().values_list(*extras.columns))
+    wanted = Q(EqualsAny(F("id"), QueryParameter("ids", _IDS)))
+    return CompiledQuery.of(Token.objects.filter(wanted).with_record_facts().values_list(*extras.columns))
 
 
 def _fetch_before_deadline(

@@ -13,6 +13,8 @@ from tokens.models import SearchEntry, Token
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.token import TokenQuerySet
 
+# Tokens without any warning, and those with a warning about their launch.
+NO_WARNING, ANY_WARNING = WARNING_CHOICES = ("none", "any")
 # Search entries have the filtered columns of tokens under the same names.
 Filtered = TypeVar("Filtered", TokenQuerySet, SearchEntryQuerySet)
 
@@ -41,6 +43,15 @@ class Selection:
     # The sender or the requestor.
     deployer: str = ""
     admin: str = ""
+    # A current recipient of fees.
+    fee_recipient: str = ""
+    # Verified by an operator, or launched by a known deployer.
+    trusted: bool = False
+    # One of WARNING_CHOICES; empty is no condition.
+    warnings: str = ""
+    # USD.
+    min_market_cap: int | None = None
+    min_volume_24h: int | None = None
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Selection":
@@ -73,6 +84,8 @@ class Selection:
         tokens = self._restrict(tokens)
         if self.deployer:
             tokens = tokens.deployed_by(self.deployer)
+        if self.fee_recipient:
+            tokens = tokens.paying(self.fee_recipient)
         return tokens.filter(admin=self.admin) if self.admin else tokens
 
     def entries(self, match: Q) -> SearchEntryQuerySet:
@@ -97,7 +110,18 @@ class Selection:
             rows = rows.filter(deployed_at__gt=datetime.fromtimestamp(self.launched_after, UTC))
         if self.champagne:
             rows = rows.filter(champagne=True)
+        rows = self._restrict_by_facts(rows)
         return rows if self.chain_id is None else rows.filter(chain_id=_as_bigint(self.chain_id))
+
+    def _restrict_by_facts(self, rows: Filtered) -> Filtered:
+        """Apply the conditions on trust, warnings and markets, which search entries have no copy of."""
+        if self.trusted:
+            rows = rows.trusted()
+        if self.warnings:
+            rows = rows.without_warnings() if self.warnings == NO_WARNING else rows.warned()
+        if self.min_market_cap is not None:
+            rows = rows.with_least("market_cap", self.min_market_cap)
+        return rows if self.min_volume_24h is None else rows.with_least("volume_24h", self.min_volume_24h)
 
 
 def _as_bigint(number: int) -> Cast:

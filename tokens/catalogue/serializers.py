@@ -8,6 +8,7 @@ from rest_framework import serializers
 from config.api.fields import BoundedListField, ShapedField, WholeNumberField
 from tokens.catalogue.record_fields import RECORD_FIELDS
 from tokens.catalogue.record_schema import Shape
+from tokens.catalogue.token_trust import TRUST_REASONS, WARNING_CODES
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 
 MAX_POOLS = 100
@@ -34,6 +35,19 @@ class TagsSerializer(serializers.Serializer[Any]):
     verified = serializers.BooleanField(help_text="Set by an operator, or on-chain by the original admin.")
     knownInterfaceDeployer = serializers.BooleanField()
     blocked = serializers.BooleanField()
+
+
+class TrustSerializer(serializers.Serializer[Any]):
+    """Trust in the launch of a token."""
+
+    verified = serializers.BooleanField(
+        help_text="An operator verified the token, or its sender is a known deployer; false for a blocked token."
+    )
+    reasons = serializers.ListField(
+        child=serializers.ChoiceField((*TRUST_REASONS, *WARNING_CODES)),
+        help_text=f"Facts for and against it. {'. '.join(f'{code}: {text}' for code, text in TRUST_REASONS.items())}."
+        " Further codes are those of warnings.",
+    )
 
 
 class RecordValueField(ShapedField):
@@ -95,6 +109,7 @@ class TokenRecordSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="Warnings about the launch, or about a possible copy of another token.",
     )
+    trust = TrustSerializer()
     priceUsd = NullableNumber(help_text="Null unless market data was requested.")
     related = RelatedSerializer()
 

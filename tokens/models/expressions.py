@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BooleanField, F, Func, TextField, Value
+from django.db.models import BooleanField, F, Func, JSONField, TextField, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Left, Lower
 
@@ -20,6 +20,22 @@ class ShortGrams(Func):
 
     function = "short_grams"
     output_field = ArrayField(TextField())
+
+
+class EqualsAny(Func):
+    """SQL condition that the first expression is an element of the second, an array."""
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+
+class FeeRecipients(Func):
+    """The current recipients of a token's fees: jsonb, for the index of tokens by recipient."""
+
+    function = "jsonb_path_query_array"
+    template = "%(function)s(%(expressions)s, '$.fees.recipients[*].recipient')"
+    output_field = JSONField()
 
 
 def equals_any(column: str, values: Iterable[object], *, array: str = "text[]") -> Func:

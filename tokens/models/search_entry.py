@@ -8,6 +8,7 @@ from django.db.models import F, Q, Value
 from django.db.models.functions import Lower
 
 from tokens.models.expressions import ShortGrams
+from tokens.models.sorts import at_least
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 
@@ -25,6 +26,22 @@ class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
     def paired(self, symbol: str) -> Self:
         """Return the entries paired with a token of this symbol, case-insensitively."""
         return self.filter(pair=Lower(Value(symbol)))
+
+    def trusted(self) -> Self:
+        """Return the entries of tokens as `TokenQuerySet.trusted`."""
+        return self.filter(token__in=Token.objects.trusted())
+
+    def warned(self) -> Self:
+        """Return the entries of tokens as `TokenQuerySet.warned`."""
+        return self.filter(token__in=Token.objects.warned())
+
+    def without_warnings(self) -> Self:
+        """Return the entries of tokens as `TokenQuerySet.without_warnings`."""
+        return self.filter(token__in=Token.objects.without_warnings().values("pk"))
+
+    def with_least(self, column: str, least: float) -> Self:
+        """Return the entries of tokens as `TokenQuerySet.with_least`."""
+        return self.filter(*at_least(column, least, prefix="token__market__"), token__market__isnull=False)
 
     def launched_by_interface(self, interface: str) -> Self:
         """Return the entries launched by this interface, case-insensitively."""

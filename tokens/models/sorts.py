@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import F, Value
+from django.db.models import F, Lookup, Value
 from django.db.models.functions import Coalesce
+from django.db.models.lookups import GreaterThanOrEqual
 
 
 @dataclass(frozen=True)
@@ -44,4 +46,17 @@ MARKET_SORTS = (
     Sort("price-percent-h24", "price_change_24h"),
     Sort("price-percent-h1", "price_change_1h"),
 )
+_MARKET_COLUMNS = {sort.column: sort for sort in MARKET_SORTS}
+
+
+def at_least(column: str, least: float, *, prefix: str) -> "tuple[Lookup[Any], ...]":
+    """Return conditions that a column of a market sort is known and at least this number.
+
+    There is one for the index of each direction, so that a walk along either begins or ends at the number.
+    """
+    sort = _MARKET_COLUMNS[column]
+    keys = (sort.key(descending=descending, prefix=prefix) for descending in (True, False))
+    return tuple(GreaterThanOrEqual(key, Value(least)) for key in keys)
+
+
 SORTS = {sort.name: sort for sort in (DEPLOYED_AT, *MARKET_SORTS)}

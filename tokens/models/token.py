@@ -3,13 +3,16 @@
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, Value, When
 from django.db.models.functions import Lower
 
+from accounts.models import SocialProfile
 from config.site.formats import plain
 from tokens.chains.registry.entry_rules import LONGEST_GENERATION_NAME
-from tokens.models.expressions import INTERFACE
+from tokens.models.expressions import INTERFACE, EqualsAny, FeeRecipients
+from tokens.models.sorts import at_least
 
 # The warning that depends on other tokens: it is determined when a token is read, as operators may tag tokens later.
 POSSIBLE_COPY = "POSSIBLE_COPY"
@@ -20,6 +23,9 @@ ADDRESS_LENGTH = 44
 # The condition of public lists.
 _LISTED = Q(blocked=False, unindexed=False)
 _LISTING_COLUMNS = ("blocked", "unindexed")
+# The stored facts by which a record's `trust` is verified.
+_TRUSTED = Q(verified=True) | Q(known_interface_deployer=True)
+_WARNED = ~Q(launch_warnings=[])
 
 
 def _no_list() -> list[str]:
@@ -47,12 +53,46 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
     def with_copies(self) -> Self:
         """Annotate with `possible_copy`: an older verified or champagne token has the same name and symbol."""
-        older = self.model._default_manager.filter(
+        return self.annotate(possible_copy=self._has_original())
+
+    def _has_original(self) -> Exists:
+        originals = self.model._default_manager.filter(
             Q(verified=True) | Q(champagne=True),
             copy_key=OuterRef("copy_key"),
             deployed_at__lt=OuterRef("deployed_at"),
         )
-        return self.annotate(possible_copy=Exists(older))
+        return Exists(originals)
+
+    def with_record_facts(self) -> Self:
+        """Annotate with what records state besides columns: `with_copies`, and `user_verified`.
+
+        The latter: the launch's sender is a verified wallet of the requestor's profile. Others may name any user.
+        """
+        profiles = SocialProfile.objects.filter(
+            EqualsAny(OuterRef("msg_sender"), F("verified_addresses")), fid=OuterRef("requestor_fid")
+        )
+        return self.with_copies().annotate(user_verified=Exists(profiles))
+
+    def trusted(self) -> Self:
+        """Return the tokens that an operator verified, or a known deployer launched."""
+        return self.filter(_TRUSTED)
+
+    def warned(self) -> Self:
+        """Return the tokens with a warning about their launch; POSSIBLE_COPY is about other tokens, too."""
+        return self.filter(_WARNED)
+
+    def without_warnings(self) -> Self:
+        """Return the tokens without any warning."""
+        return self.filter(~self._has_original(), launch_warnings=[])
+
+    def with_least(self, column: str, least: float) -> Self:
+        """Return the tokens with a market sort's column of at least this number, by either index of the sort."""
+        # Every token has a market. The filter makes the join an inner one, which can start from the market's index.
+        return self.filter(*at_least(column, least, prefix="market__"), market__isnull=False)
+
+    def paying(self, recipient: str) -> Self:
+        """Return the tokens with this current recipient of fees, in stored form."""
+        return self.alias(recipients=FeeRecipients("extensions")).filter(recipients__contains=[recipient])
 
     def in_pool_or_paired_with(self, address: str) -> Self:
         """Return the tokens with this pool or paired token, an address in stored form."""
@@ -180,6 +220,8 @@ class Token(models.Model):
 
     # Whether an older verified or champagne token has the same name and symbol; set by `with_copies()`.
     possible_copy: bool
+    # Whether the sender is a verified wallet of the requestor; set by `with_record_facts()`.
+    user_verified: bool
 
     objects = TokenQuerySet.as_manager()
 
@@ -219,6 +261,10 @@ class Token(models.Model):
                 condition=_LISTED,
             ),
             models.Index(fields=["-deployed_at", "-id"], name="token_champagne_newest", condition=Q(champagne=True)),
+            models.Index(fields=["-deployed_at", "-id"], name="token_trusted_newest", condition=_LISTED & _TRUSTED),
+            models.Index(fields=["-deployed_at", "-id"], name="token_warned_newest", condition=_LISTED & _WARNED),
+            # GET /api/creators/{creator}: the tokens that pay fees to a wallet.
+            GinIndex(FeeRecipients("extensions"), name="token_by_fee_recipient"),
             # GET /api/tokens/fetch-by-pool-address and its plural.
             models.Index(fields=["pool_address"], name="token_by_pool", condition=~Q(pool_address="")),
             # GET /api/get-token-by-address without a chain.

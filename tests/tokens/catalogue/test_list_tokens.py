@@ -26,6 +26,8 @@ OFFSET_RULE = "must be a whole number from 0 to 10000"
 SORT_BY_RULE = f"must be one of {', '.join(SORTS)}"
 MOMENT_RULE = "must be Unix seconds, a whole number from 0 to 253402300799"
 FLAG_RULE = "must be true, false, 1 or 0"
+USD_RULE = f"must be a whole number from 0 to {10**15}"
+USD_OF_NO_RULE = ("-1", "1.5", "1e3", "abc", str(10**15 + 1), "9" * 5_000)
 LENGTH_RULE = "must have at most 100 characters"
 CURSOR_RULE = "must be the cursor of an earlier answer of this list"
 
@@ -44,6 +46,9 @@ CURSOR_RULE = "must be the cursor of an earlier answer of this list"
         ("fids", ",".join(map(str, range(1, 102))), FIDS_RULE),
         *[("startDate", value, MOMENT_RULE) for value in ("-1", "1.5", "abc", "2026-02-07", "253402300800", "9" * 30)],
         *[("champagne", value, FLAG_RULE) for value in ("yes", "on", "2", "t", "null")],
+        *[("verified", value, FLAG_RULE) for value in ("yes", "2", "null")],
+        *[("warnings", value, "must be none or any") for value in ("None", "UNUSUAL_TICK", "1")],
+        *[(name, value, USD_RULE) for name in ("minMarketCap", "minVolume24h") for value in USD_OF_NO_RULE],
         *[(name, value, FLAG_RULE) for name in ("includeUser", "includeMarket") for value in ("yes", "2", "null")],
         *[(name, "🐶" * 101, LENGTH_RULE) for name in ("q", "pair", "socialInterface")],
         *[("pairAddress", value, None) for value in ("0x12", "WETH", WALLET + "0", "0x" + "g" * 64, "0x" + "a" * 66)],
@@ -85,6 +90,10 @@ PARAMETERS = [
     "includeUser",
     "includeMarket",
     "champagne",
+    "verified",
+    "warnings",
+    "minMarketCap",
+    "minVolume24h",
     "chainId",
     "cursor",
 ]
@@ -564,6 +573,7 @@ RECORD = {
     "starting_market_cap": None,
     "tags": {"champagne": True, "verified": False, "knownInterfaceDeployer": False, "blocked": False},
     "warnings": [],
+    "trust": {"verified": False, "reasons": []},
     "extensions": {
         "fees": None,
         "vault": None,

@@ -37,6 +37,9 @@ TOKENS = {
     "blocked": "n % 100 = 0",
     "unindexed": "n % 100 = 1",
     "verified": "n % 1000 = 7",
+    "launch_warnings": "CASE WHEN n % 200 = 8 THEN ARRAY['UNUSUAL_TICK'] ELSE '{}' END",
+    "extensions": """CASE WHEN n % 500 = 11 THEN '{"fees": {"recipients": [{"recipient": "0xPaid"}]}}'::jsonb
+        ELSE '{"fees": null, "vault": null, "airdrop": null}'::jsonb END""",
     "copy_key": "lpad(to_hex(n / 2), 64, '0')",
     "champagne": "n % 500 = 9",
     "pair": "CASE WHEN n % 100 = 9 THEN 'USDC' ELSE 'WETH' END",
@@ -128,6 +131,13 @@ OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
         ({"pairAddress": "0x" + "2" * 40}, "token_listed_newest", "token_listed_newest"),
         ({"socialInterface": "rare"}, "token_by_interface", "token_by_interface"),
         ({"champagne": "1"}, "token_champagne_newest", "token_champagne_newest"),
+        ({"verified": "1"}, "token_trusted_newest", "token_trusted_newest"),
+        ({"warnings": "any"}, "token_warned_newest", "token_warned_newest"),
+        ({"warnings": "none"}, "token_listed_newest", "token_listed_newest"),
+        ({"minMarketCap": 20_000}, "market_market_cap_", "market_market_cap_"),
+        ({"minVolume24h": 20_000}, "market_volume_24h_", "market_volume_24h_"),
+        ({"minMarketCap": 20_000, "sortBy": "market-cap"}, "market_market_cap_down", "market_market_cap_"),
+        ({"minMarketCap": 20_000, "sortBy": "market-cap", "sort": "asc"}, "market_market_cap_", "market_market_cap_"),
         ({"startDate": 1767230000}, "Index Cond: (deployed_at > ", "Index Cond: (deployed_at > "),
         ({"startDate": 1767230000, "sort": "asc"}, "Index Cond: (deployed_at > ", "Index Cond: (deployed_at > "),
     ],
@@ -138,6 +148,12 @@ def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
     assert "token_copied" in page
     assert count in total
     assert "Seq Scan" not in page + total
+
+
+def test_tokens_that_pay_a_wallet_are_read_from_an_index(rows):
+    found = Token.objects.listed().paying("0xPaid").order_by("-deployed_at", "-id")
+    (plan,) = plans(lambda: list(found[:11]))
+    assert "token_by_fee_recipient" in plan and "Seq Scan" not in plan
 
 
 @pytest.mark.parametrize(
