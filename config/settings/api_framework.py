@@ -32,6 +32,7 @@ OPERATION_TAGS = {
     "tokens.market": "tokens",
     "tokens.indexing": "tokens",
     "tokens.fees": "fees",
+    "tokens.ledger": "tokens",
     "tokens.deploying": "deploy",
     "pretokens": "users",
     "leaderboard": "leaderboard",
@@ -74,10 +75,12 @@ DESCRIPTION = {
         "config.api.openapi_schema.describe_errors",
         "config.api.openapi_schema.describe_webhooks",
     ],
-    # Enumerations are named after their field; these belong to several fields.
+    # Enumerations are named after their field; these belong to several fields, or had the name before other fields.
     "ENUM_NAME_OVERRIDES": {
         "PoolKind": ["standard", "project"],
         "FeesKind": ["static", "dynamic"],
+        "ReasonEnum": "accounts.models.DeliveryReason",
+        "UnknownTradesReason": ["no_own_trades", "history_not_read", "no_trades", "no_price"],
         "EventTypeName": "accounts.subscriptions.serializers.EVENT_NAMES",
     },
     # By default the page sends the description to a validator on the Internet.

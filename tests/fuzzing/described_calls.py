@@ -47,7 +47,8 @@ _CHECKS = [
 ]
 # No schema states which chains are installed, which texts are cursors, which are base58 of 32 bytes, and which tokens
 # are not of generation v4: only known ones are good for certain.
-_OPAQUE, _BASE58 = ("chainId", "cursor", "/api/get-claim-info"), "{32,44}"
+_OPAQUE = ("chainId", "cursor", "recipientCursor", "/api/get-claim-info")
+_BASE58 = "{32,44}"
 
 
 class Level(StrEnum):

@@ -248,7 +248,10 @@ def _known(
         "admin": people,
         "chainId": ["8453", str(CHAIN_ID)],
         "claimerAddress": people,
+        "creator": [*people, *fids],
         "cursor": pages,
+        "recipientCursor": pages[:1],
+        "/api/creators/{creator} cursor": pages[:1],
         "/api/tokens/{chainId}/{address}/trades cursor": [
             cursors.encode_cursor(cursors.Cursor(WEEK + timedelta(seconds=2), 2**21), sort_by="at"),
             *pages,

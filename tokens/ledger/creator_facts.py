@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -21,10 +21,10 @@ from tokens.chains.registry.chains import QuoteToken
 from tokens.installation import installed_registry
 from tokens.installation.installed_registry import registry
 from tokens.ledger.creators import Creator
+from tokens.ledger.launch_outcomes import TRADED_WITHIN
 from tokens.models import FeeClaim
 
 PAGE_SIZE = 20
-TRADED_WITHIN = timedelta(days=7)
 _FID = re.compile(r"[1-9][0-9]{0,18}")
 
 
@@ -36,8 +36,10 @@ class LaunchTotals:
     count: int
     first_at: datetime | None
     last_at: datetime | None
-    # Launches with a trade within TRADED_WITHIN.
+    # Launches with a trade within TRADED_WITHIN, those that left their bonding curve, and those with a warning.
     traded: int
+    graduated: int
+    warned: int
     volume_24h: float | None
 
     @property
@@ -78,9 +80,12 @@ def read_user(creator: Creator) -> dict[str, Any] | None:
 
 def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
     """Return the numbers of the creator's launches, in one query."""
-    tokens = _selection(creator).tokens().order_by("-deployed_at", "-id")
+    tokens = select_launches(creator).tokens().order_by("-deployed_at", "-id")
     facts = tokens.annotate(
-        volume=F("market__volume_24h"), traded_at=F("market__last_trade_at"), day_count=F("market__tx_count_24h")
+        volume=F("market__volume_24h"),
+        traded_at=F("market__last_trade_at"),
+        day_count=F("market__tx_count_24h"),
+        graduation=F("market__graduated_at"),
     )
     # The provider has no time of the last trade.
     is_traded = Q(traded_at__gte=now - TRADED_WITHIN) | Q(day_count__gt=0)
@@ -89,6 +94,8 @@ def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
         first=Min("deployed_at"),
         last=Max("deployed_at"),
         traded=Count("pk", filter=is_traded),
+        graduated=Count("pk", filter=Q(graduation__isnull=False)),
+        warned=Count("pk", filter=~Q(launch_warnings=[])),
         total_volume=Sum("volume"),
     )
     return LaunchTotals(
@@ -96,6 +103,8 @@ def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
         first_at=found["first"] if found["number"] <= COUNTED_LAUNCHES else None,
         last_at=found["last"],
         traded=min(found["traded"], COUNTED_LAUNCHES),
+        graduated=min(found["graduated"], COUNTED_LAUNCHES),
+        warned=min(found["warned"], COUNTED_LAUNCHES),
         volume_24h=found["total_volume"],
     )
 
@@ -107,7 +116,7 @@ def read_claims(creator: Creator) -> list[ClaimTotal]:
     """
     if not creator.address:
         return []
-    quotes = {(chain_id, address): quote for chain_id, address, quote in _quote_tokens()}
+    quotes = {(chain_id, address): quote for chain_id, address, quote in list_quote_tokens()}
     claims = FeeClaim.objects.filter(
         recipient=creator.address,
         chain_id__in={chain_id for chain_id, _ in quotes},
@@ -121,7 +130,8 @@ def read_claims(creator: Creator) -> list[ClaimTotal]:
     ]
 
 
-def _quote_tokens() -> Iterator[tuple[int, str, QuoteToken]]:
+def list_quote_tokens() -> Iterator[tuple[int, str, QuoteToken]]:
+    """Yield chain id, address in stored form, and entry of each quote token of the registry."""
     for chain in registry().chains.values():
         for quote in chain.quote_tokens.values():
             yield chain.chain_id, parse_address(quote.address, allow_mint=True), quote
@@ -134,10 +144,10 @@ def read_launches(creator: Creator, parameters: Mapping[str, str]) -> LaunchPage
     """
     list_sort = ListSort()
     cursor = parse_page_cursor(parameters, list_sort.parse_cursor)
-    page = listing.fetch_page(_selection(creator), list_sort, PageRequest(PAGE_SIZE, cursor=cursor))
+    page = listing.fetch_page(select_launches(creator), list_sort, PageRequest(PAGE_SIZE, cursor=cursor))
     return LaunchPage([record["id"] for record in page.records], page.cursor)
 
 
-def _selection(creator: Creator) -> Selection:
-    """Return the launches that the user requested, or that the wallet sent or requested."""
+def select_launches(creator: Creator) -> Selection:
+    """Return the selection of the launches that the user requested, or that the wallet sent or requested."""
     return Selection(fid=creator.fid) if creator.fid is not None else Selection(deployer=creator.address)

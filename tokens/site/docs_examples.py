@@ -20,8 +20,9 @@ _FILES = BASE_DIR / "templates" / "site" / "docs_examples"
 LANGUAGES = {"curl": ("curl", ".sh"), "python": ("Python", ".py"), "typescript": ("TypeScript", ".ts")}
 
 # What stands in the files for this installation's URL, and for its token.
-_PLACEHOLDERS = re.compile(r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|\b8453\b")
+_PLACEHOLDERS = re.compile(r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|0x0{39}3(?![0-9a-f])|\b8453\b")
 _BASE, _ADDRESS, _TX_HASH, _CHAIN_ID = "https://launchboard.example", f"0x{1:040}", f"0x{2:064}", "8453"
+_CREATOR = f"0x{3:040}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,13 @@ _TASKS = {
         gettext_lazy("Read trades and candles"),
         gettext_lazy("Trades come newest first, candles oldest first. Prices are in USD where a source has one."),
     ),
+    "creator": (
+        gettext_lazy("Read a creator's ledger"),
+        gettext_lazy(
+            "Launches of a wallet or FID, what became of them, and the fees of their recipients. An unknown value is"
+            " null with a reason."
+        ),
+    ),
     "events": (
         gettext_lazy("Catch up with events"),
         gettext_lazy("Every change is an event with a rising id. Go on from the last id that you have."),
@@ -89,6 +97,7 @@ def build_tasks() -> list[Task]:
     values = {_BASE: settings.SITE_URL}
     if token is not None:
         values |= {_ADDRESS: token.contract_address, _TX_HASH: token.tx_hash, _CHAIN_ID: str(token.chain_id)}
+        values[_CREATOR] = token.msg_sender or _CREATOR
     return [
         Task(slug, str(title), str(text), tuple(_build_example(slug, language, values) for language in LANGUAGES))
         for slug, (title, text) in _TASKS.items()
@@ -98,7 +107,7 @@ def build_tasks() -> list[Task]:
 def _example_token() -> Token | None:
     """Return the newest listed token with stored trades among the newest _CANDIDATES; the newest one without any."""
     newest = Token.objects.listed().order_by("-deployed_at", "-id").values("pk")[:_CANDIDATES]
-    tokens = Token.objects.filter(pk__in=newest).only("chain_id", "contract_address", "tx_hash")
+    tokens = Token.objects.filter(pk__in=newest).only("chain_id", "contract_address", "tx_hash", "msg_sender")
     return tokens.order_by(IsNull(F("market__last_trade_at"), True), "-deployed_at", "-id").first()
 
 

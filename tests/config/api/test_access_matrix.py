@@ -134,6 +134,7 @@ ENDPOINTS = {
     "GET /api/tokens/deploy/status/{requestKey}": Endpoint(DEPLOY, status=404, missing="Deployment not found"),
     "GET /api/get-uncollected-fees/{address}": Endpoint(READ),
     "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
+    "GET /api/creators/{creator}": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/trades": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/candles": Endpoint(PUBLIC),

@@ -16,7 +16,7 @@ MINT = "So11111111111111111111111111111111111111112"
 SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0X" + "AB" * 32]
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
 # Opaque, and refused by rules of its own; and what is not found where it has another form.
-UNBOUNDED = {"cursor", "requestKey"}
+UNBOUNDED = {"cursor", "recipientCursor", "requestKey"}
 # Rules that a schema can't express: the existing chains, and the kind of address that another parameter requires.
 RULES_OF_CONTENT = (
     "must be a chain of this service",

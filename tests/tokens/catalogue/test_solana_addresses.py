@@ -64,6 +64,7 @@ TAKEN = [
     Place("/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", "feeRecipient", CREATOR),
     Place("/api/get-uncollected-fees/{address}", "address", MINT),
     Place("/api/get-uncollected-fees/{address}", "recipient", CREATOR),
+    Place("/api/creators/{creator}", "creator", CREATOR),
     Place("/api/tokens/{chainId}/{address}", "address", MINT),
     Place("/api/tokens/{chainId}/{address}/trades", "address", MINT),
     Place("/api/tokens/{chainId}/{address}/candles", "address", MINT),
@@ -76,7 +77,7 @@ OF_EVM_ONLY = [
     Place("/api/airdrops/claim", "claimerAddress", CREATOR),
 ]
 # Of which the response has no record.
-_OTHERS = ("is-blocked", "-fees", "/trades", "/candles")
+_OTHERS = ("is-blocked", "-fees", "/creators", "/trades", "/candles")
 FINDING = [place for place in TAKEN if not any(part in place.path for part in _OTHERS)]
 WITH_CHAIN = [
     place for place in TAKEN if place.path in (*LISTS, "/api/get-token-by-address", "/api/tokens/fetch-by-admin")

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import FeeClaimFactory, SocialProfileFactory, SolanaTokenFactory, TokenFactory
-from tokens.models import Market
 from tokens.ledger import creator_facts
+from tokens.models import Market
 
 pytestmark = pytest.mark.django_db
 

@@ -19,12 +19,12 @@ from tests.html_pages import HOSTILE, read_page
 from tests.processes.example_code import compile_typescript, read_examples, run_example, running
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
-from tests.tokens.market.stored_trades import make_trade, make_traded_token, make_weeks
+from tests.tokens.market.stored_trades import TRADER, make_trade, make_traded_token, make_weeks
 from tokens.models import Market
 
 URL = "/docs"
 LANGUAGES = ("curl", "python", "typescript")
-TASKS = ("newest", "search", "token", "trades", "events", "stream", "index", "webhook")
+TASKS = ("newest", "search", "token", "trades", "creator", "events", "stream", "index", "webhook")
 
 
 @pytest.mark.django_db
@@ -40,6 +40,8 @@ def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(cl
             assert "https://launch.example.org/api/" in code
         if task in ("token", "trades"):
             assert f"https://launch.example.org/api/tokens/1/{token.contract_address}" in code
+        if task == "creator":
+            assert f"https://launch.example.org/api/creators/{token.msg_sender}" in code
         if task == "index":
             assert token.tx_hash in code
     assert {"/api/docs", "/api/openapi.json", "#example-stream"} <= set(read_page(client.get(URL)).addresses)
@@ -106,7 +108,11 @@ def examples(live_server: LiveServer, client: Any, settings: Any) -> dict[tuple[
     """Return the examples of a running service with a traded token."""
     settings.SITE_URL = live_server.url
     make_weeks(1)
-    make_trade(make_traded_token(name="Cat of cats", symbol="CATTY"))
+    recipients = [{"admin": TRADER, "recipient": TRADER, "bps": 10_000, "token": "Both"}]
+    extensions = dict.fromkeys(["vault", "airdrop", "devBuy", "sniperTax", "positions"])
+    extensions["fees"] = {"type": "static", "recipients": recipients}
+    token = make_traded_token(name="Cat of cats", symbol="CATTY", known_interface_deployer=True, extensions=extensions)
+    make_trade(token)
     return read_examples(client.get(URL).text)
 
 
@@ -116,6 +122,9 @@ def test_examples_of_reading_run(language, examples, tmp_path):
         return run_example(language, examples[task, language], tmp_path)
 
     assert "CATTY" in run("newest") and "CATTY" in run("search") and "CATTY" in run("token")
+    assert "DEPLOYER_KNOWN" in run("token")
+    creator = run("creator")
+    assert "CATTY" in creator and "history_not_read" in creator
     assert "buy" in run("trades") or "sell" in run("trades")
 
 

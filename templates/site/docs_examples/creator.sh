@@ -1,0 +1,1 @@
+curl -s 'https://launchboard.example/api/creators/0x0000000000000000000000000000000000000003?limit=5&days=30'

@@ -1,0 +1,208 @@
+"""The ledger of a creator: pages of launches, and of tokens that pay fees to the wallet, each with outcome and fees."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from config.cursors import Cursor, LegacyCursor
+from config.timestamps import format_timestamp
+from tokens.catalogue import listing
+from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
+from tokens.catalogue.records import Extras, Record
+from tokens.catalogue.selections import Selection
+from tokens.ledger.creator_facts import list_quote_tokens, read_totals, read_user, select_launches
+from tokens.ledger.creators import Creator
+from tokens.ledger.fee_claims import FeeAccount, read_account_claims
+from tokens.ledger.fee_ledger import TOO_MANY_EVENTS, KnownAmounts, PayeeFees, read_token_fees
+from tokens.ledger.launch_outcomes import LaunchOutcome, read_outcomes
+from tokens.ledger.waiting_fees import WaitingReport, read_waiting
+from tokens.models import Token
+
+_SORT = ListSort()
+_WITH_MARKET = Extras(market=True)
+_COLUMNS = (
+    *("chain_id", "contract_address", "symbol", "decimals", "supply", "pair", "paired_token", "generation"),
+    *("position_id", "locker_address", "pool_address", "block_number", "deployed_at", "extensions"),
+    *("launch__facts", "market__market_cap", "market__volume_24h", "market__tx_count_24h", "market__last_trade_at"),
+    *("market__graduated_at", "market__curve_progress"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerRequest:
+    """Pages, days and chain reads of a ledger."""
+
+    limit: int
+    # Days of amounts by day, up to today in UTC.
+    days: int
+    includes_waiting: bool
+    # The last row of the page before; None is the first page.
+    launch_cursor: Cursor | LegacyCursor | None
+    recipient_cursor: Cursor | LegacyCursor | None
+
+
+def parse_ledger_cursor(text: str | None) -> Cursor | LegacyCursor | None:
+    """Return the position before a page of either list. Raises CursorError."""
+    return _SORT.parse_cursor(text)
+
+
+def read_ledger(creator: Creator, wanted: LedgerRequest, now: datetime) -> dict[str, Any]:
+    """Return the ledger as JSON values; at most 20 queries, and few shared reads of nodes if these are wanted."""
+    launches = _read_page(select_launches(creator), wanted.limit, wanted.launch_cursor)
+    # A user has no list of all wallets.
+    received = TokenPage([], None)
+    if creator.address:
+        received = _read_page(Selection(fee_recipient=creator.address), wanted.limit, wanted.recipient_cursor)
+    first_day = (now - timedelta(days=wanted.days - 1)).date()
+    reader = _EntryReader(launches, received, is_waiting_requested=wanted.includes_waiting, now=now)
+    return {
+        "creator": _describe_creator(creator),
+        "totals": _describe_totals(creator, now),
+        "claimed": _describe_claims(creator, first_day),
+        "launches": reader.entries(launches, recipient="", first_day=first_day),
+        "cursor": launches.cursor,
+        "recipientOf": reader.entries(received, recipient=creator.address, first_day=first_day),
+        "recipientCursor": received.cursor,
+    }
+
+
+def _read_page(selection: Selection, limit: int, cursor: Cursor | LegacyCursor | None) -> TokenPage:
+    return listing.fetch_page(selection, _SORT, PageRequest(limit, cursor=cursor), _WITH_MARKET)
+
+
+class _EntryReader:
+    """What both lists show of their tokens besides the records, read once for all of them."""
+
+    def __init__(self, *pages: TokenPage, is_waiting_requested: bool, now: datetime) -> None:
+        ids = {record["id"] for page in pages for record in page.records}
+        tokens = Token.objects.filter(pk__in=ids).select_related("launch", "market").only(*_COLUMNS)
+        self._tokens: Mapping[int, Token] = {token.pk: token for token in tokens} if ids else {}
+        # In the order of the lists, so that the first ones are read from the chain.
+        ordered = [self._tokens[pk] for page in pages for pk in _ids(page) if pk in self._tokens]
+        unique = list(dict.fromkeys(ordered))
+        self._outcomes: Mapping[int, LaunchOutcome] = read_outcomes(unique, now) if unique else {}
+        self._waiting: Mapping[int, WaitingReport] = read_waiting(unique, is_requested=is_waiting_requested)
+        self._fees: Mapping[int, list[PayeeFees]] = read_token_fees(unique) if unique else {}
+
+    def entries(self, page: TokenPage, *, recipient: str, first_day: date) -> list[dict[str, Any]]:
+        """Return the entries of a page; with a recipient only its fees."""
+        return [
+            {
+                "token": record,
+                "outcome": _describe_outcome(self._outcomes[record["id"]]),
+                "fees": [
+                    _describe_fees(fees, self._waiting[record["id"]], first_day)
+                    for fees in self._fees[record["id"]]
+                    if recipient in ("", fees.payee.recipient)
+                ],
+            }
+            for record in _known(page.records, self._tokens)
+        ]
+
+
+def _ids(page: TokenPage) -> Iterable[int]:
+    return (record["id"] for record in page.records)
+
+
+def _known(records: Iterable[Record], tokens: Mapping[int, Token]) -> Iterable[Record]:
+    # A token may be hidden between two queries, but no row is deleted.
+    return (record for record in records if record["id"] in tokens)
+
+
+def _describe_creator(creator: Creator) -> dict[str, Any]:
+    return {
+        "key": creator.key,
+        "fid": creator.fid,
+        "address": creator.address or None,
+        "user": read_user(creator),
+    }
+
+
+def _describe_totals(creator: Creator, now: datetime) -> dict[str, Any]:
+    totals = read_totals(creator, now)
+    return {
+        "launches": totals.count,
+        "isComplete": totals.is_complete,
+        "firstLaunchAt": totals.first_at,
+        "lastLaunchAt": totals.last_at,
+        "stillTraded": totals.traded,
+        "graduated": totals.graduated,
+        "withWarnings": totals.warned,
+        "volume24h": totals.volume_24h,
+    }
+
+
+def _describe_claims(creator: Creator, first_day: date) -> list[dict[str, Any]]:
+    """Return the wallet's claims in the currencies that launches are usually paired with; one query."""
+    if not creator.address:
+        return []
+    quotes = {FeeAccount(chain_id, creator.address, address): quote for chain_id, address, quote in list_quote_tokens()}
+    return [
+        {
+            "chainId": account.chain_id,
+            "currency": account.currency,
+            "symbol": quotes[account].symbol,
+            "decimals": quotes[account].decimals,
+            "claimed": _amount(KnownAmounts(amounts=claims, reason=TOO_MANY_EVENTS if claims.is_cut else "")),
+            "days": [
+                {"day": day.isoformat(), "claimed": _digits(claims.on(day))}
+                for day in sorted(claims.since(first_day), reverse=True)
+            ],
+        }
+        for account, claims in read_account_claims(quotes).items()
+        if claims.days
+    ]
+
+
+def _describe_outcome(outcome: LaunchOutcome) -> dict[str, Any]:
+    return {
+        "ageSeconds": int(outcome.age.total_seconds()),
+        "graduated": outcome.is_graduated,
+        "graduatedReason": outcome.graduation_reason or None,
+        "graduatedAt": outcome.graduated_at and format_timestamp(outcome.graduated_at),
+        "curveProgress": outcome.curve_progress,
+        "marketCap": outcome.market_cap,
+        "peakMarketCap": outcome.peak_market_cap,
+        "peakMarketCapReason": outcome.peak_reason or None,
+        "volume24h": outcome.volume_24h,
+        "volume": outcome.volume,
+        "volumeReason": outcome.volume_reason or None,
+        "lastTradeAt": outcome.last_trade_at and format_timestamp(outcome.last_trade_at),
+        "stillTraded": outcome.is_still_traded,
+    }
+
+
+def _describe_fees(fees: PayeeFees, report: WaitingReport, first_day: date) -> dict[str, Any]:
+    waiting = report.of(fees.payee)
+    known = [each for each in (fees.earned, fees.claimed) if each.has_days]
+    return {
+        "recipient": fees.payee.recipient,
+        "currency": fees.payee.currency,
+        "symbol": fees.symbol or None,
+        "decimals": fees.decimals,
+        "earned": _amount(fees.earned),
+        "claimed": _amount(fees.claimed),
+        "waiting": {
+            "harvested": _digits(waiting.harvested),
+            "pending": _digits(waiting.pending),
+            "blockNumber": waiting.block_number,
+            "reason": waiting.reason or None,
+        },
+        "days": [
+            {
+                "day": day.isoformat(),
+                "earned": _digits(fees.earned.on(day)),
+                "claimed": _digits(fees.claimed.on(day)),
+            }
+            for day in sorted({day for each in known for day in each.amounts.since(first_day)}, reverse=True)
+        ],
+    }
+
+
+def _amount(known: KnownAmounts) -> dict[str, Any]:
+    return {"amount": _digits(known.total), "reason": known.reason or None}
+
+
+def _digits(amount: int | None) -> str | None:
+    return None if amount is None else str(amount)

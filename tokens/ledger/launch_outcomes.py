@@ -1,0 +1,117 @@
+"""What became of launches: graduation, market cap now and at its peak, volume, and whether they are still traded."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from django.db.models import Count, Max, Sum
+
+from tokens.following.coverage import covers_trades
+from tokens.installation.installed_registry import registry
+from tokens.installation.market_sources import has_own_trades
+from tokens.ledger.event_history import HISTORY_NOT_READ, first_blocks
+from tokens.models import Candle, Token
+from tokens.models.candle import DAY
+
+# A launch with a trade within this time is still traded.
+TRADED_WITHIN = timedelta(days=7)
+
+# Reasons of unknown facts.
+NO_CURVE = "no_curve"
+CURVE_UNKNOWN = "curve_unknown"
+NO_OWN_TRADES = "no_own_trades"
+NO_TRADES = "no_trades"
+NO_PRICE = "no_price"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaunchOutcome:
+    """Facts about a launch at a moment; an unknown one is None, for the reason beside it."""
+
+    age: timedelta
+    is_graduated: bool | None
+    graduation_reason: str
+    graduated_at: datetime | None
+    curve_progress: float | None
+    market_cap: float | None
+    # The day's highest price times the supply, over all days with trades.
+    peak_market_cap: float | None
+    peak_reason: str
+    volume_24h: float | None
+    volume: float | None
+    volume_reason: str
+    last_trade_at: datetime | None
+    is_still_traded: bool
+
+
+class _Peak(NamedTuple):
+    """The highest price and the volume in USD of all days, and the number of days that have a trade without a price."""
+
+    highest: float | None
+    volume: Decimal
+    unpriced: int
+
+
+def read_outcomes(tokens: Collection[Token], now: datetime) -> dict[int, LaunchOutcome]:
+    """Return token id -> what became of the launch, in four queries. Requires `market`."""
+    since = first_blocks({token.chain_id for token in tokens}, covers_trades)
+    days = Candle.objects.filter(token__in=[token.pk for token in tokens], seconds=DAY).values_list("token_id")
+    # A day's candle has prices in USD only where each of its trades has one.
+    sums = days.annotate(highest=Max("high_usd"), volume=Sum("volume_usd"), unpriced=Count("at") - Count("high_usd"))
+    peaks = {token_id: _Peak(*row) for token_id, *row in sums}
+    return {token.pk: _outcome(token, peaks.get(token.pk), since.get(token.chain_id), now) for token in tokens}
+
+
+def _outcome(token: Token, peak: _Peak | None, since: int | None, now: datetime) -> LaunchOutcome:
+    market = token.market
+    reason = _trades_reason(token, peak, since)
+    is_graduated, graduation_reason = _graduation(token)
+    is_recent = market.last_trade_at is not None and market.last_trade_at >= now - TRADED_WITHIN
+    known = None if reason else peak
+    highest = _highest_market_cap(token, known)
+    return LaunchOutcome(
+        age=now - token.deployed_at,
+        is_graduated=is_graduated,
+        graduation_reason=graduation_reason,
+        graduated_at=market.graduated_at,
+        curve_progress=None if market.curve_progress is None else float(market.curve_progress),
+        market_cap=market.market_cap,
+        peak_market_cap=highest,
+        peak_reason="" if highest is not None else reason or NO_PRICE,
+        volume_24h=market.volume_24h,
+        volume=float(known.volume) if known else None,
+        volume_reason=reason,
+        last_trade_at=market.last_trade_at,
+        # The provider reports no time of the last trade, and counts those of a day.
+        is_still_traded=is_recent or bool(market.tx_count_24h),
+    )
+
+
+def _highest_market_cap(token: Token, peak: _Peak | None) -> float | None:
+    """Return the highest market cap in USD; None where the price or the supply is unknown."""
+    if peak is None or peak.highest is None or token.supply is None:
+        return None
+    return peak.highest * float(token.supply.scaleb(-token.decimals))
+
+
+def _trades_reason(token: Token, peak: _Peak | None, since: int | None) -> str:
+    """Return why facts of all trades are unknown; empty if they are known."""
+    if not has_own_trades(token.chain_id):
+        return NO_OWN_TRADES
+    if since is None or since > token.block_number:
+        return HISTORY_NOT_READ
+    if peak is None:
+        return NO_TRADES
+    return NO_PRICE if peak.unpriced else ""
+
+
+def _graduation(token: Token) -> tuple[bool | None, str]:
+    """Return whether the token has left its bonding curve, or why that is unknown."""
+    chain = registry().chains.get(token.chain_id)
+    if chain is None or not chain.is_solana:
+        return None, NO_CURVE
+    if token.market.graduated_at is not None or token.market.curve_progress == 100:
+        return True, ""
+    return (None, CURVE_UNKNOWN) if token.market.curve_progress is None else (False, "")

@@ -1,0 +1,66 @@
+"""Endpoints of creators."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+
+from config.api.rendering import json_response
+from config.api.replica_reads import from_replica
+from config.api.response_headers import public_cache_control
+from config.api.views import QueryView
+from config.cursors import CursorError
+from tokens.ledger.creator_facts import parse_creator
+from tokens.ledger.creator_ledger import LedgerRequest, parse_ledger_cursor, read_ledger
+from tokens.ledger.serializers import (
+    CREATOR_ANSWER,
+    CREATOR_SHAPE,
+    CreatorQuery,
+)
+
+_RULE = "must be an address, or a FID: a whole number from 1 without leading zeros"
+_IN_PATH = OpenApiParameter(
+    "creator",
+    CREATOR_SHAPE,
+    OpenApiParameter.PATH,
+    description="Address of a wallet, which sent or requested launches, or FID of the user that requested them.",
+)
+
+
+class CreatorView(QueryView):
+    """Ledger of a creator."""
+
+    query_serializer = CreatorQuery
+    # With waiting fees a response costs up to 20 node requests, which all callers share.
+    cache_control = public_cache_control(15)
+
+    @extend_schema(operation_id="getCreator", parameters=[_IN_PATH], responses={200: CREATOR_ANSWER})
+    @from_replica
+    def get(self, request: Request, creator: str) -> HttpResponse:
+        """Return a creator's launches with what became of them, and the fees of their recipients.
+
+        A wallet's ledger also has the tokens of any creator that pay fees to it. Unknown values are null with a reason.
+        A creator without launches has an empty ledger.
+        """
+        try:
+            found = parse_creator(creator)
+        except ValueError as error:
+            raise ValidationError({"creator": [_RULE]}) from error
+        wanted = LedgerRequest(
+            limit=self.query["limit"],
+            days=self.query["days"],
+            includes_waiting=self.query["includeWaiting"],
+            launch_cursor=self._cursor("cursor"),
+            recipient_cursor=self._cursor("recipientCursor"),
+        )
+        return json_response({"data": read_ledger(found, wanted, timezone.now())}, headers={})
+
+    def _cursor(self, name: str) -> Any:
+        """Return the position of a cursor. Raises ValidationError (400)."""
+        try:
+            return parse_ledger_cursor(self.query.get(name))
+        except CursorError as error:
+            raise ValidationError({name: [str(error)]}) from error
