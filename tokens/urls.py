@@ -19,7 +19,7 @@ from tokens.catalogue.views import (
 from tokens.deploying.views import AirdropClaimView, DeployStatusView, DeployV4View, DeployView
 from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
 from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
-from tokens.ledger.views import CreatorView
+from tokens.ledger.views import CreatorSearchView, CreatorView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import TrendingView
 
@@ -48,6 +48,7 @@ urlpatterns = [
     endpoint("tokens/save-deployed-token/from-ui", SaveDeployedTokenView.as_view(), name="save-deployed-token"),
     endpoint("get-uncollected-fees/<str:address>", UncollectedFeesView.as_view(), name="uncollected-fees"),
     endpoint("creators/<str:creator>", CreatorView.as_view(), name="creator"),
+    endpoint("search-creator", CreatorSearchView.as_view(), name="search-creator"),
     endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
     # After all paths that begin alike.
     endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
-from django.db.models import Q
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce, Collate, Lower, NullIf
 from django.utils import timezone
 
 from config.queue import Leased, LeasedQuerySet
@@ -18,6 +19,13 @@ INSERT INTO accounts_socialprofile (fid, username, display_name, pfp_url, bio, v
 SELECT fid, '', '', '', '', '{}', %s FROM unnest(%s::bigint[]) AS fid
 ON CONFLICT DO NOTHING
 """
+
+
+# The name of a user on all pages, for comparison: the user name, or else the display name. "C" is the sequence in which
+# an index finds the beginning of a text.
+NAME_KEY = Collate(
+    Lower(Coalesce(NullIf(F("username"), Value("")), F("display_name")), output_field=models.TextField()), "C"
+)
 
 
 def _no_addresses() -> list[str]:
@@ -75,6 +83,8 @@ class SocialProfile(Leased):
             # Claims of due rows.
             models.Index(fields=["due_at"], name="social_profile_new_due", condition=Q(fetched_at__isnull=True)),
             models.Index(fields=["due_at"], name="social_profile_known_due", condition=Q(fetched_at__isnull=False)),
+            # GET /api/search-creator.
+            models.Index(NAME_KEY, F("fid"), name="social_profile_by_name"),
         ]
 
     def __str__(self) -> str:

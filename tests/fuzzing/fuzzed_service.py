@@ -252,6 +252,8 @@ def _known(
         "cursor": pages,
         "recipientCursor": pages[:1],
         "/api/creators/{creator} cursor": pages[:1],
+        "/api/search-creator cursor": [cursors.encode_cursor(cursors.Cursor(None, FID), sort_by="name")],
+        "/api/search-creator q": ["user", str(FID), *people[:3]],
         "/api/tokens/{chainId}/{address}/trades cursor": [
             cursors.encode_cursor(cursors.Cursor(WEEK + timedelta(seconds=2), 2**21), sort_by="at"),
             *pages,

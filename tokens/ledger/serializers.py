@@ -7,9 +7,10 @@ from rest_framework import serializers
 
 from accounts.models.profiles import MAX_FID
 from config.api.fields import FlagField, WholeNumberField
-from tokens.catalogue.list_parameters import PageQuery
+from tokens.catalogue.list_parameters import PageQuery, TextField
 from tokens.catalogue.serializers import NullableNumber, NullableText, RelatedUserSerializer, TokenRecordSerializer
 from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
+from tokens.ledger.creator_search import MAX_QUERY_LENGTH
 from tokens.ledger.event_history import EVENTS_READ, HISTORY_NOT_READ
 from tokens.ledger.fee_claims import CLAIMS_READ
 from tokens.ledger.fee_ledger import POOLED_CURRENCY, TOO_MANY_EVENTS
@@ -54,6 +55,17 @@ class CreatorQuery(PageQuery):
         default=False,
         help_text=f"Read the fees that wait for a claim from the chain, of the first {TOKENS_READ} tokens.",
     )
+
+
+class CreatorSearchQuery(PageQuery):
+    """Text and page of a search of creators."""
+
+    q = TextField(
+        longest=MAX_QUERY_LENGTH,
+        help_text="Beginning of a user name in any case (of a display name, if there is no user name), a whole address"
+        " or a FID.",
+    )
+    limit = WholeNumberField(min_value=1, max_value=50, default=10)
 
 
 class LedgerCreatorSerializer(serializers.Serializer[Any]):
@@ -208,4 +220,17 @@ class CreatorLedgerSerializer(serializers.Serializer[Any]):
     recipientCursor = serializers.CharField(allow_null=True, help_text="Of recipientOf; null on the last page.")
 
 
+class FoundCreatorSerializer(LedgerCreatorSerializer):
+    """A creator with listed launches."""
+
+    launches = serializers.IntegerField(help_text="Listed launches; 1,001 stands for more than 1,000.")
+
+
+CREATOR_SEARCH_ANSWER = inline_serializer(
+    "CreatorSearchAnswer",
+    {
+        "data": FoundCreatorSerializer(many=True, help_text="May have fewer entries than `limit`."),
+        "cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
+    },
+)
 CREATOR_ANSWER = inline_serializer("CreatorAnswer", {"data": CreatorLedgerSerializer()})

@@ -15,10 +15,13 @@ from config.api.views import QueryView
 from config.cursors import CursorError
 from tokens.ledger.creator_facts import parse_creator
 from tokens.ledger.creator_ledger import LedgerRequest, parse_ledger_cursor, read_ledger
+from tokens.ledger.creator_search import parse_name_cursor, search_creators
 from tokens.ledger.serializers import (
     CREATOR_ANSWER,
+    CREATOR_SEARCH_ANSWER,
     CREATOR_SHAPE,
     CreatorQuery,
+    CreatorSearchQuery,
 )
 
 _RULE = "must be an address, or a FID: a whole number from 1 without leading zeros"
@@ -64,3 +67,21 @@ class CreatorView(QueryView):
             return parse_ledger_cursor(self.query.get(name))
         except CursorError as error:
             raise ValidationError({name: [str(error)]}) from error
+
+
+class CreatorSearchView(QueryView):
+    """Search of creators."""
+
+    query_serializer = CreatorSearchQuery
+    cache_control = public_cache_control(15)
+
+    @extend_schema(operation_id="searchCreator", responses={200: CREATOR_SEARCH_ANSWER})
+    @from_replica
+    def get(self, request: Request) -> HttpResponse:
+        """Search creators by name, address or FID: those with listed launches, by name."""
+        try:
+            after_fid = parse_name_cursor(self.query.get("cursor"))
+            page = search_creators(self.query["q"], limit=self.query["limit"], after_fid=after_fid)
+        except CursorError as error:
+            raise ValidationError({"cursor": [str(error)]}) from error
+        return json_response({"data": page.creators, "cursor": page.cursor}, headers={})

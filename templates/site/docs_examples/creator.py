@@ -9,3 +9,8 @@ for launch in ledger["launches"]:
     print(launch["token"]["symbol"], launch["outcome"]["marketCap"], launch["outcome"]["peakMarketCap"])
     for fees in launch["fees"]:
         print(fees["recipient"], fees["symbol"], fees["earned"]["amount"] or fees["earned"]["reason"])
+
+found = requests.get("https://launchboard.example/api/search-creator", params={"q": "alice"}, timeout=30)
+found.raise_for_status()
+for creator in found.json()["data"]:
+    print(creator["key"], creator["launches"])

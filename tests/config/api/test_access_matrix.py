@@ -135,6 +135,7 @@ ENDPOINTS = {
     "GET /api/get-uncollected-fees/{address}": Endpoint(READ),
     "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
     "GET /api/creators/{creator}": Endpoint(PUBLIC),
+    "GET /api/search-creator": Endpoint(PUBLIC, "?limit=nonsense"),
     "GET /api/tokens/{chainId}/{address}": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/trades": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/candles": Endpoint(PUBLIC),

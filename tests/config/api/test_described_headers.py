@@ -45,6 +45,7 @@ LOOKUPS = {
     "/api/tokens/fetch-deployed-by-fid": {"fid": 1},
     "/api/tokens/fetch-deployed-by-address": {"address": WALLET},
     "/api/tokens/fetch-by-pool-address": {"poolAddress": WALLET},
+    "/api/search-creator": {"q": "a"},
     "/api/airdrops/claim": {"tokenAddress": WALLET, "claimerAddress": WALLET},
     LIST: {},
     SEARCH: {},
