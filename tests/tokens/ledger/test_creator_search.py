@@ -1,9 +1,11 @@
 """GET /api/search-creator: creators by the beginning of a name, by a whole address or by a FID."""
 
 import pytest
+from django.db import connection
 
 from tests.config.api.test_described_answers import check, close_objects
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
+from tests.rows.many_tokens import multiply, plans
 from tests.rows.token_lists import cursor_of
 from tokens.ledger import creator_search
 
@@ -139,6 +141,17 @@ def test_any_number_of_creators_costs_the_same_queries(fetch, django_assert_num_
         cursor = fetch("user", limit=2).json()["cursor"]
     with django_assert_num_queries(4):
         fetch("user", limit=2, cursor=cursor)
+
+
+@pytest.mark.parametrize("place", [{}, {"cursor": cursor_of({"id": None, "k": 77, "s": "name"})}])
+def test_names_are_read_from_their_index(fetch, place):
+    profile = SocialProfileFactory(fid=10**6)
+    multiply(profile, {"fid": "n", "username": "'user' || n % 1000"})
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE accounts_socialprofile")
+    *_, named = plans(lambda: fetch("user", **place), "accounts_socialprofile")[: 1 + len(place)]
+    assert "Index Scan using social_profile_by_name" in named
+    assert "Seq Scan on accounts_socialprofile" not in named and "Sort" not in named
 
 
 def test_it_is_as_described(client, fetch):
