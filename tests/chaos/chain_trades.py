@@ -59,6 +59,9 @@ class ChainTrade:
     quote_usd: Decimal | None
     # USD, in millionths rounded half up.
     value_usd: Fraction | None
+    # Index of the transaction in its block, and parts per million.
+    tx_index: int
+    fee: int
 
     @property
     def price_usd(self) -> float | None:
@@ -112,7 +115,7 @@ class TradeReader:
             if pool and args["liquidityDelta"]:
                 ticks = {"tick_lower": args["tickLower"], "tick_upper": args["tickUpper"]}
                 at = self._block_of(event["blockNumber"])["timestamp"]
-                row = ticks | {"liquidity": args["liquidityDelta"], "at": at}
+                row = ticks | {"liquidity": args["liquidityDelta"], "at": at, "tx_index": event["transactionIndex"]}
                 self._found.liquidity[pool.token, _position(event)] = row
         return self._found
 
@@ -147,6 +150,8 @@ class TradeReader:
             price=price,
             quote_usd=quote_usd,
             value_usd=None if quote_usd is None else _value(abs(quote), pool.quote_decimals, quote_usd),
+            tx_index=event["transactionIndex"],
+            fee=args["fee"],
         )
         self._last[pool.token] = price
         self._found.trades.append(trade)

@@ -110,7 +110,8 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
 
 def _trade(trade: ChainTrade, known: set[Any]) -> Row:
     names = (
-        "at", "tx_hash", "is_buy", "is_conversion", "amount_token", "amount_quote", "price", "quote_usd",
+        "at", "tx_hash", "is_buy", "is_conversion", "amount_token", "amount_quote", "price", "quote_usd", "tx_index",
+        "fee",
     )  # fmt: skip
     trader = trade.trader if (trade.token, trade.position) in known else None
     return {name: getattr(trade, name) for name in names} | {"trader": trader}

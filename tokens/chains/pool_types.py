@@ -36,6 +36,11 @@ class Swap(NamedTuple):
     sender: str
     # The sender of the transaction; None where only logs were read.
     trader: str | None
+    # The transaction's index in the block; on Solana part of `log_index`.
+    tx_index: int | None = None
+    # What liquidity providers got of the amount that was paid in, in parts per million. None of v3's pools, where it is
+    # the pool's own, and on Solana.
+    fee: int | None = None
 
 
 class LiquidityChange(NamedTuple):
@@ -49,6 +54,8 @@ class LiquidityChange(NamedTuple):
     tick_lower: int
     tick_upper: int
     liquidity: int
+    trader: str | None = None
+    tx_index: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

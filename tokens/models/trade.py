@@ -60,6 +60,11 @@ class PoolTrade(models.Model):
     price = ExactNumericField()
     # USD for a whole unit of the quote token at this trade, to 15 significant digits; None where no source has it.
     quote_usd = ExactNumericField(null=True)
+    # The transaction's index in its block; None on Solana, and of trades that were stored before version 0.3.0.
+    tx_index = models.IntegerField(null=True)
+    # The share of the amount paid in that liquidity providers got, in parts per million, as v4's event has it. None of
+    # v3's pools, where it is the launch's, and where `tx_index` is None.
+    fee = models.IntegerField(null=True)
 
     class Meta:
         db_table = "tokens_trade"
@@ -96,6 +101,10 @@ class PoolLiquidityChange(models.Model):
     tick_lower = models.IntegerField()
     tick_upper = models.IntegerField()
     liquidity = models.DecimalField(max_digits=78, decimal_places=0)
+    # As in `PoolTrade`; the first two are None of changes that were stored before version 0.3.0.
+    tx_hash = models.BinaryField(null=True)
+    tx_index = models.IntegerField(null=True)
+    trader = models.BinaryField(null=True)
 
     class Meta:
         indexes = [

@@ -16,7 +16,7 @@ from tokens.models.candle import DAY
 from tokens.trades.candles import merge_candles, rebuild_touched
 from tokens.trades.pool_tokens import PoolToken
 from tokens.trades.retention import TRADE_TABLES, minutes_from, trades_from
-from tokens.trades.trade_rows import TradeRow
+from tokens.trades.trade_rows import TradeRow, address_bytes, transaction_bytes
 
 _WEEK = timedelta(weeks=1)
 _STAGED_TRADE = {
@@ -33,29 +33,34 @@ _STAGED_TRADE = {
     "price": "numeric",
     "quote_usd": "numeric",
     "value_usd": "numeric",
+    "tx_index": "integer",
+    "fee": "integer",
 }
 
 # OFFSET 0 has each token looked up in the index, once for all of its trades. ON CONFLICT would look up each trade, and
-# take twice as long as the insertion. A stored trade is altered by a trader or a rate that it does not have.
+# take twice as long as the insertion. A stored trade is altered by a trader, a rate or an index that it does not have.
 _DROP_STORED = """
 WITH stored AS (
-    SELECT token_id, at, position, trader, quote_usd FROM (SELECT DISTINCT token_id FROM staged_trade) AS staged
+    SELECT token_id, at, position, trader, quote_usd, tx_index
+    FROM (SELECT DISTINCT token_id FROM staged_trade) AS staged
     CROSS JOIN LATERAL (
-        SELECT at, position, trader, quote_usd FROM tokens_trade AS trade
+        SELECT at, position, trader, quote_usd, tx_index FROM tokens_trade AS trade
         WHERE trade.token_id = staged.token_id AND at BETWEEN %(first_at)s AND %(last_at)s OFFSET 0
     ) AS trade
 )
 DELETE FROM staged_trade AS staged USING stored
 WHERE staged.token_id = stored.token_id AND staged.position = stored.position AND to_timestamp(staged.at) = stored.at
 RETURNING staged.token_id, staged.position, (stored.trader IS NULL AND staged.trader IS NOT NULL)
+    OR (stored.tx_index IS NULL AND staged.tx_index IS NOT NULL)
     OR (staged.quote_usd IS NOT NULL AND staged.quote_usd IS DISTINCT FROM stored.quote_usd)
 """
 _INSERT_TRADES = """
 INSERT INTO tokens_trade (
-    token_id, at, position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price, quote_usd
+    token_id, at, position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price, quote_usd,
+    tx_index, fee
 )
 SELECT token_id, to_timestamp(at), position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price,
-    quote_usd
+    quote_usd, tx_index, fee
 FROM staged_trade
 """
 
@@ -64,9 +69,11 @@ FROM staged_trade
 _ALTER_TRADES = """
 WITH altered AS (
     UPDATE tokens_trade AS trade
-    SET trader = COALESCE(trade.trader, read.trader), quote_usd = COALESCE(read.quote_usd, trade.quote_usd)
+    SET trader = COALESCE(trade.trader, read.trader), quote_usd = COALESCE(read.quote_usd, trade.quote_usd),
+        tx_index = COALESCE(trade.tx_index, read.tx_index), fee = COALESCE(trade.fee, read.fee)
     FROM unnest(%(tokens)s::bigint[], %(times)s::bigint[], %(positions)s::bigint[], %(traders)s::bytea[],
-        %(rates)s::numeric[]) AS read (token_id, at, position, trader, quote_usd)
+        %(rates)s::numeric[], %(tx_indexes)s::integer[], %(fees)s::integer[])
+        AS read (token_id, at, position, trader, quote_usd, tx_index, fee)
     WHERE trade.token_id = read.token_id AND trade.at = to_timestamp(read.at) AND trade.position = read.position
         AND trade.at BETWEEN %(first_at)s AND %(last_at)s
     RETURNING trade.token_id, date_trunc('day', trade.at, 'UTC') AS day
@@ -82,11 +89,21 @@ _STAGED_LIQUIDITY = {
     "tick_lower": "integer",
     "tick_upper": "integer",
     "liquidity": "numeric",
+    "tx_hash": "bytea",
+    "tx_index": "integer",
+    "trader": "bytea",
 }
 _INSERT_LIQUIDITY = """
-INSERT INTO tokens_poolliquiditychange (token_id, position, at, tick_lower, tick_upper, liquidity)
-SELECT token_id, position, to_timestamp(at), tick_lower, tick_upper, liquidity FROM staged_liquidity
-ON CONFLICT DO NOTHING RETURNING token_id
+INSERT INTO tokens_poolliquiditychange AS stored (
+    token_id, position, at, tick_lower, tick_upper, liquidity, tx_hash, tx_index, trader
+)
+SELECT token_id, position, to_timestamp(at), tick_lower, tick_upper, liquidity, tx_hash, tx_index, trader
+FROM staged_liquidity
+ON CONFLICT (token_id, position) DO UPDATE SET tx_hash = EXCLUDED.tx_hash, tx_index = EXCLUDED.tx_index,
+    trader = COALESCE(stored.trader, EXCLUDED.trader)
+    WHERE (stored.tx_index IS NULL AND EXCLUDED.tx_index IS NOT NULL)
+        OR (stored.trader IS NULL AND EXCLUDED.trader IS NOT NULL)
+RETURNING token_id
 """
 
 _TOUCHED = """
@@ -194,12 +211,11 @@ def rebuild_candles(traded: Sequence[tuple[int, datetime, datetime]], *, now: da
 
 
 def add_liquidity_changes(changes: Iterable[tuple[PoolToken, LiquidityChange]]) -> list[int]:
-    """Insert liquidity changes that are not stored yet; return the id of the token of each."""
-    lines = [
-        f"{token.token_id}\t{chain_position(change.block_number, change.log_index)}\t{change.block_time}\t"
-        f"{change.tick_lower}\t{change.tick_upper}\t{change.liquidity}\n"
-        for token, change in changes
-    ]
+    """Insert liquidity changes that are not stored yet; return the id of the token of each.
+
+    A stored one gets the transaction's index, hash and sender if it lacks them, and its token is returned, too.
+    """
+    lines = [_change_line(token.token_id, change) for token, change in changes]
     if not lines:
         return []
     rows = CopyText(tuple(_STAGED_LIQUIDITY), "".join(lines).encode())
@@ -250,6 +266,8 @@ def _alter_trades(
         "positions": [row.position for row in rows],
         "traders": [row.trader for row in rows],
         "rates": [row.quote_usd for row in rows],
+        "tx_indexes": [row.tx_index for row in rows],
+        "fees": [row.fee for row in rows],
     }
     with _touched(cursor):
         cursor.execute(_ALTER_TRADES, parameters)
@@ -273,10 +291,29 @@ def _utc(seconds: int) -> datetime:
 
 def _trade_line(row: TradeRow) -> str:
     """Return the row in COPY's text format; a function of its own, because a backfill writes millions."""
-    trader = r"\N" if row.trader is None else rf"\\x{row.trader.hex()}"
+    trader = _null_or_bytes(row.trader)
     usd = r"\N" if row.quote_usd is None else row.quote_usd
     value = r"\N" if row.value_usd is None else row.value_usd
     return (
         f"{row.token_id}\t{row.at}\t{row.position}\t\\\\x{row.tx_hash.hex()}\t{trader}\t{row.is_buy}\t"
-        f"{row.is_conversion}\t{row.amount_token}\t{row.amount_quote}\t{row.price!s}\t{usd!s}\t{value!s}\n"
+        f"{row.is_conversion}\t{row.amount_token}\t{row.amount_quote}\t{row.price!s}\t{usd!s}\t{value!s}\t"
+        f"{_null_or(row.tx_index)}\t{_null_or(row.fee)}\n"
     )
+
+
+def _change_line(token_id: int, change: LiquidityChange) -> str:
+    trader = None if change.trader is None else address_bytes(change.trader)
+    return (
+        f"{token_id}\t{chain_position(change.block_number, change.log_index)}\t{change.block_time}\t"
+        f"{change.tick_lower}\t{change.tick_upper}\t{change.liquidity}\t"
+        f"{_null_or_bytes(transaction_bytes(change.tx_hash))}\t{_null_or(change.tx_index)}\t"
+        f"{_null_or_bytes(trader)}\n"
+    )
+
+
+def _null_or(value: int | None) -> str:
+    return r"\N" if value is None else str(value)
+
+
+def _null_or_bytes(value: bytes | None) -> str:
+    return r"\N" if value is None else rf"\\x{value.hex()}"

@@ -38,6 +38,9 @@ class TradeRow(NamedTuple):
     quote_usd: Decimal | None
     # USD, rounded half up to 6 decimals; None where `quote_usd` is, and in a history.
     value_usd: Decimal | None
+    tx_index: int | None = None
+    # Parts per million.
+    fee: int | None = None
 
 
 def make_trade_rows(
@@ -52,7 +55,7 @@ def make_trade_rows(
     rows = []
     for swap in swaps:
         # Unpacked once, because a backfill converts millions.
-        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, sender, trader = swap
+        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, sender, trader, tx_index, fee = swap
         token = tokens.get(pool)
         if token is None or token.quote_decimals is None or not is_exchange(swap):
             continue
@@ -73,8 +76,8 @@ def make_trade_rows(
                 token.token_id,
                 at,
                 position,
-                _transaction_bytes(tx_hash),
-                None if trader is None else _address_bytes(trader),
+                transaction_bytes(tx_hash),
+                None if trader is None else address_bytes(trader),
                 in_token < 0,
                 sender == token.locker,
                 abs(in_token),
@@ -84,6 +87,8 @@ def make_trade_rows(
                 trade_value(amount_quote, token.quote_decimals, quote_usd)
                 if valued and quote_usd is not None
                 else None,
+                tx_index,
+                fee,
             )
         )
     return rows
@@ -96,9 +101,11 @@ def trade_value(amount_quote: int, quote_decimals: int, quote_usd: Decimal) -> D
     return _EXACT.quantize(value, _MICRO_USD)
 
 
-def _transaction_bytes(tx_hash: str) -> bytes:
+def transaction_bytes(tx_hash: str) -> bytes:
+    """Return the stored form of a transaction's hash or signature."""
     return bytes.fromhex(tx_hash[2:]) if tx_hash.startswith("0x") else bytes(Signature.from_string(tx_hash))
 
 
-def _address_bytes(address: str) -> bytes:
+def address_bytes(address: str) -> bytes:
+    """Return the stored form of a trader."""
     return bytes.fromhex(address[2:]) if address.startswith("0x") else bytes(Pubkey.from_string(address))

@@ -16,7 +16,7 @@ from tokens.models import ChainHead, PoolLiquidityChange, PoolTrade
 from tokens.trades import market_rows, pool_log_rows, quote_rates, rolling_sums
 from tokens.trades.pool_log_rows import StagedTrades
 from tokens.trades.pool_tokens import PoolToken, PoolTokenCache
-from tokens.trades.trade_rows import make_trade_rows
+from tokens.trades.trade_rows import address_bytes, make_trade_rows, transaction_bytes
 
 # No chain has this many blocks above the newest one that a node reported.
 _UNREPORTED_BLOCKS = 100_000
@@ -140,7 +140,7 @@ def find_altered_positions(
 ) -> set[int]:
     """Return the positions of stored trades and liquidity changes that differ from these.
 
-    A trader that only one of the two knows is no difference.
+    What only one of the two has, such as a trader, is no difference.
     """
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
     blocks = {log.block_number for log in logs}
@@ -213,10 +213,11 @@ def _of_blocks(model: type[PoolTrade | PoolLiquidityChange], chain_id: int, firs
 
 
 class _PoolLog(NamedTuple):
-    """A stored trade or liquidity change: everything that the chain has of it, and a trader."""
+    """A stored trade or liquidity change: everything that the chain has of it, and what a reading may lack."""
 
     facts: tuple[Any, ...]
-    trader: bytes | None = None
+    # Values that are None where they are unknown.
+    known: tuple[Any, ...] = ()
 
 
 def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
@@ -227,10 +228,14 @@ def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
         # A log makes one row: of two, from a time that was wrong once, neither is right.
-        found[trade.position] = _PoolLog(() if trade.position in found else facts, trader)
+        known = trader, trade.tx_index, trade.fee
+        found[trade.position] = _PoolLog(() if trade.position in found else facts, known)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
-        found[change.position] = _PoolLog((change.token_id, int(change.at.timestamp()), *ticks))
+        texts = [None if value is None else bytes(value) for value in (change.trader, change.tx_hash)]
+        found[change.position] = _PoolLog(
+            (change.token_id, int(change.at.timestamp()), *ticks), (*texts, change.tx_index)
+        )
     return found
 
 
@@ -244,16 +249,19 @@ def _read_logs(
     # No rates: a price in USD is no fact of these logs.
     for row in make_trade_rows(swaps, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
-        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), row.trader)
+        known = row.trader, row.tx_index, row.fee
+        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known)
     for change in liquidity_changes:
         if change.pool in tokens:
             facts = (change.block_time, change.tick_lower, change.tick_upper, change.liquidity)
             position = chain_position(change.block_number, change.log_index)
-            found[position] = _PoolLog((tokens[change.pool].token_id, *facts))
+            trader = None if change.trader is None else address_bytes(change.trader)
+            texts = trader, transaction_bytes(change.tx_hash)
+            found[position] = _PoolLog((tokens[change.pool].token_id, *facts), (*texts, change.tx_index))
     return found
 
 
 def _are_equal(stored: _PoolLog, read: _PoolLog | None) -> bool:
     if read is None or stored.facts != read.facts:
         return False
-    return None in (stored.trader, read.trader) or stored.trader == read.trader
+    return all(None in pair or pair[0] == pair[1] for pair in zip(stored.known, read.known, strict=True))

@@ -142,6 +142,38 @@ def test_a_second_reading_changes_stored_rows_only_where_they_lack_something(wor
     assert_candles(world)
 
 
+def test_rows_of_an_earlier_version_get_the_places_of_their_transactions(world):
+    store(world, live=True)
+    assert set(PoolTrade.objects.values_list("tx_index", "fee")) == {(None, None)}
+    PoolLiquidityChange.objects.update(tx_hash=None)
+    candles = stored_candles()
+    world.swaps = [swap._replace(tx_index=swap.block_number, fee=3000) for swap in world.swaps]
+    trader = "0x" + "ab" * 20
+    world.changes = [change._replace(tx_index=8, trader=trader) for change in world.changes]
+    store(world, live=True)
+    assert {(trade.block_number, trade.tx_index, trade.fee) for trade in PoolTrade.objects.all()} == {
+        (swap.block_number, swap.block_number, 3000) for swap in world.swaps if swap.pool != FOREIGN
+    }
+    (change,) = PoolLiquidityChange.objects.all()
+    assert (change.tx_index, bytes(change.trader)) == (8, bytes.fromhex(trader[2:]))
+    assert bytes(change.tx_hash).hex() == world.changes[0].tx_hash[2:]
+    assert stored_candles() == candles
+    # Known ones stay.
+    world.swaps = [swap._replace(tx_index=None, fee=None) for swap in world.swaps]
+    store(world)
+    assert not PoolTrade.objects.filter(tx_index=None).exists()
+
+
+@pytest.mark.parametrize(("stored", "read", "is_altered"), [(1, 2, True), (1, None, False), (None, 1, False)])
+@pytest.mark.parametrize("name", ["tx_index", "fee"])
+def test_a_place_is_altered_only_if_both_are_known(world, name, stored, read, is_altered):
+    world.swaps = [world.swaps[0]._replace(**{name: stored})]
+    store(world)
+    swaps = [world.swaps[0]._replace(**{name: read})]
+    altered = trade_writing.find_altered_positions(swaps, [], chain=base())
+    assert altered == ({chain_position(100, 1)} if is_altered else set())
+
+
 def test_trades_far_apart_need_the_partitions_of_their_own_weeks_only(world):
     before = len(partitions.list_partitions())
     world.swaps[0] = world.swaps[0]._replace(block_time=1)

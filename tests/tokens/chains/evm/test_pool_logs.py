@@ -142,6 +142,8 @@ def test_a_recorded_swap_has_the_fields_of_another_decoder(label):
                 sqrt_price=int(args["sqrtPriceX96"]),
                 sender=args["sender"],
                 trader=to_checksum_address(transaction.transaction["from"]),
+                tx_index=int(transaction.transaction["transactionIndex"], 16),
+                fee=int(args["fee"]) if is_v4 else None,
             )
         )
     assert expected
@@ -253,7 +255,7 @@ def test_a_collection_of_fees_changes_no_liquidity():
 
 def test_liquidity_is_added_and_removed():
     found = read([modified(9), modified(-4), minted(6), burned(5), burned(0)]).liquidity_changes
-    place = {"block_number": 16, "block_time": TIME, "tx_hash": BLOCK["transactionHash"], "log_index": 3}
+    place = {"block_number": 16, "block_time": TIME, "tx_hash": BLOCK["transactionHash"], "log_index": 3, "tx_index": 0}
     ticks = {"tick_lower": -200, "tick_upper": 400}
     v3_pool = to_checksum_address(V3_POOL)
     assert found == [
@@ -317,6 +319,7 @@ MALFORMED = {
     "an amount beyond 128 bits": (v4_swap(), word(0, HIGH)),
     "a negative amount beyond 128 bits": (v4_swap(), word(1, "0x80" + "00" * 31)),
     "a price beyond 160 bits": (v4_swap(), word(2, HIGH)),
+    "a fee beyond 24 bits": (v4_swap(), word(5, "0x" + f"{2**24:064x}")),
     "a v3 swap with a word more": (v3_swap(), lambda built: built | {"data": built["data"] + "00" * 32}),
     "a v3 swap with a sender of 32 bytes": (v3_swap(), word(-1, ONES)),
     "a v3 swap with a price beyond 160 bits": (v3_swap(), word(2, HIGH)),

@@ -32,9 +32,10 @@ POOL_TOPICS = V4_POOL_TOPICS | V3_POOL_TOPICS
 
 
 _WORD = 32
+_WORD_DIGITS = 64
 _PADDING = "0x" + "00" * 12
 # Exclusive limits of the types.
-_INT128, _UINT160, _INT256, _UINT256 = 1 << 127, 1 << 160, 1 << 255, 1 << 256
+_UINT24, _INT128, _UINT160, _INT256, _UINT256 = 1 << 24, 1 << 127, 1 << 160, 1 << 255, 1 << 256
 # Of the data with 0x: six words, and five.
 _V4_SWAP_DIGITS, _V3_SWAP_DIGITS = 2 + 6 * 64, 2 + 5 * 64
 
@@ -108,7 +109,7 @@ def decode_pool_logs(
         try:
             if topic0 in _SWAPS:
                 found.swaps.append(_read_swap(log, index, times=times, senders=senders))
-            elif (change := _read_change(log, index, times=times)).liquidity:
+            elif (change := _read_change(log, index, times=times, senders=senders)).liquidity:
                 found.liquidity_changes.append(change)
         except MalformedResponseError:
             if not any_v3 or topic0 not in V3_POOL_TOPICS:
@@ -135,6 +136,8 @@ def _read_swap(log: Log, index: int, *, times: Mapping[str, int], senders: Mappi
         amount1 -= _UINT256
     if sqrt_price >= _UINT160:
         raise MalformedResponseError("a price out of range")
+    if is_v4 and int(data[-_WORD_DIGITS:], 16) >= _UINT24:
+        raise MalformedResponseError("a fee out of range")
     if is_v4:
         if not (-_INT128 <= amount0 < _INT128 and -_INT128 <= amount1 < _INT128):
             raise MalformedResponseError("an amount out of range")
@@ -149,11 +152,13 @@ def _read_swap(log: Log, index: int, *, times: Mapping[str, int], senders: Mappi
         amount1,
         sqrt_price,
         _address_of(topics[2 if is_v4 else 1]),
-        _checksum(parse_log_address(senders[tx_hash])) if senders else None,
+        _sender_of(tx_hash, senders),
+        int(log["transactionIndex"], 16),
+        int(data[-_WORD_DIGITS:], 16) if is_v4 else None,
     )
 
 
-def _read_change(log: Log, index: int, *, times: Mapping[str, int]) -> LiquidityChange:
+def _read_change(log: Log, index: int, *, times: Mapping[str, int], senders: Mapping[str, object]) -> LiquidityChange:
     """Decode a liquidity change.
 
     v4: event ModifyLiquidity(bytes32 indexed id, address indexed sender, int24 tickLower, int24 tickUpper,
@@ -183,7 +188,13 @@ def _read_change(log: Log, index: int, *, times: Mapping[str, int]) -> Liquidity
         lower,
         upper,
         liquidity,
+        _sender_of(log["transactionHash"], senders),
+        int(log["transactionIndex"], 16),
     )
+
+
+def _sender_of(tx_hash: str, senders: Mapping[str, object]) -> str | None:
+    return _checksum(parse_log_address(senders[tx_hash])) if senders else None
 
 
 def _position(log: Swap | LiquidityChange) -> int:
