@@ -17,6 +17,7 @@ urlpatterns = [
     path("", include("tokens.site.urls")),
     path("assets/<str:file_name>", serve_asset, name="asset"),
     path("", include("tokens.picture_urls")),
+    path("api/feeds/", include("tokens.feeds.urls")),
     path("api/", include("tokens.urls")),
     path("api/", include("pretokens.urls")),
     path("api/", include("leaderboard.urls")),

@@ -54,6 +54,15 @@ ROOMS = {
         "tokens.indexing",
         "tokens.catalogue",
     },
+    "tokens.feeds": {
+        "tokens.chains",
+        "tokens.installation",
+        "tokens.trades",
+        "tokens.indexing",
+        "tokens.following",
+        "tokens.catalogue",
+        "tokens.market",
+    },
     "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
     "tokens.ledger": {
         "tokens.chains",

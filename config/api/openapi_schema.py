@@ -20,7 +20,19 @@ _ERROR = {
     "properties": {
         "error": {"type": "string", "description": "A sentence for people."},
         "success": {"const": False, "description": "Only on deployments; true in their successful responses."},
-        "message": {"type": "string", "description": "Only on deployments: the same sentence."},
+        "message": {"type": "string", "description": "Only on deployments and DEXTools' feed: the same sentence."},
+        "code": {"type": "string", "description": "Only on DEXTools' feed: the status."},
+        "issues": {
+            "type": "array",
+            "description": "Only on DEXTools' feed: `details` in its format.",
+            "items": {
+                "type": "object",
+                "required": ["param", "message"],
+                "properties": {"param": {"type": "string"}, "message": {"type": "string"}},
+            },
+        },
+        "s": {"const": "error", "description": "Only on the feed of charts."},
+        "errmsg": {"type": "string", "description": "Only on the feed of charts: the same sentence."},
         "oldestId": {"type": "integer", "description": "Only on 410: id of the oldest event that is stored."},
         "newestId": {"type": "integer", "description": "Only on 410: id of the newest one."},
         "details": {

@@ -134,6 +134,7 @@ domains = several(matching("[^/]+"), "domains only, such as app.example, without
 # They become part of variables' names.
 names = several(matching("[A-Z][A-Z0-9]{0,29}"), "names of capital letters and digits, with commas between them")
 networks = several(ip_network, "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas")
+feeds = several(choice("dexscreener", "dextools", "udf", "daily"), "names among dexscreener, dextools, udf and daily")
 addresses = several(
     matching("0x[0-9a-fA-F]{40}"),
     "an address of 40 hex digits after 0x, or several with commas between them",

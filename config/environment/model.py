@@ -274,6 +274,12 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Retention of trades in days, rounded up to weeks; 0 keeps them for good."""
     CANDLE_MINUTE_DAYS: int = variable(kinds.whole_number(2, _DECADE), "30")
     """Retention of one-minute candles in days, rounded up to weeks; those of hours and days are kept for good."""
+    FEEDS: tuple[str, ...] = variable(kinds.feeds, empty=())
+    """Feeds for aggregators that are served below /api/feeds/; by default none."""
+    FEED_DEX_KEY: str = variable(kinds.matching("[a-z0-9-]{1,60}", "small letters, digits and -"), "launchboard")
+    """Key of this launchpad's pairs, as agreed upon with DEX Screener."""
+    FEED_DEX_NAME: str = variable(kinds.matching(".{1,60}", "a name of at most 60 characters"))
+    """Name of this launchpad's exchange at DEXTools, by default SITE_NAME."""
 
     # Events.
 

@@ -30,6 +30,7 @@ in their own case: a mint is a token's address, and a signature a transaction's 
 OPERATION_TAGS = {
     "tokens.catalogue": "tokens",
     "tokens.market": "tokens",
+    "tokens.feeds": "feeds",
     "tokens.indexing": "tokens",
     "tokens.fees": "fees",
     "tokens.ledger": "tokens",
@@ -47,6 +48,7 @@ DESCRIPTION = {
     "SERVE_INCLUDE_SCHEMA": False,
     "TAGS": [
         {"name": "tokens", "description": "Listing, lookup, trending pools and indexing."},
+        {"name": "feeds", "description": "Feeds for aggregators, off unless the operator enables them."},
         {"name": "fees", "description": "Locked liquidity, and uncollected and claimed fees."},
         {"name": "deploy", "description": "Deployment of tokens, and claims of their airdrops."},
         {"name": "users", "description": "Pending token configurations of users."},

@@ -31,6 +31,7 @@ from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import RECORDED_LAUNCHES, Json, mined
 from tests.rows.factories import (
     AdministratorFactory,
+    ChainHeadFactory,
     DeploymentFactory,
     DeployWalletFactory,
     FeeClaimFactory,
@@ -48,8 +49,10 @@ from tests.tokens.catalogue.test_estimate_rewards import LEGACY, TEAM
 from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_weeks
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs
+from tokens.following.coverage import followed_makers
 from tokens.indexing import index_requests
-from tokens.models import Token
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import Coverage, Token
 
 FID, ADMINISTRATOR_FID, UNKNOWN_FID = 7, 5, 404
 PASSWORD = "correct horse battery staple"
@@ -71,6 +74,7 @@ def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) ->
             _set_uncollected_fees(node, token, label)
     _vary_records(list(Token.objects.order_by("pk")))
     _add_trades(Token.objects.filter(launch__isnull=False))
+    _follow()
     for chain_id in (CHAIN_ID, 8453):
         DeployWalletFactory(chain_id=chain_id, address=WALLET)
     User.objects.create_user("operator", password=PASSWORD, is_staff=True)
@@ -150,9 +154,24 @@ def _add_trades(tokens: Iterable[Token]) -> None:
     for token in tokens:
         Token.objects.filter(pk=token.pk).update(deployed_at=WEEK)
         for block, quote_usd in enumerate((None, 3000, 3000.5)):
-            make_trade(token, block=block, is_conversion=block == 2, quote_usd=quote_usd)
+            make_trade(token, block=block, is_conversion=block == 2, quote_usd=quote_usd, tx_index=block)
         for seconds in (60, 3600, 86_400):
             make_candle(token, WEEK, 1, 2, 0.5, 1.5, seconds=seconds)
+
+
+def _follow() -> None:
+    """Store that all blocks of the development chain are followed, final and verified."""
+    chain = installed_chain(CHAIN_ID)
+    head = chain.read_head()
+    ChainHeadFactory(chain_id=CHAIN_ID, head=head, final=head, followed=head)
+    Coverage.objects.create(
+        chain_id=CHAIN_ID,
+        addresses=sorted(chain.info.emitters | followed_makers(chain.info)),
+        address_set="0" * 64,
+        first_block=0,
+        followed_to=head,
+        verified_to=head,
+    )
 
 
 def _orders(partner: PartnerKey) -> list[str]:
@@ -262,6 +281,25 @@ def _known(
             standing_cursors.encode_cursor(StandingPosition(1, ranking.pk), interval=Interval.DAY),
             standing_cursors.encode_cursor(StandingPosition(2), interval=Interval.WEEK),
         ],
+        # The other chain's market data is the provider's.
+        **{
+            f"/api/feeds/{feed} chainId": [str(CHAIN_ID)]
+            for feed in (
+                *(f"dexscreener/{{chainId}}/{name}" for name in ("latest-block", "asset", "pair", "events")),
+                *(f"dextools/{{chainId}}/{name}" for name in ("latest-block", "block", "asset", "exchange", "pair")),
+                "dextools/{chainId}/events",
+                "daily/{chainId}",
+            )
+        },
+        **{f"/api/feeds/{feed}/{{chainId}}/asset id": evm for feed in ("dexscreener", "dextools")},
+        **{f"/api/feeds/{feed}/{{chainId}}/pair id": pools for feed in ("dexscreener", "dextools")},
+        "/api/feeds/dextools/{chainId}/exchange id": [token.factory_address for token in tokens],
+        "/api/feeds/daily/{chainId} day": ["2026-01-05"],
+        "/api/feeds/udf/search exchange": ["8453", str(CHAIN_ID)],
+        "fromBlock": ["0", "1"],
+        "toBlock": ["1", "2"],
+        "number": ["0", "1"],
+        "symbol": [f"{CHAIN_ID}:{address}{suffix}" for address in evm for suffix in ("", ".QUOTE")],
         "feeRecipient": wallets,
         "fid": fids,
         "fids": [*fids, ",".join(fids)],

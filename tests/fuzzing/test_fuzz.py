@@ -24,6 +24,8 @@ def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chai
     """Build the service with rows, nodes and providers."""
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
+    # Feeds are made of own trades, and trending pools of the other chain are the provider's.
+    settings.FEEDS, settings.MARKET_PROVIDER_CHAINS = ("dexscreener", "dextools", "udf", "daily"), (8453,)
     for name in dir(settings):
         if name.startswith("RATE_LIMIT_"):
             # Counted and reported, and never met.

@@ -67,6 +67,11 @@ _TASKS = {
         gettext_lazy(
             "Launches of a wallet or FID, what became of them, and the fees of their recipients. An unknown value is"
             " null with a reason."
+    "bars": (
+        gettext_lazy("Feed TradingView's charts"),
+        gettext_lazy(
+            "The datafeed has the format UDF. A symbol is a chain and an address, in USD, or with .QUOTE after it in"
+            " the paired token."
         ),
     ),
     "events": (
@@ -91,8 +96,12 @@ _TASKS = {
 }
 
 
+# Slug -> the feed without which the task is left out.
+_NEEDED_FEEDS = {"bars": "udf"}
+
+
 def build_tasks() -> list[Task]:
-    """Return all tasks, with examples about one token of this installation; one query."""
+    """Return the tasks, with examples about one token of this installation; one query."""
     token = _example_token()
     values = {_BASE: settings.SITE_URL}
     if token is not None:
@@ -101,6 +110,7 @@ def build_tasks() -> list[Task]:
     return [
         Task(slug, str(title), str(text), tuple(_build_example(slug, language, values) for language in LANGUAGES))
         for slug, (title, text) in _TASKS.items()
+        if slug not in _NEEDED_FEEDS or _NEEDED_FEEDS[slug] in settings.FEEDS
     ]
 
 

@@ -139,6 +139,20 @@ ENDPOINTS = {
     "GET /api/tokens/{chainId}/{address}": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/trades": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/candles": Endpoint(PUBLIC),
+    **{
+        f"GET /api/feeds/{feed}/{{chainId}}/{name}": Endpoint(PUBLIC)
+        for feed, names in (
+            ("dexscreener", ("latest-block", "asset", "pair", "events")),
+            ("dextools", ("latest-block", "block", "asset", "exchange", "pair", "events")),
+        )
+        for name in names
+    },
+    "GET /api/feeds/udf/config": Endpoint(PUBLIC, status=200),
+    "GET /api/feeds/udf/time": Endpoint(PUBLIC, status=200),
+    "GET /api/feeds/udf/symbols": Endpoint(PUBLIC),
+    "GET /api/feeds/udf/search": Endpoint(PUBLIC, "?limit=nonsense"),
+    "GET /api/feeds/udf/history": Endpoint(PUBLIC),
+    "GET /api/feeds/daily/{chainId}": Endpoint(PUBLIC),
     "GET /api/droid/leaderboard": Endpoint(MORE_FOR_ADMINISTRATORS, status=200),
     "POST /api/droid/events": Endpoint(AGENTS, body={}),
     "GET /api/events": Endpoint(READ, "?limit=0"),
@@ -170,6 +184,7 @@ OF_COOKIES = ["DELETE /api/admin/verify", "GET /api/droid/leaderboard"]
 @pytest.fixture(autouse=True)
 def origins(settings: Any) -> None:
     settings.CORS_ALLOWED_ORIGINS = (LISTED,)
+    settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
 # What is described by a pattern is one of these, or none.
 SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0X" + "AB" * 32]
+SAMPLES += ["2026-01-05", f"8453:{ADDRESS}", f"8453:{ADDRESS}.QUOTE"]
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
 # Opaque, and refused by rules of its own; and what is not found where it has another form.
 UNBOUNDED = {"cursor", "recipientCursor", "requestKey"}
@@ -23,6 +24,10 @@ RULES_OF_CONTENT = (
     "must be a chain that the market data provider covers",
     "must be base58 of 32 bytes: chain 101 is Solana",
     "must be a 20-byte hex address on a chain other than Solana",
+    "must be an EVM chain of this installation, with market data from its own trades",
+    "must be at least fromBlock",
+    "must be less than 1000 blocks after fromBlock",
+    "must be a day that has ended in UTC",
 )
 
 
@@ -35,6 +40,7 @@ def document(client):
 def refuses(client, settings):
     """Return a function that returns whether an operation refuses a value of a parameter by its name."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
+    settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
     key = {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS])}
 
     def refuse(path, parameters, name, value):

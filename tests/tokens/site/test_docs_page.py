@@ -20,6 +20,7 @@ from tests.processes.example_code import compile_typescript, read_examples, run_
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.tokens.market.stored_trades import TRADER, make_trade, make_traded_token, make_weeks
+from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_traded_token, make_weeks
 from tokens.models import Market
 
 URL = "/docs"
@@ -101,6 +102,26 @@ def test_types_of_examples_are_checked(client, tmp_path):
     codes["token"] = codes["token"].replace("token.symbol", "token.simbol")
     with pytest.raises(pytest.fail.Exception, match=r"token\.mts\(.*simbol"):
         compile_typescript(codes, tmp_path, "--noEmit")
+
+
+@pytest.mark.django_db
+def test_a_feed_that_is_on_has_a_task_of_its_own(client, settings, tmp_path):
+    assert "#example-bars" not in read_page(client.get(URL)).addresses
+    settings.FEEDS = ("udf",)
+    page = client.get(URL)
+    assert "#example-bars" in read_page(page).addresses
+    compile_typescript({"bars": read_examples(page.text)["bars", "typescript"]}, tmp_path, "--noEmit")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_examples_of_a_feed_run(language, live_server, client, settings, tmp_path):
+    settings.SITE_URL, settings.FEEDS = live_server.url, ("udf",)
+    make_weeks(1)
+    token = make_traded_token(symbol="CATTY", pair="WETH")
+    make_candle(token, WEEK, 1, 2, 1, 1.5, seconds=3600)
+    output = run_example(language, read_examples(client.get(URL).text)["bars", language], tmp_path)
+    assert "CATTY/" in output
+    assert str(int(WEEK.timestamp())) in output
 
 
 @pytest.fixture

@@ -125,6 +125,9 @@ _REASONS = {
     "a purchase of the presale, no fee": ("ClaimTokens(uint256,address,uint256)",),
     "the proceeds of the presale, no fee of trading": ("ClaimEth(uint256,address,uint256,uint256)",),
     "a fee of the presale, no fee of trading": ("WithdrawWithdrawFee(address,uint256)",),
+    "the first price of a pool, which only the check of feeds reads": (
+        "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",
+    ),
     "the allow-list of a presale, which is read from the chain": (
         "Initialize(uint256,address,bytes32)",
         "SetAddressOverride(uint256,address,uint256)",

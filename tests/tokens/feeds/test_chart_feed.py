@@ -1,0 +1,161 @@
+"""Endpoints of TradingView's UDF."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from tests.rows.factories import TokenFactory
+from tests.rows.token_lists import price
+from tests.tokens.feeds.feed_worlds import CHAIN, TOKEN, make_pair
+from tests.tokens.market.stored_trades import WEEK, make_candle
+from tokens.models import Token
+
+pytestmark = pytest.mark.django_db
+
+SYMBOL = f"{CHAIN}:{TOKEN}"
+START = int(WEEK.timestamp())
+RULE = "must be <chain id>:<address>, in USD, or <chain id>:<address>.QUOTE, in the paired token"
+
+
+def fetch(path, **parameters):
+    return Client().get(f"/api/feeds/udf/{path}", parameters)
+
+
+def answer_of(path, **parameters):
+    answer = fetch(path, **parameters)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+@pytest.fixture
+def token():
+    return make_pair()
+
+
+def test_the_configuration_names_chains_with_nodes_and_own_trades(settings):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:1",), 101: ("http://127.0.0.1:1",), 1: ("http://127.0.0.1:1",)}
+    settings.MARKET_PROVIDER_CHAINS = (1,)
+    config = answer_of("config")
+    assert [entry["value"] for entry in config["exchanges"]] == ["", "8453"]
+    assert config["supports_search"] and config["supports_time"] and not config["supports_group_request"]
+    assert config["supported_resolutions"] == ["1", "5", "15", "60", "240", "1D"]
+
+
+def test_the_time_is_a_number_of_seconds():
+    answer = fetch("time")
+    assert int(answer.content) > START
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("text", [SYMBOL, SYMBOL.upper()])
+def test_a_symbol_is_a_token_in_usd(token, text):
+    price(token, price_usd=0.0000123)
+    symbol = answer_of("symbols", symbol=text)
+    assert (symbol["ticker"], symbol["name"], symbol["description"]) == (SYMBOL, "DOGE/USD", "Doge")
+    assert (symbol["session"], symbol["timezone"], symbol["type"]) == ("24x7", "Etc/UTC", "crypto")
+    # Five digits of the price.
+    assert symbol["pricescale"] == 10**9
+
+
+@pytest.mark.parametrize(("newest", "scale"), [(None, 10**16), (0, 10**16), (12.5, 10**3), (1e6, 100), (1e-30, 10**16)])
+def test_the_price_scale_fits_the_price(token, newest, scale):
+    price(token, price_usd=newest)
+    assert answer_of("symbols", symbol=SYMBOL)["pricescale"] == scale
+
+
+def test_a_symbol_in_the_quote_token_is_one_of_its_own(token):
+    symbol = answer_of("symbols", symbol=f"{SYMBOL}.quote")
+    assert (symbol["ticker"], symbol["name"], symbol["currency_code"]) == (f"{SYMBOL}.QUOTE", "DOGE/WETH", "WETH")
+
+
+@pytest.mark.parametrize("text", ["DOGE", f"{SYMBOL}.USD", TOKEN, f"0{SYMBOL}", f" {SYMBOL}", f"{SYMBOL}\n"])
+def test_a_malformed_symbol_is_refused_with_the_rule(token, text):
+    answer = fetch("symbols", symbol=text)
+    assert answer.status_code == 400
+    body = answer.json()
+    assert body["details"] == [{"field": "symbol", "message": RULE}]
+    assert (body["s"], body["errmsg"]) == ("error", body["error"])
+
+
+@pytest.mark.parametrize("text", [f"7:{TOKEN}", f"{CHAIN}:0x{'2' * 40}", f"101:{TOKEN}"])
+def test_an_unknown_symbol_is_not_found_in_the_words_of_the_library(token, text):
+    for path, more in (("symbols", {}), ("history", {"resolution": "1", "to": 1})):
+        answer = fetch(path, symbol=text, **more)
+        assert answer.status_code == 404
+        assert answer.json() == {"error": "unknown_symbol", "s": "error", "errmsg": "unknown_symbol"}
+
+
+def test_a_search_finds_listed_tokens_of_the_chains(token, settings):
+    settings.RPC_URLS = {CHAIN: ("http://127.0.0.1:1",)}
+    TokenFactory(chain_id=1, name="Dogecoin", symbol="DOGE")
+    entry = {
+        "symbol": "DOGE/USD",
+        "full_name": SYMBOL,
+        "ticker": SYMBOL,
+        "description": "Doge",
+        "exchange": "Base",
+        "type": "crypto",
+    }
+    for parameters in ({"query": "dog"}, {}, {"query": "", "type": "", "exchange": ""}, {"query": TOKEN}):
+        assert answer_of("search", **parameters) == [entry]
+    assert answer_of("search", query="dog", exchange=CHAIN, type="crypto", limit=1) == [entry]
+    assert answer_of("search", exchange=1) == []
+    Token.objects.filter(pk=token.pk).update(blocked=True)
+    assert answer_of("search", query="dog") == []
+
+
+def bars(**parameters):
+    return answer_of("history", **{"symbol": SYMBOL, "resolution": "60", "to": START + 86_400} | parameters)
+
+
+@pytest.fixture
+def candles(token):
+    for hour in (1, 2, 5):
+        at = WEEK + timedelta(hours=hour)
+        make_candle(token, at, hour, hour + 3, hour - 1, hour + 2, seconds=3600, volume_quote=hour * 10**18)
+    make_candle(token, WEEK, 1, 8, 0, 7, seconds=86_400)
+    make_candle(token, WEEK, 1, 2, 1, 2)
+
+
+def test_bars_are_columns_oldest_first_in_usd(candles):
+    found = bars(**{"from": START})
+    assert found["s"] == "ok"
+    assert found["t"] == [START + 3600 * hour for hour in (1, 2, 5)]
+    assert [found[name] for name in "ohlc"] == [[2, 4, 10], [8, 10, 16], [0, 2, 8], [6, 8, 14]]
+    assert found["v"] == [20.5] * 3
+
+
+def test_bars_in_the_quote_token_have_its_prices_and_volume(candles):
+    found = bars(symbol=f"{SYMBOL}.QUOTE")
+    assert (found["o"], found["v"]) == ([1, 2, 5], [1, 2, 5])
+
+
+def test_the_range_includes_from_and_excludes_to(candles):
+    hours = {"from": START + 2 * 3600, "to": START + 5 * 3600}
+    assert bars(**hours)["t"] == [START + 2 * 3600]
+    assert bars(**hours | {"to": START + 5 * 3600 + 1})["t"][-1] == START + 5 * 3600
+
+
+def test_countback_asks_for_bars_before_to_wherever_they_are(candles):
+    assert bars(countback=2, **{"from": START + 86_000})["t"] == [START + 2 * 3600, START + 5 * 3600]
+    assert len(bars(countback=100_000)["t"]) == 3
+
+
+def test_without_bars_the_next_older_one_is_named(candles):
+    later = {"from": START + 6 * 3600, "to": START + 9 * 3600}
+    assert bars(**later) == {"s": "no_data", "nextTime": START + 5 * 3600}
+    assert bars(**{"from": START, "to": START + 1}) == {"s": "no_data"}
+    assert bars(countback=5, to=START) == {"s": "no_data"}
+
+
+@pytest.mark.parametrize("resolution", ["1D", "D", "1"])
+def test_other_resolutions_have_bars_of_their_own(candles, resolution):
+    assert bars(resolution=resolution)["t"] == [START]
+
+
+@pytest.mark.parametrize("wrong", [{"resolution": "2"}, {"to": "x"}, {"countback": 0}, {"from": -1}])
+def test_parameters_are_refused_by_name(token, wrong):
+    answer = fetch("history", **{"symbol": SYMBOL, "resolution": "60", "to": 1} | wrong)
+    assert answer.status_code == 400
+    assert [entry["field"] for entry in answer.json()["details"]] == list(wrong)

@@ -1,0 +1,99 @@
+"""`manage.py check_feeds` on a development chain: the feeds have exactly the events of the node's logs."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import F
+
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.launch_transactions import DevLaunchConfig
+from development.devchain.trader import SampleTraders
+from tests.nodes.followed import Followed
+from tests.simulator import SimulatedChain
+from tokens.feeds.feed_check import compare_feeds
+from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
+from tokens.following.coverage import open_live_coverage
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import PoolLiquidityChange, PoolTrade
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def traded(own_launchpad, settings):
+    """Launch tokens with and without a dollar as their pair, trade them, and follow the chain."""
+    first = int(own_launchpad.rpc("eth_blockNumber"), 16)
+    settings.FOLLOW_FROM = {CHAIN_ID: first}
+    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
+    Followed(CHAIN_ID).catch_up()
+    own_launchpad.launch()
+    own_launchpad.launch(paired_token=own_launchpad.deployment.usd, tick=-424_400)
+    own_launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig())
+    # The same trades in every run.
+    traders = SampleTraders(own_launchpad.deployment.rpc_url, random=SimulatedChain(7).rng)
+    for _ in range(60):
+        traders.trade_once()
+    Followed(CHAIN_ID).catch_up()
+    own_launchpad.mine(6)
+    Followed(CHAIN_ID).catch_up()
+    return own_launchpad
+
+
+def served():
+    return read_served_blocks(find_feed_chain(CHAIN_ID))
+
+
+def compare():
+    blocks = served()
+    return compare_feeds(installed_chain(CHAIN_ID), blocks.first, blocks.last)
+
+
+def test_the_feeds_have_the_events_of_the_logs(traded):
+    found = compare()
+    assert found.differences == []
+    trades, changes = PoolTrade.objects.count(), PoolLiquidityChange.objects.count()
+    assert found.events == trades + changes
+    assert trades > 30
+    assert changes >= 4
+    # The range has the first price of each pool.
+    assert found.unpriced == 0
+
+
+def test_events_that_are_missing_invented_or_different_are_named(traded):
+    trade = PoolTrade.objects.order_by("-position").first()
+    PoolTrade.objects.filter(pk=trade.pk).update(amount_quote=F("amount_quote") + 1)
+    (difference,) = compare().differences
+    assert difference.startswith(f"block {trade.block_number}, log {trade.log_index}: asset1")
+    PoolTrade.objects.filter(pk=trade.pk).update(amount_quote=F("amount_quote") - 1, tx_index=9)
+    (difference,) = compare().differences
+    assert "txnIndex is 9 in the feed, and 0 on the chain" in difference
+    PoolTrade.objects.filter(pk=trade.pk).update(tx_index=0, position=trade.position + 1)
+    assert compare().differences == [
+        f"block {trade.block_number}, log {trade.log_index}: the feed lacks it",
+        f"block {trade.block_number}, log {trade.log_index + 1}: the chain does not have it",
+    ]
+
+
+def test_liquidity_that_differs_is_named(traded):
+    change = PoolLiquidityChange.objects.order_by("position").first()
+    PoolLiquidityChange.objects.filter(pk=change.pk).update(liquidity=F("liquidity") * 2)
+    assert any("amount0 is" in difference for difference in compare().differences)
+
+
+def test_the_command_passes_and_fails(traded):
+    def run(**options):
+        output = StringIO()
+        call_command("check_feeds", chain=CHAIN_ID, stdout=output, **options)
+        return output.getvalue()
+
+    blocks = served()
+    assert "0 differ" in run()
+    assert f"blocks {blocks.last} to {blocks.last}: 0 events" in run(**{"from": blocks.last})
+    with pytest.raises(CommandError, match=f"blocks {blocks.first} to {blocks.last} are served"):
+        run(to=blocks.last + 1)
+    PoolTrade.objects.filter(pk=PoolTrade.objects.first().pk).update(is_buy=~F("is_buy"))
+    with pytest.raises(CommandError, match="differ from the chain"):
+        run()
+    with pytest.raises(CommandError, match="must be an EVM chain"):
+        call_command("check_feeds", chain=101)

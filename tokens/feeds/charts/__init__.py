@@ -1,0 +1,1 @@
+"""TradingView's UDF: symbols, searches and bars of launched tokens."""

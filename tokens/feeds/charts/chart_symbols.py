@@ -1,0 +1,183 @@
+"""Symbols and bars of TradingView's UDF: each launched token in USD and in its quote token.
+
+A symbol is `<chain id>:<address>`, in the quote token `<chain id>:<address>.QUOTE`, in any case: the library writes
+symbols in capitals. Source: the UDF protocol of the Charting Library's documentation.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+from typing import Any
+
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+
+from config.site.formats import plain
+from tokens.catalogue.records import Record
+from tokens.chains.addresses import parse_address
+from tokens.feeds.served_blocks import NotServedError, feed_chains, find_feed_chain
+from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles
+from tokens.models import Token
+
+# Resolution of UDF -> interval of our candles.
+RESOLUTIONS = {"1": "1m", "5": "5m", "15": "15m", "60": "1h", "240": "4h", "1D": "1d"}
+# The library writes a day in both ways.
+RESOLUTION_NAMES = (*RESOLUTIONS, "D")
+# Bars of one answer.
+MOST_BARS = 1_000
+SYMBOL_RULE = "must be <chain id>:<address>, in USD, or <chain id>:<address>.QUOTE, in the paired token"
+_SYMBOL = re.compile(r"([1-9][0-9]{0,17}):(0[xX][0-9a-fA-F]{40})(\.[qQ][uU][oO][tT][eE])?")
+_QUOTE_DECIMALS = KeyTextTransform("pair_decimals", KeyTransform("pool", "launch__facts"))
+# Significant digits of a price on the axis, and the most decimals.
+_PRICE_DIGITS, _MOST_DECIMALS = 5, 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartSymbol:
+    """A token in one currency."""
+
+    token_id: int
+    chain_id: int
+    chain_name: str
+    address: str
+    name: str
+    symbol: str
+    # The paired token.
+    quote: str
+    quote_decimals: int
+    in_usd: bool
+    # The newest price in the currency; None if unknown.
+    price: float | None
+
+    @property
+    def ticker(self) -> str:
+        """Return the symbol by which bars are requested."""
+        return f"{self.chain_id}:{self.address}{'' if self.in_usd else '.QUOTE'}"
+
+
+def find_symbol(text: str) -> ChartSymbol | None:
+    """Return the token of a symbol, a blocked one too; None if there is none. At most one query.
+
+    Raises ValueError with the rule for a malformed one.
+    """
+    found = _SYMBOL.fullmatch(text)
+    if found is None:
+        raise ValueError(SYMBOL_RULE)
+    try:
+        chain = find_feed_chain(int(found[1]))
+    except NotServedError:
+        return None
+    address, in_usd = parse_address(found[2]), not found[3]
+    price = "market__price_usd" if in_usd else "market__price_quote"
+    columns = ("pk", "name", "symbol", "pair", _QUOTE_DECIMALS, price)
+    row = Token.objects.at_address(address, chain_id=chain.chain_id).values_list(*columns).first()
+    if row is None or row[4] is None:
+        return None
+    token_id, name, symbol, quote, decimals, newest = row
+    return ChartSymbol(
+        token_id=token_id,
+        chain_id=chain.chain_id,
+        chain_name=chain.name,
+        address=address,
+        name=plain(name) or address,
+        symbol=plain(symbol) or address,
+        quote=plain(quote),
+        quote_decimals=int(decimals),
+        in_usd=in_usd,
+        price=None if newest is None else float(newest),
+    )
+
+
+def describe_config() -> dict[str, Any]:
+    """Return the answer of /config."""
+    chains = [{"value": str(chain.chain_id), "name": chain.name, "desc": chain.name} for chain in feed_chains()]
+    return {
+        "supports_search": True,
+        "supports_group_request": False,
+        "supports_marks": False,
+        "supports_timescale_marks": False,
+        "supports_time": True,
+        "exchanges": [{"value": "", "name": "All chains", "desc": ""}, *chains],
+        "symbols_types": [{"name": "Tokens", "value": "crypto"}],
+        "supported_resolutions": list(RESOLUTIONS),
+    }
+
+
+def describe_symbol(symbol: ChartSymbol) -> dict[str, Any]:
+    """Return the answer of /symbols."""
+    currency = "USD" if symbol.in_usd else symbol.quote
+    return {
+        "name": f"{symbol.symbol}/{currency}",
+        "ticker": symbol.ticker,
+        "description": symbol.name,
+        "type": "crypto",
+        "session": "24x7",
+        "timezone": "Etc/UTC",
+        "exchange": symbol.chain_name,
+        "listed_exchange": symbol.chain_name,
+        "format": "price",
+        "minmov": 1,
+        "pricescale": _price_scale(symbol.price),
+        "has_intraday": True,
+        "has_daily": True,
+        "has_weekly_and_monthly": False,
+        "intraday_multipliers": [name for name in RESOLUTIONS if name.isdigit()],
+        "supported_resolutions": list(RESOLUTIONS),
+        "visible_plots_set": "ohlcv",
+        "volume_precision": 2,
+        "data_status": "streaming",
+        "currency_code": currency,
+    }
+
+
+def describe_matches(records: Iterable[Record], *, limit: int) -> list[dict[str, Any]]:
+    """Return the answer of /search, in USD, without tokens of chains that feeds don't cover."""
+    names = {chain.chain_id: chain.name for chain in feed_chains()}
+    found = [record for record in records if record["chain_id"] in names]
+    return [
+        {
+            "symbol": f"{plain(record['symbol'] or '') or record['contract_address']}/USD",
+            "full_name": f"{record['chain_id']}:{record['contract_address']}",
+            "ticker": f"{record['chain_id']}:{record['contract_address']}",
+            "description": plain(record["name"] or "") or record["contract_address"],
+            "exchange": names[record["chain_id"]],
+            "type": "crypto",
+        }
+        for record in found[:limit]
+    ]
+
+
+def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, count: int | None) -> dict[str, Any]:
+    """Return the answer of /history for the bars that begin within [start, end), in Unix seconds; at most two queries.
+
+    With `count` it has so many bars before `end`, and `start` is without meaning. Of more than MOST_BARS, the newest.
+    """
+    interval = INTERVALS[RESOLUTIONS.get(resolution, "1d")]
+    first, limit = (start, MOST_BARS) if count is None else (0, min(count, MOST_BARS))
+    candles = _read(symbol, interval, first, end, limit)
+    if candles:
+        volumes = [_volume(symbol, candle) for candle in candles]
+        prices = {name: [candle[name] for candle in candles] for name in "ohlc"}
+        return {"s": "ok", "t": [int(candle["t"].timestamp()) for candle in candles], **prices, "v": volumes}
+    earlier = _read(symbol, interval, 0, start, 1) if count is None else []
+    return {"s": "no_data"} | ({"nextTime": int(earlier[0]["t"].timestamp())} if earlier else {})
+
+
+def _read(symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int) -> Sequence[dict[str, Any]]:
+    wanted = CandleRange(interval=interval, start=start, end=end, limit=limit)
+    return fetch_candles(symbol.token_id, wanted, in_usd=symbol.in_usd, fill=False)
+
+
+def _volume(symbol: ChartSymbol, candle: dict[str, Any]) -> float:
+    """Return the volume of a candle in USD, or in whole units of the paired token."""
+    if symbol.in_usd:
+        return float(candle["volumeUsd"] or 0)
+    return float(int(candle["volumeQuote"]) / 10**symbol.quote_decimals)
+
+
+def _price_scale(price: float | None) -> int:
+    """Return 10 to the number of decimals that show a price to _PRICE_DIGITS."""
+    if not price or price < 0:
+        return int(10**_MOST_DECIMALS)
+    decimals = min(max(_PRICE_DIGITS - 1 - floor(log10(price)), 2), _MOST_DECIMALS)
+    return int("1" + "0" * decimals)

@@ -1,0 +1,91 @@
+"""Answers of the feeds of events, as DEX Screener and DEXTools specify them: amounts are whole units in decimals.
+
+Sources: DEX Screener Adapter Specs v1.1, and dextools-io/integration-sdk, http-adapter-specification.yml 0.0.1.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tokens.feeds.feed_pairs import FeedAsset, FeedPair
+from tokens.feeds.pool_events import PoolEvent
+
+_PPM_PER_BPS = 100
+
+
+def decimal_text(amount: int, decimals: int) -> str:
+    """Return an amount in smallest units as whole units, with a point and no exponent; DEXTools requires the point."""
+    digits = str(amount).rjust(decimals + 1, "0")
+    whole, fraction = (digits[:-decimals], digits[-decimals:]) if decimals else (digits, "")
+    return f"{whole}.{fraction.rstrip('0') or '0'}"
+
+
+def describe_block(number: int, seconds: int) -> dict[str, Any]:
+    """Return a block of both formats."""
+    return {"blockNumber": number, "blockTimestamp": seconds}
+
+
+def describe_events(events: Iterable[PoolEvent], *, with_price: bool) -> list[dict[str, Any]]:
+    """Return events in both formats; DEX Screener's has the price of a swap, and DEXTools' none."""
+    return [_describe_event(event, with_price=with_price) for event in events]
+
+
+def describe_asset(asset: FeedAsset) -> dict[str, Any]:
+    """Return an asset of both formats. Launched tokens can't be minted, so that all of the supply circulates."""
+    described: dict[str, Any] = {"id": asset.address, "name": asset.name, "symbol": asset.symbol}
+    if asset.supply is not None:
+        supply = decimal_text(asset.supply, asset.decimals)
+        described |= {"totalSupply": supply, "circulatingSupply": supply}
+    return described
+
+
+def describe_screener_pair(pair: FeedPair, *, dex_key: str) -> dict[str, Any]:
+    """Return a pair of DEX Screener's format; without a fee where the pool's directions differ or its fee changes."""
+    fee = {} if pair.fee is None or pair.fee % _PPM_PER_BPS else {"feeBps": pair.fee // _PPM_PER_BPS}
+    creator = {"creator": pair.creator} if pair.creator else {}
+    return {**_describe_pair(pair), "dexKey": dex_key, **creator, **fee}
+
+
+def describe_tools_pair(pair: FeedPair) -> dict[str, Any]:
+    """Return a pair of DEXTools' format, with the factory that launched its token."""
+    return {**_describe_pair(pair), "factoryAddress": pair.factory}
+
+
+def _describe_pair(pair: FeedPair) -> dict[str, Any]:
+    return {
+        "id": pair.pool,
+        "asset0Id": pair.token,
+        "asset1Id": pair.quote,
+        "createdAtBlockNumber": pair.block_number,
+        "createdAtBlockTimestamp": pair.created_at,
+        "createdAtTxnId": pair.tx_hash,
+    }
+
+
+def _describe_event(event: PoolEvent, *, with_price: bool) -> dict[str, Any]:
+    pair = event.pair
+    token = decimal_text(event.amount_token, pair.decimals)
+    quote = decimal_text(event.amount_quote, pair.quote_decimals)
+    described: dict[str, Any] = {
+        "block": describe_block(event.block, event.at),
+        "eventType": event.kind,
+        "txnId": event.tx_hash,
+        "txnIndex": event.tx_index,
+        "eventIndex": event.log_index,
+        "maker": event.maker,
+        "pairId": pair.pool,
+    }
+    if event.kind != "swap":
+        described |= {"amount0": token, "amount1": quote}
+    elif event.is_buy:
+        described |= {"asset0Out": token, "asset1In": quote}
+    else:
+        described |= {"asset0In": token, "asset1Out": quote}
+    if with_price and event.kind == "swap" and event.price is not None:
+        described["priceNative"] = format(event.price, "f")
+    if event.reserves is not None:
+        in_token, in_quote = event.reserves
+        described["reserves"] = {
+            "asset0": decimal_text(in_token, pair.decimals),
+            "asset1": decimal_text(in_quote, pair.quote_decimals),
+        }
+    return described

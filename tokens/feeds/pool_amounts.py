@@ -1,0 +1,105 @@
+"""Amounts that liquidity of Uniswap's pools stands for, in integers. Pure.
+
+Prices are square roots of smallest units of currency 1 for one of currency 0, times 2^96, as in `Swap.sqrt_price`.
+"""
+
+from bisect import bisect_right
+from decimal import Context, Decimal
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+_Q32, _Q96, _Q128 = 1 << 32, 1 << 96, 1 << 128
+_EXACT = Context(prec=120)
+_STEP = _EXACT.sqrt(Decimal("1.0001"))
+# TickMath's factors: 2^128 divided by the square root of 1.0001^(2^n), rounded half up.
+_FACTORS = tuple(
+    int(_EXACT.add(_EXACT.divide(Decimal(_Q128), _EXACT.power(_STEP, 2**bit)), Decimal("0.5"))) for bit in range(20)
+)
+# Above so many distinct ticks, a pool's reserves are not computed: each change would cost a pass over them.
+MOST_TICKS = 500
+
+
+@lru_cache(maxsize=16_384)
+def tick_root(tick: int) -> int:
+    """Return the square root of the price at a tick, as TickMath.getSqrtPriceAtTick of Uniswap v3 and v4."""
+    ratio = _Q128
+    for bit, factor in enumerate(_FACTORS):
+        if abs(tick) >> bit & 1:
+            ratio = ratio * factor >> 128
+    if tick > 0:
+        ratio = (_Q128 * _Q128 - 1) // ratio
+    return -(-ratio // _Q32)
+
+
+def price_root(price: Decimal, *, decimals: int, quote_decimals: int, is_currency0: bool) -> int:
+    """Return the square root of a stored price: the inverse of `pool_price`, as precise as the price."""
+    square = Decimal(_Q96 * _Q96)
+    ratio = price.scaleb(quote_decimals - decimals, _EXACT)
+    exact = _EXACT.multiply(square, ratio) if is_currency0 else _EXACT.divide(square, ratio)
+    return int(_EXACT.sqrt(exact))
+
+
+def liquidity_amounts(liquidity: int, root: int, tick_lower: int, tick_upper: int) -> tuple[int, int]:
+    """Return currency 0 and currency 1 that a change of liquidity moves at a price, both at least 0.
+
+    Rounded in the pool's favor: up where liquidity is added. Source: SqrtPriceMath.getAmount0Delta and getAmount1Delta.
+    """
+    lower, upper = tick_root(tick_lower), tick_root(tick_upper)
+    here = min(max(root, lower), upper)
+    size, up = abs(liquidity), liquidity > 0
+    amount0 = _divide(_divide((size << 96) * (upper - here), upper, up), here, up)
+    return amount0, _divide(size * (here - lower), _Q96, up)
+
+
+class PoolReserves:
+    """Liquidity of a pool by ranges of ticks, and what it holds at a price."""
+
+    def __init__(self) -> None:
+        # Tick -> change of the active liquidity where the price rises above it.
+        self._net: dict[int, int] = {}
+        self._is_built = False
+
+    def add(self, tick_lower: int, tick_upper: int, liquidity: int) -> None:
+        """Add liquidity to a range, or remove it (negative)."""
+        for tick, change in ((tick_lower, liquidity), (tick_upper, -liquidity)):
+            total = self._net.get(tick, 0) + change
+            if total:
+                self._net[tick] = total
+            else:
+                self._net.pop(tick, None)
+        self._is_built = False
+
+    def at(self, root: int) -> tuple[int, int] | None:
+        """Return currency 0 and currency 1 at a price, without uncollected fees.
+
+        None above MOST_TICKS. Each is up to a unit per tick less than the sum of the positions.
+        """
+        if len(self._net) > MOST_TICKS:
+            return None
+        if not self._is_built:
+            self._build()
+        if not self._roots:
+            return 0, 0
+        place = bisect_right(self._roots, root) - 1
+        if place < 0:
+            return self._above[0], 0
+        if place == len(self._roots) - 1:
+            return 0, self._below[-1] // _Q96
+        active, upper = self._active[place], self._roots[place + 1]
+        amount0 = self._above[place + 1] + (active << 96) * (upper - root) // upper // root
+        return amount0, (self._below[place] + active * (root - self._roots[place])) // _Q96
+
+    def _build(self) -> None:
+        """Sum up currency 1 below each tick, times 2^96, and currency 0 above it."""
+        ticks = sorted(self._net)
+        self._roots = [tick_root(tick) for tick in ticks]
+        self._active = list(accumulate(self._net[tick] for tick in ticks))
+        steps = list(zip(self._active, pairwise(self._roots), strict=False))
+        self._below = [0, *accumulate(active * (upper - lower) for active, (lower, upper) in steps)]
+        amounts = [(active << 96) * (upper - lower) // upper // lower for active, (lower, upper) in steps]
+        self._above = [*reversed(list(accumulate(reversed(amounts)))), 0]
+        self._is_built = True
+
+
+def _divide(number: int, divisor: int, up: bool) -> int:
+    return -(-number // divisor) if up else number // divisor

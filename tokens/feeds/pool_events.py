@@ -1,0 +1,195 @@
+"""Swaps and liquidity changes of a range of blocks, with the pool's reserves after each, in the chain's sequence."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from heapq import merge
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
+
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
+
+from tokens.chains.addresses import format_address, format_transaction
+from tokens.chains.pool_types import chain_position, split_position
+from tokens.chains.registry.chains import ChainInfo
+from tokens.feeds.feed_pairs import FeedPair, find_pairs
+from tokens.feeds.pool_amounts import PoolReserves, liquidity_amounts, price_root, tick_root
+from tokens.models import PoolLiquidityChange, PoolTrade, Token
+
+# Blocks and events of one answer.
+MOST_BLOCKS, MOST_EVENTS = 1_000, 5_000
+# The sender of transactions of which only logs were read.
+UNKNOWN_MAKER = "0x" + "0" * 40
+_TRADE_COLUMNS = (
+    "position", "token_id", "at", "tx_hash", "tx_index", "trader", "is_buy", "is_conversion", "amount_token",
+    "amount_quote", "price",
+)  # fmt: skip
+# The columns that only trades have.
+_TRADE_FACTS = 5
+_CHANGE_COLUMNS = (
+    "position", "token_id", "at", "tx_hash", "tx_index", "trader", "tick_lower", "tick_upper", "liquidity",
+)  # fmt: skip
+
+
+class TooManyEventsError(Exception):
+    """Raised for a range with more than MOST_EVENTS events."""
+
+
+class UnplacedEventError(Exception):
+    """Raised for an event that was stored without its transaction's index, with its block."""
+
+    def __init__(self, block: int) -> None:
+        super().__init__(f"block {block} was indexed before transaction indexes were stored")
+        self.block = block
+
+
+class PoolEvent(NamedTuple):
+    """A swap, or liquidity that was added (join) or removed (exit)."""
+
+    kind: Literal["swap", "join", "exit"]
+    pair: FeedPair
+    block: int
+    # Unix seconds.
+    at: int
+    tx_hash: str
+    tx_index: int
+    # In the block.
+    log_index: int
+    maker: str
+    # Smallest units, not negative.
+    amount_token: int
+    amount_quote: int
+    # Of a swap.
+    is_buy: bool
+    # After the event; None of a change in a pool of unknown price.
+    price: Decimal | None
+    # Of token and quote token after the event, in smallest units; None if unknown.
+    reserves: tuple[int, int] | None
+
+
+@dataclass(kw_only=True)
+class _ReplayedPool:
+    """Price and liquidity of a pool as the events of a range change them."""
+
+    pair: FeedPair
+    price: Decimal | None = None
+    # Square root of the price; None if unknown.
+    root: int | None = None
+    reserves: PoolReserves = field(default_factory=PoolReserves)
+
+    def set_price(self, price: Decimal) -> None:
+        pair = self.pair
+        self.price = price
+        self.root = price_root(
+            price, decimals=pair.decimals, quote_decimals=pair.quote_decimals, is_currency0=pair.is_currency0
+        )
+
+    def token_first(self, amounts: tuple[int, int]) -> tuple[int, int]:
+        """Return amounts of currency 0 and currency 1 as those of token and quote token."""
+        return amounts if self.pair.is_currency0 else amounts[::-1]
+
+    def held(self) -> tuple[int, int] | None:
+        held = None if self.root is None else self.reserves.at(self.root)
+        return held and self.token_first(held)
+
+
+def read_pool_events(chain: ChainInfo, first: int, last: int) -> list[PoolEvent]:
+    """Return the events of these blocks, which are served, in at most five queries.
+
+    Raises TooManyEventsError and UnplacedEventError.
+    """
+    start, end = chain_position(first, 0), chain_position(last + 1, 0)
+    within = {"position__gte": start, "position__lt": end, "token__chain_id": chain.chain_id}
+    trades = _read(PoolTrade.objects.filter(**within), _TRADE_COLUMNS)
+    changes = _read(PoolLiquidityChange.objects.filter(**within), _CHANGE_COLUMNS)
+    if len(trades) + len(changes) > MOST_EVENTS:
+        raise TooManyEventsError
+    pairs = find_pairs({row[1] for row in (*trades, *changes)})
+    states = {token_id: _ReplayedPool(pair=pair) for token_id, pair in pairs.items()}
+    _load_liquidity(states, start)
+    _load_prices(states, changes, start)
+    rows = merge(trades, changes, key=itemgetter(0))
+    return list(_replay(states, rows))
+
+
+def _read(rows: QuerySet[Any], columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    return list(rows.order_by("position").values_list(*columns)[: MOST_EVENTS + 1])
+
+
+def _load_liquidity(states: dict[int, _ReplayedPool], start: int) -> None:
+    """Add the liquidity of the pools before a position."""
+    before = PoolLiquidityChange.objects.filter(token_id__in=states.keys(), position__lt=start).order_by()
+    ranges = before.values_list("token_id", "tick_lower", "tick_upper").annotate(total=Sum("liquidity"))
+    for token_id, lower, upper, total in ranges:
+        states[token_id].reserves.add(lower, upper, int(total))
+
+
+def _load_prices(states: dict[int, _ReplayedPool], changes: Collection[tuple[Any, ...]], start: int) -> None:
+    """Set the price before a position, for pools with changes; before the first trade it is that of the first tick."""
+    times: dict[int, datetime] = {row[1]: row[2] for row in changes if row[1] in states}
+    for token_id in times:
+        pair = states[token_id].pair
+        if pair.tick is not None:
+            states[token_id].root = tick_root(pair.tick if pair.is_currency0 else -pair.tick)
+    if not times:
+        return
+    # Trades are stored by time, and a block's time is not known here: later ones are few.
+    trades = PoolTrade.objects.filter(token_id=OuterRef("pk"), at__lte=max(times.values()), position__lt=start)
+    price = Subquery(trades.order_by("-at", "-position").values("price")[:1])
+    for token_id, value in Token.objects.filter(pk__in=times).annotate(price=price).values_list("pk", "price"):
+        if value is not None:
+            states[token_id].set_price(value)
+
+
+def _replay(states: dict[int, _ReplayedPool], rows: Iterable[tuple[Any, ...]]) -> Iterator[PoolEvent]:
+    for position, token_id, at, tx_hash, tx_index, trader, *facts in rows:
+        # A quote token whose decimals are unknown makes no trades, and no amounts.
+        if (state := states.get(token_id)) is None:
+            continue
+        block, log_index = split_position(position)
+        if tx_index is None:
+            raise UnplacedEventError(block)
+        maker = UNKNOWN_MAKER if trader is None else format_address(bytes(trader))
+        place = _Place(block, int(at.timestamp()), format_transaction(bytes(tx_hash)), tx_index, log_index, maker)
+        if len(facts) == _TRADE_FACTS:
+            yield _swap(state, place, *facts)
+        elif state.root is not None:
+            yield _change(state, state.root, place, *facts)
+
+
+class _Place(NamedTuple):
+    """The place of an event and its maker, in the sequence of `PoolEvent`."""
+
+    block: int
+    at: int
+    tx_hash: str
+    tx_index: int
+    log_index: int
+    maker: str
+
+
+def _swap(
+    state: _ReplayedPool,
+    place: _Place,
+    is_buy: bool,
+    is_conversion: bool,
+    amount_token: Decimal,
+    amount_quote: Decimal,
+    price: Decimal,
+) -> PoolEvent:
+    state.set_price(price)
+    if is_conversion:
+        place = place._replace(maker=state.pair.locker)
+    return PoolEvent("swap", state.pair, *place, int(amount_token), int(amount_quote), is_buy, price, state.held())
+
+
+def _change(
+    state: _ReplayedPool, root: int, place: _Place, tick_lower: int, tick_upper: int, liquidity: Decimal
+) -> PoolEvent:
+    change = int(liquidity)
+    state.reserves.add(tick_lower, tick_upper, change)
+    token, quote = state.token_first(liquidity_amounts(change, root, tick_lower, tick_upper))
+    return PoolEvent(
+        "join" if change > 0 else "exit", state.pair, *place, token, quote, False, state.price, state.held()
+    )

@@ -1,0 +1,337 @@
+"""Parameters and answers of the feeds, by the names of their formats."""
+
+import re
+from datetime import date
+from typing import Any
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+
+from config.api.fields import ShapedField, WholeNumberField
+from tokens.catalogue.list_parameters import TextField, UnixTimeField
+from tokens.catalogue.text_search import MAX_QUERY_LENGTH
+from tokens.feeds.charts.chart_symbols import MOST_BARS, RESOLUTION_NAMES, SYMBOL_RULE
+from tokens.feeds.pool_events import MOST_BLOCKS, MOST_EVENTS
+from tokens.installation.chain_fields import ChainIdField, EvmAddressField, PoolAddressField
+
+# Positions of trades are 64-bit integers with 20 bits of the log's index.
+_MAX_BLOCK = 2**43 - 2
+_DECIMAL = "Whole units, with a point."
+
+
+class BlockNumberField(WholeNumberField):
+    """Number of a block."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=_MAX_BLOCK, **options)
+
+
+class BlockRangeQuery(serializers.Serializer[Any]):
+    """A range of blocks, both included."""
+
+    fromBlock = BlockNumberField(help_text="First block: at least the first one that is indexed with trades.")
+    toBlock = BlockNumberField(
+        help_text=f"Last block: at most that of /latest-block. At most {MOST_BLOCKS} blocks, and {MOST_EVENTS} events."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Compare the blocks. Raises ValidationError."""
+        first, last = attrs["fromBlock"], attrs["toBlock"]
+        if last < first:
+            raise serializers.ValidationError({"toBlock": ["must be at least fromBlock"]})
+        if last - first >= MOST_BLOCKS:
+            raise serializers.ValidationError({"toBlock": [f"must be less than {MOST_BLOCKS} blocks after fromBlock"]})
+        return attrs
+
+
+class BlockQuery(serializers.Serializer[Any]):
+    """Number of a block."""
+
+    number = BlockNumberField(help_text="At most that of /latest-block.")
+
+
+class AssetQuery(serializers.Serializer[Any]):
+    """Address of a token."""
+
+    id = EvmAddressField(lacking="feed", help_text="A launched token, or a quote token of the registry.")
+
+
+class PairQuery(serializers.Serializer[Any]):
+    """Id of a pair."""
+
+    id = PoolAddressField(help_text="A v3 pool's address, or a v4 pool's id of 32 bytes.")
+
+
+class ExchangeQuery(serializers.Serializer[Any]):
+    """Address of a factory."""
+
+    id = EvmAddressField(lacking="feed", help_text="A factory of launches of this chain, as in a pair.")
+
+
+class DayField(ShapedField):
+    """Day in UTC."""
+
+    rule = "must be a day as YYYY-MM-DD, from 2010 to 2099"
+    shape = {"type": "string", "pattern": "^20[1-9][0-9]-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"}
+
+    def parse(self, text: str) -> date:
+        """Return the day. Raises ValueError."""
+        # Python's parser also accepts weeks.
+        if not re.fullmatch(self.shape["pattern"], text):
+            raise ValueError(self.rule)
+        try:
+            return date.fromisoformat(text)
+        except ValueError as error:
+            raise ValueError(self.rule) from error
+
+
+class DayQuery(serializers.Serializer[Any]):
+    """A day."""
+
+    day = DayField(trim_whitespace=False, help_text="A day that has ended, in UTC, as YYYY-MM-DD.")
+
+
+class SymbolField(ShapedField):
+    """Symbol of a chart."""
+
+    rule = SYMBOL_RULE
+    shape = {"type": "string", "pattern": "^[1-9][0-9]{0,17}:0[xX][0-9a-fA-F]{40}(\\.[qQ][uU][oO][tT][eE])?$"}
+
+    def parse(self, text: str) -> str:
+        """Return the text, which `find_symbol` parses."""
+        return text
+
+
+class SymbolQuery(serializers.Serializer[Any]):
+    """A symbol."""
+
+    symbol = SymbolField(trim_whitespace=False, help_text="`<chain id>:<address>`, or with `.QUOTE` after it.")
+
+
+class HistoryQuery(SymbolQuery):
+    """Bars of a symbol."""
+
+    resolution = serializers.ChoiceField(
+        list(RESOLUTION_NAMES),
+        error_messages={"invalid_choice": f"must be one of {', '.join(RESOLUTION_NAMES)}"},
+        help_text="Minutes, or a day.",
+    )
+    to = UnixTimeField(trim_whitespace=False, help_text="Only bars that begin before these Unix seconds.")
+    countback = WholeNumberField(
+        min_value=1,
+        max_value=100_000,
+        required=False,
+        help_text=f"Bars before `to`; `from` is then ignored. At most the newest {MOST_BARS} are returned.",
+    )
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields with `from`, which is no name in Python."""
+        help_text = "Only bars that begin at or after these Unix seconds."
+        since = UnixTimeField(required=False, trim_whitespace=False, help_text=help_text)
+        return {"from": since} | super().get_fields()
+
+
+class SymbolSearchQuery(serializers.Serializer[Any]):
+    """A search for symbols."""
+
+    query = TextField(longest=MAX_QUERY_LENGTH, required=False, help_text="As `q` of GET /api/tokens.")
+    exchange = ChainIdField(required=False, help_text="Chain id.")
+    type = serializers.ChoiceField(
+        ["crypto"], required=False, error_messages={"invalid_choice": "must be crypto"}, help_text="Only tokens."
+    )
+    limit = WholeNumberField(min_value=1, max_value=50, default=30)
+
+
+class FeedBlockSerializer(serializers.Serializer[Any]):
+    """A block."""
+
+    blockNumber = serializers.IntegerField()
+    blockTimestamp = serializers.IntegerField(help_text="Unix seconds.")
+
+
+class FeedAssetSerializer(serializers.Serializer[Any]):
+    """A launched token, or a quote token, which has no supply here."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    symbol = serializers.CharField()
+    totalSupply = serializers.CharField(required=False, help_text=_DECIMAL)
+    circulatingSupply = serializers.CharField(required=False, help_text="All of it: no token is minted later.")
+
+
+class _FeedPairSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="A v3 pool's address, or a v4 pool's id.")
+    asset0Id = serializers.CharField(help_text="The launched token.")
+    asset1Id = serializers.CharField(help_text="The paired token.")
+    createdAtBlockNumber = serializers.IntegerField()
+    createdAtBlockTimestamp = serializers.IntegerField(help_text="Unix seconds.")
+    createdAtTxnId = serializers.CharField()
+
+
+class ScreenerPairSerializer(_FeedPairSerializer):
+    """A pair of DEX Screener's format."""
+
+    dexKey = serializers.CharField(help_text="FEED_DEX_KEY.")
+    creator = serializers.CharField(required=False)
+    feeBps = serializers.IntegerField(required=False, help_text="Absent where it changes, or differs by direction.")
+
+
+class ToolsPairSerializer(_FeedPairSerializer):
+    """A pair of DEXTools' format."""
+
+    factoryAddress = serializers.CharField()
+
+
+class _ReservesSerializer(serializers.Serializer[Any]):
+    asset0 = serializers.CharField(help_text=_DECIMAL)
+    asset1 = serializers.CharField(help_text=_DECIMAL)
+
+
+class FeedEventSerializer(serializers.Serializer[Any]):
+    """A swap, or liquidity that was added (join) or removed (exit)."""
+
+    block = FeedBlockSerializer()
+    eventType = serializers.ChoiceField(["swap", "join", "exit"])
+    txnId = serializers.CharField()
+    txnIndex = serializers.IntegerField(help_text="Index of the transaction in its block.")
+    eventIndex = serializers.IntegerField(help_text="Index of the log in its block.")
+    maker = serializers.CharField(
+        help_text="Sender of the transaction; the locker of a conversion. The zero address if only logs were read."
+    )
+    pairId = serializers.CharField()
+    asset0In = serializers.CharField(required=False, help_text=_DECIMAL)
+    asset1In = serializers.CharField(required=False, help_text=_DECIMAL)
+    asset0Out = serializers.CharField(required=False, help_text=_DECIMAL)
+    asset1Out = serializers.CharField(required=False, help_text=_DECIMAL)
+    amount0 = serializers.CharField(required=False, help_text="Of joins and exits.")
+    amount1 = serializers.CharField(required=False, help_text="Of joins and exits.")
+    reserves = _ReservesSerializer(required=False, help_text="After the event, without uncollected fees.")
+
+
+class ScreenerEventSerializer(FeedEventSerializer):
+    """An event of DEX Screener's format."""
+
+    priceNative = serializers.CharField(
+        required=False, help_text="Of swaps: the pool's price after it, asset 1 for one of asset 0."
+    )
+
+
+class _QuoteDaySerializer(serializers.Serializer[Any]):
+    quote = serializers.CharField(help_text="The paired token.")
+    symbol = serializers.CharField()
+    trades = serializers.IntegerField()
+    tradesWithoutFee = serializers.IntegerField()
+    tradesWithoutUsd = serializers.IntegerField()
+    volume = serializers.CharField(help_text=_DECIMAL)
+    fees = serializers.CharField(help_text=_DECIMAL)
+    volumeUsd = serializers.CharField()
+    feesUsd = serializers.CharField()
+
+
+class DaySerializer(serializers.Serializer[Any]):
+    """Volume and fees of a day in UTC, without conversions of fees by lockers."""
+
+    chainId = serializers.IntegerField()
+    day = serializers.CharField()
+    start = serializers.IntegerField(help_text="Unix seconds at which the day begins.")
+    end = serializers.IntegerField(help_text="Unix seconds at which it ends.")
+    firstBlock = serializers.IntegerField(help_text="First block of the day.")
+    lastBlock = serializers.IntegerField(help_text="Last block of the day.")
+    trades = serializers.IntegerField()
+    tradesWithoutFee = serializers.IntegerField(help_text="Trades whose fee is unknown: they are in no sum of fees.")
+    tradesWithoutUsd = serializers.IntegerField(help_text="Trades whose value is unknown: they are in no sum in USD.")
+    volumeUsd = serializers.CharField(help_text="To 6 decimals.")
+    feesUsd = serializers.CharField(help_text="To 6 decimals.")
+    quotes = _QuoteDaySerializer(many=True, help_text="By paired token.")
+
+
+class _ChartExchangeSerializer(serializers.Serializer[Any]):
+    value = serializers.CharField()
+    name = serializers.CharField()
+    desc = serializers.CharField()
+
+
+class _ChartTypeSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    value = serializers.CharField()
+
+
+class ChartConfigSerializer(serializers.Serializer[Any]):
+    """Configuration of a datafeed."""
+
+    supports_search = serializers.BooleanField()
+    supports_group_request = serializers.BooleanField()
+    supports_marks = serializers.BooleanField()
+    supports_timescale_marks = serializers.BooleanField()
+    supports_time = serializers.BooleanField()
+    exchanges = _ChartExchangeSerializer(many=True, help_text="The chains.")
+    symbols_types = _ChartTypeSerializer(many=True)
+    supported_resolutions = serializers.ListField(child=serializers.CharField())
+
+
+class ChartSymbolSerializer(serializers.Serializer[Any]):
+    """LibrarySymbolInfo of a token in USD or in its paired token."""
+
+    name = serializers.CharField()
+    ticker = serializers.CharField()
+    description = serializers.CharField()
+    type = serializers.CharField()
+    session = serializers.CharField()
+    timezone = serializers.CharField()
+    exchange = serializers.CharField()
+    listed_exchange = serializers.CharField()
+    format = serializers.CharField()
+    minmov = serializers.IntegerField()
+    pricescale = serializers.IntegerField(help_text="10 to the number of decimals on the price axis.")
+    has_intraday = serializers.BooleanField()
+    has_daily = serializers.BooleanField()
+    has_weekly_and_monthly = serializers.BooleanField()
+    intraday_multipliers = serializers.ListField(child=serializers.CharField())
+    supported_resolutions = serializers.ListField(child=serializers.CharField())
+    visible_plots_set = serializers.CharField()
+    volume_precision = serializers.IntegerField()
+    data_status = serializers.CharField()
+    currency_code = serializers.CharField()
+
+
+class ChartMatchSerializer(serializers.Serializer[Any]):
+    """A found symbol."""
+
+    symbol = serializers.CharField()
+    full_name = serializers.CharField()
+    ticker = serializers.CharField()
+    description = serializers.CharField()
+    exchange = serializers.CharField()
+    type = serializers.CharField()
+
+
+class ChartBarsSerializer(serializers.Serializer[Any]):
+    """Bars as columns, oldest first; none with `no_data`."""
+
+    s = serializers.ChoiceField(["ok", "no_data"])
+    nextTime = serializers.IntegerField(required=False, help_text="Of `no_data`: the newest bar before `from`.")
+    t = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Beginnings, Unix seconds.")
+    o = serializers.ListField(child=serializers.FloatField(), required=False)
+    h = serializers.ListField(child=serializers.FloatField(), required=False)
+    l = serializers.ListField(child=serializers.FloatField(), required=False)  # noqa: E741 - the name of the format
+    c = serializers.ListField(child=serializers.FloatField(), required=False)
+    v = serializers.ListField(
+        child=serializers.FloatField(), required=False, help_text="USD, or whole units of the paired token."
+    )
+
+
+BLOCK_ANSWER = inline_serializer("FeedBlockAnswer", {"block": FeedBlockSerializer()})
+ASSET_ANSWER = inline_serializer("FeedAssetAnswer", {"asset": FeedAssetSerializer()})
+SCREENER_PAIR_ANSWER = inline_serializer("ScreenerPairAnswer", {"pair": ScreenerPairSerializer()})
+SCREENER_EVENTS_ANSWER = inline_serializer("ScreenerEventsAnswer", {"events": ScreenerEventSerializer(many=True)})
+TOOLS_PAIR_ANSWER = inline_serializer("ToolsPairAnswer", {"pair": ToolsPairSerializer()})
+TOOLS_EVENTS_ANSWER = inline_serializer("ToolsEventsAnswer", {"events": FeedEventSerializer(many=True)})
+EXCHANGE_ANSWER = inline_serializer(
+    "ToolsExchangeAnswer",
+    {
+        "exchange": inline_serializer(
+            "ToolsExchange",
+            {"factoryAddress": serializers.CharField(), "name": serializers.CharField(help_text="FEED_DEX_NAME.")},
+        )
+    },
+)

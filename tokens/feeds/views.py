@@ -1,0 +1,301 @@
+"""Endpoints of the feeds, each 404 unless FEEDS names its format."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api.rendering import json_response
+from config.api.replica_reads import from_replica
+from config.api.response_headers import public_cache_control
+from config.api.views import QueryView
+from tokens.chains.addresses import address_key
+from tokens.chains.registry.chains import ChainInfo
+from tokens.feeds import daily_sums, event_answers
+from tokens.feeds import serializers as formats
+from tokens.feeds.feed_pairs import FeedAsset, FeedPair, find_asset, find_pair
+from tokens.feeds.pool_events import (
+    MOST_EVENTS,
+    PoolEvent,
+    TooManyEventsError,
+    UnplacedEventError,
+    read_pool_events,
+)
+from tokens.feeds.served_blocks import (
+    NotServedError,
+    ServedBlocks,
+    find_feed_chain,
+    read_block_time,
+    read_served_blocks,
+)
+from tokens.installation.chain_fields import MAX_CHAIN_ID, ChainIdField
+
+_CHAIN_IN_PATH = [
+    OpenApiParameter(
+        "chainId",
+        {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_CHAIN_ID},
+        OpenApiParameter.PATH,
+        description="An EVM chain with market data from its own trades.",
+    )
+]
+_OFF = "This feed is off: the operator enables it by FEEDS"
+
+
+def described_feed(operation_id: str, answer: Any, *, with_chain: bool = True) -> Callable[[Any], Any]:
+    """Return the decorator that describes an endpoint of a feed in OpenAPI."""
+    parameters = _CHAIN_IN_PATH if with_chain else []
+    return extend_schema(operation_id=operation_id, parameters=parameters, responses={200: answer, 404: None})
+
+
+class FeedView(QueryView):
+    """Base of the feeds' endpoints. `feed` is the name of its format in FEEDS."""
+
+    feed: str
+    cache_control = public_cache_control(60)
+
+    def check_permissions(self, request: Request) -> None:
+        """Raise NotFound while the feed is off, before the parameters are read."""
+        super().check_permissions(request)
+        if self.feed not in settings.FEEDS:
+            raise NotFound(_OFF)
+
+
+class ChainFeedView(FeedView):
+    """Base of the endpoints of one chain."""
+
+    def chain(self, text: str) -> ChainInfo:
+        """Return the chain in the path. Raises ValidationError."""
+        try:
+            return find_feed_chain(ChainIdField().to_internal_value(text))
+        except NotServedError as error:
+            raise ValidationError({"chainId": [str(error)]}) from error
+        except ValidationError as error:
+            raise ValidationError({"chainId": error.detail}) from error
+
+    def served(self, chain: ChainInfo) -> ServedBlocks:
+        """Return the blocks that are served. Raises NotFound."""
+        try:
+            return read_served_blocks(chain)
+        except NotServedError as error:
+            raise NotFound(str(error)) from error
+
+    def asset(self, chain: ChainInfo) -> FeedAsset:
+        """Return the asset of `id`. Raises NotFound."""
+        if (asset := find_asset(chain, self.query["id"])) is None:
+            raise NotFound("Asset not found")
+        return asset
+
+    def pair(self, chain: ChainInfo) -> FeedPair:
+        """Return the pair of `id`. Raises NotFound."""
+        if (pair := find_pair(chain, self.query["id"])) is None:
+            raise NotFound("Pair not found")
+        return pair
+
+    def events(self, chain: ChainInfo) -> list[PoolEvent]:
+        """Return the events of the range. Raises ValidationError for blocks that are not served, and NotFound."""
+        served, first, last = self.served(chain), self.query["fromBlock"], self.query["toBlock"]
+        if first < served.first:
+            rule = f"must be at least {served.first}, the first block that is indexed with trades"
+            raise ValidationError({"fromBlock": [rule]})
+        if last > served.last:
+            raise ValidationError({"toBlock": [f"must be at most {served.last}, the newest block that is served"]})
+        try:
+            return read_pool_events(chain, first, last)
+        except TooManyEventsError as error:
+            rule = f"must be closer to fromBlock: the range has more than {MOST_EVENTS} events"
+            raise ValidationError({"toBlock": [rule]}) from error
+        except UnplacedEventError as error:
+            rule = f"must be greater than {error.block}, which was indexed without transaction indexes"
+            raise ValidationError({"fromBlock": [rule]}) from error
+
+    def latest_block(self, chain: ChainInfo) -> dict[str, Any]:
+        """Return the answer for the newest block that is served. Raises NotFound."""
+        number = self.served(chain).last
+        return {"block": event_answers.describe_block(number, read_block_time(chain, number))}
+
+
+class ScreenerView(ChainFeedView):
+    """Base of DEX Screener's adapter."""
+
+    feed = "dexscreener"
+
+
+class ScreenerLatestBlockView(ScreenerView):
+    """Newest block that is served."""
+
+    cache_control = public_cache_control(1)
+
+    @described_feed("screenerLatestBlock", formats.BLOCK_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return the newest block whose events are served: it is final, and indexed completely."""
+        return json_response(self.latest_block(self.chain(chainId)), headers={})
+
+
+class ScreenerAssetView(ScreenerView):
+    """Asset by its address."""
+
+    query_serializer = formats.AssetQuery
+
+    @described_feed("screenerAsset", formats.ASSET_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return a launched token, or a quote token."""
+        asset = self.asset(self.chain(chainId))
+        return json_response({"asset": event_answers.describe_asset(asset)}, headers={})
+
+
+class ScreenerPairView(ScreenerView):
+    """Pair by its pool."""
+
+    query_serializer = formats.PairQuery
+
+    @described_feed("screenerPair", formats.SCREENER_PAIR_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return the pair in a pool. Asset 0 is the launched token, so that no pair ever changes."""
+        pair = self.pair(self.chain(chainId))
+        described = event_answers.describe_screener_pair(pair, dex_key=settings.FEED_DEX_KEY)
+        return json_response({"pair": described}, headers={})
+
+
+class ScreenerEventsView(ScreenerView):
+    """Events of a range of blocks."""
+
+    query_serializer = formats.BlockRangeQuery
+
+    @described_feed("screenerEvents", formats.SCREENER_EVENTS_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        events = event_answers.describe_events(self.events(self.chain(chainId)), with_price=True)
+        return json_response({"events": events}, headers={})
+
+
+class ToolsView(ChainFeedView):
+    """Base of DEXTools' adapter, whose errors also have a code, a message and issues."""
+
+    feed = "dextools"
+
+    def extend_error(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return an error body with the message and the issues of the format."""
+        issues = [{"param": part["field"], "message": part["message"]} for part in body.get("details", ())]
+        return body | {"message": body["error"], "issues": issues}
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Add the code of the format, which is the status."""
+        if isinstance(response, Response) and isinstance(response.data, dict) and response.status_code >= 400:
+            response.data["code"] = str(response.status_code)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+
+class ToolsLatestBlockView(ToolsView):
+    """Newest block that is served."""
+
+    cache_control = public_cache_control(1)
+
+    @described_feed("toolsLatestBlock", formats.BLOCK_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return the newest block whose events are served: it is final, and indexed completely."""
+        return json_response(self.latest_block(self.chain(chainId)), headers={})
+
+
+class ToolsBlockView(ToolsView):
+    """Block by its number."""
+
+    query_serializer = formats.BlockQuery
+
+    @described_feed("toolsBlock", formats.BLOCK_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return the time of a block that is served. The specification requires no search by time of such chains."""
+        chain, number = self.chain(chainId), self.query["number"]
+        if number > self.served(chain).last:
+            raise NotFound("Block not found")
+        return json_response(
+            {"block": event_answers.describe_block(number, read_block_time(chain, number))}, headers={}
+        )
+
+
+class ToolsAssetView(ToolsView):
+    """Asset by its address."""
+
+    query_serializer = formats.AssetQuery
+
+    @described_feed("toolsAsset", formats.ASSET_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return a launched token, or a quote token."""
+        asset = self.asset(self.chain(chainId))
+        return json_response({"asset": event_answers.describe_asset(asset)}, headers={})
+
+
+class ToolsExchangeView(ToolsView):
+    """Exchange by a factory."""
+
+    query_serializer = formats.ExchangeQuery
+
+    @described_feed("toolsExchange", formats.EXCHANGE_ANSWER)
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return the exchange of a factory of this chain."""
+        chain, factory = self.chain(chainId), self.query["id"]
+        if address_key(factory) not in chain.factories:
+            raise NotFound("Exchange not found")
+        exchange = {"factoryAddress": factory, "name": settings.FEED_DEX_NAME}
+        return json_response({"exchange": exchange}, headers={})
+
+
+class ToolsPairView(ToolsView):
+    """Pair by its pool."""
+
+    query_serializer = formats.PairQuery
+
+    @described_feed("toolsPair", formats.TOOLS_PAIR_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return the pair in a pool. Asset 0 is the launched token."""
+        pair = self.pair(self.chain(chainId))
+        return json_response({"pair": event_answers.describe_tools_pair(pair)}, headers={})
+
+
+class ToolsEventsView(ToolsView):
+    """Events of a range of blocks."""
+
+    query_serializer = formats.BlockRangeQuery
+
+    @described_feed("toolsEvents", formats.TOOLS_EVENTS_ANSWER)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        events = event_answers.describe_events(self.events(self.chain(chainId)), with_price=False)
+        return json_response({"events": events}, headers={})
+
+
+class DayFeedView(ChainFeedView):
+    """Volume and fees of a day."""
+
+    feed = "daily"
+    query_serializer = formats.DayQuery
+    cache_control = public_cache_control(3600)
+
+    @described_feed("dailySums", formats.DaySerializer)
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day.
+
+        A day is served once all its blocks are final and were read a second time.
+        """
+        chain = self.chain(chainId)
+        served = self.served(chain)
+        try:
+            return json_response(daily_sums.read_day(chain, self.query["day"], served), headers={})
+        except daily_sums.DayNotServedError as error:
+            raise ValidationError({"day": [str(error)]}) from error
+        except NotServedError as error:
+            raise NotFound(str(error)) from error
