@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import FlagField, ShapedField, WholeNumberField
+from config.api.fields import FidsField, FlagField, IdField, ShapedField, TextField, WholeNumberField
 from config.events.stream import stream_query
 from tokens.catalogue import text_search
 from tokens.catalogue.selections import WARNING_CHOICES
@@ -17,36 +17,12 @@ from tokens.models.expressions import MAX_INTERFACE_LENGTH
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 
 MAX_OFFSET = 10_000
-MAX_FIDS = 100
 _MAX_PAIR = 100
-_MAX_BIGINT = 2**63 - 1
 # Numbers up to it are exact in JSON.
 _MAX_USD = 10**15
 # The last second of the year 9999.
 _LAST_SECOND = 253_402_300_799
 _NUMBER = re.compile(r"[0-9]{1,19}")
-
-
-class TextField(ShapedField):
-    """Text of at most `longest` characters; surrounding blanks are ignored.
-
-    A blank text is rejected, or ignored with `may_be_blank`.
-    """
-
-    def __init__(self, *, longest: int, may_be_blank: bool = False, **options: Any) -> None:
-        super().__init__(trim_whitespace=False, **options)
-        self.longest = longest
-        self.may_be_blank = may_be_blank
-        pattern = r"^[^\x00]*$" if may_be_blank else r"^[^\x00]*[^\s\x00][^\x00]*$"
-        self.shape = {"type": "string", "maxLength": longest, "pattern": pattern}
-
-    def parse(self, text: str) -> str:
-        """Return the text without surrounding blanks. Raises ValueError."""
-        if len(text) > self.longest:
-            raise ValueError(f"must have at most {self.longest} characters")
-        if text.isspace() and not self.may_be_blank:
-            raise ValueError("must not be blank")
-        return text.strip()
 
 
 class PairField(TextField):
@@ -56,32 +32,6 @@ class PairField(TextField):
         """Return the symbol, empty for `all`. Raises ValueError."""
         symbol = super().parse(text)
         return "" if symbol.lower() == "all" else symbol
-
-
-class IdField(WholeNumberField):
-    """Positive whole number that a column can hold."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(min_value=1, max_value=_MAX_BIGINT, **options)
-
-
-class FidsField(ShapedField):
-    """Comma-separated list of FIDs."""
-
-    shape = {
-        "type": "array",
-        "items": {"type": "integer", "format": "int64", "minimum": 1, "maximum": _MAX_BIGINT},
-        "minItems": 1,
-        "maxItems": MAX_FIDS,
-    }
-
-    def parse(self, text: str) -> tuple[int, ...]:
-        """Return the numbers. Raises ValueError."""
-        parts = text.split(",")
-        numbers = tuple(int(part) if _NUMBER.fullmatch(part) else 0 for part in parts[: MAX_FIDS + 1])
-        if len(numbers) > MAX_FIDS or not all(0 < number <= _MAX_BIGINT for number in numbers):
-            raise ValueError(f"must be 1 to {MAX_FIDS} whole numbers, separated by commas")
-        return numbers
 
 
 class UnixTimeField(ShapedField):

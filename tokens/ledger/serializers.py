@@ -6,8 +6,8 @@ from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from accounts.models.profiles import MAX_FID
-from config.api.fields import FlagField, WholeNumberField
-from tokens.catalogue.list_parameters import PageQuery, TextField
+from config.api.fields import FlagField, TextField, WholeNumberField
+from tokens.catalogue.list_parameters import PageQuery
 from tokens.catalogue.serializers import NullableNumber, NullableText, RelatedUserSerializer, TokenRecordSerializer
 from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
 from tokens.ledger.creator_search import MAX_QUERY_LENGTH
