@@ -1,6 +1,7 @@
-"""URLs of the administrators' endpoint, and of events and webhooks."""
+"""URLs of users' profiles, of the administrators' endpoint, and of events and webhooks."""
 
 from accounts.administrators.views import AdminVerifyView
+from accounts.profiles.views import UserByAddressView, UserByFidView, UserByNameView, UsersByFidsView
 from accounts.subscriptions.views import (
     EventsView,
     WebhookDeliveriesView,
@@ -13,6 +14,10 @@ from accounts.subscriptions.views import (
 from config.api.routing import endpoint
 
 urlpatterns = [
+    endpoint("get-user-by-fid", UserByFidView.as_view(), name="user-by-fid"),
+    endpoint("get-user-by-address", UserByAddressView.as_view(), name="user-by-address"),
+    endpoint("get-user-by-name", UserByNameView.as_view(), name="user-by-name"),
+    endpoint("get-multiple-users-by-fid", UsersByFidsView.as_view(), name="users-by-fids"),
     endpoint("admin/verify", AdminVerifyView.as_view(), name="admin-verify"),
     endpoint("events", EventsView.as_view(), name="events"),
     endpoint("webhooks", WebhooksView.as_view(), name="webhooks"),

@@ -1,11 +1,13 @@
 """Social profiles of deployers."""
 
 from collections.abc import Iterable
+from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import connection, models
 from django.db.models import F, Q, Value
-from django.db.models.functions import Coalesce, Collate, Lower, NullIf
+from django.db.models.functions import Coalesce, Collate, Lower, NullIf, Upper
 from django.utils import timezone
 
 from config.queue import Leased, LeasedQuerySet
@@ -42,6 +44,23 @@ class SocialProfileQuerySet(LeasedQuerySet["SocialProfile"]):
         if wanted:
             with connection.cursor() as cursor:
                 cursor.execute(_ENQUEUE, [timezone.now(), wanted])
+
+    def fetched(self) -> Self:
+        """Return the profiles that the provider has returned."""
+        return self.filter(fetched_at__isnull=False)
+
+    def named(self, username: str) -> Self:
+        """Return the fetched profiles with this user name in any case, the newest response first.
+
+        A name may pass to another user, whose profile is fetched before the former one's is again.
+        """
+        return self.fetched().filter(username__iexact=username).order_by("-fetched_at", "fid")
+
+    def verified_by(self, address: str) -> Self:
+        """Return the fetched profiles with this verified address, in stored form, the lowest FID first."""
+        found = self.fetched().filter(verified_addresses__contains=[address])
+        # An expression: for the plain column PostgreSQL may read all FIDs in sequence instead of the addresses' index.
+        return found.order_by(F("fid") + 0)
 
 
 class SocialProfile(Leased):
@@ -85,6 +104,10 @@ class SocialProfile(Leased):
             models.Index(fields=["due_at"], name="social_profile_known_due", condition=Q(fetched_at__isnull=False)),
             # GET /api/search-creator.
             models.Index(NAME_KEY, F("fid"), name="social_profile_by_name"),
+            # GET /api/get-user-by-name, and the search of the admin site; GET /api/get-user-by-address.
+            models.Index(Upper("username"), name="social_profile_by_username"),
+            # Without a list of pending entries, which each lookup would read.
+            GinIndex(fields=["verified_addresses"], name="social_profile_by_address", fastupdate=False),
         ]
 
     def __str__(self) -> str:

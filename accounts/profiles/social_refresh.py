@@ -56,11 +56,12 @@ def refresh_due_profiles() -> int:
 
 def users_by_fid(fids: Iterable[int | None]) -> dict[int, dict[str, Any]]:
     """Return FID -> `related.user` of a token record, in one query; profiles never fetched are absent."""
-    known = SocialProfile.objects.filter(fid__in={fid for fid in fids if fid is not None}, fetched_at__isnull=False)
-    return {profile.fid: _related_user(profile) for profile in known}
+    known = SocialProfile.objects.fetched().filter(fid__in={fid for fid in fids if fid is not None})
+    return {profile.fid: related_user(profile) for profile in known}
 
 
-def _related_user(profile: SocialProfile) -> dict[str, Any]:
+def related_user(profile: SocialProfile) -> dict[str, Any]:
+    """Return `related.user` of a token record; unknown texts are None."""
     # Older clients read the snake-case fields.
     return {
         "fid": profile.fid,

@@ -37,6 +37,7 @@ OPERATION_TAGS = {
     "tokens.deploying": "deploy",
     "pretokens": "users",
     "leaderboard": "leaderboard",
+    "accounts.profiles": "users",
     "accounts.subscriptions": "events",
     "accounts.administrators": "operations",
 }

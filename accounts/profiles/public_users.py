@@ -1,0 +1,51 @@
+"""Users of the social protocol as public responses show them, from the stored profiles.
+
+Only users that this service knows are found: requestors of launches, and creators and readers of agents. A lookup
+fetches and enqueues nothing, so that no caller can have profiles fetched.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from accounts.models import SocialProfile
+from accounts.profiles.social_refresh import related_user
+from config.timestamps import format_timestamp
+
+PublicUser = dict[str, Any]
+
+
+def find_user_by_fid(fid: int) -> PublicUser | None:
+    """Return the user of a FID; None without a fetched profile. One query."""
+    return _first(SocialProfile.objects.fetched().filter(fid=fid).first())
+
+
+def find_user_by_address(address: str) -> PublicUser | None:
+    """Return the user that has verified an address, in stored form; of several the lowest FID. One query."""
+    return _first(SocialProfile.objects.verified_by(address).first())
+
+
+def find_user_by_name(username: str) -> PublicUser | None:
+    """Return the user of a name in any case; of several the profile that was fetched last. One query."""
+    return _first(SocialProfile.objects.named(username).first())
+
+
+def find_users(fids: Sequence[int]) -> list[PublicUser]:
+    """Return the users of FIDs in the sequence of the request, each once, without unknown ones. One query."""
+    found = SocialProfile.objects.fetched().in_bulk(fids)
+    return [_public_user(found[fid]) for fid in dict.fromkeys(fids) if fid in found]
+
+
+def _first(profile: SocialProfile | None) -> PublicUser | None:
+    return None if profile is None else _public_user(profile)
+
+
+def _public_user(profile: SocialProfile) -> PublicUser:
+    """Return `related.user` with the fields of the provider's user object that clients read, without its score."""
+    eth = [address for address in profile.verified_addresses if address.startswith("0x")]
+    sol = [address for address in profile.verified_addresses if not address.startswith("0x")]
+    return related_user(profile) | {
+        "profile": {"bio": {"text": profile.bio or None}},
+        "verifications": eth,
+        "verified_addresses": {"eth_addresses": eth, "sol_addresses": sol},
+        "fetchedAt": profile.fetched_at and format_timestamp(profile.fetched_at),
+    }
