@@ -21,11 +21,13 @@ from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, Reward
 from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
 from tokens.ledger.views import CreatorSearchView, CreatorView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
-from tokens.market.views import TrendingView
+from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
 
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),
     endpoint("tokens/trending", TrendingView.as_view(), name="token-trending"),
+    endpoint("tokens/marketcap", MarketCapsView.as_view(), name="market-caps"),
+    endpoint("marketcap", MarketCapView.as_view(), name="market-cap"),
     endpoint("tokens/stream", TokenStreamView.as_view(), name="token-stream"),
     endpoint("tokens/fetch-deployed-by-fid", DeployedByFidView.as_view(), name="deployed-by-fid"),
     endpoint("tokens/fetch-deployed-by-address", DeployedByAddressView.as_view(), name="deployed-by-address"),

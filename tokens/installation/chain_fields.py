@@ -26,6 +26,7 @@ from tokens.chains.addresses import (
 from tokens.installation.address_formats import evm_address_rule, evm_chain_rule, parse_chain_address
 
 MAX_CHAIN_ID = 2**63 - 1
+MAX_ADDRESSES = 100
 # Parameters of a path with a token, for the OpenAPI description.
 TOKEN_IN_PATH = [
     OpenApiParameter(
@@ -92,6 +93,19 @@ class AddressField(ShapedField):
     def to_representation(self, value: Any) -> str:
         """Return the EIP-55 form, or base58 unchanged."""
         return checksum_address(value) if value.startswith("0x") else str(value)
+
+
+class AddressListField(ShapedField):
+    """Comma-separated list of addresses: EVM ones in any case, and Solana mints."""
+
+    shape = {"type": "array", "items": ADDRESS_OR_MINT_SHAPE, "minItems": 1, "maxItems": MAX_ADDRESSES}
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """Return the addresses in stored form, each once. Raises ValueError."""
+        parts = text.split(",", MAX_ADDRESSES)
+        if len(parts) > MAX_ADDRESSES:
+            raise ValueError(f"must be 1 to {MAX_ADDRESSES} addresses, separated by commas")
+        return tuple(dict.fromkeys(parse_address(part, allow_mint=True) for part in parts))
 
 
 class PoolAddressField(ShapedField):

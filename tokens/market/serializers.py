@@ -1,4 +1,4 @@
-"""Serializers of trending pools: query parameters, and the response for the OpenAPI description."""
+"""Serializers of trending pools and market caps: query parameters, and the responses."""
 
 from typing import Any
 
@@ -6,7 +6,8 @@ from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from config.api.fields import WholeNumberField
-from tokens.catalogue.serializers import TokenRecordSerializer
+from tokens.catalogue.serializers import NullableNumber, TokenRecordSerializer
+from tokens.installation.chain_fields import AddressField, AddressListField, ChainIdField, PoolAddressField
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
 from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT, TRENDING_SORTS
 
@@ -85,3 +86,33 @@ TRENDING_ANSWER = inline_serializer(
         "tokens": serializers.DictField(child=_TrendingTokenSerializer()),
     },
 )
+
+
+class MarketCapQuery(serializers.Serializer[Any]):
+    """Query parameters of one token's market cap."""
+
+    tokenAddress = AddressField(allow_mint=True, help_text="A launched token; on Solana its mint.")
+    poolAddress = PoolAddressField(required=False, help_text="The pool of its launch, which is verified.")
+    chainId = ChainIdField(required=False, help_text="Chain id.")
+
+
+class MarketCapsQuery(serializers.Serializer[Any]):
+    """Query parameters of several tokens' market caps."""
+
+    addresses = AddressListField(trim_whitespace=False, help_text="Launched tokens, at most 100, by comma.")
+    chainId = ChainIdField(required=False, help_text="Chain id. Default: all chains.")
+
+
+class MarketCapSerializer(serializers.Serializer[Any]):
+    """Market cap of a token, in USD."""
+
+    chainId = serializers.IntegerField(source="chain_id")
+    address = AddressField(allow_mint=True)
+    marketCap = NullableNumber(source="market_cap", help_text="Null while no source has a price.")
+    priceUsd = NullableNumber(source="price_usd")
+    marketDataUpdatedAt = serializers.DateTimeField(
+        source="updated_at", allow_null=True, help_text="Time of the price; null while there is none."
+    )
+
+
+MARKET_CAPS_ANSWER = inline_serializer("MarketCaps", {"data": MarketCapSerializer(many=True)})

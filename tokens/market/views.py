@@ -1,10 +1,12 @@
-"""Endpoint of trending pools."""
+"""Endpoints of trending pools and of market caps."""
 
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api.errors import BadRequestError, UpstreamFailedError, UpstreamUnavailableError
+from config.api.replica_reads import from_replica
 from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
 from config.client_ip import client_address
@@ -13,13 +15,23 @@ from config.http.errors import PermanentError, RetryableError
 from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.installed_registry import default_market_chain, has_market_source, registry
 from tokens.market import trending
+from tokens.market.market_caps import find_market_cap, find_market_caps
 from tokens.market.provider_rate_limit import NoCallSlotError
-from tokens.market.serializers import TRENDING_ANSWER, TrendingQuery
+from tokens.market.serializers import (
+    MARKET_CAPS_ANSWER,
+    TRENDING_ANSWER,
+    MarketCapQuery,
+    MarketCapSerializer,
+    MarketCapsQuery,
+    TrendingQuery,
+)
 
 _DOWN = "The market data provider returns no valid response"
 _BUSY = "Too many concurrent requests for trending pools"
 # The source has responded by then, or its timeout has passed.
 _BUSY_SECONDS = 5
+# As the lists of tokens, which have the same prices.
+_PRICE_SECONDS = 2
 _NO_SLOT = "The rate limit of the market data provider allows no further page yet"
 
 
@@ -70,3 +82,42 @@ class TrendingView(QueryView):
         if not has_market_source(chain.chain_id):
             raise BadRequestError("chainId must be a chain that the market data provider covers", field="chainId")
         return chain
+
+
+class MarketCapView(QueryView):
+    """Market cap of one token."""
+
+    query_serializer = MarketCapQuery
+    cache_control = public_cache_control(_PRICE_SECONDS)
+
+    @extend_schema(operation_id="getMarketCap", responses={200: MarketCapSerializer, 404: None})
+    @from_replica
+    def get(self, request: Request) -> Response:
+        """Return a token's market cap with the time of its price; null while no source has a price.
+
+        If several chains have the token, the first one in the registry wins. 404 if it is unknown, or in another pool
+        than `poolAddress`.
+        """
+        found = find_market_cap(
+            self.query["tokenAddress"], chain_id=self.query.get("chainId"), pool=self.query.get("poolAddress")
+        )
+        if found is None:
+            raise NotFound("Token not found")
+        return Response(MarketCapSerializer(found).data)
+
+
+class MarketCapsView(QueryView):
+    """Market caps of several tokens."""
+
+    query_serializer = MarketCapsQuery
+    cache_control = public_cache_control(_PRICE_SECONDS)
+
+    @extend_schema(operation_id="listMarketCaps", responses={200: MARKET_CAPS_ANSWER})
+    @from_replica
+    def get(self, request: Request) -> Response:
+        """Return the market caps of up to 100 tokens, in the sequence of the request.
+
+        Unknown tokens are absent. Without `chainId`, an address has an entry for each chain with such a token.
+        """
+        found = find_market_caps(self.query["addresses"], chain_id=self.query.get("chainId"))
+        return Response({"data": MarketCapSerializer(found, many=True).data})

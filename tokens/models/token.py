@@ -1,5 +1,6 @@
 """Model of launched tokens."""
 
+from collections.abc import Sequence
 from typing import Self
 
 from django.contrib.postgres.fields import ArrayField
@@ -113,6 +114,11 @@ class TokenQuerySet(models.QuerySet["Token"]):
     def at_address(self, address: str, *, chain_id: int | None) -> Self:
         """Return the tokens at an address in stored form, on one chain or on all."""
         tokens = self.on_chain().filter(contract_address=address)
+        return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
+
+    def at_addresses(self, addresses: Sequence[str], *, chain_id: int | None) -> Self:
+        """Return the tokens at any of these addresses in stored form, on one chain or on all."""
+        tokens = self.on_chain().filter(contract_address__in=addresses)
         return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
 
     def in_chain_order(self, chain_ids: list[int]) -> Self:

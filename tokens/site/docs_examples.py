@@ -58,6 +58,10 @@ _TASKS = {
         gettext_lazy("Read one token"),
         gettext_lazy("By the id of its chain and its address. The examples have a new token here."),
     ),
+    "prices": (
+        gettext_lazy("Read market caps"),
+        gettext_lazy("Of up to 100 tokens, with the time of each price. Null means that no source has a price."),
+    ),
     "trades": (
         gettext_lazy("Read trades and candles"),
         gettext_lazy("Trades come newest first, candles oldest first. Prices are in USD where a source has one."),

@@ -21,11 +21,14 @@ from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.tokens.market.stored_trades import TRADER, make_trade, make_traded_token, make_weeks
 from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_traded_token, make_weeks
+from tests.rows.token_lists import price
+from tests.tokens.market.stored_trades import make_trade, make_traded_token, make_weeks
 from tokens.models import Market
 
 URL = "/docs"
 LANGUAGES = ("curl", "python", "typescript")
 TASKS = ("newest", "search", "token", "trades", "creator", "events", "stream", "index", "webhook")
+TASKS = ("newest", "search", "token", "prices", "trades", "events", "stream", "index", "webhook")
 
 
 @pytest.mark.django_db
@@ -43,6 +46,8 @@ def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(cl
             assert f"https://launch.example.org/api/tokens/1/{token.contract_address}" in code
         if task == "creator":
             assert f"https://launch.example.org/api/creators/{token.msg_sender}" in code
+        if task == "prices":
+            assert token.contract_address in code
         if task == "index":
             assert token.tx_hash in code
     assert {"/api/docs", "/api/openapi.json", "#example-stream"} <= set(read_page(client.get(URL)).addresses)
@@ -134,6 +139,9 @@ def examples(live_server: LiveServer, client: Any, settings: Any) -> dict[tuple[
     extensions["fees"] = {"type": "static", "recipients": recipients}
     token = make_traded_token(name="Cat of cats", symbol="CATTY", known_interface_deployer=True, extensions=extensions)
     make_trade(token)
+    token = make_traded_token(name="Cat of cats", symbol="CATTY")
+    make_trade(token)
+    price(token, market_cap=123_456_789)
     return read_examples(client.get(URL).text)
 
 
@@ -146,6 +154,7 @@ def test_examples_of_reading_run(language, examples, tmp_path):
     assert "DEPLOYER_KNOWN" in run("token")
     creator = run("creator")
     assert "CATTY" in creator and "history_not_read" in creator
+    assert "123456789" in run("prices")
     assert "buy" in run("trades") or "sell" in run("trades")
 
 
