@@ -20,6 +20,7 @@ from tokens.deploying.views import AirdropClaimView, DeployStatusView, DeployV4V
 from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
 from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
 from tokens.ledger.views import CreatorSearchView, CreatorView
+from tokens.installation.views import ContractsView, FactoriesView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
 
@@ -28,6 +29,8 @@ urlpatterns = [
     endpoint("tokens/trending", TrendingView.as_view(), name="token-trending"),
     endpoint("tokens/marketcap", MarketCapsView.as_view(), name="market-caps"),
     endpoint("marketcap", MarketCapView.as_view(), name="market-cap"),
+    endpoint("metadata/factories", FactoriesView.as_view(), name="factories"),
+    endpoint("metadata/contracts", ContractsView.as_view(), name="contracts"),
     endpoint("tokens/stream", TokenStreamView.as_view(), name="token-stream"),
     endpoint("tokens/fetch-deployed-by-fid", DeployedByFidView.as_view(), name="deployed-by-fid"),
     endpoint("tokens/fetch-deployed-by-address", DeployedByAddressView.as_view(), name="deployed-by-address"),

@@ -32,6 +32,7 @@ OPERATION_TAGS = {
     "tokens.market": "tokens",
     "tokens.feeds": "feeds",
     "tokens.indexing": "tokens",
+    "tokens.installation": "tokens",
     "tokens.fees": "fees",
     "tokens.ledger": "tokens",
     "tokens.deploying": "deploy",

@@ -1,0 +1,48 @@
+"""Serializers of the registry's contracts: query parameters and responses."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from tokens.chains.registry.entry_rules import ROLES, SOLANA_ROLES
+from tokens.installation.chain_fields import AddressField, ChainIdField
+
+_ROLES = (*ROLES, *SOLANA_ROLES)
+
+
+class FactoriesQuery(serializers.Serializer[Any]):
+    """Query parameters of the factories."""
+
+    chainId = ChainIdField(required=False, help_text="Chain id. Default: all chains.")
+
+
+class ContractsQuery(FactoriesQuery):
+    """Query parameters of the contracts."""
+
+    role = serializers.ChoiceField(
+        _ROLES,
+        required=False,
+        error_messages={"invalid_choice": f"must be one of {', '.join(_ROLES)}"},
+        help_text="Default: all roles.",
+    )
+
+
+class ContractEventsShape(serializers.Serializer[Any]):
+    """Topics of a contract's events."""
+
+    tokenCreated = serializers.CharField(required=False, help_text="Only of factories: topic0 of their launches.")
+
+
+class ContractSerializer(serializers.Serializer[Any]):
+    """A contract of the launchpad; on Solana an account."""
+
+    name = serializers.CharField(help_text="Type and role, for display.")
+    chainId = serializers.IntegerField(source="chain_id")
+    chain = serializers.CharField(help_text="Name of the chain.")
+    indexed = serializers.BooleanField(help_text="Whether this service reads the chain.")
+    address = AddressField(allow_mint=True)
+    role = serializers.ChoiceField(_ROLES)
+    generation = serializers.CharField(allow_null=True, help_text="Null where several generations share it.")
+    version = serializers.CharField(allow_null=True, help_text="The launchpad's number of the generation.")
+    type = serializers.CharField(allow_null=True, help_text="The `type` of tokens of the generation.")
+    events = ContractEventsShape()

@@ -1,0 +1,39 @@
+"""Endpoints of the registry's contracts."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from config.api.response_headers import public_cache_control
+from config.api.views import QueryView
+from tokens.installation.contract_list import FACTORY, list_contracts
+from tokens.installation.serializers import ContractSerializer, ContractsQuery, FactoriesQuery
+
+# The registry is read when a process starts.
+_CACHE_CONTROL = public_cache_control(300)
+
+
+class FactoriesView(QueryView):
+    """Factories of the registry."""
+
+    query_serializer = FactoriesQuery
+    cache_control = _CACHE_CONTROL
+
+    @extend_schema(operation_id="listFactories", responses={200: ContractSerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """List the factories by chain, with their generation and the topic of their launches."""
+        found = list_contracts(chain_id=self.query.get("chainId"), role=FACTORY)
+        return Response(ContractSerializer(found, many=True).data)
+
+
+class ContractsView(QueryView):
+    """Contracts of the registry."""
+
+    query_serializer = ContractsQuery
+    cache_control = _CACHE_CONTROL
+
+    @extend_schema(operation_id="listContracts", responses={200: ContractSerializer(many=True)})
+    def get(self, request: Request) -> Response:
+        """List the launchpad's contracts by chain, with role and generation; on Solana its accounts."""
+        found = list_contracts(chain_id=self.query.get("chainId"), role=self.query.get("role"))
+        return Response(ContractSerializer(found, many=True).data)
