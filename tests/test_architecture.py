@@ -146,6 +146,7 @@ ALONE = {
     "tokens.chains.solana.program_accounts": "shared by readers of fees and of curves",
     "tokens.trades.curve_progress": "the arithmetic of another program than that of Uniswap's pools",
     "tokens.deploying.enqueueing": "imported without the signers",
+    "tokens.indexing.launch_lookup": "a read of chains; index requests have a transaction",
     "tokens.indexing.market_relaunch": "imported by the writer of launches, without the provider",
     "tokens.market.pool_statistics": "shared by both sources of market data",
     "tokens.installation.market_sources": "a rule of settings, without a chain or a signer",

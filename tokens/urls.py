@@ -20,6 +20,7 @@ from tokens.deploying.views import AirdropClaimView, DeployStatusView, DeployV4V
 from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
 from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
 from tokens.ledger.views import CreatorSearchView, CreatorView
+from tokens.indexing.views import IndexByAddressView, IndexTransactionView, SaveDeployedTokenView
 from tokens.installation.views import ContractsView, FactoriesView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
@@ -47,6 +48,7 @@ urlpatterns = [
     endpoint("get-claimed-fees/<str:tokenAddress>/<str:feeRecipient>", ClaimedFeesView.as_view(), name="claimed-fees"),
     endpoint("get-claim-info", ClaimInfoView.as_view(), name="claim-info"),
     endpoint("tokens/index", IndexTransactionView.as_view(), name="token-index"),
+    endpoint("tokens/index-by-address", IndexByAddressView.as_view(), name="token-index-by-address"),
     endpoint("tokens/deploy", DeployView.as_view(), name="deploy"),
     endpoint("tokens/deploy/v4", DeployV4View.as_view(), name="deploy-v4"),
     endpoint("tokens/deploy/status/<path:requestKey>", DeployStatusView.as_view(), name="deploy-status"),

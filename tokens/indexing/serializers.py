@@ -78,10 +78,7 @@ class IndexBody(serializers.Serializer[Any]):
         """
         if not isinstance(data, dict):
             raise BadRequestError("The body must be a JSON object")
-        tx_hash = data.get("txHash", data.get("tx_hash"))
-        chain_id = data.get("chainId", data.get("chain_id", registry().default_chain.chain_id))
-        if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
-            chain_id = int(chain_id)
+        tx_hash, chain_id = data.get("txHash", data.get("tx_hash")), _read_chain(data)
         try:
             tx_hash = parse_chain_transaction(chain_id, tx_hash if isinstance(tx_hash, str) else "")
         except ValueError as error:
@@ -89,6 +86,38 @@ class IndexBody(serializers.Serializer[Any]):
         if type(chain_id) is not int:
             raise BadRequestError("Unsupported chain", field="chainId")
         return {"chain_id": chain_id, "tx_hash": tx_hash}
+
+
+class IndexByAddressBody(serializers.Serializer[Any]):
+    """A token. Accepts the spelling `chain_id` as well."""
+
+    address = AddressField(allow_mint=True, help_text="A launched token; on Solana its mint.")
+    chainId = serializers.IntegerField(required=False, help_text="Default: the registry's first chain.")
+
+    @classmethod
+    def read(cls, data: Any) -> dict[str, Any]:
+        """Return {"chain_id": int, "address": str} of a request body, the address in stored form.
+
+        Raises BadRequestError.
+        """
+        if not isinstance(data, dict):
+            raise BadRequestError("The body must be a JSON object")
+        address, chain_id = data.get("address"), _read_chain(data)
+        try:
+            address = parse_chain_address(chain_id, address if isinstance(address, str) else "")
+        except ValueError as error:
+            raise BadRequestError(f"address {error}", field="address") from error
+        if type(chain_id) is not int:
+            raise BadRequestError("Unsupported chain", field="chainId")
+        return {"chain_id": chain_id, "address": address}
+
+
+def _read_chain(data: dict[str, Any]) -> Any:
+    """Return the chain of a body as sent, digits as a number; the registry's first chain without one."""
+    chain_id = data.get("chainId", data.get("chain_id", registry().default_chain.chain_id))
+    if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
+        return int(chain_id)
+    return chain_id
 
 
 class IndexAnswer(serializers.Serializer[Any]):
@@ -104,3 +133,13 @@ class IndexAnswer(serializers.Serializer[Any]):
         child=serializers.CharField(), required=False, help_text="All tokens, if there are several."
     )
     url = serializers.URLField(allow_null=True, help_text="The first token's page.")
+
+
+class IndexByAddressAnswer(serializers.Serializer[Any]):
+    """The indexed token, and the transaction of its launch."""
+
+    success = serializers.BooleanField()
+    message = serializers.CharField()
+    address = AddressField(allow_mint=True)
+    txHash = serializers.CharField(help_text="Transaction of the launch; on Solana a signature.")
+    url = serializers.URLField(help_text="The token's page.")

@@ -17,13 +17,24 @@ from accounts.users.calling_users import CallingUser
 from config.api.errors import BadRequestError, ConflictError, UpstreamUnavailableError
 from config.api.throttling import AnonymousSaveLimit, IndexLimit, SaveLimit
 from config.api.views import LimitedView
+from config.concurrency_limits import node_slot
 from config.http.errors import PermanentError
-from tokens.chains.errors import TransactionNotFoundError
+from tokens.chains.errors import NodeUnavailableError, TransactionNotFoundError
 from tokens.indexing import index_requests, saved_tokens, tasks
-from tokens.indexing.serializers import IndexAnswer, IndexBody, SaveAnswer, SaveBody
+from tokens.indexing.launch_lookup import find_launch_transaction
+from tokens.indexing.serializers import (
+    IndexAnswer,
+    IndexBody,
+    IndexByAddressAnswer,
+    IndexByAddressBody,
+    SaveAnswer,
+    SaveBody,
+)
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
 
 FAILED = "Failed to index transaction"
+_NO_LAUNCH = "address must be a token that a known factory launched"
+_UNAVAILABLE = "The chain is not available"
 
 
 class IndexTransactionView(PartnerAccess, LimitedView):
@@ -41,25 +52,75 @@ class IndexTransactionView(PartnerAccess, LimitedView):
         If no node returns the state, the launch is indexed with what is known of it.
         """
         body = IndexBody.read(request.data)
-        try:
-            installed_launch_chain(body["chain_id"])
-            addresses = index_requests.index_transaction(**body)
-        except UnsupportedChainError as error:
-            raise BadRequestError("Unsupported chain", field="chainId") from error
-        except PermanentError as error:
-            raise BadRequestError(FAILED) from error
-        except index_requests.IndexingPostponedError as error:
-            tasks.enqueue_retry(error, **body)
-            if isinstance(error.reason, TransactionNotFoundError):
-                raise BadRequestError(FAILED) from error
-            raise UpstreamUnavailableError("The chain is not available", wait=error.retry_after) from error
+        addresses = _index(**body)
         first = next(iter(addresses), None)
         answer = {
             "success": True,
             "address": first,
-            "url": f"{settings.SITE_URL}/tokens/{body['chain_id']}/{first}" if first else None,
+            "url": _page(body["chain_id"], first) if first else None,
         }
         return Response(answer | ({"addresses": addresses} if len(addresses) > 1 else {}))
+
+
+class IndexByAddressView(PartnerAccess, LimitedView):
+    """Synchronous indexing of a token by its address."""
+
+    required_scope = Scope.INDEX
+    throttle_classes = [IndexLimit]
+
+    @extend_schema(
+        operation_id="indexTokenByAddress",
+        request=IndexByAddressBody,
+        responses={200: IndexByAddressAnswer, 503: None},
+    )
+    def post(self, request: Request) -> Response:
+        """Index a token by its address: its launch is searched on the chain, and indexed as by its transaction.
+
+        The search takes up to 25 requests to a node that has the states of old blocks. Without such a node only
+        launches from v3.1 on are found, if a node searches the logs of all blocks at once. On Solana only an indexed
+        token is found, whose state is read again: others need the signature of their launch.
+        """
+        body = IndexByAddressBody.read(request.data)
+        try:
+            with node_slot():
+                tx_hash = find_launch_transaction(**body)
+        except UnsupportedChainError as error:
+            raise BadRequestError("Unsupported chain", field="chainId") from error
+        except PermanentError as error:
+            raise BadRequestError(_NO_LAUNCH, field="address") from error
+        except NodeUnavailableError as error:
+            raise UpstreamUnavailableError(_UNAVAILABLE) from error
+        if body["address"] not in _index(chain_id=body["chain_id"], tx_hash=tx_hash):
+            # A node named another transaction.
+            raise BadRequestError(_NO_LAUNCH, field="address")
+        answer = {
+            "success": True,
+            "message": "Token indexed successfully",
+            "address": body["address"],
+            "txHash": tx_hash,
+            "url": _page(body["chain_id"], body["address"]),
+        }
+        return Response(answer)
+
+
+def _index(*, chain_id: int, tx_hash: str) -> Sequence[str]:
+    """Index a transaction and return the addresses of its tokens. Raises the errors of the contract."""
+    try:
+        installed_launch_chain(chain_id)
+        return index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
+    except UnsupportedChainError as error:
+        raise BadRequestError("Unsupported chain", field="chainId") from error
+    except PermanentError as error:
+        raise BadRequestError(FAILED) from error
+    except index_requests.IndexingPostponedError as error:
+        tasks.enqueue_retry(error, chain_id=chain_id, tx_hash=tx_hash)
+        if isinstance(error.reason, TransactionNotFoundError):
+            raise BadRequestError(FAILED) from error
+        raise UpstreamUnavailableError(_UNAVAILABLE, wait=error.retry_after) from error
+
+
+def _page(chain_id: int, address: str) -> str:
+    return f"{settings.SITE_URL}/tokens/{chain_id}/{address}"
 
 
 class SaveDeployedTokenView(LimitedView):

@@ -1,4 +1,4 @@
-"""Tests of `POST /api/tokens/index`."""
+"""Tests of `POST /api/tokens/index` and `POST /api/tokens/index-by-address`."""
 
 import json
 
@@ -7,15 +7,17 @@ import pytest
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
 from tests.nodes.devchain_launches import UNKNOWN_HASH
-from tests.nodes.recordings import decoded
+from tests.nodes.recordings import decoded, mined
 from tests.nodes.solana_recorded import LAUNCH, MINT, SPL_MINT
 from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.django_db
 
-PATH = "/api/tokens/index"
+PATH, BY_ADDRESS = "/api/tokens/index", "/api/tokens/index-by-address"
+NO_LAUNCH = "address must be a token that a known factory launched"
 # 64 bytes in base58.
 SIGNATURE = "5" * 88
+EVM = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 FAILED = {"error": "Failed to index transaction"}
 
 
@@ -231,3 +233,113 @@ def test_a_claim_in_a_currency_belongs_to_no_one_token(recorded):
     answer = recorded("claim-weth-plain")
     assert (answer.status_code, answer.json()) == (200, {"success": True, "address": None, "url": None})
     assert IndexRequest.objects.get().status == "indexed"
+
+
+# By address.
+
+
+@pytest.fixture
+def post_address(client, index_key):
+    """Send a JSON body with a key to the endpoint of addresses, and return the response."""
+    return lambda body: client.post(BY_ADDRESS, json.dumps(body), content_type="application/json", headers=index_key)
+
+
+@pytest.fixture
+def launched(launchpad, post):
+    """Launch a token and forget it; return its address and transaction."""
+    tx_hash = launchpad.launch()
+    address = post({"txHash": tx_hash, "chainId": CHAIN_ID}).json()["address"]
+    Token.objects.all().delete()
+    IndexRequest.objects.all().delete()
+    return address, tx_hash
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        lambda address: {"address": address, "chainId": CHAIN_ID},
+        lambda address: {"address": address.lower(), "chain_id": str(CHAIN_ID)},
+    ],
+)
+def test_a_token_is_indexed_by_its_address(launched, post_address, settings, queue, spell):
+    settings.SITE_URL = "https://launchboard.example"
+    address, tx_hash = launched
+    for _ in range(2):
+        answer = post_address(spell(address))
+        assert (answer.status_code, answer.json()) == (
+            200,
+            {
+                "success": True,
+                "message": "Token indexed successfully",
+                "address": address,
+                "txHash": tx_hash,
+                "url": f"https://launchboard.example/tokens/{CHAIN_ID}/{address}",
+            },
+        )
+    assert Token.objects.get().contract_address == address
+    assert IndexRequest.objects.get().tx_hash == tx_hash
+    assert queue() == []
+
+
+def test_an_indexed_token_needs_no_search(installed_node, post, post_address):
+    (launch,) = mined("deploy-plain").decode()
+    assert post({"txHash": launch.tx_hash, "chainId": 8453}).status_code == 200
+    answer = post_address({"address": launch.token, "chainId": 8453})
+    assert (answer.status_code, answer.json()["txHash"]) == (200, launch.tx_hash)
+    assert not installed_node.call_count("eth_getCode")
+
+
+@pytest.mark.parametrize("name", ["wrapped_native", "factory"])
+def test_an_address_without_a_launch_is_refused(launchpad, post_address, queue, name):
+    answer = post_address({"address": getattr(launchpad.deployment, name), "chainId": CHAIN_ID})
+    assert (answer.status_code, answer.json()) == (400, refused(NO_LAUNCH, "address"))
+    assert not IndexRequest.objects.exists() and queue() == []
+
+
+@pytest.mark.parametrize("address", [None, "", 5, [], "0x12", MINT, UNKNOWN_HASH, f" {EVM}"])
+def test_it_refuses_what_is_no_address_of_the_chain(launchpad, post_address, address):
+    answer = post_address({"address": address, "chainId": CHAIN_ID})
+    (detail,) = answer.json()["details"]
+    assert (answer.status_code, detail["field"]) == (400, "address")
+    assert "must be a 20-byte hex address" in detail["message"]
+
+
+@pytest.mark.parametrize("body", [None, [], "text", 5])
+def test_a_body_with_an_address_is_an_object(post_address, body):
+    answer = post_address(body)
+    assert (answer.status_code, answer.json()) == (400, {"error": "The body must be a JSON object"})
+
+
+@pytest.mark.parametrize("chain_id", [None, 0, 999, 8453, True, "x", 31337.0, 2**63])
+def test_it_searches_installed_chains_only(launchpad, post_address, chain_id):
+    answer = post_address({"address": EVM, "chainId": chain_id})
+    assert (answer.status_code, answer.json()) == (400, refused("Unsupported chain", "chainId"))
+
+
+def test_on_solana_only_indexed_tokens_are_found(installed_solana_node, post, post_address):
+    answer = post_address({"address": MINT, "chainId": 101})
+    assert (answer.status_code, answer.json()) == (400, refused(NO_LAUNCH, "address"))
+    post({"txHash": LAUNCH, "chainId": 101})
+    answer = post_address({"address": MINT, "chainId": 101})
+    assert (answer.status_code, answer.json()["txHash"]) == (200, LAUNCH)
+
+
+def test_a_search_without_a_node_is_retried_later(launchpad, post_address, queue, settings, forget_chains):
+    settings.RPC_URLS, settings.RPC_ATTEMPTS = {CHAIN_ID: ("http://secret:key@127.0.0.1:9/path",)}, 1
+    forget_chains()
+    answer = post_address({"address": EVM, "chainId": CHAIN_ID})
+    assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
+    assert "Retry-After" in answer.headers
+    assert not IndexRequest.objects.exists() and queue() == []
+
+
+def test_a_transaction_that_a_node_made_up_is_no_launch_of_the_token(installed_node, post_address):
+    (launch,), (other,) = (mined(label).decode() for label in ("deploy-plain", "deploy-vault"))
+    logs = installed_node.answers["eth_getLogs"]
+    installed_node.answers |= {
+        "eth_getCode": lambda address, block: "0x60" if int(block, 16) >= launch.block_number else "0x",
+        "eth_getLogs": lambda query: [log | {"transactionHash": other.tx_hash} for log in logs(query)],
+    }
+    answer = post_address({"address": launch.token, "chainId": 8453})
+    assert (answer.status_code, answer.json()) == (400, refused(NO_LAUNCH, "address"))
+    assert not Token.objects.filter(contract_address=launch.token).exists()

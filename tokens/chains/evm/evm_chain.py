@@ -7,7 +7,7 @@ from tokens.chains.errors import UnknownContractError
 from tokens.chains.evm import headers, presale_contract
 from tokens.chains.evm.generations.v0_to_v3_1 import locker_fees, position_fees
 from tokens.chains.evm.generations.v4 import pool_fees
-from tokens.chains.evm.logs import log_filters
+from tokens.chains.evm.logs import launch_search, log_filters
 from tokens.chains.evm.logs.log_reading import LogReader
 from tokens.chains.evm.logs.receipt_reading import ReceiptReader
 from tokens.chains.evm.transactions import account_state, broadcast, dry_run, gas_prices, outcomes, transaction_receipts
@@ -125,6 +125,15 @@ class Chain:
         An unreachable, slow or lagging node counts for neither. Raises nothing.
         """
         return headers.count_nodes_with(self.rpc, header)
+
+    def find_launch(self, token: str) -> str | None:
+        """Return the hash of the transaction that launched the token by a factory of the registry; None if none did.
+
+        At most 25 requests, whatever the length of the chain: the block of its creation is searched by its code. Where
+        no node has the old states, one request for logs of all blocks, which finds tokens from v3.1 on and which many
+        nodes refuse. Raises NodeUnavailableError.
+        """
+        return launch_search.find_launch(self.rpc, self.info, token)
 
     def read_uncollected_fees(self, position_id: int) -> UncollectedFees:
         """Return the fees accrued in the pool for an LP NFT of generation v0 to v3.1, at the newest block.

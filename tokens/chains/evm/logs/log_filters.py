@@ -1,11 +1,11 @@
 """Log filters of a chain: logs of the registry's contracts, those that tokens themselves emit, and those of pools."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tokens.chains.abi.codec import Log
+from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.evm.logs import blooms, log_decoding
 from tokens.chains.evm.logs.pool_logs import V3_POOL_TOPICS, V4_POOL_TOPICS
 from tokens.chains.pool_types import PoolSelection, select_pools
@@ -77,6 +77,11 @@ def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...
     if v3_pools != frozenset():
         filters.append(_build(v3_pools, V3_POOL_TOPICS))
     return tuple(filters)
+
+
+def factory_filter(factories: Mapping[str, AbiEvent], *, second_topics: frozenset[str] | None = None) -> LogFilter:
+    """Return the filter for launches by these factories, lower-case address -> event."""
+    return _build(factories, {event.topic0 for event in factories.values()}, second_topics=second_topics)
 
 
 def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:

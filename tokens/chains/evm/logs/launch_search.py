@@ -1,0 +1,100 @@
+"""Search for the transaction that launched a token, in few requests whatever the length of the chain.
+
+The result is a candidate: `Chain.read_transaction` verifies it by transaction, receipt and block.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from tokens.chains.abi.codec import AbiEvent
+from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
+from tokens.chains.evm.logs.log_filters import factory_filter
+from tokens.chains.evm.logs.log_validation import validate_logs
+from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.rpc.client import ONE_ROUND, RpcClient
+from tokens.chains.rpc.quantities import parse_data, parse_quantity
+from tokens.chains.rpc.responses import Call, require_results
+
+logger = logging.getLogger(__name__)
+
+# Blocks of one request: each request leaves an eighth of the searched blocks.
+_PROBES = 7
+# The argument of all layouts that names the token; from v3.1 on it is the first indexed one.
+_TOKEN = "tokenAddress"  # noqa: S105
+_WORD_DIGITS = 64
+
+
+def find_launch(rpc: RpcClient, chain: ChainInfo, token: str) -> str | None:
+    """Implement `Chain.find_launch`."""
+    factories = {address: LAYOUTS[generation.event][0] for address, generation in chain.factories.items()}
+    if not factories:
+        return None
+    head = rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_quantity(results[0]))
+    try:
+        block = _find_creation(rpc, token, head=head)
+    except NodeUnavailableError as error:
+        logger.info("chain %s: the launch of %s is searched in all logs: %s", chain.chain_id, token, error)
+        indexed = {
+            address: event for address, event in factories.items() if event.indexed and event.layout.names[0] == _TOKEN
+        }
+        topic = f"0x{token[2:].lower():0>{_WORD_DIGITS}}"
+        return _find_in_logs(rpc, indexed, token, first=0, last=head, topics=frozenset({topic})) if indexed else None
+    return None if block is None else _find_in_logs(rpc, factories, token, first=block, last=block)
+
+
+def _find_creation(rpc: RpcClient, address: str, *, head: int) -> int | None:
+    """Return the first block after which the address has code; None without code at the head.
+
+    Tokens never lose their code. Raises NodeUnavailableError, also where no node has the state of old blocks.
+    """
+
+    def have_code(blocks: list[int]) -> list[bool]:
+        def parse(results: list[Any]) -> list[bool]:
+            require_results(results)
+            return [parse_data(code) != "0x" for code in results]
+
+        calls: list[Call] = [("eth_getCode", (address, hex(block))) for block in blocks]
+        return rpc.query(calls, parse=parse, policy=ONE_ROUND)
+
+    if not have_code([head])[0]:
+        return None
+    # The block is one of `first` to `last`.
+    first, last = 0, head
+    while first < last:
+        span = last - first
+        probes = sorted({first + span * part // (_PROBES + 1) for part in range(1, _PROBES + 1)})
+        found = have_code(probes)
+        with_code = [block for block, has_code in zip(probes, found, strict=True) if has_code]
+        last = with_code[0] if with_code else last
+        without = [block for block in probes if block < last and block not in with_code]
+        first = without[-1] + 1 if without else first
+    return first
+
+
+def _find_in_logs(
+    rpc: RpcClient,
+    factories: Mapping[str, AbiEvent],
+    token: str,
+    *,
+    first: int,
+    last: int,
+    topics: frozenset[str] | None = None,
+) -> str | None:
+    """Return the transaction of the first launch of the token in a run of blocks; None without one.
+
+    Raises NodeUnavailableError, also where all nodes refuse the range.
+    """
+    requested = factory_filter(factories, second_topics=topics)
+
+    def parse(results: list[Any]) -> str | None:
+        require_results(results)
+        for log in validate_logs([(requested, results[0])], first=first, last=last):
+            event = factories[log["address"].lower()]
+            if log["topics"][0] == event.topic0 and event.decode(log)[_TOKEN] == token:
+                return str(log["transactionHash"])
+        return None
+
+    query = requested.query(fromBlock=hex(first), toBlock=hex(last))
+    return rpc.query([("eth_getLogs", (query,))], parse=parse, policy=ONE_ROUND)

@@ -1,0 +1,32 @@
+"""Lookup of the transaction that launched a token, for callers that know only its address."""
+
+from django.conf import settings
+
+from tokens.chains.errors import LaunchNotFoundError
+from tokens.chains.rpc.client import query_deadline
+from tokens.installation.installed_chains import installed_chain, installed_launch_chain
+from tokens.models import Token
+
+# A search holds a thread of the web server and a slot for node calls.
+SEARCH_SECONDS = 10.0
+
+
+def find_launch_transaction(*, chain_id: int, address: str) -> str:
+    """Return the transaction that launched the token at an address in stored form.
+
+    That of an indexed token is stored; else the chain is searched, for at most SEARCH_SECONDS. Solana's nodes have no
+    bounded search: there only indexed tokens are found.
+
+    Raises UnsupportedChainError, LaunchNotFoundError, NodeUnavailableError.
+    """
+    installed_launch_chain(chain_id)
+    stored = Token.objects.at_address(address, chain_id=chain_id).values_list("tx_hash", flat=True).first()
+    if stored is not None:
+        return stored
+    found = None
+    if chain_id != settings.SOLANA_CHAIN_ID:
+        with query_deadline(SEARCH_SECONDS):
+            found = installed_chain(chain_id).find_launch(address)
+    if found is None:
+        raise LaunchNotFoundError(f"chain {chain_id}: no factory launched {address}")
+    return found
