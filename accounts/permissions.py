@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -36,6 +37,26 @@ class PartnerAccess(APIView):
     authentication_classes = [PartnerKeyAuthentication]
     permission_classes = [HasScope]
     required_scope = Scope.READ
+
+
+class PartnerWrites(APIView):
+    """First base class of views with public reads, whose POST needs a partner key with `required_scope`.
+
+    The POST names its security in `extend_schema`: the description is made without a request.
+    """
+
+    required_scope = Scope.READ
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """Return the authentication of partners for a POST, and none for reads."""
+        return [PartnerKeyAuthentication()] if self._is_write() else super().get_authenticators()
+
+    def get_permissions(self) -> list[Any]:
+        """Return the permission of partners for a POST."""
+        return [HasScope()] if self._is_write() else list(super().get_permissions())
+
+    def _is_write(self) -> bool:
+        return self.request is not None and self.request.method == "POST"
 
 
 class IsUser(BasePermission):

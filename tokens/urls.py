@@ -16,7 +16,16 @@ from tokens.catalogue.views import (
     TokenSearchView,
     TokenStreamView,
 )
-from tokens.deploying.views import AirdropClaimView, DeployStatusView, DeployV4View, DeployView
+from tokens.deploying.views import (
+    AirdropClaimView,
+    AirdropsView,
+    AllocationsView,
+    DeployStatusView,
+    DeployV4View,
+    DeployView,
+    SavedAirdropsView,
+    SavedAirdropView,
+)
 from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
 from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
 from tokens.ledger.views import CreatorSearchView, CreatorView
@@ -56,6 +65,10 @@ urlpatterns = [
     endpoint("get-uncollected-fees/<str:address>", UncollectedFeesView.as_view(), name="uncollected-fees"),
     endpoint("creators/<str:creator>", CreatorView.as_view(), name="creator"),
     endpoint("search-creator", CreatorSearchView.as_view(), name="search-creator"),
+    endpoint("airdrops", AirdropsView.as_view(), name="airdrops"),
+    endpoint("airdrops/allocations", AllocationsView.as_view(), name="airdrop-allocations"),
+    endpoint("airdrops/saved", SavedAirdropsView.as_view(), name="saved-airdrops"),
+    endpoint("airdrops/saved/<str:id>", SavedAirdropView.as_view(), name="saved-airdrop"),
     endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
     # After all paths that begin alike.
     endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),

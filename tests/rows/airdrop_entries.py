@@ -6,9 +6,11 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from config.environment.variables import BASE_DIR
 from tokens.chains.addresses import checksum_bytes
+from tokens.chains.launching.merkle import NODE_BYTES, build_tree
 
 Entry = tuple[str, int]
 
@@ -27,6 +29,21 @@ def sample_entries(count: int) -> list[Entry]:
     """Return EIP-55 accounts and amounts of up to 96 bits."""
     digests = (hashlib.sha256(str(index).encode()).digest() for index in range(count))
     return [(checksum_bytes(digest[:20]), int.from_bytes(digest[20:])) for digest in digests]
+
+
+def tree_dump(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return the `dump()` of the npm package's tree of these entries, with hashes in hex."""
+    tree = build_tree(entries)
+    nodes = [tree.nodes[start : start + NODE_BYTES] for start in range(0, len(tree.nodes), NODE_BYTES)]
+    return {
+        "format": "standard-v1",
+        "leafEncoding": ["address", "uint256"],
+        "tree": [f"0x{node.hex()}" for node in nodes],
+        "values": [
+            {"value": [account, str(amount)], "treeIndex": position}
+            for (account, amount), position in zip(entries, tree.positions, strict=True)
+        ],
+    }
 
 
 def build_by_peer(lists: Sequence[Sequence[Entry]], *, roots_only: bool = False) -> list[PeerTree]:

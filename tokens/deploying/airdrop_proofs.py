@@ -3,26 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import connection
-from django.db.models import Q
+from django.db import connection, transaction
+from psycopg.sql import SQL, Identifier
 
+from accounts.models import PartnerKey
 from config.postgresql.bulk_load import copy_into, format_copy_rows
 from tokens.chains.addresses import checksum_address
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, proof_positions
-from tokens.models import AirdropEntry, AirdropTree, Deployment, DeploymentStatus
-
-# The token is in a block: mined, or indexed and not unwound by a reorg that its deployment has not recorded yet.
-_LAUNCHED = Q(tree__deployment__status=DeploymentStatus.MINED) | Q(
-    tree__deployment__status=DeploymentStatus.INDEXED, tree__deployment__token__unindexed=False
-)
+from tokens.deploying.token_airdrops import ClaimableEntry, find_claimable
+from tokens.models import AirdropEntry, AirdropTree, Deployment, SavedAirdrop, SavedAirdropEntry
 
 # Nodes in the order of the requested positions.
-_NODES = """
+_NODES = SQL("""
     SELECT substring(tree.nodes FROM wanted.position * %(size)s + 1 FOR %(size)s)
-    FROM tokens_airdroptree tree, unnest(%(positions)s::integer[]) WITH ORDINALITY AS wanted (position, place)
+    FROM {table} tree, unnest(%(positions)s::integer[]) WITH ORDINALITY AS wanted (position, place)
     WHERE tree.id = %(tree_id)s
     ORDER BY wanted.place
-"""
+""")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,36 +36,60 @@ def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tu
 
     Accounts are hex in any case, and stored as EIP-55.
 
-    Call it in the database transaction that stores the deployment. Entries are written by COPY: 100,000 rows take about
-    a second. Raises IntegrityError if an account has two entries.
+    Call it in the database transaction that stores the deployment. Raises IntegrityError if an account has two entries.
     """
     stored = AirdropTree.objects.create(
         deployment=deployment, root=tree.root, amount=sum(amount for _, amount in entries), nodes=tree.nodes
     )
-    rows = (
-        {"tree_id": str(stored.pk), "account": checksum_address(account), "amount": str(wei), "position": str(position)}
-        for (account, wei), position in zip(entries, tree.positions, strict=True)
-    )
-    with connection.cursor() as cursor:
-        copy_into(cursor, AirdropEntry._meta.db_table, format_copy_rows(rows))
+    _copy_entries(AirdropEntry._meta.db_table, stored.pk, tree=tree, entries=entries)
     return stored
 
 
-def find_proofs(token_address: str, *, claimer: str) -> list[AirdropProof]:
-    """Return what an account can claim of a token launched by this service; both addresses are EIP-55.
+def store_saved_tree(partner: PartnerKey, *, tree: MerkleTree, entries: Sequence[tuple[str, int]]) -> SavedAirdrop:
+    """Store the Merkle tree of a partner's entries, as `store_tree`, in one database transaction.
 
-    Empty if this service did not launch the token, if it is not on its chain, or if the account has no entry. Two
-    queries; the second reads only the proof's nodes, because a tree has megabytes.
+    Raises IntegrityError also if the partner has saved this root.
     """
-    found = AirdropEntry.objects.filter(_LAUNCHED, tree__deployment__expected_address=token_address, account=claimer)
-    entries = found.order_by("tree_id").values_list("tree_id", "account", "amount", "position")
+    with transaction.atomic():
+        stored = SavedAirdrop.objects.create(
+            partner_key=partner,
+            root=tree.root,
+            amount=sum(amount for _, amount in entries),
+            entry_count=len(entries),
+            nodes=tree.nodes,
+        )
+        _copy_entries(SavedAirdropEntry._meta.db_table, stored.pk, tree=tree, entries=entries)
+    return stored
+
+
+def _copy_entries(table: str, tree_id: int, *, tree: MerkleTree, entries: Sequence[tuple[str, int]]) -> None:
+    """Write the entries of a tree by COPY: 100,000 rows take about a second."""
+    rows = (
+        {"tree_id": str(tree_id), "account": checksum_address(account), "amount": str(wei), "position": str(position)}
+        for (account, wei), position in zip(entries, tree.positions, strict=True)
+    )
+    with connection.cursor() as cursor:
+        copy_into(cursor, table, format_copy_rows(rows))
+
+
+def find_proofs(token_address: str, *, claimer: str) -> list[AirdropProof]:
+    """Return what an account can claim of a token's airdrops; both addresses are EIP-55.
+
+    Empty without an airdrop of `find_airdrops`, or if the account has no entry. Two queries, and one more for each
+    further airdrop; it reads only the proof's nodes, because a tree has megabytes.
+    """
     return [
-        AirdropProof(account=account, amount=int(amount), proof=_read_nodes(tree_id, proof_positions(position)))
-        for tree_id, account, amount, position in entries
+        AirdropProof(account=found.account, amount=found.amount, proof=_read_proof(found))
+        for found in find_claimable(token_address, account=claimer)
     ]
 
 
-def _read_nodes(tree_id: int, positions: tuple[int, ...]) -> tuple[str, ...]:
+def _read_proof(entry: ClaimableEntry) -> tuple[str, ...]:
+    table = (SavedAirdrop if entry.is_saved else AirdropTree)._meta.db_table
+    positions = list(proof_positions(entry.position))
     with connection.cursor() as cursor:
-        cursor.execute(_NODES, {"size": NODE_BYTES, "positions": list(positions), "tree_id": tree_id})
+        cursor.execute(
+            _NODES.format(table=Identifier(table)),
+            {"size": NODE_BYTES, "positions": positions, "tree_id": entry.tree_id},
+        )
         return tuple("0x" + bytes(node).hex() for (node,) in cursor.fetchall())

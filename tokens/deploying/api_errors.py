@@ -1,4 +1,4 @@
-"""Translation of deployment errors into API errors; details about wallets are for operators only."""
+"""Translation of errors of deployments and airdrops into API errors; details about wallets are for operators only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +20,10 @@ from config.api.errors import (
 from config.api.parsing import declared_length
 from config.concurrency_limits import NodeSlotTimeoutError
 from config.edge.request_bodies import MAX_BODY_BYTES
-from config.json_rules import FieldNames, Problem
+from config.json_rules import FieldNames, InvalidFieldsError, Problem
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.deploying import accept, quotas
-from tokens.deploying.launch_request import LaunchRequestError
+from tokens.deploying.saved_airdrops import SavedEntriesQuotaError
 from tokens.installation.installed_chains import UnsupportedChainError
 
 # Holds an airdrop of 100,000 entries.
@@ -42,10 +42,13 @@ def reject_oversized(request: Request) -> None:
 
 @contextmanager
 def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
-    """Translate errors of deployments into API errors; `names` maps the fields of a deployment to the body's."""
+    """Translate errors of deployments and airdrops into API errors.
+
+    `names` maps the fields of a deployment to the body's.
+    """
     try:
         yield
-    except LaunchRequestError as error:
+    except InvalidFieldsError as error:
         raise ValidationError(_by_field(error.problems)) from error
     except accept.RequestKeyConflictError as error:
         raise ConflictError("This requestKey was used with another body") from error
@@ -66,6 +69,8 @@ def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
         raise ServiceUnavailableError(text, wait=_UNFIT_SECONDS) from error
     except accept.DeploymentsPausedError as error:
         raise ServiceUnavailableError("Deployments are paused", wait=_PAUSED_SECONDS) from error
+    except SavedEntriesQuotaError as error:
+        raise ConflictError(str(error)) from error
     except quotas.SpendingNotAllowedError as error:
         raise _spending_forbidden(error) from error
     except quotas.QuotaExceededError as error:

@@ -9,10 +9,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import WeiField
+from config.api.fields import WeiField, WholeNumberField
 from tokens.installation.chain_fields import AddressField, EvmAddressField
 from tokens.models import DeploymentStatus
 
+MAX_ALLOCATIONS = 1_000
 REQUEST_KEY_PATTERN = "^[!-~]{32}$"
 
 _PAGE = {
@@ -169,6 +170,94 @@ class AirdropClaimQuery(serializers.Serializer[Any]):
     claimerAddress = EvmAddressField(lacking=_AIRDROP, help_text="Account with an entry in the airdrop.")
 
 
+class AirdropsQuery(serializers.Serializer[Any]):
+    """Query parameters of a token's airdrops."""
+
+    tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="Token of the airdrops; not a Solana mint.")
+    claimerAddress = EvmAddressField(
+        lacking=_AIRDROP, required=False, help_text="Account of `claims`, which is empty without one."
+    )
+
+
+class AllocationsQuery(serializers.Serializer[Any]):
+    """Query parameters of a token's allocations."""
+
+    tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="Token of the airdrops; not a Solana mint.")
+    limit = WholeNumberField(min_value=1, max_value=MAX_ALLOCATIONS, default=MAX_ALLOCATIONS)
+    cursor = serializers.CharField(required=False, help_text="Opaque cursor of the previous response.")
+
+
+class SavedAirdropsQuery(serializers.Serializer[Any]):
+    """Query parameters of a partner's saved airdrops."""
+
+    limit = WholeNumberField(min_value=1, max_value=100, default=50)
+    before = WholeNumberField(
+        min_value=1, max_value=2**63 - 1, required=False, help_text="Id; that of the next page is `cursor`."
+    )
+
+
+class TreeShape(serializers.Serializer[Any]):
+    """The `dump()` of OpenZeppelin's StandardMerkleTree. Only its values are read: the hashes are computed again."""
+
+    format = serializers.ChoiceField(["standard-v1"])
+    leafEncoding = serializers.ListField(child=serializers.CharField(), help_text="address and uint256.")
+    tree = serializers.ListField(child=serializers.CharField(), required=False, help_text="Not read.")
+    values = serializers.ListField(
+        child=serializers.DictField(), help_text="Objects with `value`, a list of an account and its wei in a text."
+    )
+
+
+# Not a class: its field `tree` is one of two alternatives.
+AIRDROP_BODY = inline_serializer(
+    "AirdropBody",
+    {
+        "entries": AirdropEntryShape(
+            many=True, required=False, help_text="1 to 100,000, each account once. Either these or `tree`."
+        ),
+        "tree": TreeShape(required=False, help_text="In the place of entries, as older clients send it."),
+        "merkleRoot": serializers.CharField(required=False, help_text="Verified: the root of the entries."),
+        "tokenAddress": AddressField(
+            required=False, help_text="Verified if the token is indexed: its airdrop has this root."
+        ),
+        "enqueue": serializers.BooleanField(required=False, help_text="Ignored: older clients send it."),
+        "delaySeconds": serializers.IntegerField(required=False, help_text="Ignored: older clients send it."),
+    },
+)
+
+
+class TokenAirdropSerializer(serializers.Serializer[Any]):
+    """An airdrop of a token."""
+
+    merkleRoot = serializers.CharField(source="root")
+    amount = WeiField(help_text="Total of all entries.")
+    entries = serializers.IntegerField(help_text="Number of entries.")
+
+
+class AirdropsAnswer(serializers.Serializer[Any]):
+    """A token's airdrops of which this service has the entries, and what an account may claim of them."""
+
+    claims = serializers.ListField(
+        child=WeiField(), help_text="Wei of each entry of claimerAddress over time, including past claims."
+    )
+    airdrops = TokenAirdropSerializer(many=True)
+
+
+class SavedAirdropSerializer(serializers.Serializer[Any]):
+    """An airdrop that a partner has saved."""
+
+    id = serializers.IntegerField()
+    merkleRoot = serializers.CharField(source="root")
+    amount = WeiField(help_text="Total of all entries.")
+    entries = serializers.IntegerField(source="entry_count", help_text="Number of entries.")
+    createdAt = serializers.DateTimeField(source="created_at")
+
+
+class SavedAirdropAnswer(SavedAirdropSerializer):
+    """The saved airdrop."""
+
+    success = serializers.BooleanField(default=True)
+
+
 class AirdropEntrySerializer(serializers.Serializer[Any]):
     """Entry of an account."""
 
@@ -187,9 +276,26 @@ class AirdropProofSerializer(serializers.Serializer[Any]):
 
 
 class AirdropClaimAnswer(serializers.Serializer[Any]):
-    """Proofs; empty if this service did not launch the token, or the account has no entry in its airdrop."""
+    """Proofs; empty if this service has no entries of the token's airdrop, or none of the account."""
 
     proofs = AirdropProofSerializer(many=True)
+
+
+ALLOCATIONS_ANSWER = inline_serializer(
+    "Allocations",
+    {
+        "allocations": AirdropEntrySerializer(many=True),
+        "cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
+    },
+)
+SAVED_AIRDROPS_ANSWER = inline_serializer(
+    "SavedAirdrops",
+    {
+        "data": SavedAirdropSerializer(many=True),
+        "cursor": serializers.IntegerField(allow_null=True, help_text="`before` of the next page; null on the last."),
+    },
+)
+DELETED_AIRDROP_ANSWER = inline_serializer("DeletedAirdrop", {"success": serializers.BooleanField()})
 
 
 class DeployAnswer(serializers.Serializer[Any]):

@@ -1,31 +1,49 @@
-"""Endpoints of deployments and of airdrop claims."""
+"""Endpoints of deployments, of airdrops and of their claims."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 
+from accounts.authentication import PartnerKeyScheme
 from accounts.models import Scope
-from accounts.permissions import PartnerAccess
+from accounts.permissions import PartnerAccess, PartnerWrites
+from config.api.replica_reads import from_replica
 from config.api.response_headers import PRIVATE_NO_STORE, public_cache_control
 from config.api.throttling import DeployLimit
 from config.api.views import LimitedView, QueryView
-from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies
+from config.cursors import CursorError
+from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies, saved_airdrops, token_airdrops
 from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.request_keys import is_request_key
 from tokens.deploying.serializers import (
+    AIRDROP_BODY,
+    ALLOCATIONS_ANSWER,
+    DELETED_AIRDROP_ANSWER,
     DEPLOY_BODY,
     REQUEST_KEY_PATTERN,
+    SAVED_AIRDROPS_ANSWER,
     AirdropClaimAnswer,
     AirdropClaimQuery,
+    AirdropsAnswer,
+    AirdropsQuery,
+    AllocationsQuery,
     DeployAnswer,
     DeployStatusAnswer,
+    SavedAirdropAnswer,
+    SavedAirdropSerializer,
+    SavedAirdropsQuery,
 )
 from tokens.models import Deployment
 
+# Digits of an id that a column can hold.
+_LONGEST_ID = 18
 _REPLAYED = "Idempotency-Replayed"
 _KEY = OpenApiParameter(
     "requestKey",
@@ -119,3 +137,103 @@ class AirdropClaimView(QueryView):
         """Return the Merkle proofs for an account's claim of a token's airdrop; the list may be empty."""
         found = airdrop_proofs.find_proofs(self.query["tokenAddress"], claimer=self.query["claimerAddress"])
         return Response(AirdropClaimAnswer({"proofs": found}).data)
+
+
+class AirdropsView(PartnerWrites, QueryView):
+    """Airdrops of a token, and airdrops that partners save."""
+
+    required_scope = Scope.DEPLOY
+    query_serializer = AirdropsQuery
+    cache_control = public_cache_control(2)
+    max_body_bytes = api_errors.MAX_AIRDROP_BYTES
+
+    def own_limits(self) -> Sequence[type[BaseThrottle]]:
+        """Return the limit of launch requests for a POST, which is as much work as one with an airdrop."""
+        return [DeployLimit] if self.request.method == "POST" else []
+
+    @extend_schema(operation_id="listAirdrops", responses={200: AirdropsAnswer})
+    @from_replica
+    def get(self, request: Request) -> Response:
+        """List the airdrops of a token whose entries this service has, and the amounts of an account in them.
+
+        They are of deployments through this service, and of saved entries whose root is that of the token's airdrop.
+        """
+        token, claimer = self.query["tokenAddress"], self.query.get("claimerAddress")
+        claimable = token_airdrops.find_claimable(token, account=claimer) if claimer else []
+        airdrops, claims = token_airdrops.find_airdrops(token), [entry.amount for entry in claimable]
+        return Response(AirdropsAnswer({"claims": claims, "airdrops": airdrops}).data)
+
+    @extend_schema(
+        operation_id="saveAirdrop",
+        request=AIRDROP_BODY,
+        responses={200: SavedAirdropAnswer, 409: None, 413: None},
+        auth=[{PartnerKeyScheme.name: [Scope.DEPLOY.value]}],  # type: ignore[list-item]
+    )
+    def post(self, request: Request) -> Response:
+        """Save the entries of an airdrop, and return the root of their Merkle tree.
+
+        Proofs are served for every token whose airdrop has this root on the chain, also if it is launched later and
+        elsewhere. The same entries are saved once: a repeated request gets the same response. A key may have 1,000,000
+        saved entries, else the response is 409. Each request counts for the daily rate limit of launch requests.
+        """
+        partner: Any = request.auth
+        with api_errors.as_api_errors():
+            wanted = saved_airdrops.parse_airdrop_request(request.data)
+            saved = saved_airdrops.save_airdrop(wanted, partner=partner)
+        return Response(SavedAirdropAnswer(saved).data)
+
+
+class AllocationsView(QueryView):
+    """Entries of a token's airdrops."""
+
+    query_serializer = AllocationsQuery
+    cache_control = public_cache_control(2)
+
+    @extend_schema(operation_id="listAllocations", responses={200: ALLOCATIONS_ANSWER})
+    @from_replica
+    def get(self, request: Request) -> Response:
+        """List the entries of a token's airdrops, by account, up to 1,000 in a page."""
+        try:
+            page = token_airdrops.fetch_allocations(
+                self.query["tokenAddress"], limit=self.query["limit"], cursor=self.query.get("cursor")
+            )
+        except CursorError as error:
+            raise ValidationError({"cursor": [str(error)]}) from error
+        allocations = [{"account": account, "amount": str(wei)} for account, wei in page.allocations]
+        return Response({"allocations": allocations, "cursor": page.cursor})
+
+
+class SavedAirdropsView(PartnerAccess, QueryView):
+    """Airdrops that a partner has saved."""
+
+    required_scope = Scope.DEPLOY
+    query_serializer = SavedAirdropsQuery
+    cache_control = PRIVATE_NO_STORE
+
+    @extend_schema(operation_id="listSavedAirdrops", responses={200: SAVED_AIRDROPS_ANSWER})
+    def get(self, request: Request) -> Response:
+        """List the airdrops that your key has saved, newest first."""
+        partner: Any = request.auth
+        page, cursor = saved_airdrops.fetch_saved_page(
+            partner, before=self.query.get("before"), limit=self.query["limit"]
+        )
+        return Response({"data": SavedAirdropSerializer(page, many=True).data, "cursor": cursor})
+
+
+class SavedAirdropView(PartnerAccess, QueryView):
+    """One airdrop that a partner has saved."""
+
+    required_scope = Scope.DEPLOY
+
+    @extend_schema(
+        operation_id="deleteSavedAirdrop",
+        parameters=[OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, description="Its id.")],
+        responses={200: DELETED_AIRDROP_ANSWER},
+    )
+    def delete(self, request: Request, id: str) -> Response:
+        """Delete a saved airdrop of your key. Its tokens have no proofs here from then on."""
+        partner: Any = request.auth
+        is_id = id.isascii() and id.isdigit() and len(id) <= _LONGEST_ID
+        if not is_id or not saved_airdrops.delete_saved_airdrop(int(id), partner=partner):
+            raise NotFound("Airdrop not found")
+        return Response({"success": True})

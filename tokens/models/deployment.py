@@ -354,3 +354,43 @@ class AirdropEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.amount} for {self.account}"
+
+
+class SavedAirdrop(models.Model):
+    """An airdrop that a partner has saved: its tree serves every token whose airdrop contract has this root."""
+
+    partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="saved_airdrops", db_index=False)
+    root = models.CharField(max_length=HASH_LENGTH)
+    # Wei, the total of all entries.
+    amount = models.DecimalField(max_digits=78, decimal_places=0)
+    entry_count = models.PositiveIntegerField()
+    # As those of AirdropTree, also without compression.
+    nodes = models.BinaryField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["partner_key", "root"], name="saved_airdrop_once")]
+        indexes = [
+            # The trees of a token, by the root that its airdrop has on the chain.
+            models.Index(fields=["root"], name="saved_airdrop_root"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.entry_count} entries, root {self.root}"
+
+
+class SavedAirdropEntry(models.Model):
+    """The amount that one account may claim of a saved airdrop; the columns are those of AirdropEntry."""
+
+    tree = models.ForeignKey(SavedAirdrop, on_delete=models.CASCADE, related_name="entries", db_index=False)
+    account = models.CharField(max_length=ADDRESS_LENGTH)
+    # Wei.
+    amount = models.DecimalField(max_digits=78, decimal_places=0)
+    # The index of its leaf in the tree's nodes.
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tree", "account"], name="saved_airdrop_entry_once")]
+
+    def __str__(self) -> str:
+        return f"{self.amount} for {self.account}"

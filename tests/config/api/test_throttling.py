@@ -248,9 +248,12 @@ def test_every_endpoint_of_the_service_counts_for_the_general_limit_of_its_calle
         if not issubclass(view_class, LimitedView):
             continue
         for method in ("GET", "POST", "DELETE"):
-            for authenticator in view_class().get_authenticators() or [None]:
+            made = view_class()
+            made.setup(RequestFactory().generic(method, "/"))
+            for authenticator in made.get_authenticators() or [None]:
                 view = view_class()
-                view.request = view.initialize_request(RequestFactory().generic(method, "/"))
+                view.setup(RequestFactory().generic(method, "/"))
+                view.request = view.initialize_request(view.request)
                 view.request._authenticator = authenticator
                 usual = getattr(authenticator, "limit", PublicLimit)
                 assert type(view.get_throttles()[0]) is usual, (view_class, method)

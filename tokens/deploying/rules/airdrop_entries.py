@@ -38,7 +38,14 @@ _ENTRY = object_of({"account": FieldRule(rule=scalars.address), "amount": FieldR
 
 
 def entry_list(value: Any) -> Entries:
-    """Parse the entries to (lower-case account, wei) pairs in their order; accounts are unique, the sum is limited.
+    """Parse the entries of a launch's airdrop as `saved_entry_list`; their sum is a part of the supply."""
+    parsed = saved_entry_list(value)
+    _check_total(sum(wei for _, wei in parsed))
+    return parsed
+
+
+def saved_entry_list(value: Any) -> Entries:
+    """Parse the entries to (lower-case account, wei) pairs in their order; accounts are unique.
 
     Their EIP-55 form is left to the storage of the tree: it costs a hash for each, and dry runs need none.
     """
@@ -63,7 +70,6 @@ def entry_list(value: Any) -> Entries:
         problems = _find_other_notation(value)
     if problems:
         raise InvalidFieldsError(truncate_problems(problems))
-    _check_total(sum(parsed.values()))
     return tuple(parsed.items())
 
 

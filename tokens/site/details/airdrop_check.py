@@ -44,7 +44,7 @@ class AirdropCheck:
 def check_airdrop(token: Token, recipient: str) -> AirdropCheck | None:
     """Return the recipient's part; None without a recipient. At most four queries.
 
-    Proofs exist for airdrops that this service deployed; it does not have the recipients of others.
+    Proofs exist for airdrops that this service deployed or that partners saved; it has no recipients of others.
     """
     text = recipient.strip()[:_MAX_ADDRESS]
     if not text:

@@ -1,0 +1,46 @@
+"""Rules for Merkle trees of clients: their root, and the dump of OpenZeppelin's StandardMerkleTree.
+
+https://github.com/OpenZeppelin/merkle-tree: `dump()` has the format, the leaf encoding, all hashes and the values. Only
+the values are read: the tree is built from them again, so that no hash of a client is trusted.
+"""
+
+import re
+from typing import Any
+
+from config.json_rules import InvalidFieldsError, nested_problems, truncate_problems
+from tokens.deploying.rules.airdrop_entries import MAX_ENTRIES, Entries, saved_entry_list
+
+_FORMAT, _LEAF = "standard-v1", ["address", "uint256"]
+_PAIR_RULE = "must be a list of an account and its wei, as a text of digits"
+_ROOT = re.compile("0[xX][0-9a-fA-F]{64}")
+
+
+def merkle_root(value: Any) -> str:
+    """Parse a root; the result is lower-case."""
+    if not isinstance(value, str) or not _ROOT.fullmatch(value):
+        raise ValueError("must be a hash, 0x followed by 64 hex digits")
+    return value.lower()
+
+
+def dumped_entries(value: Any) -> Entries:
+    """Parse a dump to the entries of `saved_entry_list`; its amounts are wei."""
+    if not isinstance(value, dict):
+        raise ValueError("must be a JSON object, the dump of a StandardMerkleTree")
+    if value.get("format") != _FORMAT or value.get("leafEncoding") != _LEAF:
+        raise ValueError(f"must have the format {_FORMAT} and the leafEncoding address, uint256")
+    values = value.get("values")
+    if not isinstance(values, list) or not 1 <= len(values) <= MAX_ENTRIES:
+        raise InvalidFieldsError([("values", f"must be a list of 1 to {MAX_ENTRIES} entries")])
+    pairs: list[Any] = [each.get("value") if isinstance(each, dict) else None for each in values]
+    problems = [(f"values[{index}].value", _PAIR_RULE) for index, pair in enumerate(pairs) if not _is_pair(pair)]
+    if problems:
+        raise InvalidFieldsError(truncate_problems(problems))
+    try:
+        return saved_entry_list([{"account": account, "amount": amount} for account, amount in pairs])
+    except ValueError as error:
+        raise InvalidFieldsError(nested_problems("values", error)) from error
+
+
+def _is_pair(value: Any) -> bool:
+    # A number would count as whole tokens.
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[1], str)

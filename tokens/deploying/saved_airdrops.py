@@ -1,0 +1,124 @@
+"""Airdrops that partners save without a deployment, such as those of tokens that they launch themselves.
+
+A saved tree names no token. It serves a token once the airdrop of the token has its root on the chain, which other
+entries can't have.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Sum
+
+from accounts.models import PartnerKey
+from config.http.errors import PermanentError
+from config.json_rules import FieldRule, InvalidFieldsError, Problem, flag, parse_object, whole_number
+from tokens.chains.launching.merkle import build_tree
+from tokens.deploying.airdrop_proofs import store_saved_tree
+from tokens.deploying.rules import scalars
+from tokens.deploying.rules.airdrop_entries import Entries, saved_entry_list
+from tokens.deploying.rules.saved_trees import dumped_entries, merkle_root
+from tokens.deploying.token_airdrops import ROOT_ON_CHAIN
+from tokens.models import SavedAirdrop, Token
+
+# Of one key, in all of its saved airdrops.
+MAX_SAVED_ENTRIES = 1_000_000
+_LONGEST_DELAY = 86_400
+
+_BODY: Mapping[str, FieldRule] = {
+    "entries": FieldRule(rule=saved_entry_list, default=None),
+    "tree": FieldRule(rule=dumped_entries, default=None),
+    "merkleRoot": FieldRule(rule=merkle_root, default=None, attribute="root"),
+    "tokenAddress": FieldRule(rule=scalars.address, default=None, attribute="token_address"),
+    # Older clients send them. Nothing waits here for the token's index request.
+    "enqueue": FieldRule(rule=flag, default=False),
+    "delaySeconds": FieldRule(rule=whole_number(least=0, most=_LONGEST_DELAY, unit="seconds"), default=0),
+}
+
+
+class SavedEntriesQuotaError(PermanentError):
+    """A key's limit of saved entries is reached. The text is for the partner."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AirdropRequest:
+    """The body of a request to save an airdrop; root and token are checked if they are given."""
+
+    entries: Entries
+    root: str | None
+    token_address: str | None
+
+
+def parse_airdrop_request(body: Any) -> AirdropRequest:
+    """Parse a JSON body: entries, or the dump of a tree. Raises InvalidFieldsError with all broken rules."""
+    parsed, problems = parse_object(body, _BODY)
+    entries: Any = parsed.get("entries")
+    tree: Any = parsed.get("tree")
+    if not problems and (entries is None) == (tree is None):
+        problems.append(("entries", "must be given, or else tree, and not both"))
+    if problems:
+        raise InvalidFieldsError(problems)
+    return AirdropRequest(
+        entries=tree if entries is None else entries, root=parsed["root"], token_address=parsed["token_address"]
+    )
+
+
+def save_airdrop(request: AirdropRequest, *, partner: PartnerKey) -> SavedAirdrop:
+    """Build the tree of the entries and store it for the partner; entries that the partner has saved are returned.
+
+    Raises InvalidFieldsError if `root` or the token's airdrop has another root, SavedEntriesQuotaError.
+    """
+    tree = build_tree(request.entries)
+    problems = list(_contradictions(request, root=tree.root))
+    if problems:
+        raise InvalidFieldsError(problems)
+    own = SavedAirdrop.objects.defer("nodes").filter(partner_key=partner, root=tree.root)
+    known = own.first()
+    if known is not None:
+        return known
+    _check_quota(partner, more=len(request.entries))
+    try:
+        return store_saved_tree(partner, tree=tree, entries=request.entries)
+    except IntegrityError:
+        # A concurrent request has saved the same entries.
+        return own.get()
+
+
+def fetch_saved_page(partner: PartnerKey, *, before: int | None, limit: int) -> tuple[list[SavedAirdrop], int | None]:
+    """Fetch a partner's saved airdrops, newest first, and the id that the next page is before; None on the last page.
+
+    One query, which leaves out the nodes.
+    """
+    own = SavedAirdrop.objects.defer("nodes").filter(partner_key=partner)
+    found = list((own if before is None else own.filter(pk__lt=before)).order_by("-pk")[: limit + 1])
+    return found[:limit], found[limit - 1].pk if len(found) > limit else None
+
+
+def delete_saved_airdrop(airdrop_id: int, *, partner: PartnerKey) -> bool:
+    """Delete a partner's saved airdrop with its tree and entries; return whether there was one."""
+    with transaction.atomic():
+        deleted, _ = SavedAirdrop.objects.filter(pk=airdrop_id, partner_key=partner).delete()
+    return deleted > 0
+
+
+def _contradictions(request: AirdropRequest, *, root: str) -> list[Problem]:
+    if request.root is not None and request.root != root:
+        return [("merkleRoot", f"must be the root of the entries, which is {root}")]
+    if request.token_address is None:
+        return []
+    tokens = Token.objects.at_address(request.token_address, chain_id=None)
+    roots = set(tokens.values_list(ROOT_ON_CHAIN, flat=True))
+    # A token that is not indexed yet is looked up by its root later.
+    if roots and root not in roots:
+        return [("tokenAddress", f"must be a token whose airdrop has the root of the entries, which is {root}")]
+    return []
+
+
+def _check_quota(partner: PartnerKey, *, more: int) -> None:
+    """Raise SavedEntriesQuotaError beyond the limit; concurrent requests may exceed it by an airdrop each."""
+    saved = SavedAirdrop.objects.filter(partner_key=partner).aggregate(sum=Sum("entry_count"))["sum"] or 0
+    if saved + more > MAX_SAVED_ENTRIES:
+        raise SavedEntriesQuotaError(
+            f"A key may have {MAX_SAVED_ENTRIES} saved entries, and has {saved}: delete saved airdrops first"
+        )

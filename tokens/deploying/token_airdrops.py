@@ -1,0 +1,157 @@
+"""Airdrops of a token: the tree of its deployment, and saved trees by the root that its airdrop has on the chain."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Q, QuerySet, Value
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Length
+
+from config.cursors import Cursor, CursorError, LegacyCursor, decode_cursor, encode_cursor
+from tokens.chains.addresses import checksum_address
+from tokens.chains.launching.merkle import NODE_BYTES
+from tokens.models import AirdropEntry, AirdropTree, DeploymentStatus, SavedAirdrop, SavedAirdropEntry, Token
+
+# Entries of either kind, which have the same columns.
+Stored = QuerySet[AirdropEntry] | QuerySet[SavedAirdropEntry]
+# The newest root: an airdrop's admin may replace it until the first claim.
+ROOT_ON_CHAIN = KeyTextTransform("merkleRoot", KeyTransform("airdrop", "extensions"))
+_SORT = "account"
+# No id comes near it.
+_BEFORE_SAVED = 2**62
+_ADDRESS_BITS = 160
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TokenAirdrop:
+    """An airdrop of a token: of its deployment, or saved; `amount` is the total of all entries, in wei."""
+
+    tree_id: int
+    root: str
+    amount: int
+    entries: int
+    is_saved: bool
+
+    @property
+    def place(self) -> int:
+        """Return its place among all airdrops."""
+        return _place(self.tree_id, is_saved=self.is_saved)
+
+    def stored_entries(self) -> Stored:
+        """Return the rows of all entries."""
+        model = SavedAirdropEntry if self.is_saved else AirdropEntry
+        return model._default_manager.filter(tree=self.tree_id)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClaimableEntry:
+    """The entry of an account (EIP-55) in an airdrop, in wei, and the index of its leaf in the tree's nodes."""
+
+    tree_id: int
+    root: str
+    is_saved: bool
+    account: str
+    amount: int
+    position: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AllocationPage:
+    """(account, wei) pairs, and the cursor of the next page; None on the last."""
+
+    allocations: list[tuple[str, int]]
+    cursor: str | None
+
+
+def find_airdrops(token_address: str) -> list[TokenAirdrop]:
+    """Return the airdrops of a token with stored entries, each root once; the address is EIP-55.
+
+    Of a token that is not on its chain there are none. One query.
+    """
+    columns = ("pk", "root", "amount", Length("nodes"))
+    of_deployment = AirdropTree.objects.filter(_launched("deployment"), deployment__expected_address=token_address)
+    saved = SavedAirdrop.objects.filter(root__in=_roots(token_address))
+    rows = of_deployment.values_list(*columns, Value(False)).union(saved.values_list(*columns, Value(True)))
+    found = [
+        TokenAirdrop(
+            tree_id=tree_id,
+            root=root,
+            amount=int(amount),
+            entries=(size // NODE_BYTES + 1) // 2,
+            is_saved=is_saved,
+        )
+        for tree_id, root, amount, size, is_saved in rows
+    ]
+    # Several partners may have saved the same entries: the first place wins.
+    by_root = {airdrop.root: airdrop for airdrop in sorted(found, key=lambda each: each.place, reverse=True)}
+    return sorted(by_root.values(), key=lambda each: each.place)
+
+
+def find_claimable(token_address: str, *, account: str) -> list[ClaimableEntry]:
+    """Return the entries of an account (EIP-55) in the airdrops of `find_airdrops`. One query."""
+    columns = ("tree_id", "tree__root", "account", "amount", "position")
+    of_deployment = AirdropEntry.objects.filter(
+        _launched("tree__deployment"), tree__deployment__expected_address=token_address, account=account
+    )
+    saved = SavedAirdropEntry.objects.filter(tree__root__in=_roots(token_address), account=account)
+    rows = of_deployment.values_list(Value(False), *columns).union(saved.values_list(Value(True), *columns))
+    by_root = {
+        root: ClaimableEntry(
+            tree_id=tree_id, root=root, is_saved=is_saved, account=owner, amount=int(amount), position=position
+        )
+        for is_saved, tree_id, root, owner, amount, position in sorted(rows, reverse=True)
+    }
+    return sorted(by_root.values(), key=lambda each: _place(each.tree_id, is_saved=each.is_saved))
+
+
+def _launched(deployment: str) -> Q:
+    """Return the condition that the token of a deployment is in a block.
+
+    It is mined, or indexed and not unwound by a reorg that its deployment has not recorded yet.
+    """
+    indexed = {f"{deployment}__status": DeploymentStatus.INDEXED, f"{deployment}__token__unindexed": False}
+    return Q(**{f"{deployment}__status": DeploymentStatus.MINED}) | Q(**indexed)
+
+
+def _roots(token_address: str) -> QuerySet[Token, tuple[str]]:
+    """Return the roots of the airdrops that tokens at an address have on their chains."""
+    return Token.objects.at_address(token_address, chain_id=None).values_list(ROOT_ON_CHAIN)
+
+
+def _place(tree_id: int, *, is_saved: bool) -> int:
+    """Return the place of a tree among all, those of deployments first."""
+    return tree_id if is_saved else tree_id - _BEFORE_SAVED
+
+
+def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> AllocationPage:
+    """Fetch a page of all entries of a token's airdrops, by tree and account. Raises CursorError.
+
+    One query for the airdrops, and one for each of them until the page is full.
+    """
+    place_before, account_before = _parse_cursor(cursor)
+    found: list[tuple[int, str, int]] = []
+    for airdrop in find_airdrops(token_address):
+        if airdrop.place < place_before or len(found) > limit:
+            continue
+        after = account_before if airdrop.place == place_before else ""
+        entries = airdrop.stored_entries().filter(account__gt=after).order_by("account")
+        # One row more than the limit shows that there is another page.
+        rows = entries.values_list("account", "amount")[: limit + 1 - len(found)]
+        found += [(airdrop.place, account, int(amount)) for account, amount in rows]
+    shown = [(account, amount) for _, account, amount in found[:limit]]
+    if len(found) <= limit:
+        return AllocationPage(allocations=shown, cursor=None)
+    place, account, _ = found[limit - 1]
+    position = Cursor(Decimal(int(account, 16)), place)
+    return AllocationPage(allocations=shown, cursor=encode_cursor(position, sort_by=_SORT, descending=False))
+
+
+def _parse_cursor(text: str | None) -> tuple[int, str]:
+    """Return the airdrop's place and the account of the last entry of the page before. Raises CursorError."""
+    cursor = decode_cursor(text, sort_by=_SORT, descending=False, numeric=True) if text else None
+    if cursor is None or isinstance(cursor, LegacyCursor):
+        return -_BEFORE_SAVED, ""
+    number = cursor.value
+    if not isinstance(number, Decimal | int) or number != int(number) or not 0 <= number < 2**_ADDRESS_BITS:
+        raise CursorError("must be the cursor of an earlier answer of this list")
+    return cursor.row_id, checksum_address(f"{int(number):040x}")
