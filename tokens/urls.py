@@ -16,6 +16,7 @@ from tokens.catalogue.views import (
     TokenSearchView,
     TokenStreamView,
 )
+from tokens.deploying.sales.views import AllowlistProofView, AllowlistView, PresalesView
 from tokens.deploying.views import (
     AirdropClaimView,
     AirdropsView,
@@ -70,6 +71,9 @@ urlpatterns = [
     endpoint("airdrops/saved", SavedAirdropsView.as_view(), name="saved-airdrops"),
     endpoint("airdrops/saved/<str:id>", SavedAirdropView.as_view(), name="saved-airdrop"),
     endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
+    endpoint("presales", PresalesView.as_view(), name="presales"),
+    endpoint("presales/allowlists", AllowlistView.as_view(), name="presale-allowlist"),
+    endpoint("presales/allowlists/proof", AllowlistProofView.as_view(), name="presale-allowlist-proof"),
     # After all paths that begin alike.
     endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),
     endpoint("tokens/<str:chainId>/<str:address>/trades", TokenTradesView.as_view(), name="token-trades"),

@@ -303,3 +303,22 @@ class Presale:
     def is_over(self, *, at: int) -> bool:
         """Return whether the launch deadline has passed."""
         return self.launches_until is not None and at > self.launches_until
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PresaleTermsOnChain:
+    """A presale with its terms as the contract has them; addresses are EIP-55, durations in seconds."""
+
+    sale: Presale
+    name: str
+    symbol: str
+    image: str
+    admin: str
+    owner: str
+    # The contract of its allow-list; None if all accounts may buy.
+    allowlist: str | None
+    max_goal: int
+    lockup: int
+    vesting: int
+    # None before the launch.
+    token: str | None

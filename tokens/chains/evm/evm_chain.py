@@ -25,7 +25,7 @@ from tokens.chains.transaction_types import (
     Simulation,
     TransactionOutcome,
 )
-from tokens.chains.types import BlockHeader, Presale, RangeFacts, TransactionFacts
+from tokens.chains.types import BlockHeader, Presale, PresaleTermsOnChain, RangeFacts, TransactionFacts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,6 +231,20 @@ class Chain:
         Raises NodeUnavailableError.
         """
         return presale_contract.read_presale(self.rpc, presale_id, contract=contract)
+
+    def count_presales(self, *, contract: str) -> int:
+        """Return how many presales the contract has had; their ids are consecutive from 1.
+
+        Some requests with many calls. Raises NodeUnavailableError.
+        """
+        return presale_contract.count_presales(self.rpc, contract=contract)
+
+    def read_presales(self, presale_ids: Sequence[int], *, contract: str) -> list[PresaleTermsOnChain]:
+        """Return presales of the contract with their terms as of the newest block, without unknown ids.
+
+        Raises NodeUnavailableError.
+        """
+        return presale_contract.read_presales(self.rpc, presale_ids, contract=contract)
 
     def find_presale(self, salt: str, *, contract: str) -> int | None:
         """Return the id of the newest presale started with this salt (0x-prefixed hex), of the contract's last 256.

@@ -3,6 +3,7 @@
 Source: the ABI of the presale contract in the launchpad's SDK; its rules as the development chain's contract has them.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from tokens.chains.abi import codec
@@ -11,7 +12,7 @@ from tokens.chains.evm.eth_calls import ViewCall, call_views
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import MalformedResponseError, parse_data, parse_object
 from tokens.chains.rpc.responses import require_results
-from tokens.chains.types import Presale
+from tokens.chains.types import Presale, PresaleTermsOnChain
 
 # event PresaleStarted(uint256 presaleId, address allowlist, DeploymentConfig deploymentConfig, uint256 minEthGoal,
 #   uint256 maxEthGoal, uint256 presaleDuration, address presaleOwner, uint256 lockupDuration, uint256 vestingDuration,
@@ -56,23 +57,54 @@ def _started_id(receipt: object, *, contract: str) -> int | None:
 
 def read_presale(rpc: RpcClient, presale_id: int, *, contract: str) -> Presale | None:
     """Implement `Chain.read_presale`."""
-    sale, buffer = call_views(rpc, [_state_call(contract, presale_id), ViewCall(contract=contract, function=_BUFFER)])
-    if sale is None or not sale["status"]:
-        return None
-    return Presale(
-        presale_id=presale_id,
-        status=sale["status"],
-        salt=_salt(sale),
-        raised=sale["ethRaised"],
-        min_goal=sale["minEthGoal"],
-        ends_at=sale["endTime"],
-        launches_until=sale["endTime"] + next(iter(buffer.values())) if buffer else None,
+    found = read_presales(rpc, [presale_id], contract=contract)
+    return found[0].sale if found else None
+
+
+def read_presales(rpc: RpcClient, presale_ids: Sequence[int], *, contract: str) -> list[PresaleTermsOnChain]:
+    """Implement `Chain.read_presales`."""
+    calls = [_state_call(contract, presale_id) for presale_id in presale_ids]
+    *sales, buffer = call_views(rpc, [*calls, ViewCall(contract=contract, function=_BUFFER)])
+    seconds = next(iter(buffer.values())) if buffer else None
+    return [
+        _terms(presale_id, sale, buffer=seconds)
+        for presale_id, sale in zip(presale_ids, sales, strict=True)
+        if sale is not None and sale["status"]
+    ]
+
+
+def _terms(presale_id: int, sale: dict[str, Any], *, buffer: int | None) -> PresaleTermsOnChain:
+    token = sale["deploymentConfig"]["tokenConfig"]
+    return PresaleTermsOnChain(
+        sale=Presale(
+            presale_id=presale_id,
+            status=sale["status"],
+            salt=_salt(sale),
+            raised=sale["ethRaised"],
+            min_goal=sale["minEthGoal"],
+            ends_at=sale["endTime"],
+            launches_until=None if buffer is None else sale["endTime"] + buffer,
+        ),
+        name=token["name"],
+        symbol=token["symbol"],
+        image=token["image"],
+        admin=token["tokenAdmin"],
+        owner=sale["presaleOwner"],
+        allowlist=_set_address(sale["allowlist"]),
+        max_goal=sale["maxEthGoal"],
+        lockup=sale["lockupDuration"],
+        vesting=sale["vestingDuration"],
+        token=_set_address(sale["deployedToken"]),
     )
+
+
+def _set_address(address: str) -> str | None:
+    return address if int(address, 16) else None
 
 
 def find_presale(rpc: RpcClient, salt: str, *, contract: str) -> int | None:
     """Implement `Chain.find_presale`."""
-    newest = _newest_id(rpc, contract)
+    newest = count_presales(rpc, contract=contract)
     oldest = max(1, newest - _SEARCHED + 1)
     for first in range(newest, oldest - 1, -rpc.batch_size):
         ids = range(first, max(first - rpc.batch_size, oldest - 1), -1)
@@ -84,8 +116,8 @@ def find_presale(rpc: RpcClient, salt: str, *, contract: str) -> int | None:
     return None
 
 
-def _newest_id(rpc: RpcClient, contract: str) -> int:
-    """Return the highest id of the contract's sales; ids are consecutive from 1, and 0 means none."""
+def count_presales(rpc: RpcClient, *, contract: str) -> int:
+    """Implement `Chain.count_presales`; ids are consecutive from 1, so that it is the highest id."""
     known, unknown = 0, _BEYOND
     while unknown - known > 1:
         # One batch per round; each round leaves one part of as many as the batch size.

@@ -1,0 +1,189 @@
+"""Tests of `GET /api/presales`, `/api/presales/allowlists` and `/api/presales/allowlists/proof`."""
+
+import pytest
+
+from config.redis.connection import PREFIX, redis_client
+from development.devchain.anvil import CHAIN_ID
+from tests.nodes.devchain_tests import SENDER
+from tests.rows.airdrop_entries import build_by_peer, sample_entries
+from tests.rows.factories import DeploymentFactory
+from tests.tokens.deploying.test_presales import DAY, ETHER, HOUR, SALE, STRANGER, buy, end, start
+from tokens.chains.types import Presale
+from tokens.deploying.sales.presale_list import presale_state
+from tokens.installation.installed_chains import installed_chain
+
+pytestmark = pytest.mark.django_db
+
+PATH, ALLOWLIST, PROOF = "/api/presales", "/api/presales/allowlists", "/api/presales/allowlists/proof"
+BUYERS = [account for account, _ in sample_entries(5)]
+
+
+@pytest.fixture
+def contracts(own_launchpad):
+    return own_launchpad.deployment
+
+
+@pytest.fixture(autouse=True)
+def forget_counts():
+    """Drop the number of presales on the nodes of other tests."""
+    for key in redis_client().scan_iter(f"{PREFIX}shared:presales:*"):
+        redis_client().delete(key)
+
+
+@pytest.fixture
+def get(client):
+    """Request a path; return the body of its 200."""
+
+    def get(path, **parameters):
+        answer = client.get(path, parameters)
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    return get
+
+
+def test_without_a_presale_the_list_is_empty(contracts, get):
+    assert get(PATH, chainId=CHAIN_ID) == {"presales": [], "totalCount": 0}
+
+
+def test_presales_have_their_terms_and_their_state(contracts, client, get):
+    chain = installed_chain(CHAIN_ID)
+    (first, _), (second, _), (third, _) = (start(chain, contracts) for _ in range(3))
+    buy(contracts, first, value=2 * ETHER)
+    buy(contracts, second, value=ETHER)
+    answer = client.get(PATH, {"chainId": CHAIN_ID})
+    assert answer.headers["Cache-Control"] == "public, s-maxage=15"
+    page = answer.json()
+    assert page["totalCount"] == 3
+    assert [(each["presaleId"], each["state"], each["ethRaised"]) for each in page["presales"]] == [
+        (3, "active", "0"),
+        (2, "active", str(ETHER)),
+        (1, "successful", str(2 * ETHER)),
+    ]
+    shown = page["presales"][0]
+    block = chain.read_newest_header().time
+    assert block < shown.pop("endTime") <= block + HOUR
+    assert block < shown.pop("launchUntil")
+    assert shown == {
+        "presaleId": 3,
+        "chainId": CHAIN_ID,
+        "contract": contracts.presale,
+        "status": 1,
+        "state": "active",
+        "name": "Presold",
+        "symbol": "PRE",
+        "image": "",
+        "tokenAdmin": SENDER,
+        "owner": SENDER,
+        "allowlist": None,
+        "minEthGoal": str(ETHER),
+        "maxEthGoal": str(2 * ETHER),
+        "ethRaised": "0",
+        "lockupDuration": 7 * DAY,
+        "vestingDuration": 0,
+        "tokenAddress": None,
+    }
+    launched = end(contracts, first)
+    (log,) = (
+        log
+        for log in chain.rpc.query([("eth_getTransactionReceipt", (launched,))], parse=lambda found: found)[0]["logs"]
+        if log["address"].lower() == contracts.factory.lower() and len(log["topics"]) == 3
+    )
+    page = get(PATH, chainId=CHAIN_ID, sort="asc", limit=1)
+    (shown,) = page["presales"]
+    assert (shown["presaleId"], shown["state"], shown["status"]) == (1, "launched", 5)
+    assert shown["tokenAddress"].lower() == "0x" + log["topics"][1][-40:]
+
+
+@pytest.mark.parametrize(
+    ("status", "raised", "ends_in", "state"),
+    [
+        (1, 0, 60, "active"),
+        (1, 0, -60, "failed"),
+        (1, ETHER, -60, "successful"),
+        (2, ETHER, 60, "successful"),
+        (3, 2 * ETHER, 60, "successful"),
+        (3, 2 * ETHER, -2 * DAY, "failed"),
+        (4, 0, -60, "failed"),
+        (5, ETHER, -2 * DAY, "launched"),
+    ],
+)
+def test_the_state_follows_from_status_and_time(status, raised, ends_in, state):
+    sale = Presale(
+        presale_id=1,
+        status=status,
+        salt="0x",
+        raised=raised,
+        min_goal=ETHER,
+        ends_at=10**9 + ends_in,
+        launches_until=10**9 + ends_in + DAY,
+    )
+    assert presale_state(sale, at=10**9) == state
+
+
+def test_pages_are_of_ids(contracts, get):
+    chain = installed_chain(CHAIN_ID)
+    for _ in range(3):
+        start(chain, contracts)
+
+    def ids(**parameters):
+        return [each["presaleId"] for each in get(PATH, chainId=CHAIN_ID, **parameters)["presales"]]
+
+    assert ids(limit=2) == [3, 2]
+    assert ids(limit=2, offset=2) == [1]
+    assert ids(sort="asc", offset=1) == [2, 3]
+    assert ids(offset=3) == []
+
+
+@pytest.mark.parametrize("chain_id", [101, 8453, 42161, 5])
+def test_a_chain_without_presales_is_refused(contracts, client, chain_id):
+    answer = client.get(PATH, {"chainId": chain_id})
+    assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "chainId")
+
+
+def test_a_node_that_is_away_is_no_fault_of_the_caller(contracts, client, settings, forget_chains):
+    settings.RPC_URLS, settings.RPC_ATTEMPTS = {CHAIN_ID: ("http://secret:key@127.0.0.1:9/path",)}, 1
+    forget_chains()
+    answer = client.get(PATH, {"chainId": CHAIN_ID})
+    assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
+
+
+def order(**terms):
+    """Store a deployment whose presale was started."""
+    return DeploymentFactory(
+        chain_id=CHAIN_ID, presale_id=7, status="mined", config={"presale": {**SALE, "maxEthGoal": 1.5} | terms}
+    )
+
+
+def test_a_buyer_has_the_proof_of_the_trees_of_the_contract(get, django_assert_num_queries):
+    order(allowlist=BUYERS)
+    most = 15 * ETHER // 10
+    (peer,) = build_by_peer([[(buyer, most) for buyer in BUYERS]])
+    with django_assert_num_queries(1):
+        found = get(ALLOWLIST, chainId=CHAIN_ID, presaleId=7)
+    assert found == {
+        "presaleId": 7,
+        "chainId": CHAIN_ID,
+        "merkleRoot": peer.root,
+        "allocations": [{"address": buyer, "allowedAmountWei": str(most)} for buyer in BUYERS],
+    }
+    for buyer, proof in zip(BUYERS, peer.proofs, strict=True):
+        found = get(PROOF, chainId=CHAIN_ID, presaleId=7, buyerAddress=buyer.lower())
+        assert found == {"isAllowed": True, "proof": proof, "allowedAmountWei": str(most)}
+    found = get(PROOF, chainId=CHAIN_ID, presaleId=7, buyerAddress=STRANGER)
+    assert found == {"isAllowed": False, "proof": [], "allowedAmountWei": "0"}
+
+
+def test_without_an_allow_list_everyone_may_buy(get):
+    order()
+    found = get(ALLOWLIST, chainId=CHAIN_ID, presaleId=7)
+    assert (found["merkleRoot"], found["allocations"]) == (None, [])
+    found = get(PROOF, chainId=CHAIN_ID, presaleId=7, buyerAddress=STRANGER)
+    assert found == {"isAllowed": True, "proof": [], "allowedAmountWei": str(15 * ETHER // 10)}
+
+
+@pytest.mark.parametrize("path", [ALLOWLIST, PROOF])
+def test_a_presale_of_others_is_not_found(client, path):
+    DeploymentFactory(chain_id=8453, presale_id=7, config={"presale": SALE})
+    answer = client.get(path, {"chainId": CHAIN_ID, "presaleId": 7, "buyerAddress": STRANGER})
+    assert (answer.status_code, answer.json()) == (404, {"error": "Presale not found"})

@@ -1,0 +1,105 @@
+"""Serializers of presales and their allow-lists: query parameters and responses."""
+
+from typing import Any
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+
+from config.api.fields import WeiField, WholeNumberField
+from tokens.deploying.sales.presale_list import STATES
+from tokens.installation.chain_fields import AddressField, EvmAddressField, EvmChainField
+
+_PRESALE = "presale"
+# The contract's ids are 256-bit numbers from 1 on; no chain comes near this.
+_LAST_ID = 2**53 - 1
+
+
+class PresalesQuery(serializers.Serializer[Any]):
+    """Query parameters of a list of presales."""
+
+    chainId = EvmChainField(lacking=_PRESALE, help_text="A chain with a presale contract.")
+    sort = serializers.ChoiceField(
+        ["desc", "asc"], default="desc", error_messages={"invalid_choice": "must be desc or asc"}
+    )
+    limit = WholeNumberField(min_value=1, max_value=100, default=20)
+    offset = WholeNumberField(min_value=0, max_value=1_000_000, default=0)
+
+
+class AllowlistQuery(serializers.Serializer[Any]):
+    """Query parameters of a presale's allow-list."""
+
+    chainId = EvmChainField(lacking=_PRESALE, help_text="Chain id.")
+    presaleId = WholeNumberField(min_value=1, max_value=_LAST_ID)
+
+
+class AllowlistProofQuery(AllowlistQuery):
+    """Query parameters of a buyer's proof."""
+
+    buyerAddress = EvmAddressField(lacking=_PRESALE)
+
+
+class ShownPresaleSerializer(serializers.Serializer[Any]):
+    """A presale as of the newest block; amounts in wei of the native coin, durations in seconds."""
+
+    presaleId = serializers.IntegerField(source="sale.sale.presale_id")
+    chainId = serializers.IntegerField(source="chain_id")
+    contract = AddressField()
+    status = serializers.IntegerField(source="sale.sale.status", help_text="The contract's own number, 1 to 5.")
+    state = serializers.ChoiceField(
+        STATES, help_text="By the status and the time: the contract records the end of a sale only on its next call."
+    )
+    name = serializers.CharField(source="sale.name")
+    symbol = serializers.CharField(source="sale.symbol")
+    image = serializers.CharField(source="sale.image")
+    tokenAdmin = AddressField(source="sale.admin")
+    owner = AddressField(source="sale.owner")
+    allowlist = AddressField(
+        source="sale.allowlist", allow_null=True, help_text="Contract; null if all accounts may buy."
+    )
+    minEthGoal = WeiField(source="sale.sale.min_goal")
+    maxEthGoal = WeiField(source="sale.max_goal")
+    ethRaised = WeiField(source="sale.sale.raised")
+    endTime = serializers.IntegerField(source="sale.sale.ends_at", help_text="Unix seconds.")
+    launchUntil = serializers.IntegerField(
+        source="sale.sale.launches_until", allow_null=True, help_text="Unix seconds; null if the contract reports none."
+    )
+    lockupDuration = serializers.IntegerField(source="sale.lockup")
+    vestingDuration = serializers.IntegerField(source="sale.vesting")
+    tokenAddress = AddressField(source="sale.token", allow_null=True, help_text="The launched token.")
+
+
+PRESALES_ANSWER = inline_serializer(
+    "Presales",
+    {
+        "presales": ShownPresaleSerializer(many=True),
+        "totalCount": serializers.IntegerField(help_text="Presales of the contract; up to a minute old."),
+    },
+)
+
+
+class AllowedBuyerSerializer(serializers.Serializer[Any]):
+    """A buyer of a presale."""
+
+    address = AddressField()
+    allowedAmountWei = WeiField(help_text="The most that the buyer may pay.")
+
+
+ALLOWLIST_ANSWER = inline_serializer(
+    "PresaleAllowlist",
+    {
+        "presaleId": serializers.IntegerField(),
+        "chainId": serializers.IntegerField(),
+        "merkleRoot": serializers.CharField(allow_null=True, help_text="Null if all accounts may buy."),
+        "allocations": AllowedBuyerSerializer(many=True, help_text="At most 10,000; empty if all accounts may buy."),
+    },
+)
+
+
+class AllowlistProofAnswer(serializers.Serializer[Any]):
+    """Whether an account may buy, and the proof that the contract requires."""
+
+    isAllowed = serializers.BooleanField(source="is_allowed")
+    proof = serializers.ListField(
+        child=serializers.CharField(), help_text="Hashes of 32 bytes, from the leaf up; empty if none is required."
+    )
+    allowedAmountWei = WeiField(source="most", help_text="The most that the account may pay.")
