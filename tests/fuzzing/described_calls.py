@@ -219,7 +219,8 @@ def _fill_in(draw: Any, known: Known, case: Any) -> None:
         shape = parameter.definition["schema"]
         fits = Draft202012Validator(shape).is_valid
         values = [value for value in all_known if shape["type"] != "string" or fits(value)]
-        is_opaque = parameter.name in _OPAQUE or _BASE58 in shape.get("pattern", "") or case.operation.path in _OPAQUE
+        pattern = shape.get("items", shape).get("pattern", "")
+        is_opaque = parameter.name in _OPAQUE or _BASE58 in pattern or case.operation.path in _OPAQUE
         if values and (is_opaque or draw(st.booleans())):
             container[parameter.name] = draw(st.sampled_from(values))
     bodies = known.bodies.get(case.operation.path)

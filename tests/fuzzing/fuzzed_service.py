@@ -29,6 +29,7 @@ from tests.nodes.locker_responses import collects, recorded_claim, team_percent
 from tests.nodes.log_encoding import call
 from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import RECORDED_LAUNCHES, Json, mined
+from tests.rows.airdrop_entries import tree_dump
 from tests.rows.factories import (
     AdministratorFactory,
     ChainHeadFactory,
@@ -50,6 +51,8 @@ from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, mak
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs
 from tokens.following.coverage import followed_makers
+from tokens.deploying import airdrop_proofs, saved_airdrops
+from tokens.deploying.saved_airdrops import AirdropRequest
 from tokens.indexing import index_requests
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, Token
@@ -185,6 +188,11 @@ def _orders(partner: PartnerKey) -> list[str]:
         DeploymentFactory(partner_key=partner, request_key="b" * 32, status="failed", error="It failed."),
         DeploymentFactory(request_key="c" * 32),
     ]
+    sale = {"minEthGoal": 1, "maxEthGoal": 2, "presaleDuration": 60, "allowlist": [ADMIN, WALLET]}
+    DeploymentFactory(chain_id=CHAIN_ID, presale_id=7, status="mined", config={"presale": sale})
+    saved_airdrops.save_airdrop(
+        AirdropRequest(entries=((ADMIN, 5), (WALLET, 6)), root=None, token_address=None), partner=partner
+    )
     FeeClaimFactory(recipient=WALLET, currency=WALLET)
     return [row.request_key for row in rows]
 
@@ -252,6 +260,9 @@ def _known(
     ]
     values = {
         "address": [*evm, _MINT],
+        "addresses": [",".join(evm[:3]), _MINT],
+        "/api/get-user-by-address address": [WALLET],
+        "name": [f"user-{FID}", f"@USER-{FID}"],
         # v4 tokens have another endpoint.
         "/api/get-claim-info address": [
             token.contract_address
@@ -266,6 +277,10 @@ def _known(
         **{f"/api/tokens/{{chainId}}/{{address}}{more} address": evm for more in ("", "/trades", "/candles")},
         "admin": people,
         "chainId": ["8453", str(CHAIN_ID)],
+        # Without a node or a contract there is no list.
+        "/api/presales chainId": [str(CHAIN_ID)],
+        "presaleId": ["7"],
+        "buyerAddress": [ADMIN, WALLET],
         "claimerAddress": people,
         "creator": [*people, *fids],
         "cursor": pages,
@@ -330,6 +345,14 @@ def _known(
     bodies = {
         "/api/tokens/fetch-by-pool-addresses": [{"poolAddresses": pools[:3]}],
         "/api/tokens/index": [{"txHash": tx_hash, "chainId": CHAIN_ID} for tx_hash in (*launches, UNKNOWN_HASH)],
+        "/api/tokens/index-by-address": [
+            {"address": address, "chainId": CHAIN_ID}
+            for address in (*(token.contract_address for token in tokens if token.chain_id == CHAIN_ID), UNKNOWN)
+        ],
+        "/api/airdrops": [
+            {"entries": [{"account": ADMIN, "amount": "10"}, {"account": WALLET, "amount": "20"}]},
+            {"tree": tree_dump([(ADMIN, 10)]), "merkleRoot": build_tree([(ADMIN, 10)]).root, "tokenAddress": WALLET},
+        ],
         "/api/tokens/deploy": orders,
         "/api/tokens/deploy/v4": orders,
         "/api/pretoken/v4": [pretoken("wow"), pretoken("doge")],

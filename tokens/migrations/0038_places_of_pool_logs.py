@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     """Indexes of transactions and fees of trades, and transactions of liquidity changes. No row is rewritten."""
 
-    dependencies = [("tokens", "0036_market_events")]
+    dependencies = [("tokens", "0037_trusted_tokens")]
 
     operations = [
         migrations.AddField("pooltrade", "tx_index", models.IntegerField(null=True)),

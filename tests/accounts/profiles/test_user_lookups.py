@@ -156,5 +156,5 @@ def test_users_are_looked_up_in_indexes(get):
         cursor.execute("ANALYZE accounts_socialprofile")
     (name,) = plans(lambda: get(BY_NAME, name="User-77"), "accounts_socialprofile")
     (address,) = plans(lambda: get(BY_ADDRESS, address="0x" + f"{77:040x}"), "accounts_socialprofile")
-    assert "social_profile_by_name" in name and "Seq Scan" not in name
+    assert "social_profile_by_username" in name and "Seq Scan" not in name
     assert "social_profile_by_address" in address and "Seq Scan" not in address

@@ -138,6 +138,18 @@ OTHERS = [
     ("tokens-by-admin", {"admin": WALLET, "includeUser": 1, "includeMarket": 1, "limit": 1}),
     ("token-blocked", {"address": WALLET}),
     ("token-blocked", {"address": "So11111111111111111111111111111111111111112"}),
+    ("market-cap", {"tokenAddress": WALLET}),
+    ("market-caps", {"addresses": WALLET}),
+    ("market-caps", {"addresses": POOL[:42]}),
+    ("factories", {}),
+    ("contracts", {}),
+    ("contracts", {"chainId": 101}),
+    ("user-by-fid", {"fid": 7}),
+    ("user-by-address", {"address": WALLET}),
+    ("user-by-name", {"name": "USER-7"}),
+    ("users-by-fids", {"fids": "7,8"}),
+    ("airdrops", {"tokenAddress": WALLET}),
+    ("airdrop-allocations", {"tokenAddress": WALLET}),
 ]
 
 
@@ -207,6 +219,13 @@ def test_tokens_by_pools_are_as_described(client, tokens, description):
         ("tokens-by-admin", {"admin": WALLET, "limit": 0}, 400),
         ("token-blocked", {}, 400),
         ("airdrop-claim", {"tokenAddress": WALLET}, 400),
+        ("airdrops", {}, 400),
+        ("airdrop-allocations", {"tokenAddress": WALLET, "cursor": "x"}, 400),
+        ("market-cap", {"tokenAddress": POOL[:42]}, 404),
+        ("market-caps", {}, 400),
+        ("contracts", {"role": "x"}, 400),
+        ("user-by-fid", {"fid": 9}, 404),
+        ("user-by-name", {}, 400),
         ("claim-info", {"address": POOL[:42]}, 404),
     ],
 )
@@ -294,6 +313,29 @@ def test_airdrop_proofs_are_as_described(client, description, claimer):
     answer = client.get(path, {"tokenAddress": WALLET, "claimerAddress": claimer})
     assert len(answer.json()["proofs"]) == (claimer == WALLET)
     check(description, path, answer.json())
+
+
+def test_airdrops_are_as_described(client, deploy_key, description):
+    path, body = reverse("airdrops"), {"entries": [{"account": WALLET, "amount": "10"}]}
+    shape = description["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({"components": description["components"]} | shape).validate(body)
+    answer = client.post(path, json.dumps(body), content_type="application/json", headers=deploy_key)
+    assert answer.status_code == 200, answer.content
+    check(description, path, answer.json(), method="post")
+    airdrop = FULL["extensions"]["airdrop"] | {"merkleRoot": answer.json()["merkleRoot"]}
+    TokenFactory(contract_address=WALLET, extensions=FULL["extensions"] | {"airdrop": airdrop})
+    for name, parameters, key in (
+        ("airdrops", {"tokenAddress": WALLET, "claimerAddress": WALLET}, "claims"),
+        ("airdrop-allocations", {"tokenAddress": WALLET}, "allocations"),
+        ("saved-airdrops", {}, "data"),
+    ):
+        found = client.get(reverse(name), parameters, headers=deploy_key).json()
+        assert len(found[key]) == 1
+        check(description, reverse(name), found)
+    for status in (200, 404):
+        deleted = client.delete(f"/api/airdrops/saved/{answer.json()['id']}", headers=deploy_key)
+        assert deleted.status_code == status
+        check(description, "/api/airdrops/saved/{id}", deleted.json(), method="delete", status=status)
 
 
 def leaves(value, path=()):

@@ -22,6 +22,7 @@ UNBOUNDED = {"cursor", "recipientCursor", "requestKey"}
 RULES_OF_CONTENT = (
     "must be a chain of this service",
     "must be a chain that the market data provider covers",
+    "must be a chain of this service with a presale contract",
     "must be base58 of 32 bytes: chain 101 is Solana",
     "must be a 20-byte hex address on a chain other than Solana",
     "must be an EVM chain of this installation, with market data from its own trades",
@@ -42,6 +43,7 @@ def refuses(client, settings):
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
     key = {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS])}
+    key = {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS, Scope.DEPLOY])}
 
     def refuse(path, parameters, name, value):
         values = {entry["name"]: good_values(entry["schema"])[0] for entry in parameters if entry.get("required")}
@@ -89,6 +91,9 @@ def bad_values(schema, name):
         return [*padded, "x"]
     if schema["type"] == "integer":
         return [*padded, schema["minimum"] - 1, schema["maximum"] + 1, "x", "1.0"]
+    if schema["type"] == "array" and "pattern" in schema["items"]:
+        beyond = [sample for sample in SAMPLES if not re.search(schema["items"]["pattern"], sample)]
+        return [*padded, *beyond, ",", f"{good[0]},", ",".join([good[0]] * (schema["maxItems"] + 1))]
     if schema["type"] == "array" and "enum" in schema["items"]:
         return [*padded, "x", ",", f"{good[0]},x", ",".join([good[0]] * (schema["maxItems"] + 1))]
     if schema["type"] == "array":

@@ -49,6 +49,8 @@ class Place:
         if f"{{{self.name}}}" in self.path:
             return self.path.format(**in_path | {self.name: quote(text)}), {}
         others = {"tokenAddress": EVM, "claimerAddress": EVM} if "airdrops" in self.path else {}
+        others |= {"tokenAddress": MINT} if "marketcap" in self.path else {}
+        others |= {"chainId": "8453", "presaleId": "1"} if "presales" in self.path else {}
         return self.path.format(**in_path), others | {self.name: text}
 
 
@@ -60,6 +62,9 @@ TAKEN = [
     Place("/api/get-token-by-address", "address", MINT),
     Place("/api/tokens/fetch-by-admin", "admin", CREATOR),
     Place("/api/tokens/is-blocked", "address", MINT),
+    Place("/api/marketcap", "tokenAddress", MINT),
+    Place("/api/marketcap", "poolAddress", POOL),
+    Place("/api/get-user-by-address", "address", CREATOR),
     Place("/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", "tokenAddress", MINT),
     Place("/api/get-claimed-fees/{tokenAddress}/{feeRecipient}", "feeRecipient", CREATOR),
     Place("/api/get-uncollected-fees/{address}", "address", MINT),
@@ -75,9 +80,13 @@ OF_EVM_ONLY = [
     Place("/api/get-claim-info", "address", MINT),
     Place("/api/airdrops/claim", "tokenAddress", MINT),
     Place("/api/airdrops/claim", "claimerAddress", CREATOR),
+    Place("/api/airdrops", "tokenAddress", MINT),
+    Place("/api/airdrops", "claimerAddress", CREATOR),
+    Place("/api/airdrops/allocations", "tokenAddress", MINT),
+    Place("/api/presales/allowlists/proof", "buyerAddress", CREATOR),
 ]
 # Of which the response has no record.
-_OTHERS = ("is-blocked", "-fees", "/creators", "/trades", "/candles")
+_OTHERS = ("is-blocked", "-fees", "/creators", "/trades", "/candles", "/marketcap", "/get-user")
 FINDING = [place for place in TAKEN if not any(part in place.path for part in _OTHERS)]
 WITH_CHAIN = [
     place for place in TAKEN if place.path in (*LISTS, "/api/get-token-by-address", "/api/tokens/fetch-by-admin")
