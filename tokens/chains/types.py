@@ -269,6 +269,14 @@ class RangeFacts:
     liquidity_changes: tuple[LiquidityChange, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TokenBalances:
+    """Balances of a token as of the end of a block, in smallest units by account; None where none was reported."""
+
+    block_number: int
+    amounts: Mapping[str, int | None]
+
+
 # Values of the presale contract's enumeration PresaleStatus.
 _PRESALE_ACTIVE, _PRESALE_FAILED, _PRESALE_CLAIMABLE = 1, 4, 5
 

@@ -25,7 +25,14 @@ from tokens.chains.transaction_types import (
     Simulation,
     TransactionOutcome,
 )
-from tokens.chains.types import BlockHeader, Presale, PresaleTermsOnChain, RangeFacts, TransactionFacts
+from tokens.chains.types import (
+    BlockHeader,
+    Presale,
+    PresaleTermsOnChain,
+    RangeFacts,
+    TokenBalances,
+    TransactionFacts,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +224,12 @@ class Chain:
     def read_decimals(self, address: str) -> int | None:
         """Return the decimals of an ERC-20, None where the contract reports none. Raises NodeUnavailableError."""
         return account_state.read_decimals(self.rpc, address)
+
+    def read_token_balances(self, token: str, accounts: Sequence[str]) -> TokenBalances:
+        """Return the balances of an ERC-20 as of the end of the newest block. Raises NodeUnavailableError."""
+        block = self.read_head()
+        amounts = account_state.read_token_balances(self.rpc, token, accounts, block=block)
+        return TokenBalances(block_number=block, amounts=amounts)
 
     def read_started_presale(self, tx_hash: str, *, contract: str) -> int | None:
         """Return the id of the presale that a transaction started at the presale contract.

@@ -41,6 +41,11 @@ def place_swaps(rpc: RpcClient, swaps: Sequence[Swap], known: Mapping[str, int |
     return [swap._replace(log_index=_log_index(places[swap.tx_hash], swap.log_index)) for swap in swaps]
 
 
+def transaction_place(log_index: int) -> int:
+    """Return the place of a transaction in its slot, from the `log_index` of one of its swaps."""
+    return log_index >> _INSTRUCTION_BITS
+
+
 def _log_index(place: int, instruction: int) -> int:
     if place >= _MOST_PLACES or instruction >= _MOST_INSTRUCTIONS:
         raise LogDecodingError(f"no number for instruction {instruction} of transaction {place} in its slot")

@@ -11,7 +11,9 @@ from tokens.chains.rpc.quantities import parse_amount, parse_data, parse_quantit
 from tokens.chains.rpc.responses import Call, require_results
 from tokens.chains.transaction_types import AccountState
 
-_DECIMALS = codec.load_abi("token").function("decimals")
+_TOKEN = codec.load_abi("token")
+_DECIMALS = _TOKEN.function("decimals")
+_BALANCE = _TOKEN.function("balanceOf")
 
 
 def read_accounts(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, AccountState]:
@@ -44,3 +46,14 @@ def read_decimals(rpc: RpcClient, address: str) -> int | None:
     """Implement `Chain.read_decimals`."""
     (answer,) = call_views(rpc, [ViewCall(contract=address, function=_DECIMALS)])
     return None if answer is None else int(answer["decimals"])
+
+
+def read_token_balances(rpc: RpcClient, token: str, accounts: Sequence[str], *, block: int) -> dict[str, int | None]:
+    """Return account -> balance of an ERC-20 as of the end of a block; None where the contract reports none.
+
+    Raises NodeUnavailableError.
+    """
+    views = [ViewCall(contract=token, function=_BALANCE, arguments=(account,)) for account in accounts]
+    answers = call_views(rpc, views, block=block)
+    balances = (None if answer is None else int(answer["balance"]) for answer in answers)
+    return dict(zip(accounts, balances, strict=True))
