@@ -55,10 +55,12 @@ ROOMS = {
         "tokens.catalogue",
     },
     "tokens.feeds": {
+    "tokens.integrity": {
         "tokens.chains",
         "tokens.installation",
         "tokens.trades",
         "tokens.indexing",
+        # Whether the blocks of a launch were read for trades.
         "tokens.following",
         "tokens.catalogue",
         "tokens.market",
@@ -83,6 +85,7 @@ ROOMS = {
         "tokens.fees",
         "tokens.market",
         "tokens.ledger",
+        "tokens.integrity",
         # Proofs of airdrops that this service deployed.
         "tokens.deploying",
     },

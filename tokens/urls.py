@@ -32,6 +32,7 @@ from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
 from tokens.ledger.views import CreatorSearchView, CreatorView
 from tokens.indexing.views import IndexByAddressView, IndexTransactionView, SaveDeployedTokenView
 from tokens.installation.views import ContractsView, FactoriesView
+from tokens.integrity.views import TokenIntegrityView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
 
@@ -78,4 +79,5 @@ urlpatterns = [
     endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),
     endpoint("tokens/<str:chainId>/<str:address>/trades", TokenTradesView.as_view(), name="token-trades"),
     endpoint("tokens/<str:chainId>/<str:address>/candles", TokenCandlesView.as_view(), name="token-candles"),
+    endpoint("tokens/<str:chainId>/<str:address>/integrity", TokenIntegrityView.as_view(), name="token-integrity"),
 ]

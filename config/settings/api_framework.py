@@ -31,6 +31,7 @@ OPERATION_TAGS = {
     "tokens.catalogue": "tokens",
     "tokens.market": "tokens",
     "tokens.feeds": "feeds",
+    "tokens.integrity": "tokens",
     "tokens.indexing": "tokens",
     "tokens.installation": "tokens",
     "tokens.fees": "fees",

@@ -274,7 +274,10 @@ def _known(
             token.contract_address for token in tokens if token.chain_id == CHAIN_ID or token.locker_address
         ],
         # A chain has addresses of its own kind.
-        **{f"/api/tokens/{{chainId}}/{{address}}{more} address": evm for more in ("", "/trades", "/candles")},
+        **{
+            f"/api/tokens/{{chainId}}/{{address}}{more} address": evm
+            for more in ("", "/trades", "/candles", "/integrity")
+        },
         "admin": people,
         "chainId": ["8453", str(CHAIN_ID)],
         # Without a node or a contract there is no list.

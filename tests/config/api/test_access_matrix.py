@@ -173,6 +173,7 @@ ENDPOINTS = {
     "GET /api/get-user-by-address": Endpoint(PUBLIC, "?address=nonsense"),
     "GET /api/get-user-by-name": Endpoint(PUBLIC, "?name=nonsense", status=404, missing="User not found"),
     "GET /api/get-multiple-users-by-fid": Endpoint(PUBLIC, "?fids=nonsense"),
+    "GET /api/tokens/{chainId}/{address}/integrity": Endpoint(PUBLIC),
     "GET /api/droid/leaderboard": Endpoint(MORE_FOR_ADMINISTRATORS, status=200),
     "POST /api/droid/events": Endpoint(AGENTS, body={}),
     "GET /api/events": Endpoint(READ, "?limit=0"),

@@ -16,6 +16,7 @@ from tests.rows.factories import (
     DeployWalletFactory,
     FeeClaimFactory,
     SocialProfileFactory,
+    TokenEventFactory,
     TokenFactory,
 )
 from tests.rows.launch_requests import WALLET as ORDERING_WALLET
@@ -200,6 +201,33 @@ def test_trades_and_candles_are_as_described(client, description, kind):
         answer = client.get(path.format(chainId=token.chain_id, address=token.contract_address), parameters)
         assert answer.json()["data"]
         check(description, path, answer.json())
+
+
+@pytest.mark.parametrize("supply", [10**20, None])
+def test_facts_about_a_launch_are_as_described(client, description, supply):
+    make_weeks(1)
+    bought = {"devBuy": {"amount": "1", "amountEth": "1", "recipient": WALLET}}
+    token = make_traded_token(block_number=1, log_index=9, supply=supply, admin=WALLET)
+    token.extensions |= bought
+    token.save()
+    path = "/api/tokens/{chainId}/{address}/integrity"
+
+    def fetch():
+        answer = client.get(path.format(chainId=token.chain_id, address=token.contract_address), {"seconds": 10})
+        check(description, path, answer.json())
+        return answer.json()
+
+    assert fetch()["bundles"]["list"] == []
+    for columns in ({}, {"trader": None}, {"is_buy": False, "amount_token": 10**17}):
+        make_trade(token, log_index=PoolTrade.objects.count(), **columns)
+    vault = {"amount": "5", "remainingAmount": "0"}
+    TokenEventFactory(token=token, kind="vault_claimed", arguments=vault)
+    FeeClaimFactory(event=TokenEventFactory(token=token), recipient=WALLET, currency=token.contract_address)
+    # Not the cached report.
+    token.tx_hash = POOL
+    token.save()
+    facts = fetch()
+    assert facts["bundles"]["list"] and facts["holders"]["atLaunch"] and facts["dev"]["vaultClaimed"]["transactions"]
 
 
 def test_tokens_by_pools_are_as_described(client, tokens, description):

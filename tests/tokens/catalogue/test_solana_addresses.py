@@ -73,6 +73,7 @@ TAKEN = [
     Place("/api/tokens/{chainId}/{address}", "address", MINT),
     Place("/api/tokens/{chainId}/{address}/trades", "address", MINT),
     Place("/api/tokens/{chainId}/{address}/candles", "address", MINT),
+    Place("/api/tokens/{chainId}/{address}/integrity", "address", MINT),
 ]
 OF_EVM_ONLY = [
     Place("/api/tokens/estimate-rewards-by-pool-address", "poolAddress", POOL),
@@ -86,7 +87,7 @@ OF_EVM_ONLY = [
     Place("/api/presales/allowlists/proof", "buyerAddress", CREATOR),
 ]
 # Of which the response has no record.
-_OTHERS = ("is-blocked", "-fees", "/creators", "/trades", "/candles", "/marketcap", "/get-user")
+_OTHERS = ("is-blocked", "-fees", "/creators", "/trades", "/candles", "/marketcap", "/get-user", "/integrity")
 FINDING = [place for place in TAKEN if not any(part in place.path for part in _OTHERS)]
 WITH_CHAIN = [
     place for place in TAKEN if place.path in (*LISTS, "/api/get-token-by-address", "/api/tokens/fetch-by-admin")

@@ -90,7 +90,7 @@ def test_a_miss_is_not_found_and_not_cached(fetch, hidden):
         (101, ADDRESS, "address", "must be base58 of 32 bytes: chain 101 is Solana"),
     ],
 )
-@pytest.mark.parametrize("more", ["", "/trades", "/candles"])
+@pytest.mark.parametrize("more", ["", "/trades", "/candles", "/integrity"])
 def test_it_refuses_a_bad_path_by_name(fetch, chain_id, address, field, rule, more):
     answer = fetch(chain_id, f"{address}{more}")
     assert answer.status_code == 400

@@ -8,6 +8,7 @@ from django.db import connection
 
 from tests.processes.template_database import restore_template_rows
 from tests.rows.many_tokens import multiply, plans
+from tests.tokens.integrity.followed_launches import forget_reports
 from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_traded_token, make_weeks
 from tokens.chains.pool_types import chain_position
 
@@ -52,7 +53,7 @@ def plan_of(client, token):
 
     def plan(kind, **parameters):
         path = f"/api/tokens/{token.chain_id}/{token.contract_address}/{kind}"
-        table = "tokens_trade" if kind == "trades" else "tokens_minutecandle"
+        table = "tokens_minutecandle" if kind == "candles" else "tokens_trade"
         (found,) = plans(lambda: client.get(path, parameters), table, "tokens_candle")
         assert "Seq Scan" not in found
         return found
@@ -77,6 +78,13 @@ def test_a_later_page_reads_no_week_after_its_cursor(plan_of, client, token):
     plan = plan_of("trades", limit=50, cursor=cursor)
     assert read_partitions(plan) == names(3, 2, 1, 0)
     assert 'ROW(at, "position") < ROW(' in plan.replace(f"tokens_trade_{names(3)[0]}.", "")
+    assert "Sort" not in plan
+
+
+def test_the_first_trades_are_read_by_the_primary_key_of_each_week_since_the_launch(plan_of):
+    forget_reports()
+    plan = plan_of("integrity")
+    assert read_partitions(plan) == names(*range(WEEKS))
     assert "Sort" not in plan
 
 

@@ -1,0 +1,85 @@
+"""The accounts behind a launch, and what stored claims of its token paid to them."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tokens.chains.evm.generations.event_decoding import EventKind
+from tokens.models import Token, TokenEvent
+
+DEPLOYER, REQUESTOR, ADMIN, CURRENT_ADMIN, LAUNCH_BUYER = DEV_ROLES = (
+    "deployer", "requestor", "admin", "currentAdmin", "launchBuyer",
+)  # fmt: skip
+# The most rows of events and claims that are read, the newest ones.
+MOST_CLAIMS = 1_000
+_COLUMNS = (
+    "kind", "arguments", "tx_hash", "block_number", "log_index", "claims__recipient", "claims__currency",
+    "claims__amount",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DevAccount:
+    """An account behind a launch, with its roles."""
+
+    address: str
+    roles: tuple[str, ...]
+
+
+class VaultClaim(NamedTuple):
+    """Tokens that left the launch's vault, in smallest units, with the place of the event."""
+
+    amount: int
+    tx_hash: str
+    block: int
+    log_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredClaims:
+    """Claims of a token's own units: account -> fees and airdrop, and the vault's; not complete if rows were left."""
+
+    received: Mapping[str, int]
+    vault: tuple[VaultClaim, ...]
+    is_complete: bool
+
+
+def find_dev_accounts(token: Token) -> list[DevAccount]:
+    """Return the accounts behind a launch, each once, in the sequence of DEV_ROLES; no query if `launch` is loaded."""
+    facts: Mapping[str, Any] = token.launch.facts if hasattr(token, "launch") else {}
+    at_launch = facts.get("admin") or token.admin
+    named = {
+        DEPLOYER: token.msg_sender,
+        REQUESTOR: token.requestor_address,
+        ADMIN: at_launch,
+        CURRENT_ADMIN: token.admin,
+        LAUNCH_BUYER: (token.extensions["devBuy"] or {}).get("recipient"),
+    }
+    roles: dict[str, list[str]] = {}
+    for role, address in named.items():
+        if address:
+            roles.setdefault(address, []).append(role)
+    return [DevAccount(address, tuple(named)) for address, named in roles.items()]
+
+
+def read_claims_of(token: Token, accounts: Collection[str]) -> StoredClaims:
+    """Return the stored claims of a token's own units: fees and airdrop of these accounts, and the vault's. One query.
+
+    The event of the vault does not name the account that it pays.
+    """
+    newest = TokenEvent.objects.filter(token=token).order_by("-block_number", "-log_index", "claims__pk")
+    rows = list(newest.values_list(*_COLUMNS)[: MOST_CLAIMS + 1])
+    fees: dict[str, int] = {}
+    airdropped: dict[str, int] = {}
+    vault = []
+    for kind, arguments, tx_hash, block, log_index, recipient, currency, amount in rows[:MOST_CLAIMS]:
+        if recipient in accounts and currency == token.contract_address:
+            fees[recipient] = fees.get(recipient, 0) + int(amount)
+        elif kind == EventKind.AIRDROP_CLAIMED and arguments["user"] in accounts:
+            # The event has the account's total so far.
+            total = int(arguments["totalUserAmountClaimed"])
+            airdropped[arguments["user"]] = max(total, airdropped.get(arguments["user"], 0))
+        elif kind == EventKind.VAULT_CLAIMED:
+            vault.append(VaultClaim(int(arguments["amount"]), tx_hash, block, log_index))
+    received = {account: fees.get(account, 0) + airdropped.get(account, 0) for account in {*fees, *airdropped}}
+    return StoredClaims(received, tuple(vault), is_complete=len(rows) <= MOST_CLAIMS)

@@ -1,0 +1,198 @@
+"""The report about a token's launch, as the API returns it but for balances: only values of JSON, so that it is cached.
+
+Amounts are decimal digits in the token's smallest unit, and shares are percent of the supply.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+
+from config.timestamps import format_timestamp
+from tokens.chains.pool_types import chain_position
+from tokens.integrity.bundle_detection import Bundle, LaunchLog, find_bundles
+from tokens.integrity.dev_accounts import DevAccount, StoredClaims, find_dev_accounts, read_claims_of
+from tokens.integrity.first_trades import FirstTrades, LaunchTrade, read_first_trades
+from tokens.integrity.holdings import Holding, largest_holders, sum_holdings, sum_unbought_sales
+from tokens.integrity.unknown_facts import describe_unknown, is_launch_covered, is_launch_expired
+from tokens.models import Token
+
+Json = dict[str, Any]
+
+# The most entries of each list; counts and sums beside the lists are of all.
+PURCHASES_SHOWN, BUNDLES_SHOWN, BUNDLED_SHOWN, TRADES_SHOWN = 25, 10, 10, 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """What a report is computed from."""
+
+    token: Token
+    seconds: int
+    first: FirstTrades
+    accounts: Sequence[DevAccount]
+    claims: StoredClaims
+
+    @property
+    def is_solana(self) -> bool:
+        return self.token.chain_id == settings.SOLANA_CHAIN_ID
+
+    @property
+    def opening_trades(self) -> list[LaunchTrade]:
+        """Return the trades of the seconds after the launch."""
+        end = self.token.deployed_at + timedelta(seconds=self.seconds)
+        return [trade for trade in self.first.trades if trade.at <= end]
+
+    def share(self, amount: int) -> Json:
+        """Return an amount with its share."""
+        supply = int(self.token.supply or 0)
+        # A quotient of integers is rounded once, to the nearest float.
+        return {"amount": str(amount), "percent": amount * 100 / supply if supply else None}
+
+
+def build_report(token: Token, *, seconds: int) -> Json:
+    """Return the facts of the launch's block, of so many seconds after it, and of all trades that are read.
+
+    Three queries; `launch` of the token must be loaded.
+    """
+    accounts = find_dev_accounts(token)
+    claims = read_claims_of(token, {account.address for account in accounts})
+    launch = _Launch(token, seconds, read_first_trades(token), accounts, claims)
+    opening = launch.opening_trades
+    at_launch, now = sum_holdings(opening), sum_holdings(launch.first.trades, claims.received)
+    purchases = [trade for trade in opening if trade.is_buy]
+    unbought = sum_unbought_sales(now.values())
+    return {
+        "chainId": token.chain_id,
+        "address": token.contract_address,
+        "supply": None if token.supply is None else str(int(token.supply)),
+        "launch": {
+            "txHash": token.tx_hash,
+            "block": token.block_number,
+            "logIndex": token.log_index,
+            "at": format_timestamp(token.deployed_at),
+        },
+        "seconds": seconds,
+        "trades": _counted(launch.first),
+        "dev": _dev(launch, at_launch, now),
+        "firstBlock": _purchases(launch, [trade for trade in purchases if trade.block == token.block_number]),
+        "firstSeconds": _purchases(launch, purchases),
+        "bundles": _bundles(launch, opening),
+        "holders": {"atLaunch": _holders(launch, at_launch), "now": _holders(launch, now)},
+        "soldWithoutPurchase": {"accounts": unbought.accounts} | launch.share(unbought.amount),
+        "unknown": describe_unknown(_unknown(launch)),
+    }
+
+
+def _counted(first: FirstTrades) -> Json:
+    last = first.trades[-1] if first.trades else None
+    return {
+        "counted": len(first.trades),
+        "isComplete": first.is_complete,
+        "lastBlock": last and last.block,
+        "lastAt": last and format_timestamp(last.at),
+    }
+
+
+def _trade(launch: _Launch, trade: LaunchTrade) -> Json:
+    return {
+        "account": trade.account,
+        "isDev": any(account.address == trade.account for account in launch.accounts),
+        "side": "buy" if trade.is_buy else "sell",
+        **launch.share(trade.amount),
+        "txHash": trade.tx_hash,
+        "block": trade.block,
+        "logIndex": trade.log_index,
+        "at": format_timestamp(trade.at),
+    }
+
+
+def _holding(launch: _Launch, holding: Holding) -> Json:
+    return {
+        "bought": str(holding.bought),
+        "sold": str(holding.sold),
+        "received": str(holding.received),
+        **launch.share(holding.net),
+        "trades": len(holding.trades),
+        "transactions": [_trade(launch, trade) for trade in holding.trades[:TRADES_SHOWN]],
+    }
+
+
+def _holders(launch: _Launch, holdings: Mapping[str, Holding]) -> list[Json]:
+    developers = {account.address for account in launch.accounts}
+    return [
+        {"account": account, "isDev": account in developers} | _holding(launch, holding)
+        for account, holding in largest_holders(holdings)
+    ]
+
+
+def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Holding]) -> Json:
+    def total(holdings: Mapping[str, Holding]) -> Json:
+        return launch.share(sum(holdings[one.address].net for one in launch.accounts if one.address in holdings))
+
+    vault = launch.claims.vault
+    return {
+        "accounts": [
+            {
+                "account": one.address,
+                "roles": list(one.roles),
+                "atLaunch": _holding(launch, at_launch.get(one.address) or Holding()),
+                "now": _holding(launch, now.get(one.address) or Holding()),
+            }
+            for one in launch.accounts
+        ],
+        "atLaunch": total(at_launch),
+        "now": total(now),
+        "vaultClaimed": launch.share(sum(claim.amount for claim in vault))
+        | {
+            "transactions": [
+                {"txHash": claim.tx_hash, "block": claim.block, "logIndex": claim.log_index}
+                for claim in vault[:TRADES_SHOWN]
+            ]
+        },
+    }
+
+
+def _purchases(launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int = PURCHASES_SHOWN) -> Json:
+    """Return purchases with their sum, and the number of different accounts; an unknown account counts for none."""
+    return {
+        "buyers": len({purchase.account for purchase in purchases} - {None}),
+        "count": len(purchases),
+        **launch.share(sum(purchase.amount for purchase in purchases)),
+        "purchases": [_trade(launch, purchase) for purchase in purchases[:shown]],
+    }
+
+
+def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> Json:
+    token = launch.token
+    # On Solana the number of the launch's instruction has no place in its slot.
+    position = None if launch.is_solana else chain_position(token.block_number, token.log_index)
+    found = find_bundles(opening, launch=LaunchLog(token.tx_hash, position), is_solana=launch.is_solana)
+    purchases = [purchase for bundle in found for purchase in bundle.purchases]
+    return {
+        "count": len(found),
+        "purchases": len(purchases),
+        **launch.share(sum(purchase.amount for purchase in purchases)),
+        "list": [_bundle(launch, bundle) for bundle in found[:BUNDLES_SHOWN]],
+    }
+
+
+def _bundle(launch: _Launch, bundle: Bundle) -> Json:
+    kinds: Json = {"kinds": list(bundle.kinds), "block": bundle.purchases[0].block}
+    return kinds | _purchases(launch, bundle.purchases, shown=BUNDLED_SHOWN)
+
+
+def _unknown(launch: _Launch) -> list[str]:
+    conditions = {
+        "transactionPlaces": not launch.is_solana,
+        "launchTrades": not is_launch_covered(launch.token),
+        "expiredTrades": is_launch_expired(launch.token),
+        "laterTrades": not launch.first.is_complete,
+        "traders": any(trade.account is None for trade in launch.first.trades),
+        "claims": not launch.claims.is_complete,
+        "vaultRecipients": bool(launch.claims.vault),
+        "supply": not launch.token.supply,
+    }
+    return ["transfers", "funders", *(fact for fact, applies in conditions.items() if applies)]

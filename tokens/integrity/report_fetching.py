@@ -1,0 +1,76 @@
+"""Reports about launches from a cache that all processes share, with balances that the chain's nodes return."""
+
+import hashlib
+
+from django.conf import settings
+
+from config.concurrency_limits import SharedRunSlotTimeoutError, node_slot
+from config.http.errors import NoResponseError, PermanentError, RetryableError
+from config.redis.single_flight import CacheTimes, fetch_shared
+from tokens.chains.rpc.client import query_deadline
+from tokens.installation.installed_chains import installed_chain
+from tokens.integrity.integrity_report import Json, build_report
+from tokens.integrity.unknown_facts import describe_unknown
+from tokens.models import Token
+
+# Seconds of a cached report and of cached balances.
+FRESH_SECONDS = 15
+# Incremented with every change of a cached value.
+CACHE_VERSION = 1
+_TIMES = CacheTimes(fresh=FRESH_SECONDS, ttl=60, wait_timeout=5.0, lock_ttl=10.0)
+# A thread waits so long for the nodes.
+_NODE_SECONDS = 2.0
+
+
+def fetch_report(token: Token, *, seconds: int) -> Json:
+    """Return the report of `build_report`, computed once in FRESH_SECONDS for all callers; do not change it."""
+    # A launch that a reorg replaced is another one.
+    name = f"integrity:{CACHE_VERSION}:{token.chain_id}:{token.contract_address}:{token.tx_hash}:{seconds}"
+    try:
+        report: Json = fetch_shared(name, lambda: build_report(token, seconds=seconds), times=_TIMES).value
+    except (SharedRunSlotTimeoutError, NoResponseError):
+        # Threads may wait for nodes or for another process: a few queries are faster.
+        return build_report(token, seconds=seconds)
+    return report
+
+
+def with_balances(token: Token, report: Json) -> Json:
+    """Return the report with the balances of its accounts; null, and named as unknown, where no node returns them."""
+    developers, holders = report["dev"]["accounts"], report["holders"]
+    accounts = sorted({each["account"] for each in (*developers, *holders["atLaunch"], *holders["now"])})
+    is_solana = token.chain_id == settings.SOLANA_CHAIN_ID
+    balances = None if is_solana or not accounts else _fetch_balances(token, accounts)
+    amounts: dict[str, str | None] = balances["amounts"] if balances else {}
+
+    def add(entries: list[Json]) -> list[Json]:
+        return [entry | {"balance": amounts.get(entry["account"])} for entry in entries]
+
+    unknown = describe_unknown(["solanaBalances" if is_solana else "balances"] if accounts and not balances else [])
+    return report | {
+        "dev": report["dev"] | {"accounts": add(developers)},
+        "holders": {when: add(entries) for when, entries in holders.items()},
+        "balancesBlock": balances and balances["block"],
+        "unknown": [*report["unknown"], *unknown],
+    }
+
+
+def _fetch_balances(token: Token, accounts: list[str]) -> Json | None:
+    """Return the block and account -> balance; None if no node returns them now."""
+    digest = hashlib.sha256(",".join(accounts).encode()).hexdigest()[:32]
+    name = f"integrity-balances:{CACHE_VERSION}:{token.chain_id}:{token.contract_address}:{digest}"
+    try:
+        balances: Json | None = fetch_shared(name, lambda: _read_balances(token, accounts), times=_TIMES).value
+    except (SharedRunSlotTimeoutError, NoResponseError):
+        return None
+    return balances
+
+
+def _read_balances(token: Token, accounts: list[str]) -> Json | None:
+    """Return what `_fetch_balances` does. A failure is cached, too: a hanging node blocks few threads."""
+    try:
+        with node_slot(), query_deadline(_NODE_SECONDS):
+            found = installed_chain(token.chain_id).read_token_balances(token.contract_address, accounts)
+    except (PermanentError, RetryableError):
+        return None
+    amounts = {account: None if amount is None else str(amount) for account, amount in found.amounts.items()}
+    return {"block": found.block_number, "amounts": amounts}
