@@ -76,6 +76,10 @@ _TASKS = {
         gettext_lazy(
             "The datafeed has the format UDF. A symbol is a chain and an address, in USD, or with .QUOTE after it in"
             " the paired token."
+    "integrity": (
+        gettext_lazy("Read facts about a launch"),
+        gettext_lazy(
+            "First buyers, bundles of purchases and largest holders. The list unknown names what trades can't show."
         ),
     ),
     "events": (

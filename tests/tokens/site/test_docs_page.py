@@ -29,6 +29,7 @@ URL = "/docs"
 LANGUAGES = ("curl", "python", "typescript")
 TASKS = ("newest", "search", "token", "trades", "creator", "events", "stream", "index", "webhook")
 TASKS = ("newest", "search", "token", "prices", "trades", "events", "stream", "index", "webhook")
+TASKS = ("newest", "search", "token", "trades", "integrity", "events", "stream", "index", "webhook")
 
 
 @pytest.mark.django_db
@@ -42,7 +43,7 @@ def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(cl
         assert "launchboard.example" not in code and "8453" not in code
         if (task, language) not in {("webhook", "python"), ("webhook", "typescript")}:
             assert "https://launch.example.org/api/" in code
-        if task in ("token", "trades"):
+        if task in ("token", "trades", "integrity"):
             assert f"https://launch.example.org/api/tokens/1/{token.contract_address}" in code
         if task == "creator":
             assert f"https://launch.example.org/api/creators/{token.msg_sender}" in code
@@ -156,6 +157,7 @@ def test_examples_of_reading_run(language, examples, tmp_path):
     assert "CATTY" in creator and "history_not_read" in creator
     assert "123456789" in run("prices")
     assert "buy" in run("trades") or "sell" in run("trades")
+    assert "transfers" in run("integrity")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -22,6 +22,7 @@ from tokens.site.details.airdrop_check import check_airdrop
 from tokens.site.details.claim_history import read_claims
 from tokens.site.details.curve_state import read_curve
 from tokens.site.details.drawn_chart import choose_chart, read_chart
+from tokens.site.details.integrity_panel import read_integrity
 from tokens.site.details.launch_terms import exact_amount, launch_terms
 from tokens.site.details.token_facts import contracts, launcher_links, read_creator, read_day_trades, read_verification
 from tokens.site.details.trade_list import read_trades
@@ -91,5 +92,6 @@ def _parts(token: Token, request: HttpRequest) -> dict[str, Any]:
         "curve": read_curve(token),
         "creator": read_creator(token),
         "verification": read_verification(token),
+        "integrity": read_integrity(token),
         "airdrop_check": check_airdrop(token, request.GET.get("recipient", "")),
     }
