@@ -35,6 +35,8 @@ from tokens.installation.views import ContractsView, FactoriesView
 from tokens.integrity.views import TokenIntegrityView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
+from tokens.market.views import TrendingView
+from tokens.site.views.status_endpoint import StatusView
 
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),
@@ -75,6 +77,7 @@ urlpatterns = [
     endpoint("presales", PresalesView.as_view(), name="presales"),
     endpoint("presales/allowlists", AllowlistView.as_view(), name="presale-allowlist"),
     endpoint("presales/allowlists/proof", AllowlistProofView.as_view(), name="presale-allowlist-proof"),
+    endpoint("status", StatusView.as_view(), name="chain-status"),
     # After all paths that begin alike.
     endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),
     endpoint("tokens/<str:chainId>/<str:address>/trades", TokenTradesView.as_view(), name="token-trades"),

@@ -42,6 +42,7 @@ OPERATION_TAGS = {
     "accounts.profiles": "users",
     "accounts.subscriptions": "events",
     "accounts.administrators": "operations",
+    "tokens.site": "operations",
 }
 
 DESCRIPTION = {
@@ -57,7 +58,7 @@ DESCRIPTION = {
         {"name": "users", "description": "Pending token configurations of users."},
         {"name": "leaderboard", "description": "Rankings of agents, and the events behind them."},
         {"name": "events", "description": "Catch-up list of events, and webhooks."},
-        {"name": "operations", "description": "Sessions of administrators."},
+        {"name": "operations", "description": "States of chains, and sessions of administrators."},
     ],
     # Keep the order of the URL files, which is that of the contract.
     "SORT_OPERATIONS": False,

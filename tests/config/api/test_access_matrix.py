@@ -146,6 +146,7 @@ ENDPOINTS = {
     "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
     "GET /api/creators/{creator}": Endpoint(PUBLIC),
     "GET /api/search-creator": Endpoint(PUBLIC, "?limit=nonsense"),
+    "GET /api/status": Endpoint(PUBLIC, status=200),
     "GET /api/tokens/{chainId}/{address}": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/trades": Endpoint(PUBLIC),
     "GET /api/tokens/{chainId}/{address}/candles": Endpoint(PUBLIC),
