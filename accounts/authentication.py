@@ -37,16 +37,16 @@ class PartnerUser:
     is_superuser: ClassVar[bool] = False
 
 
-class PartnerKeyAuthentication(BaseAuthentication):
-    """Authentication that requires a valid partner key, in `request.auth` as PartnerKey. Anything else is 401."""
+class OptionalPartnerKeyAuthentication(BaseAuthentication):
+    """Authentication by an optional partner key, in `request.auth` as PartnerKey. An invalid one is 401."""
 
     # Applies if a view declares no limit of its own.
     limit = PartnerLimit
 
-    def authenticate(self, request: Request) -> tuple[PartnerUser, PartnerKey]:
+    def authenticate(self, request: Request) -> tuple[PartnerUser, PartnerKey] | None:
         text = request.headers.get(HEADER, "")
         if not text:
-            raise NotAuthenticated(KEY_REQUIRED)
+            return None
         key = credentials.verify_key(text)
         if key is None:
             # One text for unknown, revoked and expired keys: it does not reveal which keys exist.
@@ -57,6 +57,16 @@ class PartnerKeyAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """Return the WWW-Authenticate challenge, without which the framework would respond 403 instead of 401."""
         return f'ApiKey realm="partners", header="{HEADER}"'
+
+
+class PartnerKeyAuthentication(OptionalPartnerKeyAuthentication):
+    """Authentication that requires a partner key. Anything else is 401."""
+
+    def authenticate(self, request: Request) -> tuple[PartnerUser, PartnerKey]:
+        found = super().authenticate(request)
+        if found is None:
+            raise NotAuthenticated(KEY_REQUIRED)
+        return found
 
 
 class PartnerKeyScheme(OpenApiAuthenticationExtension):

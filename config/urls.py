@@ -6,6 +6,7 @@ from django.urls import include, path, re_path
 from config.api.openapi_views import DocsView, OpenAPIView
 from config.api.routing import endpoint
 from config.api.views import NoEndpointView
+from config.mcp.views import MCPView
 from config.site.assets import serve_asset
 from config.site.languages import page_patterns
 
@@ -25,6 +26,7 @@ urlpatterns = [
     endpoint("api/openapi.json", OpenAPIView.as_view(), name="openapi"),
     endpoint("api/docs", DocsView.as_view(), name="docs"),
     re_path(r"^api(?:/.*)?$", NoEndpointView.as_view()),
+    endpoint("mcp", MCPView.as_view(), name="mcp"),
     path("admin/second-factor/", include("accounts.operators.urls")),
     path("admin/", admin.site.urls),
 ]

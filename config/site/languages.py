@@ -11,8 +11,11 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import LocalePrefixPattern, URLPattern, URLResolver
 from django.utils import translation
 
-# The API, the admin site and logs are English.
-_ENGLISH = ("/api/", "/admin/", "/metrics", "/healthz", "/readyz")
+# The API, its descriptions for language models, the admin site and logs are English.
+_ENGLISH = (
+    *("/api/", "/mcp"),
+    *("/admin/", "/metrics", "/healthz", "/readyz"),
+)
 
 
 def page_language(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

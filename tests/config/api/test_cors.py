@@ -55,7 +55,7 @@ def test_a_page_of_a_listed_origin_may(address):
     assert answer == {
         "origin": LISTED,
         "methods": "DELETE, GET, HEAD, PATCH, POST",
-        "headers": "authorization, content-type, x-api-key",
+        "headers": "authorization, content-type, x-api-key, mcp-protocol-version, mcp-method, mcp-name",
     }
 
 

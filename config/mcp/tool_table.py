@@ -1,0 +1,126 @@
+"""The tools: operations of the API under the names, with the hints and the parameters that suit language models.
+
+Everything else about a tool comes from the operation's OpenAPI description. Few tools with few parameters: each one is
+read by the model in every conversation.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolEntry:
+    """A tool of one operation."""
+
+    name: str
+    # operationId of the description.
+    operation: str
+    # When to call it, before the operation's own description.
+    hint: str
+    # The query parameters of the operation that the tool has; all if empty.
+    parameters: tuple[str, ...] = ()
+    # Parameters that the operation does not require.
+    required: tuple[str, ...] = ()
+    # Other defaults than the operation's: a page of an API has more than a model should read.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    # Whether a repeated call changes nothing more. Calls that only read are.
+    is_idempotent: bool = False
+
+
+_PAGE = ("limit", "cursor", "includeMarket")
+_SHORT_PAGE = {"limit": 5, "includeMarket": True}
+
+TOOLS = (
+    ToolEntry(
+        name="search_tokens",
+        operation="listTokens",
+        hint="Finds tokens by a part of their name or symbol, or by a whole address, pool or transaction hash. Names "
+        "and symbols are not unique: anyone can launch a token with the name of another one, so compare the address.",
+        parameters=("q", "chainId", "sortBy", "sort", *_PAGE),
+        required=("q",),
+        defaults=_SHORT_PAGE,
+    ),
+    ToolEntry(
+        name="list_tokens",
+        operation="listTokens",
+        hint="Lists the newest tokens, or tokens by another sort, such as market cap or volume, and by filters, such "
+        "as the creator's FID or wallet.",
+        parameters=("chainId", "fid", "msgSender", "pair", "startDate", "sortBy", "sort", *_PAGE),
+        defaults=_SHORT_PAGE,
+    ),
+    ToolEntry(
+        name="get_token",
+        operation="getToken",
+        hint="Returns one token by chain id and address: its terms of launch, fees, warnings and market.",
+        parameters=("includeUser", "includeMarket"),
+        defaults={"includeMarket": True},
+    ),
+    ToolEntry(
+        name="list_trending",
+        operation="listTrending",
+        hint="Returns which tokens are traded most now, with prices, volumes and changes of their pools.",
+    ),
+    ToolEntry(
+        name="list_trades",
+        operation="listTrades",
+        hint="Returns single buys and sells of a token, newest first.",
+        defaults={"limit": 20},
+    ),
+    ToolEntry(
+        name="list_candles",
+        operation="listCandles",
+        hint="Returns the course of a token's price and volume over time.",
+        defaults={"limit": 100},
+    ),
+    ToolEntry(
+        name="get_leaderboard",
+        operation="listLeaderboard",
+        hint="Ranks the automated agents that launched tokens, by their audiences.",
+        defaults={"limit": 10},
+    ),
+    ToolEntry(
+        name="get_status",
+        operation="getStatus",
+        hint="Returns which chains there are and how current their data is. Call it first for the ids of chains, and "
+        "where something seems to be missing.",
+    ),
+    ToolEntry(
+        name="get_uncollected_fees",
+        operation="getUncollectedFees",
+        hint="Returns the fees that a token's creator and other recipients can collect now.",
+    ),
+    ToolEntry(
+        name="get_claimed_fees",
+        operation="getClaimedFees",
+        hint="Returns the fees that a recipient has claimed in one currency.",
+    ),
+    ToolEntry(
+        name="index_transaction",
+        operation="indexTransaction",
+        hint="Adds the token that a transaction launched, or refreshes a token that is out of date. It takes seconds.",
+        is_idempotent=True,
+    ),
+    ToolEntry(
+        name="deploy_token",
+        operation="deployToken",
+        hint="Launches a token on a chain, which costs gas and can't be undone. Call it with `dryRun: true` first, and "
+        "show the result to the user. A retry must have the same `requestKey`.",
+        is_idempotent=True,
+    ),
+    ToolEntry(
+        name="get_deploy_status",
+        operation="getDeployStatus",
+        hint="Returns the state of a deployment, and the token's address once it is launched.",
+    ),
+    ToolEntry(
+        name="create_pretoken",
+        operation="createPretoken",
+        hint="Stores a token configuration of the user, to be launched later under its keyword.",
+    ),
+    ToolEntry(
+        name="list_pretokens",
+        operation="listPendingPretokens",
+        hint="Returns the user's own token configurations that are not launched yet.",
+    ),
+)

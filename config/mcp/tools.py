@@ -1,0 +1,162 @@
+"""Tools as clients see them: schemas of parameters and results, from the API's OpenAPI description."""
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from config.api.openapi_views import openapi_document
+from config.mcp.tool_table import TOOLS, ToolEntry
+
+Schema = dict[str, Any]
+
+_COMPONENTS, _DEFINITIONS = "#/components/schemas/", "#/$defs/"
+_REFERENCE = re.compile(r'"#/\$defs/([^"]+)"')
+# A list of tools may be in every prompt of a model: a longer schema of results, in bytes of JSON, is left out of it.
+_MAX_OUTPUT_SCHEMA = 4_096
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tool:
+    """A tool with the operation that it calls."""
+
+    entry: ToolEntry
+    method: str
+    # With its parameters in braces.
+    path: str
+    path_parameters: tuple[str, ...]
+    # Names of all arguments, and of those that must be given. Of an operation with a body both are left to it.
+    arguments: tuple[str, ...]
+    required: tuple[str, ...]
+    has_body: bool
+    # The scope that a partner's key needs; empty if no key is needed.
+    scope: str
+    needs_user: bool
+    # Value of `tools/list`.
+    definition: Mapping[str, Any]
+
+    def is_open_to(self, scopes: Sequence[str], *, has_user_token: bool) -> bool:
+        """Return whether a caller with these scopes, and with or without a user's token, may call it."""
+        if self.needs_user:
+            return has_user_token
+        return not self.scope or self.scope in scopes
+
+
+@functools.cache
+def installed_tools() -> Mapping[str, Tool]:
+    """Return the tools by name, in the sequence of the table; built once per process."""
+    document = orjson.loads(openapi_document())
+    schemas = document["components"]["schemas"]
+    operations = {
+        operation["operationId"]: (method, path, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    return {entry.name: _build_tool(entry, *operations[entry.operation], schemas) for entry in TOOLS}
+
+
+def _build_tool(entry: ToolEntry, method: str, path: str, operation: Schema, schemas: Mapping[str, Schema]) -> Tool:
+    in_path = tuple(re.findall(r"\{(\w+)\}", path))
+    parameters = [
+        parameter
+        for parameter in operation.get("parameters", [])
+        if parameter["in"] == "path"
+        or (parameter["in"] == "query" and (not entry.parameters or parameter["name"] in entry.parameters))
+    ]
+    required = [
+        parameter["name"]
+        for parameter in parameters
+        if parameter.get("required") or parameter["name"] in entry.required
+    ]
+    body = _json_schema(operation.get("requestBody", {}))
+    scope, needs_user = _access(operation.get("security", []))
+    return Tool(
+        entry=entry,
+        method=method.upper(),
+        path=path,
+        path_parameters=in_path,
+        arguments=tuple(parameter["name"] for parameter in parameters),
+        required=tuple(required),
+        has_body=body is not None,
+        scope=scope,
+        needs_user=needs_user,
+        definition=_define(
+            entry,
+            operation,
+            is_read=method == "get",
+            arguments=_arguments_schema(entry, parameters, required) if body is None else body,
+            schemas=schemas,
+        ),
+    )
+
+
+def _define(
+    entry: ToolEntry, operation: Schema, *, is_read: bool, arguments: Schema, schemas: Mapping[str, Schema]
+) -> Schema:
+    results = _stand_alone(_json_schema(operation["responses"]["200"]) or {}, schemas)
+    is_short = len(orjson.dumps(results)) <= _MAX_OUTPUT_SCHEMA
+    return {
+        "name": entry.name,
+        "title": operation["summary"],
+        "description": f"{entry.hint}\n\n{operation['description']}",
+        "inputSchema": _stand_alone(arguments, schemas),
+        **({"outputSchema": results} if is_short else {}),
+        "annotations": {
+            "readOnlyHint": is_read,
+            "destructiveHint": False,
+            "idempotentHint": is_read or entry.is_idempotent,
+            "openWorldHint": not is_read,
+        },
+    }
+
+
+def _arguments_schema(entry: ToolEntry, parameters: Sequence[Schema], required: Sequence[str]) -> Schema:
+    properties = {}
+    for parameter in parameters:
+        shape = parameter["schema"] | {"description": parameter.get("description", "")}
+        if parameter["name"] in entry.defaults:
+            shape["default"] = entry.defaults[parameter["name"]]
+        properties[parameter["name"]] = shape
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+def _json_schema(content: Schema) -> Schema | None:
+    """Return the schema of a JSON body; None without a body."""
+    schema: Schema | None = content.get("content", {}).get("application/json", {}).get("schema")
+    return schema
+
+
+def _access(security: Sequence[Mapping[str, Sequence[str]]]) -> tuple[str, bool]:
+    """Return the scope that an operation needs, and whether it needs a user; neither if a credential is optional."""
+    if {} in security:
+        return "", False
+    names = {name: scopes for alternative in security for name, scopes in alternative.items()}
+    scopes = names.get("partnerKey", ())
+    return (scopes[0] if scopes else ""), "userToken" in names
+
+
+def _stand_alone(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
+    """Return the schema with the components that it refers to. Its root is no reference: clients require an object."""
+    name = str(schema.get("$ref", "")).removeprefix(_COMPONENTS)
+    found = _refer_to_definitions(schemas[name] if name else schema)
+    definitions: dict[str, Schema] = {}
+    waiting = _references(found)
+    while waiting:
+        each = waiting.pop()
+        if each not in definitions:
+            definitions[each] = _refer_to_definitions(schemas[each])
+            waiting |= _references(definitions[each])
+    return found | ({"$defs": dict(sorted(definitions.items()))} if definitions else {})
+
+
+def _refer_to_definitions(schema: Schema) -> Schema:
+    text = orjson.dumps(schema).replace(_COMPONENTS.encode(), _DEFINITIONS.encode())
+    moved: Schema = orjson.loads(text)
+    return moved
+
+
+def _references(schema: Schema) -> set[str]:
+    return set(_REFERENCE.findall(orjson.dumps(schema).decode()))

@@ -1,0 +1,101 @@
+"""Revisions of the protocol: which one a request is in, and the rules of its headers.
+
+Requests since 2026-07-28 are independent of one another: each names its revision in `_meta` and in a header. Clients of
+earlier revisions begin with `initialize`, of which nothing is stored. Source: "Versioning" and "Streamable HTTP" of the
+specification.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from config.mcp.messages import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    UNSUPPORTED_VERSION,
+    Message,
+    RpcError,
+    refused_field,
+)
+
+# Newest first. Earlier revisions than these have batches.
+STATELESS_VERSIONS = ("2026-07-28",)
+HANDSHAKE_VERSIONS = ("2025-11-25", "2025-06-18")
+SUPPORTED_VERSIONS = (*STATELESS_VERSIONS, *HANDSHAKE_VERSIONS)
+
+_PREFIX = "io.modelcontextprotocol/"
+VERSION_KEY, CAPABILITIES_KEY = f"{_PREFIX}protocolVersion", f"{_PREFIX}clientCapabilities"
+SERVER_KEY = f"{_PREFIX}serverInfo"
+_VERSION_HEADER, _METHOD_HEADER, _NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
+HEADERS = (_VERSION_HEADER, _METHOD_HEADER, _NAME_HEADER)
+_ENCODED_START, _ENCODED_END = "=?base64?", "?="
+
+
+class Era(StrEnum):
+    """Kind of revision: with or without a handshake."""
+
+    STATELESS = "stateless"
+    HANDSHAKE = "handshake"
+
+
+def find_era(message: Message, headers: Mapping[str, str]) -> Era:
+    """Return the era of a message, after the checks of its metadata and headers. Raises RpcError (400)."""
+    if message.method == "initialize":
+        return Era.HANDSHAKE
+    header, named = headers.get(_VERSION_HEADER), message.meta.get(VERSION_KEY)
+    if message.message_id is None:
+        # No revision defines notifications over HTTP with headers of their own.
+        return Era.STATELESS if named in STATELESS_VERSIONS else Era.HANDSHAKE
+    if header is None:
+        raise refused_field(HEADER_MISMATCH, _VERSION_HEADER, f"is required: {' or '.join(SUPPORTED_VERSIONS)}")
+    if named is not None and named != header:
+        raise refused_field(HEADER_MISMATCH, _VERSION_HEADER, f"must be the value of {VERSION_KEY} in params._meta")
+    if header in HANDSHAKE_VERSIONS:
+        return Era.HANDSHAKE
+    if header not in STATELESS_VERSIONS:
+        data = {"supported": SUPPORTED_VERSIONS, "requested": header}
+        raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data=data)
+    _check_metadata(message)
+    _check_header(headers, _METHOD_HEADER, message.method, "method")
+    if message.method == "tools/call":
+        _check_header(headers, _NAME_HEADER, message.params.get("name"), "params.name")
+    return Era.STATELESS
+
+
+def negotiated_version(requested: Any) -> str:
+    """Return the revision for a handshake: the requested one if it is supported, or else the newest with a handshake.
+
+    Raises RpcError for a version that is no text.
+    """
+    if not isinstance(requested, str):
+        raise refused_field(INVALID_PARAMS, "params.protocolVersion", "must be text")
+    return requested if requested in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
+
+
+def _check_metadata(message: Message) -> None:
+    if VERSION_KEY not in message.meta:
+        raise refused_field(INVALID_PARAMS, f"params._meta.{VERSION_KEY}", "is required")
+    if not isinstance(message.meta.get(CAPABILITIES_KEY), dict):
+        raise refused_field(INVALID_PARAMS, f"params._meta.{CAPABILITIES_KEY}", "is required, as a JSON object")
+
+
+def _check_header(headers: Mapping[str, str], name: str, value: Any, field: str) -> None:
+    """Raise RpcError unless the header repeats the field, which proxies may have used instead of the body."""
+    text = headers.get(name)
+    if text is None:
+        raise refused_field(HEADER_MISMATCH, name, f"is required, with the value of {field}")
+    if _decode_header(text) != value:
+        raise refused_field(HEADER_MISMATCH, name, f"must be the value of {field}")
+
+
+def _decode_header(text: str) -> str | None:
+    """Return the value of a header, which is encoded if it is not visible ASCII; None for an invalid encoding."""
+    if not (text.startswith(_ENCODED_START) and text.endswith(_ENCODED_END)):
+        return text
+    encoded = text.removeprefix(_ENCODED_START).removesuffix(_ENCODED_END)
+    try:
+        return base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None
