@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 from config.api.routing import endpoint
 from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home
+from tokens.site.views.markdown_pages import docs_markdown
 from tokens.site.views.picture_views import token_card
 from tokens.site.views.section_pages import creator_page, docs_page, status_page
 from tokens.site.views.token_embed import token_embed
@@ -28,4 +29,5 @@ urlpatterns = [
     endpoint("creators/<str:text>", creator_page, name="creator-page"),
     endpoint("status", status_page, name="status-page"),
     endpoint("docs", docs_page, name="docs-page"),
+    path("docs.md", docs_markdown, name="docs-markdown"),
 ]

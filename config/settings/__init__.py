@@ -98,7 +98,7 @@ EDGE_CACHE_MB = env.EDGE_CACHE_MB
 # Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
 EDGE_CACHE_PREFIXES = (
     *("/api/", "/assets/", "/tokens/", "/embed/", "/leaderboard", "/pictures/", "/cards/"),
-    *("/creators/", "/status", "/docs", "/robots.txt", "/sitemap.xml"),
+    *("/creators/", "/status", "/docs", "/llms", "/robots.txt", "/sitemap.xml"),
     *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
 )
 

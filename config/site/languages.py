@@ -13,7 +13,7 @@ from django.utils import translation
 
 # The API, its descriptions for language models, the admin site and logs are English.
 _ENGLISH = (
-    *("/api/", "/mcp"),
+    *("/api/", "/mcp", "/llms", "/docs/api.md", "/docs/skill.md"),
     *("/admin/", "/metrics", "/healthz", "/readyz"),
 )
 

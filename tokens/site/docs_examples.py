@@ -80,6 +80,11 @@ _TASKS = {
         gettext_lazy("Read facts about a launch"),
         gettext_lazy(
             "First buyers, bundles of purchases and largest holders. The list unknown names what trades can't show."
+    "mcp": (
+        gettext_lazy("Connect an agent"),
+        gettext_lazy(
+            "The address /mcp is a server of the Model Context Protocol, whose tools are endpoints of the API. A key,"
+            " in the header x-api-key or as a bearer token, adds the tools of its scopes."
         ),
     ),
     "events": (

@@ -3,8 +3,13 @@
 from django.urls import path
 
 from tokens.site.views.crawling import robots_txt, sitemap_xml
+from tokens.site.views.markdown_pages import llms_full_txt, llms_txt, reference_markdown, skill_markdown
 
 urlpatterns = [
     path("robots.txt", robots_txt, name="robots"),
     path("sitemap.xml", sitemap_xml, name="sitemap"),
+    path("llms.txt", llms_txt, name="llms-index"),
+    path("llms-full.txt", llms_full_txt, name="llms-full"),
+    path("docs/api.md", reference_markdown, name="reference-markdown"),
+    path("docs/skill.md", skill_markdown, name="skill"),
 ]

@@ -30,6 +30,7 @@ LANGUAGES = ("curl", "python", "typescript")
 TASKS = ("newest", "search", "token", "trades", "creator", "events", "stream", "index", "webhook")
 TASKS = ("newest", "search", "token", "prices", "trades", "events", "stream", "index", "webhook")
 TASKS = ("newest", "search", "token", "trades", "integrity", "events", "stream", "index", "webhook")
+TASKS = ("newest", "search", "token", "trades", "mcp", "events", "stream", "index", "webhook")
 
 
 @pytest.mark.django_db
@@ -44,6 +45,8 @@ def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(cl
         if (task, language) not in {("webhook", "python"), ("webhook", "typescript")}:
             assert "https://launch.example.org/api/" in code
         if task in ("token", "trades", "integrity"):
+            assert f"https://launch.example.org/{'mcp' if task == 'mcp' else 'api/'}" in code
+        if task in ("token", "trades"):
             assert f"https://launch.example.org/api/tokens/1/{token.contract_address}" in code
         if task == "creator":
             assert f"https://launch.example.org/api/creators/{token.msg_sender}" in code
@@ -158,6 +161,7 @@ def test_examples_of_reading_run(language, examples, tmp_path):
     assert "123456789" in run("prices")
     assert "buy" in run("trades") or "sell" in run("trades")
     assert "transfers" in run("integrity")
+    assert "CATTY" in run("mcp")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,5 +1,7 @@
 """Pages of sections that an installation may leave out: status of chains, first steps with the API, creators."""
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -37,9 +39,13 @@ def status_page(request: HttpRequest) -> HttpResponse:
 @from_replica
 def docs_page(request: HttpRequest) -> HttpResponse:
     """Render the first steps with the API in three languages."""
+    return TemplateResponse(request, "site/docs.html", docs_context(), headers=_DOCS_HEADERS)
+
+
+def docs_context() -> dict[str, Any]:
+    """Return the context of the first steps; one query."""
     names = {language: name for language, (name, _) in LANGUAGES.items()}
-    context = {"tasks": build_tasks(), "code_languages": names}
-    return TemplateResponse(request, "site/docs.html", context, headers=_DOCS_HEADERS)
+    return {"tasks": build_tasks(), "code_languages": names}
 
 
 @require_safe

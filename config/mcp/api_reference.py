@@ -1,0 +1,130 @@
+"""The API's OpenAPI description as Markdown: a section per endpoint, short enough for a language model."""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from config.api.openapi_views import openapi_document
+
+Schema = Mapping[str, Any]
+
+_COMPONENTS = "#/components/schemas/"
+# Deeper parts are left to the description in JSON.
+_MAX_DEPTH = 3
+# Statuses of every endpoint, most of which the introduction states.
+_USUAL = frozenset({"304", "400", "408", "413", "415", "429", "503"})
+_INTRODUCTION = (
+    "Every endpoint may respond with 429 and 503, both with `Retry-After` in seconds. Errors have one body:"
+    ' `{"error": sentence}`, with `details`, a list of `field` and `message`, for invalid parameters and fields. '
+)
+
+
+@functools.cache
+def api_reference(site_url: str) -> str:
+    """Return the reference; built once per process."""
+    document = orjson.loads(openapi_document())
+    schemas = document["components"]["schemas"]
+    parts = [
+        f"# API of {site_url}",
+        f"{_INTRODUCTION}The whole description is {site_url}/api/openapi.json.",
+        document["info"]["description"],
+    ]
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            parts += _describe_operation(f"{method.upper()} {path}", operation, schemas)
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def _describe_operation(name: str, operation: Schema, schemas: Mapping[str, Schema]) -> Iterator[str]:
+    yield f"## {name}"
+    is_deprecated = operation.get("deprecated", False)
+    yield f"{'Deprecated. ' if is_deprecated else ''}Access: {_access(operation.get('security', []))}."
+    yield operation["description"]
+    if is_deprecated:
+        return
+    parameters = [each for each in operation.get("parameters", []) if each["in"] in ("path", "query")]
+    if parameters:
+        yield "Parameters:"
+        yield "\n".join(_parameter_line(each) for each in parameters)
+    responses = operation["responses"]
+    success: Schema = next((responses[status] for status in sorted(responses) if status.startswith("2")), {})
+    for title, content in (("Body", operation.get("requestBody", {})), ("Response", success)):
+        schema = content.get("content", {}).get("application/json", {}).get("schema")
+        lines = list(_property_lines(schema, schemas)) if schema else []
+        if lines:
+            yield f"{title}:"
+            yield "\n".join(lines)
+    errors = [f"- {status}: {each['description']}" for status, each in responses.items() if _is_own(status)]
+    if errors:
+        yield "Further statuses:"
+        yield "\n".join(errors)
+
+
+def _access(security: Sequence[Mapping[str, Sequence[str]]]) -> str:
+    if not security:
+        return "public"
+    names = {
+        "partnerKey": "a key in the header `x-api-key`",
+        "userToken": "a user's token as `Authorization: Bearer`",
+        "adminSession": "an administrator's cookie",
+    }
+    texts = []
+    for alternative in security:
+        for name, scopes in alternative.items():
+            texts.append(names[name] + (f" with the scope `{scopes[0]}`" if scopes else ""))
+        if not alternative:
+            texts.append("no credential")
+    return ", or ".join(texts)
+
+
+def _parameter_line(parameter: Schema) -> str:
+    is_required = ", required" if parameter.get("required") else ""
+    default = parameter["schema"].get("default")
+    shown = "" if default is None else f", default `{_as_json(default)}`"
+    place = "path" if parameter["in"] == "path" else "query"
+    line = f"- `{parameter['name']}` ({place}, {_kind(parameter['schema'])}{is_required}{shown})"
+    return f"{line}: {_one_line(parameter['description'])}" if parameter.get("description") else line
+
+
+def _property_lines(schema: Schema, schemas: Mapping[str, Schema], depth: int = 0) -> Iterator[str]:
+    found = _resolve(schema, schemas)
+    if found.get("type") == "array":
+        found = _resolve(found.get("items", {}), schemas)
+    required = found.get("required", ())
+    for name, each in found.get("properties", {}).items():
+        inner = _resolve(each, schemas)
+        optional = "" if name in required else ", optional"
+        text = each.get("description") or inner.get("description", "")
+        line = f"{'  ' * depth}- `{name}` ({_kind(inner)}{optional})"
+        yield f"{line}: {_one_line(text)}" if text else line
+        if depth + 1 < _MAX_DEPTH:
+            yield from _property_lines(each, schemas, depth + 1)
+
+
+def _resolve(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
+    """Return the schema, or the component that it refers to, directly or as the only part of `allOf`."""
+    parts = schema.get("allOf", ())
+    reference = schema.get("$ref") or (parts[0].get("$ref") if len(parts) == 1 else None)
+    return schemas[reference.removeprefix(_COMPONENTS)] if reference else schema
+
+
+def _kind(schema: Schema) -> str:
+    """Return the type, or the values, of a schema."""
+    if "enum" in schema:
+        return " or ".join(f"`{_as_json(value)}`" for value in schema["enum"])
+    kind = schema.get("type", "value")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _is_own(status: str) -> bool:
+    return not status.startswith("2") and status not in _USUAL
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _as_json(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
