@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+import requests
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -17,9 +18,11 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts.keys import credentials
 from accounts.models import Scope
+from config.concurrency_limits import LARGE_BODY_BYTES
 from config.mcp.tool_table import TOOLS
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import Launchpad
+from tests.processes.service_processes import web_service
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, DeployWalletFactory, FeeClaimFactory
 from tests.rows.launch_requests import WALLET, order, pretoken
 from tests.rows.ranking_walks import make_snapshot
@@ -33,10 +36,10 @@ PUBLIC = ("search_tokens", "list_tokens", "get_token", "list_trades", "list_cand
 
 
 class Agent:
-    """A client of the live server with a credential: each use is a connection of its own."""
+    """A client of a server with a credential: each use is a connection of its own."""
 
-    def __init__(self, server: LiveServer, mode: str, headers: dict[str, str]) -> None:
-        self._url, self._mode, self._headers = f"{server.url}/mcp", mode, headers
+    def __init__(self, url: str, mode: str, headers: dict[str, str]) -> None:
+        self._url, self._mode, self._headers = f"{url}/mcp", mode, headers
 
     def use(self, action: Callable[[Client], Awaitable[Any]]) -> Any:
         """Connect, and return what the action returns."""
@@ -77,7 +80,7 @@ class Agent:
 @pytest.fixture(params=MODES)
 def agent(request: pytest.FixtureRequest, live_server: LiveServer) -> Callable[..., Agent]:
     """Return a function from headers to an agent with them."""
-    return lambda **headers: Agent(live_server, request.param, headers)
+    return lambda **headers: Agent(live_server.url, request.param, headers)
 
 
 def key(*scopes: Scope) -> dict[str, str]:
@@ -192,3 +195,17 @@ def test_a_limit_is_met_by_a_tool_and_by_the_protocol(agent, settings):
 def test_an_invalid_key_is_refused(agent):
     with protocol_error("Unauthorized"):
         agent(**{"x-api-key": "lb_live_x"}).tools()
+
+
+def test_the_web_server_serves_both_kinds_of_clients_and_bounds_bodies(service_environment, unused_port):
+    body = b"[" * 8 * LARGE_BODY_BYTES
+    with web_service(service_environment, unused_port) as url:
+        for mode in MODES:
+            reader = Agent(url, mode, {})
+            assert {*PUBLIC, "list_trending"} == set(reader.tools())
+            assert reader.read("list_tokens") == {"data": [], "total": 0, "cursor": None, "tokensDeployed": 0}
+        for length, status in ((LARGE_BODY_BYTES, 400), (LARGE_BODY_BYTES + 1, 413), (len(body), 413)):
+            response = requests.post(
+                f"{url}/mcp", body[:length], headers={"Content-Type": "application/json"}, timeout=60
+            )
+            assert (response.status_code, response.json()["jsonrpc"]) == (status, "2.0")

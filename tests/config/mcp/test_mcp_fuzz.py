@@ -12,7 +12,7 @@ from accounts.models import Scope
 from config.mcp.tools import installed_tools
 from tests.config.mcp.mcp_requests import META, message, metadata_headers, send
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),

@@ -4,6 +4,7 @@ import json
 
 import orjson
 import pytest
+from django.contrib.auth.models import User
 from jsonschema import Draft202012Validator
 
 from accounts.administrators import sessions
@@ -14,7 +15,7 @@ from config.mcp.tool_table import TOOLS
 from config.mcp.tools import installed_tools
 from tests.config.mcp.mcp_requests import CLIENT, call, error, message, metadata_headers, request, result, send
 from tests.html_pages import HOSTILE
-from tests.rows.factories import AdministratorFactory, TokenFactory
+from tests.rows.factories import TokenFactory
 from tests.rows.ranking_walks import make_snapshot
 from tests.rows.user_tokens import as_user, bearer
 from tokens.models import Token
@@ -208,7 +209,8 @@ def test_a_tool_of_users_is_refused_without_a_user(tool, issuer):
 
 def test_a_cookie_is_no_credential():
     make_snapshot()
-    cookie = f"{sessions.COOKIE}={sessions.begin_session(AdministratorFactory()).cookie}"
+    staff = User.objects.create_user("operator", is_staff=True)
+    cookie = f"{sessions.COOKIE}={sessions.begin_session(staff).cookie}"
     assert "score" in CLIENT.get("/api/droid/leaderboard", headers={"Cookie": cookie}).json()["data"][0]
     for standing in content_of(result(call("get_leaderboard", {"Cookie": cookie})))["data"]:
         assert "score" not in standing
