@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from config.api.openapi_views import openapi_document
+from config.mcp.tools import read_description
 
 Schema = Mapping[str, Any]
 
@@ -24,7 +24,7 @@ _INTRODUCTION = (
 @functools.cache
 def api_reference(site_url: str) -> str:
     """Return the reference; built once per process."""
-    document = orjson.loads(openapi_document())
+    document = read_description()
     schemas = document["components"]["schemas"]
     parts = [
         f"# API of {site_url}",

@@ -15,6 +15,8 @@ Schema = dict[str, Any]
 
 _COMPONENTS, _DEFINITIONS = "#/components/schemas/", "#/$defs/"
 _REFERENCE = re.compile(r'"#/\$defs/([^"]+)"')
+# Lines of values in a description, which repeat the schema's `enum`.
+_VALUES = re.compile(rb'(?:\\n)*\* `[^`"\\]*` - [^"\\]*(?=\\n|")')
 # A list of tools may be in every prompt of a model: a longer schema of results, in bytes of JSON, is left out of it.
 _MAX_OUTPUT_SCHEMA = 4_096
 
@@ -48,7 +50,7 @@ class Tool:
 @functools.cache
 def installed_tools() -> Mapping[str, Tool]:
     """Return the tools by name, in the sequence of the table; built once per process."""
-    document = orjson.loads(openapi_document())
+    document = read_description()
     schemas = document["components"]["schemas"]
     operations = {
         operation["operationId"]: (method, path, operation)
@@ -56,6 +58,12 @@ def installed_tools() -> Mapping[str, Tool]:
         for method, operation in methods.items()
     }
     return {entry.name: _build_tool(entry, *operations[entry.operation], schemas) for entry in TOOLS}
+
+
+def read_description() -> Schema:
+    """Return the API's description without what is only for pages."""
+    document: Schema = orjson.loads(_VALUES.sub(b"", openapi_document()))
+    return document
 
 
 def _build_tool(entry: ToolEntry, method: str, path: str, operation: Schema, schemas: Mapping[str, Schema]) -> Tool:
@@ -116,7 +124,9 @@ def _define(
 def _arguments_schema(entry: ToolEntry, parameters: Sequence[Schema], required: Sequence[str]) -> Schema:
     properties = {}
     for parameter in parameters:
-        shape = parameter["schema"] | {"description": parameter.get("description", "")}
+        shape = dict(parameter["schema"])
+        if parameter.get("description"):
+            shape["description"] = parameter["description"]
         if parameter["name"] in entry.defaults:
             shape["default"] = entry.defaults[parameter["name"]]
         properties[parameter["name"]] = shape
