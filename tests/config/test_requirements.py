@@ -6,7 +6,7 @@ import re
 import pytest
 
 from config.environment.variables import BASE_DIR
-from development.licences import LOCK
+from development.licences import LOCKS
 
 FILES = sorted(path.name for path in BASE_DIR.glob("requirements*.txt"))
 
@@ -31,13 +31,18 @@ def test_every_install_of_a_file_checks_hashes(name):
     assert installs or name == ".ci/run"
 
 
-def test_every_npm_package_is_pinned_with_its_digest():
-    manifest = json.loads((LOCK.with_name("package.json")).read_text())
-    direct = manifest["devDependencies"] | manifest["optionalDependencies"]
-    assert [name for name, version in direct.items() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
-    packages = json.loads(LOCK.read_text())["packages"]
-    assert packages.pop("")["optionalDependencies"] == manifest["optionalDependencies"]
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.parent.name)
+def test_every_npm_package_is_pinned_with_its_digest(lock):
+    manifest = json.loads((lock.with_name("package.json")).read_text())
+    kinds = ("dependencies", "devDependencies", "optionalDependencies")
+    direct = [entry for kind in kinds for entry in manifest.get(kind, {}).items()]
+    assert [name for name, version in direct if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
+    packages = json.loads(lock.read_text())["packages"]
+    root = packages.pop("")
+    assert [root.get(kind) for kind in kinds] == [manifest.get(kind) for kind in kinds]
     assert [path for path, entry in packages.items() if not entry["integrity"].startswith("sha512-")] == []
+    # Without the address of a registry: it is that of the client's configuration.
+    assert [path for path, entry in packages.items() if "resolved" in entry] == []
 
 
 def test_an_audit_fails_for_packages_that_it_could_not_look_up():

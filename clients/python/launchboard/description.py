@@ -1,0 +1,109 @@
+"""The service's own OpenAPI description, which is part of this package, as operations with their inputs."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+Json = dict[str, Any]
+_STREAM = "text/event-stream"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """A parameter of an operation, or a property of its body."""
+
+    name: str
+    # `path`, `query` or `body`.
+    place: str
+    required: bool
+    schema: Json
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """An operation by its id, such as `listTokens`."""
+
+    name: str
+    method: str
+    path: str
+    text: str
+    fields: tuple[Field, ...]
+    is_stream: bool
+
+    @property
+    def continued_by(self) -> str | None:
+        """Return the parameter that takes the `cursor` of the page before; None for operations without pages."""
+        names = {field.name for field in self.fields if field.place == "query"}
+        return next((name for name in ("cursor", "after", "before") if name in names), None)
+
+
+@cache
+def continuations() -> dict[str, str]:
+    """Return the parameter that continues a list, by the name of the operation's method."""
+    found = {method_name(operation.name): operation.continued_by for operation in read_operations().values()}
+    return {name: parameter for name, parameter in found.items() if parameter}
+
+
+def method_name(operation: str) -> str:
+    """Return the name of an operation's method, such as `list_tokens` for `listTokens`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", operation).lower()
+
+
+def read_operations() -> dict[str, Operation]:
+    """Return all operations by id, in the sequence of the description."""
+    document = json.loads(files("launchboard").joinpath("openapi.json").read_bytes())
+    return operations_of(document)
+
+
+def operations_of(document: Mapping[str, Any]) -> dict[str, Operation]:
+    """Return the operations of a description by id."""
+    return {
+        operation["operationId"]: Operation(
+            name=operation["operationId"],
+            method=method.upper(),
+            path=path,
+            text=operation["description"],
+            fields=(*_parameters(path, operation), *_properties(operation, document["components"]["schemas"])),
+            is_stream=_STREAM in operation["responses"].get("200", {}).get("content", {}),
+        )
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
+
+
+def _parameters(path: str, operation: Json) -> list[Field]:
+    """Return the parameters of the path in its sequence, and then those of the query."""
+    found = [
+        Field(
+            name=parameter["name"],
+            place=parameter["in"],
+            required=parameter.get("required", False),
+            schema=parameter["schema"],
+            text=parameter.get("description", ""),
+        )
+        for parameter in operation.get("parameters", [])
+        if parameter["in"] in ("path", "query")
+    ]
+    return sorted(found, key=lambda field: path.find(f"{{{field.name}}}") if field.place == "path" else len(path))
+
+
+def _properties(operation: Json, schemas: Json) -> list[Field]:
+    """Return the top-level properties of a body; their objects are given as JSON."""
+    schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    while "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    return [
+        Field(
+            name=name,
+            place="body",
+            required=name in schema.get("required", []),
+            schema=each,
+            text=each.get("description", ""),
+        )
+        for name, each in schema.get("properties", {}).items()
+    ]

@@ -1,0 +1,19 @@
+"""Verification of webhook deliveries, by the library of Standard Webhooks."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import standardwebhooks
+
+from launchboard.operations import WebhookEvent
+
+WebhookVerificationError = standardwebhooks.WebhookVerificationError
+
+
+def verify_webhook(body: bytes, headers: Mapping[str, str], *, secret: str) -> WebhookEvent:
+    """Return the event of a delivery. Raises WebhookVerificationError if it is forged or over five minutes old.
+
+    `secret` is that of the endpoint, `whsec_...`; `body` is as received, before any parser.
+    """
+    names = {name.lower(): value for name, value in headers.items()}
+    return cast(WebhookEvent, standardwebhooks.Webhook(secret).verify(body, names))

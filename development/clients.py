@@ -1,0 +1,198 @@
+"""`make clients`: the clients' generated files, from the service's own description.
+
+datamodel-code-generator makes Python's types, openapi-typescript those of TypeScript, openapi-to-postmanv2 the
+collection. `operations.py` only binds each operation to its types (decision 205).
+"""
+
+import json
+import keyword
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from config.environment.variables import BASE_DIR
+
+CLIENTS = BASE_DIR / "clients"
+# All generated files, below a directory of clients. `description` is the source of the others.
+DESCRIPTION = Path("python", "launchboard", "openapi.json")
+SCHEMAS = Path("python", "launchboard", "schemas.py")
+OPERATIONS = Path("python", "launchboard", "operations.py")
+TYPES = Path("typescript", "src", "schema.ts")
+COLLECTION = Path("postman", "launchboard.postman_collection.json")
+GENERATED = (DESCRIPTION, SCHEMAS, OPERATIONS, TYPES, COLLECTION)
+_NODE_PROGRAMS = CLIENTS / "typescript" / "node_modules" / ".bin"
+_COLLECTION_WRITER = CLIENTS / "typescript" / "tools" / "postman.mjs"
+# Where `make run` serves the API; clients set their own.
+_SERVER = "http://127.0.0.1:8000"
+_STREAM = "text/event-stream"
+_JSON = "application/json"
+
+Json = dict[str, Any]
+
+
+def write_clients(target: Path, document: Json) -> None:
+    """Write all generated files below a directory, from a description. Raises CalledProcessError."""
+    for path in GENERATED:
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+    settled = document | {"servers": [{"url": _SERVER}]}
+    (target / DESCRIPTION).write_text(json.dumps(settled, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write_python(target, settled)
+    # A field with a default may be left out of a request.
+    options = ["--default-non-nullable", "false", "--output", str(target / TYPES)]
+    types = [str(_NODE_PROGRAMS / "openapi-typescript"), str(target / DESCRIPTION), *options]
+    collection = ["node", str(_COLLECTION_WRITER), str(target / DESCRIPTION), str(target / COLLECTION)]
+    for command in (types, collection):
+        subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def _write_python(target: Path, document: Json) -> None:
+    """Write the types of all schemas, and a method for each operation."""
+    named = json.loads(json.dumps(document))
+    operations = [
+        _bind_operation(path, method, operation, named["components"]["schemas"])
+        for path, methods in named["paths"].items()
+        for method, operation in methods.items()
+    ]
+    events = [_name_event(each["post"], named["components"]["schemas"]) for each in named["webhooks"].values()]
+    _remove_formats(named["components"])
+    command = [
+        *(_program("datamodel-codegen"), "--input-file-type", "openapi", "--disable-timestamp"),
+        *("--output-model-type", "typing.TypedDict", "--target-python-version", "3.11"),
+        *("--enum-field-as-literal", "all", "--use-schema-description"),
+        *("--custom-file-header", _header(SCHEMAS), "--formatters", "builtin"),
+    ]
+    described = {name: named[name] for name in ("openapi", "info", "components")} | {"paths": {}}
+    (target / SCHEMAS).write_text(_formatted(_run(command, json.dumps(described)), SCHEMAS), encoding="utf-8")
+    (target / OPERATIONS).write_text(_operations_module(operations, events), encoding="utf-8")
+
+
+def _bind_operation(path: str, method: str, operation: Json, schemas: Json) -> str:
+    """Return the source of an operation's method, and name its inline schemas among the components."""
+    name = operation["operationId"]
+    title = name[0].upper() + name[1:]
+    parameters = operation.get("parameters", [])
+    in_path = re.findall(r"{(\w+)}", path)
+    query = _query_schema([each for each in parameters if each["in"] == "query"])
+    content = operation.get("requestBody", {}).get("content", {}).get(_JSON)
+    arguments = ["self", *(f"{_snake(each)}: str | int" for each in in_path)]
+    passed = []
+    if in_path:
+        passed.append("values={" + ", ".join(f'"{each}": {_snake(each)}' for each in in_path) + "}")
+    if content:
+        arguments.append(f"body: {_type_of(content['schema'], f'{title}Body', schemas)}")
+        passed.append("body=body")
+    if query:
+        schemas[f"{title}Query"] = query
+        arguments.append(f"**query: Unpack[schemas.{title}Query]")
+        passed.append("query=query")
+    answer = _answer_type(operation["responses"], f"{title}Answer", schemas)
+    if answer is None:
+        call, answer = f'return self.stream("{path}", {", ".join(passed)})', "Iterator[StreamEvent]"
+    else:
+        call = f'return self.call("{method.upper()}", "{path}", {", ".join([answer, *passed])})'
+        call = call if answer != "None" else call.replace(", None", ", type(None)")
+    return f"def {_snake(name)}({', '.join(arguments)}) -> {answer}:\n{_docstring(operation)}\n    {call}\n"
+
+
+def _query_schema(parameters: list[Json]) -> Json:
+    """Return query parameters as an object; names that Python reserves, such as `from`, end in an underscore."""
+    if not parameters:
+        return {}
+    return {
+        "type": "object",
+        "properties": {
+            f"{each['name']}_" if keyword.iskeyword(each["name"]) else each["name"]: each["schema"]
+            for each in parameters
+        },
+        "required": [each["name"] for each in parameters if each.get("required")],
+    }
+
+
+def _answer_type(responses: Json, name: str, schemas: Json) -> str | None:
+    """Return the type of a successful response; None for a stream."""
+    content = next(response.get("content", {}) for status, response in responses.items() if status[0] == "2")
+    if _STREAM in content:
+        return None
+    return _type_of(content[_JSON]["schema"], name, schemas) if _JSON in content else "None"
+
+
+def _type_of(schema: Json, name: str, schemas: Json) -> str:
+    """Return the type of a schema, which becomes a component unless it refers to one."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+    elif name in schemas:
+        raise ValueError(f"{name} is a schema of the description, too")
+    else:
+        schemas[name] = schema
+    return f"schemas.{name}"
+
+
+def _name_event(operation: Json, schemas: Json) -> str:
+    """Name the body of a webhook among the components, such as `TokenIndexedEvent` for `onTokenIndexed`."""
+    name = f"{operation['operationId'].removeprefix('on')}Event"
+    return _type_of(operation["requestBody"]["content"][_JSON]["schema"], name, schemas)
+
+
+def _remove_formats(part: Any) -> None:
+    """Remove formats, because values in JSON stay texts: no parser makes dates of them."""
+    if isinstance(part, dict):
+        if part.get("type") == "string" or "string" in (part.get("type") or ()):
+            part.pop("format", None)
+        for each in part.values():
+            _remove_formats(each)
+    elif isinstance(part, list):
+        for each in part:
+            _remove_formats(each)
+
+
+def _operations_module(operations: list[str], events: list[str]) -> str:
+    methods = "\n".join(textwrap.indent(each, "    ") for each in operations)
+    source = f'''{_header(OPERATIONS)}
+from collections.abc import Iterator
+from typing import Unpack
+
+from launchboard import schemas
+from launchboard.connection import Connection, StreamEvent
+
+WebhookEvent = {" | ".join(events)}
+
+
+class Operations(Connection):
+    """The operations of the API. Each raises as `call`."""
+
+{methods}'''
+    return _formatted(source, OPERATIONS)
+
+
+def _formatted(source: str, path: Path) -> str:
+    """Return a source as `ruff format` writes the file."""
+    return _run([_program("ruff"), "format", "--quiet", "--stdin-filename", str(CLIENTS / path), "-"], source)
+
+
+def _program(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))
+
+
+def _run(command: list[str], text: str) -> str:
+    """Return the output of a program for an input. Raises CalledProcessError."""
+    return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE, cwd=BASE_DIR).stdout
+
+
+def _header(path: Path) -> str:
+    return (
+        f'"""Generated by `make clients`: {"types" if path == SCHEMAS else "methods"} of the API\'s description."""\n'
+    )
+
+
+def _docstring(operation: Json) -> str:
+    text = operation["description"].replace("\\", "\\\\").replace('"""', "'''")
+    parts = [textwrap.fill(part, 112) if "\n-" not in f"\n{part}" else part for part in text.split("\n\n")]
+    quoted = f'"""{chr(10).join(f"{part}{chr(10)}" for part in parts).rstrip()}'
+    return textwrap.indent(quoted + ('\n"""' if "\n" in quoted else '"""'), "    ")
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -1,0 +1,119 @@
+"""Inputs of a call to each operation: examples of the description, and a table of what it can't state.
+
+A parameter or body that neither has is an error that names it.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from development.devchain.anvil import CHAIN_ID
+
+Json = dict[str, Any]
+ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+FID = 12345
+
+
+@dataclass
+class Facts:
+    """What is known of a running service: a traded token of it, and the bodies of earlier calls by operation."""
+
+    token: Json
+    password: str
+    answers: dict[str, Json] = field(default_factory=dict)
+    # Distinguishes the rows that this client makes.
+    mark: str = field(default_factory=lambda: secrets.token_hex(4))
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Values of the path by name, of the query, and the body; None for none."""
+
+    path: Json
+    query: Json
+    body: Json | None
+
+
+def order(facts: Facts) -> Json:
+    token = {"name": "Called", "symbol": "CALL", "tokenAdmin": ADMIN, "requestKey": secrets.token_hex(16)}
+    return {"chainId": CHAIN_ID, "token": token}
+
+
+def pretoken(facts: Facts) -> Json:
+    admins = [{"admin": ADMIN, "recipient": ADMIN, "bps": 10_000}]
+    settings = {"name": "Called", "symbol": "CALL", "admins": admins}
+    return {"keyword": f"called{facts.mark}", "chain_id": CHAIN_ID, "token_settings": settings}
+
+
+# Required parameters by name, or by operation and name; those of lists that keep responses short.
+VALUES: Mapping[str, Callable[[Facts], Any]] = {
+    "address": lambda facts: facts.token["contract_address"],
+    "admin": lambda facts: facts.token["admin"],
+    "chainId": lambda facts: CHAIN_ID,
+    "claimerAddress": lambda facts: ADMIN,
+    "deletePretoken id": lambda facts: facts.answers["createPretoken"]["id"],
+    "feeRecipient": lambda facts: ADMIN,
+    "fid": lambda facts: FID,
+    "id": lambda facts: str(facts.answers["createWebhook"]["id"]),
+    "interval": lambda facts: "1m",
+    "limit": lambda facts: 2,
+    "poolAddress": lambda facts: facts.token["pool_address"],
+    "recipient": lambda facts: ADMIN,
+    "requestKey": lambda facts: facts.answers["deployToken"]["requestKey"],
+    "tokenAddress": lambda facts: facts.token["contract_address"],
+}
+# Bodies by operation.
+BODIES: Mapping[str, Callable[[Facts], Json]] = {
+    "beginAdminSession": lambda facts: {"username": "admin", "password": facts.password},
+    "createPretoken": pretoken,
+    "createWebhook": lambda facts: {"url": f"https://{facts.mark}.example/", "types": ["token.indexed"]},
+    "deployToken": order,
+    "deployTokenV4": order,
+    "fetchByPoolAddresses": lambda facts: {"poolAddresses": [facts.token["pool_address"]]},
+    "indexTransaction": lambda facts: {"txHash": facts.token["tx_hash"], "chainId": CHAIN_ID},
+    "replayWebhook": lambda facts: {"afterEventId": 0},
+    "reportAgentEvents": lambda facts: {
+        "events": [{"id": f"called{facts.mark}", "type": "agent", "at": "2026-02-07T12:00:00Z", "agentId": facts.mark}]
+    },
+    "saveDeployedToken": lambda facts: {
+        "address": facts.token["contract_address"],
+        "tx_hash": facts.token["tx_hash"],
+        "chain_id": CHAIN_ID,
+    },
+    "updateWebhook": lambda facts: {"description": "called"},
+}
+
+
+def make_inputs(operation: Json, facts: Facts) -> Inputs:
+    """Return the inputs of an operation. Raises LookupError for what neither it nor the tables have."""
+    name = operation["operationId"]
+    places: dict[str, Json] = {"path": {}, "query": {}, "header": {}, "cookie": {}}
+    for parameter in operation.get("parameters", []):
+        if parameter.get("required") or parameter["name"] == "limit":
+            places[parameter["in"]][parameter["name"]] = _value(name, parameter, facts)
+    return Inputs(path=places["path"], query=places["query"], body=_body(operation, facts))
+
+
+def _value(name: str, parameter: Json, facts: Facts) -> Any:
+    known = VALUES.get(f"{name} {parameter['name']}") or VALUES.get(parameter["name"])
+    if known:
+        return known(facts)
+    examples = [parameter.get("example"), parameter["schema"].get("example"), *parameter["schema"].get("examples", [])]
+    found = next((each for each in examples if each is not None), None)
+    if found is None:
+        raise LookupError(f"{name}: the parameter {parameter['name']} has no example and is not in VALUES")
+    return found
+
+
+def _body(operation: Json, facts: Facts) -> Json | None:
+    if "requestBody" not in operation:
+        return None
+    if operation["operationId"] in BODIES:
+        return BODIES[operation["operationId"]](facts)
+    content = operation["requestBody"]["content"]["application/json"]
+    examples = [content.get("example"), *(each.get("value") for each in content.get("examples", {}).values())]
+    found: Json | None = next((each for each in examples if each is not None), None)
+    if found is None:
+        raise LookupError(f"{operation['operationId']}: the body has no example and is not in BODIES")
+    return found

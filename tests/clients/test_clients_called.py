@@ -1,0 +1,269 @@
+"""Every operation of the description, called with both clients against the service as `make run` starts it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from launchboard import Launchboard, LaunchboardError
+from launchboard.description import method_name
+
+from development.clients import CLIENTS, DESCRIPTION
+from development.devchain.anvil import CHAIN_ID
+from tests.clients.call_inputs import FID, Facts, Inputs, Json, make_inputs, order
+from tests.clients.typescript_package import NodeClient, run_program
+from tests.development.conftest import make_directory
+from tests.development.test_run import Run, end_in_time
+from tests.processes.example_code import compile_typescript
+from tests.processes.waiting import wait_for
+
+pytestmark = pytest.mark.slow
+__all__ = ["make_directory"]
+STREAM = "text/event-stream"
+# Refusals that are right: the development chain has no token up to v3.1.
+REFUSED = {"estimateRewardsByPoolAddress": 400, "getClaimInfo": 400}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A call that was made, and its response's status and body."""
+
+    operation: Json
+    inputs: Inputs
+    status: int
+    body: Any
+
+    @property
+    def name(self) -> str:
+        return str(self.operation["operationId"])
+
+
+# Makes a call of an operation with a credential, and returns status and body.
+Caller = Callable[[Json, Inputs, str], tuple[int, Any]]
+
+
+@pytest.fixture(scope="module")
+def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
+    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2")
+    yield from end_in_time(run)
+
+
+@pytest.fixture(scope="module")
+def facts(service: Run) -> Facts:
+    """Return the facts of the running service, once it has a traded token."""
+    service.wait_for_greeting()
+
+    def traded() -> Json | None:
+        listed = json.loads(service.get("/api/tokens?limit=20&sortBy=tx-h24&includeMarket=1")[1])["data"]
+        return next((each for each in listed if each["related"].get("market")), None)
+
+    password = (service.local / "administrator").read_text().strip()
+    return Facts(token=wait_for(traded), password=password)
+
+
+@pytest.fixture(scope="module")
+def document(service: Run, facts: Facts) -> Json:
+    """Return the running service's own description, with each operation's path and method in it."""
+    described: Json = json.loads(service.get("/api/openapi.json")[1])
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            operation |= {"path": path, "method": method.upper()}
+    return described
+
+
+def operations_of(document: Json) -> list[Json]:
+    """Return the operations: what creates rows first, what deletes them last."""
+    found = [operation for methods in document["paths"].values() for operation in methods.values()]
+    return sorted(found, key=lambda each: (each["method"] == "DELETE", not each["operationId"].startswith("create")))
+
+
+def in_sequence(operation: Json, inputs: Inputs) -> list[Any]:
+    """Return the values of the path as Python's client takes them."""
+    return [inputs.path[name] for name in re.findall(r"{(\w+)}", operation["path"])]
+
+
+def credential_of(operation: Json) -> str:
+    """Return the name of a credential that an operation demands; empty for none."""
+    alternatives = operation.get("security", [{}])
+    return "" if {} in alternatives else next(iter(alternatives[0]))
+
+
+def call_all(document: Json, facts: Facts, caller: Caller) -> list[Made]:
+    """Call each operation of the description once."""
+    made = []
+    for operation in operations_of(document):
+        inputs = make_inputs(operation, facts)
+        status, body = caller(operation, inputs, credential_of(operation))
+        made.append(Made(operation, inputs, status, body))
+        facts.answers[operation["operationId"]] = body
+    return made
+
+
+def unexpected(made: list[Made]) -> dict[str, Any]:
+    """Return the calls whose status is not the expected one."""
+    return {
+        each.name: (each.status, each.body)
+        for each in made
+        if (each.status != REFUSED[each.name] if each.name in REFUSED else each.status // 100 != 2)
+    }
+
+
+@pytest.fixture(scope="module")
+def credentials(service: Run, facts: Facts) -> dict[str, dict[str, str]]:
+    """Return the arguments of Python's client by credential."""
+    key = (service.local / "partner-key").read_text().strip()
+    token = service.manage("user_token", "--fid", str(FID))
+    return {"": {}, "adminSession": {}, "partnerKey": {"key": key}, "userToken": {"user_token": token}}
+
+
+@pytest.fixture(scope="module")
+def by_python(service: Run, document: Json, facts: Facts, credentials: dict[str, dict[str, str]]) -> list[Made]:
+    """Call each operation with the client for Python."""
+    url = f"http://127.0.0.1:{service.port}"
+    anonymous = Launchboard(url)
+    clients = {name: Launchboard(url, **given) if given else anonymous for name, given in credentials.items()}
+
+    def call(operation: Json, inputs: Inputs, credential: str) -> tuple[int, Any]:
+        method = getattr(clients[credential], method_name(operation["operationId"]))
+        arguments = [*in_sequence(operation, inputs), *([] if inputs.body is None else [inputs.body])]
+        try:
+            answer = method(*arguments, **inputs.query)
+            return 200, next(answer) if STREAM in str(operation["responses"]) else answer
+        except LaunchboardError as error:
+            return error.status, error.body
+
+    return call_all(document, Facts(facts.token, facts.password), call)
+
+
+@pytest.fixture(scope="module")
+def by_typescript(
+    service: Run, document: Json, facts: Facts, credentials: dict[str, dict[str, str]], node: NodeClient
+) -> list[Made]:
+    """Call each operation with the client for TypeScript."""
+    url = f"http://127.0.0.1:{service.port}"
+    cookies: list[str] = []
+
+    def call(operation: Json, inputs: Inputs, credential: str) -> tuple[int, Any]:
+        init = init_of(inputs) | ({"parseAs": "stream"} if STREAM in str(operation["responses"]) else {})
+        if credential == "adminSession":
+            # Browsers do so by themselves.
+            init["headers"] = {"cookie": cookies[-1].partition(";")[0]}
+        options = {name.replace("user_token", "userToken"): value for name, value in credentials[credential].items()}
+        outcome = node.call(url, operation["method"], operation["path"], init, **options)
+        cookies.extend([outcome["cookie"]] if outcome.get("cookie") else [])
+        return outcome.get("status", 0), outcome.get("body", outcome.get("failure"))
+
+    return call_all(document, Facts(facts.token, facts.password), call)
+
+
+def init_of(inputs: Inputs) -> Json:
+    """Return inputs as the client for TypeScript takes them."""
+    parameters = {"path": inputs.path, "query": inputs.query}
+    given = {"params": {name: values for name, values in parameters.items() if values}}
+    return {**({"body": inputs.body} if inputs.body is not None else {}), **(given if given["params"] else {})}
+
+
+def test_the_service_has_the_description_of_the_clients(document: Json) -> None:
+    committed = json.loads((CLIENTS / DESCRIPTION).read_text())
+    served = json.loads(json.dumps(document))
+    for methods in served["paths"].values():
+        for operation in methods.values():
+            del operation["path"], operation["method"]
+    assert served | {"servers": None} == committed | {"servers": None}, "run `make clients`"
+
+
+def test_every_operation_is_called_with_both_clients(
+    document: Json, by_python: list[Made], by_typescript: list[Made]
+) -> None:
+    described = {operation["operationId"] for operation in operations_of(document)}
+    assert {each.name for each in by_python} == {each.name for each in by_typescript} == described
+    assert unexpected(by_python) == {}
+    assert unexpected(by_typescript) == {}
+
+
+def test_calls_and_responses_have_the_types_of_python(by_python: list[Made], tmp_path: Path) -> None:
+    code = 'from launchboard import Launchboard\n\napi = Launchboard("")\n'
+    for number, each in enumerate(by_python):
+        positional = [repr(value) for value in in_sequence(each.operation, each.inputs)]
+        positional += [] if each.inputs.body is None else [repr(each.inputs.body)]
+        arguments = ", ".join([*positional, *(f"{name}={value!r}" for name, value in each.inputs.query.items())])
+        call = f"api.{method_name(each.name)}({arguments})"
+        code += f"\n\ndef call_{number}() -> None:\n    {call if each.body is None else f'answer = {call}'}\n"
+        if each.status == 200 and each.body is not None and STREAM not in str(each.operation["responses"]):
+            code += f"    answer = {each.body!r}\n"
+    (tmp_path / "calls.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "calls.py"],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": str(CLIENTS / "python")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    # The types refuse another input and another response.
+    assert re.search(r"list_tokens\(limit=2\)", code)
+
+
+def test_calls_and_responses_have_the_types_of_typescript(by_typescript: list[Made], typescript: Path) -> None:
+    code = 'import { launchboard } from "launchboard-client";\nconst api = launchboard("");\n'
+    for number, each in enumerate(by_typescript):
+        operation, init = each.operation, json.dumps(init_of(each.inputs))
+        code += f"export async function call{number}() {{\n"
+        code += f"  let {{ data }} = await api.{operation['method']}({json.dumps(operation['path'])}, {init});\n"
+        if each.status // 100 == 2 and each.body is not None and STREAM not in str(operation["responses"]):
+            code += f"  data = {json.dumps(each.body)};\n  return data;\n"
+        code += "}\n"
+    compile_typescript({"calls": code}, typescript, "--noEmit")
+
+
+def quick_starts() -> dict[str, str]:
+    guide = (CLIENTS.parent / "docs" / "clients.md").read_text()
+    return dict(re.findall(r"^```(python|ts)\n(.*?)^```$", guide, re.M | re.S))
+
+
+def test_the_quick_starts_run(service: Run, facts: Facts, typescript: Path) -> None:
+    key = (service.local / "partner-key").read_text().strip()
+    programs = {
+        language: code.replace("http://127.0.0.1:8000", f"http://127.0.0.1:{service.port}")
+        for language, code in quick_starts().items()
+    }
+    assert all(code.count("\n") <= 10 and str(service.port) in code for code in programs.values())
+    by_python = subprocess.run(
+        [sys.executable, "-c", programs["python"]],
+        env=os.environ | {"PYTHONPATH": str(CLIENTS / "python"), "LAUNCHBOARD_KEY": key},
+        capture_output=True,
+        text=True,
+    )
+    assert by_python.returncode == 0, by_python.stderr
+    for output in (by_python.stdout, run_program(programs["ts"], typescript, LAUNCHBOARD_KEY=key)):
+        *tokens, address = output.splitlines()
+        assert tokens and all(re.match(rf"{CHAIN_ID} 0x\w{{40}} ", line) for line in tokens)
+        assert re.fullmatch(r"0x\w{40}", address)
+
+
+def test_the_command_line_calls_it(service: Run, facts: Facts) -> None:
+    key = (service.local / "partner-key").read_text().strip()
+    environment = os.environ | {
+        "PYTHONPATH": str(CLIENTS / "python"),
+        "LAUNCHBOARD_URL": f"http://127.0.0.1:{service.port}",
+        "LAUNCHBOARD_KEY": key,
+    }
+
+    def launchboard(*words: str) -> Any:
+        program = [sys.executable, "-c", "from launchboard.command_line import main; exit(main())"]
+        return json.loads(subprocess.check_output([*program, *words, "--json"], env=environment))
+
+    token = facts.token
+    assert launchboard("search", token["symbol"])["data"]
+    assert launchboard("token", str(CHAIN_ID), token["contract_address"])["data"]["symbol"] == token["symbol"]
+    assert launchboard("trades", str(CHAIN_ID), token["contract_address"], "--limit", "1")["data"]
+    assert launchboard("index", token["tx_hash"], str(CHAIN_ID))["address"] == token["contract_address"]
+    body = order(facts)
+    assert launchboard("deploy", "--body", json.dumps(body))["requestKey"] == body["token"]["requestKey"]
+    assert launchboard("status", body["token"]["requestKey"])["status"]

@@ -1,0 +1,106 @@
+"""Generated files: made anew from the description, they are those of the repository."""
+
+import json
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from launchboard import Operations
+from launchboard.description import method_name, operations_of, read_operations
+
+from config.api.openapi_views import openapi_document
+from config.environment.variables import BASE_DIR
+from development.clients import CLIENTS, COLLECTION, DESCRIPTION, GENERATED, write_clients
+from tests.prose import replaced_words
+from tests.test_architecture import MAX_LINES
+
+VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    description: dict[str, Any] = json.loads(openapi_document())
+    return description
+
+
+@pytest.fixture(scope="module")
+def written(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with newly generated files."""
+    directory = tmp_path_factory.mktemp("clients")
+    write_clients(directory, document)
+    return directory
+
+
+def test_generated_files_are_those_of_the_description(written: Path) -> None:
+    outdated = [str(path) for path in GENERATED if (written / path).read_bytes() != (CLIENTS / path).read_bytes()]
+    assert outdated == [], "run `make clients`"
+
+
+def test_a_change_of_the_description_changes_each_file(document: dict[str, Any], written: Path, tmp_path: Path) -> None:
+    changed = json.loads(json.dumps(document))
+    parameter = {"in": "query", "name": "colour", "schema": {"type": "string"}, "description": "A color."}
+    changed["paths"]["/api/tokens"]["get"]["parameters"].append(parameter)
+    changed["paths"]["/api/tokens"]["get"]["description"] += " In color."
+    write_clients(tmp_path, changed)
+    assert [path for path in GENERATED if (written / path).read_bytes() == (tmp_path / path).read_bytes()] == []
+
+
+def test_each_operation_is_a_method_with_its_text(document: dict[str, Any]) -> None:
+    operations = operations_of(document)
+    assert read_operations() == operations
+    methods = {name for name, each in vars(Operations).items() if callable(each) and not name.startswith("_")}
+    assert methods == {method_name(name) for name in operations}
+    assert all(getattr(Operations, name).__doc__ for name in methods)
+
+
+def requests_of(part: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the method and the path of each request of a collection."""
+    for item in part.get("item", []):
+        yield from requests_of(item)
+    if "request" in part:
+        path = "/".join(part["request"]["url"]["path"])
+        yield part["request"]["method"], path
+
+
+def test_the_collection_has_each_operation_with_its_credential(document: dict[str, Any]) -> None:
+    collection = json.loads((CLIENTS / COLLECTION).read_text())
+    described = {
+        (method.upper(), path.strip("/").replace("{", ":").replace("}", ""))
+        for path, methods in document["paths"].items()
+        for method in methods
+    }
+    assert set(requests_of(collection)) == described
+    assert [variable["key"] for variable in collection["variable"]] == ["baseUrl"]
+
+
+def test_packages_have_the_version_of_the_service() -> None:
+    python = tomllib.loads((CLIENTS / "python" / "pyproject.toml").read_text())["project"]
+    typescript = json.loads((CLIENTS / "typescript" / "package.json").read_text())
+    lock = json.loads((CLIENTS / "typescript" / "package-lock.json").read_text())
+    described = json.loads((CLIENTS / DESCRIPTION).read_text())["info"]["version"]
+    assert {python["version"], typescript["version"], lock["version"], described} == {VERSION}
+
+
+def test_the_package_for_python_has_the_description_and_the_command(tmp_path: Path) -> None:
+    uv = str(Path(sys.executable).with_name("uv"))
+    # Its own backend builds the package, without a download.
+    command = [uv, "build", "--quiet", "--offline", "--wheel", "--out-dir", str(tmp_path), str(CLIENTS / "python")]
+    subprocess.run(command, check=True)
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as files:
+        assert {"launchboard/openapi.json", "launchboard/py.typed"} <= set(files.namelist())
+        [entry_points] = [name for name in files.namelist() if name.endswith("/entry_points.txt")]
+        assert b"launchboard = launchboard.command_line:main" in files.read(entry_points)
+
+
+def test_modules_of_ours_keep_the_rules_of_the_tree() -> None:
+    generated = {CLIENTS / path for path in GENERATED}
+    own = [path for path in (CLIENTS / "python" / "launchboard").glob("*.py") if path not in generated]
+    sources = {path.name: path.read_text() for path in own}
+    assert {name: replaced_words(source) for name, source in sources.items() if replaced_words(source)} == {}
+    assert [name for name, source in sources.items() if source.count("\n") > MAX_LINES] == []

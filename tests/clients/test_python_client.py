@@ -1,0 +1,104 @@
+"""The client for Python against a real server: inputs, errors, pages, redirects and webhooks."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from launchboard import Launchboard, LaunchboardError, WebhookVerificationError, new_request_key, pages, verify_webhook
+from standardwebhooks import Webhook
+
+from tests.clients.scripted_server import scripted_server
+from tests.nodes.json_server import Reply
+from tokens.deploying.request_keys import is_request_key
+
+SECRET = "whsec_" + "A" * 43
+
+
+def test_inputs_are_written_as_the_description_has_them() -> None:
+    with scripted_server(*[Reply(b'{"data":[]}')] * 3) as server, Launchboard(server.url) as api:
+        api.list_tokens(q="a&b", fids=[1, 2], includeMarket=True)
+        api.list_candles(1, "0x/1", interval="1m", from_=5)
+        api.fetch_by_pool_addresses({"poolAddresses": ["0x1"]})
+        assert [request.path for request in server.requests] == [
+            "/api/tokens?q=a%26b&fids=1%2C2&includeMarket=true",
+            "/api/tokens/1/0x%2F1/candles?interval=1m&from=5",
+            "/api/tokens/fetch-by-pool-addresses",
+        ]
+        assert json.loads(server.requests[2].body) == {"poolAddresses": ["0x1"]}
+
+
+def test_an_error_has_the_body_and_its_wait() -> None:
+    body = {"error": "limit is wrong", "details": [{"field": "limit", "message": "is wrong"}]}
+    with (
+        scripted_server(Reply(json.dumps(body).encode(), 429, {"retry-after": "90"})) as server,
+        Launchboard(server.url) as api,
+        pytest.raises(LaunchboardError, match="429: limit is wrong") as caught,
+    ):
+        api.list_tokens(limit=99)
+    assert (caught.value.status, caught.value.body, caught.value.retry_after) == (429, body, 90)
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[1]", b"\xff"])
+def test_an_error_of_a_proxy_has_no_body(body: bytes) -> None:
+    with (
+        scripted_server(Reply(body, 413)) as server,
+        Launchboard(server.url) as api,
+        pytest.raises(LaunchboardError, match="413: no error body") as caught,
+    ):
+        api.list_tokens()
+    assert (caught.value.body, caught.value.retry_after) == ({}, None)
+
+
+def page(entries: int, cursor: str | int | None) -> Reply:
+    return Reply(json.dumps({"data": [{}] * entries, "cursor": cursor}).encode())
+
+
+def test_pages_go_on_from_the_cursor_up_to_the_last() -> None:
+    with scripted_server(page(2, "b"), page(1, None)) as server, Launchboard(server.url) as api:
+        assert [len(each["data"]) for each in pages(api.list_tokens, limit=2)] == [2, 1]
+        assert [request.path for request in server.requests] == ["/api/tokens?limit=2", "/api/tokens?limit=2&cursor=b"]
+
+
+def test_pages_of_events_end_before_an_empty_page_is_repeated() -> None:
+    with scripted_server(page(1, 7), page(0, 7)) as server, Launchboard(server.url) as api:
+        assert [each["cursor"] for each in pages(api.list_events, after=3)] == [7, 7]
+        assert [request.path for request in server.requests] == ["/api/events?after=3", "/api/events?after=7"]
+
+
+def test_a_session_s_cookie_is_returned() -> None:
+    begun = Reply(b'{"ok":true}', headers={"set-cookie": "admin_session=a:b; Path=/api/; HttpOnly"})
+    with scripted_server(begun, Reply(b"{}")) as server, Launchboard(server.url) as api:
+        api.begin_admin_session({"username": "operator", "password": "secret"})
+        api.end_admin_session()
+        assert "cookie" not in server.requests[0].headers
+        assert server.requests[1].headers["cookie"] == "admin_session=a:b"
+
+
+def test_a_redirect_to_another_host_takes_no_credential() -> None:
+    event = Reply(b'retry: 1\n\n: heartbeat\n\nid: 5\nevent: token.indexed\ndata: {"id":5}\n\n')
+    with scripted_server(event) as stream:
+        moved = Reply(b"", 307, {"location": f"{stream.url.replace('127.0.0.1', 'localhost')}/api/tokens/stream"})
+        with scripted_server(moved) as server, Launchboard(server.url, key="k", user_token="t") as api:
+            assert [*api.stream_tokens()] == [{"id": "5", "event": "token.indexed", "data": {"id": 5}}]
+        assert not {"x-api-key", "authorization"} & set(stream.requests[0].headers)
+        assert server.requests[0].headers["authorization"] == "Bearer t"
+
+
+def test_a_request_key_is_one_of_the_service() -> None:
+    keys = {new_request_key() for _ in range(10)}
+    assert len(keys) == 10 and all(map(is_request_key, keys))
+
+
+def test_a_delivery_is_verified() -> None:
+    body = b'{"id":1,"type":"token.indexed"}'
+    now = datetime.now(UTC)
+    headers = {
+        "Webhook-Id": "1",
+        "Webhook-Timestamp": str(int(now.timestamp())),
+        "Webhook-Signature": Webhook(SECRET).sign("1", now, body.decode()),
+    }
+    assert verify_webhook(body, headers, secret=SECRET)["type"] == "token.indexed"
+    with pytest.raises(WebhookVerificationError):
+        verify_webhook(body + b" ", headers, secret=SECRET)
+    with pytest.raises(WebhookVerificationError):
+        verify_webhook(body, headers | {"Webhook-Timestamp": "1700000000"}, secret=SECRET)

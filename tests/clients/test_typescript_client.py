@@ -1,0 +1,77 @@
+"""The client for TypeScript against a real server: inputs, errors, pages and webhooks, with checked types."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from standardwebhooks import Webhook
+
+from tests.clients.scripted_server import scripted_server
+from tests.clients.typescript_package import run_program
+from tests.nodes.json_server import Reply
+
+SECRET = "whsec_" + "A" * 43
+_PAGES = """
+import { answerOf, launchboard, LaunchboardError, pages } from "launchboard-client";
+const api = launchboard(process.env.SERVER ?? "", { userToken: "t", retries: 0 });
+for await (const page of pages((cursor) =>
+  api.GET("/api/tokens", { params: { query: { q: "a&b", fids: [1, 2], includeMarket: true, cursor } } }))) {
+  console.log(page.data.length);
+}
+for await (const page of pages((after) => api.GET("/api/events", { params: { query: { after } } }))) {
+  console.log(page.cursor);
+}
+try {
+  await answerOf(api.GET("/api/tokens/trending"));
+} catch (error) {
+  if (error instanceof LaunchboardError) console.log(error.status, error.message, error.body.details?.[0]?.field);
+}
+"""
+_WEBHOOK = """
+import { verifyWebhook } from "launchboard-client";
+const [body, headers, secret] = JSON.parse(process.env.DELIVERY ?? "");
+const event = verifyWebhook(body, headers, secret);
+console.log(event.type === "token.indexed" ? event.data.name : event.type);
+try {
+  verifyWebhook(`${body} `, headers, secret);
+} catch (error) {
+  console.log(String(error));
+}
+"""
+
+
+def page(entries: int, cursor: str | int | None) -> Reply:
+    return Reply(json.dumps({"data": [{}] * entries, "cursor": cursor}).encode())
+
+
+def test_inputs_pages_and_errors(typescript: Path) -> None:
+    refused = Reply(b'{"error":"Not so","details":[{"field":"limit","message":"x"}]}', 400)
+    with scripted_server(page(2, "b"), page(1, None), page(1, 7), page(0, 7), refused) as server:
+        output = run_program(_PAGES, typescript, SERVER=server.url)
+        assert output.splitlines() == ["2", "1", "7", "7", "400 400: Not so limit"]
+        query = "q=a%26b&fids=1,2&includeMarket=true"
+        assert [request.path for request in server.requests[:4]] == [
+            f"/api/tokens?{query}",
+            f"/api/tokens?{query}&cursor=b",
+            "/api/events",
+            "/api/events?after=7",
+        ]
+        assert server.requests[0].headers["authorization"] == "Bearer t"
+
+
+def test_a_delivery_is_verified(typescript: Path) -> None:
+    body = '{"id":1,"type":"token.indexed","data":{"name":"Dog"}}'
+    now = datetime.now(UTC)
+    headers = {
+        "webhook-id": "1",
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": Webhook(SECRET).sign("1", now, body),
+    }
+    output = run_program(_WEBHOOK, typescript, DELIVERY=json.dumps([body, headers, SECRET]))
+    assert output.splitlines() == ["Dog", "WebhookVerificationError: No matching signature found"]
+
+
+def test_a_misspelled_field_is_an_error(typescript: Path) -> None:
+    with pytest.raises(pytest.fail.Exception, match="includeMarkets"):
+        run_program(_PAGES.replace("includeMarket:", "includeMarkets:"), typescript)
