@@ -1,12 +1,17 @@
 """The client for Python against a real server: inputs, errors, pages, redirects and webhooks."""
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from launchboard import Launchboard, LaunchboardError, WebhookVerificationError, new_request_key, pages, verify_webhook
 from standardwebhooks import Webhook
 
+from development.clients import CLIENTS
 from tests.clients.scripted_server import scripted_server
 from tests.nodes.json_server import Reply
 from tokens.deploying.request_keys import is_request_key
@@ -102,3 +107,27 @@ def test_a_delivery_is_verified() -> None:
         verify_webhook(body + b" ", headers, secret=SECRET)
     with pytest.raises(WebhookVerificationError):
         verify_webhook(body, headers | {"Webhook-Timestamp": "1700000000"}, secret=SECRET)
+
+
+MISTAKES = """
+from launchboard import Launchboard
+api = Launchboard("")
+api.list_tokens(limits=1)
+api.list_candles(1, "0x1", interval="2m")
+api.index_transaction({"chainId": 1})
+blocked = api.is_token_blocked(address="0x1")
+blocked = {"address": "0x1", "blocked": True, "reason": ""}
+"""
+
+
+def test_type_checkers_find_mistakes(tmp_path: Path) -> None:
+    (tmp_path / "mistakes.py").write_text(MISTAKES)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "mistakes.py"],
+        cwd=tmp_path,
+        env=os.environ | {"MYPYPATH": str(CLIENTS / "python")},
+        capture_output=True,
+        text=True,
+    )
+    lines = [line.split(":")[1] for line in done.stdout.splitlines() if ": error: " in line]
+    assert lines == ["4", "5", "6", "8"], done.stdout
