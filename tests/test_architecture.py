@@ -55,6 +55,14 @@ ROOMS = {
         "tokens.catalogue",
     },
     "tokens.feeds": {
+        "tokens.chains",
+        "tokens.installation",
+        "tokens.trades",
+        "tokens.indexing",
+        "tokens.following",
+        "tokens.catalogue",
+        "tokens.market",
+    },
     "tokens.integrity": {
         "tokens.chains",
         "tokens.installation",

@@ -28,14 +28,12 @@ from tokens.deploying.views import (
     SavedAirdropView,
 )
 from tokens.fees.views import ClaimedFeesView, ClaimInfoView, LpInfoView, RewardsEstimateView, UncollectedFeesView
-from tokens.indexing.views import IndexTransactionView, SaveDeployedTokenView
-from tokens.ledger.views import CreatorSearchView, CreatorView
 from tokens.indexing.views import IndexByAddressView, IndexTransactionView, SaveDeployedTokenView
 from tokens.installation.views import ContractsView, FactoriesView
 from tokens.integrity.views import TokenIntegrityView
+from tokens.ledger.views import CreatorSearchView, CreatorView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
-from tokens.market.views import TrendingView
 from tokens.site.views.status_endpoint import StatusView
 
 urlpatterns = [

@@ -45,14 +45,12 @@ _CHECKS = [
     conformance.response_headers_conformance,
     conformance.response_schema_conformance,
 ]
-# No schema states which chains are installed, which texts are cursors, which are base58 of 32 bytes, and which tokens
-# are not of generation v4: only known ones are good for certain.
-_OPAQUE = ("chainId", "cursor", "recipientCursor", "/api/get-claim-info")
 # No schema states which chains are installed, which texts are cursors, which are base58 of 32 bytes, which tokens are
 # not of generation v4, and which blocks and days are served: only known ones are good for certain.
 _OPAQUE = (
     "chainId",
     "cursor",
+    "recipientCursor",
     "/api/get-claim-info",
     *(f"/api/feeds/{feed}/{{chainId}}{path}" for feed in ("dexscreener", "dextools") for path in ("/events", "/block")),
     "/api/feeds/daily/{chainId}",

@@ -49,10 +49,9 @@ from tests.rows.user_tokens import as_user
 from tests.tokens.catalogue.test_estimate_rewards import LEGACY, TEAM
 from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_weeks
 from tokens.chains.launching.merkle import build_tree
-from tokens.deploying import airdrop_proofs
-from tokens.following.coverage import followed_makers
 from tokens.deploying import airdrop_proofs, saved_airdrops
 from tokens.deploying.saved_airdrops import AirdropRequest
+from tokens.following.coverage import followed_makers
 from tokens.indexing import index_requests
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, Token

@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import ShapedField, WholeNumberField
-from tokens.catalogue.list_parameters import TextField, UnixTimeField
+from config.api.fields import ShapedField, TextField, WholeNumberField
+from tokens.catalogue.list_parameters import UnixTimeField
 from tokens.catalogue.text_search import MAX_QUERY_LENGTH
 from tokens.feeds.charts.chart_symbols import MOST_BARS, RESOLUTION_NAMES, SYMBOL_RULE
 from tokens.feeds.pool_events import MOST_BLOCKS, MOST_EVENTS

@@ -71,20 +71,26 @@ _TASKS = {
         gettext_lazy(
             "Launches of a wallet or FID, what became of them, and the fees of their recipients. An unknown value is"
             " null with a reason."
+        ),
+    ),
     "bars": (
         gettext_lazy("Feed TradingView's charts"),
         gettext_lazy(
             "The datafeed has the format UDF. A symbol is a chain and an address, in USD, or with .QUOTE after it in"
             " the paired token."
+        ),
+    ),
     "integrity": (
         gettext_lazy("Read facts about a launch"),
         gettext_lazy(
             "First buyers, bundles of purchases and largest holders. The list unknown names what trades can't show."
+        ),
+    ),
     "mcp": (
         gettext_lazy("Connect an agent"),
         gettext_lazy(
             "The address /mcp is a server of the Model Context Protocol, whose tools are endpoints of the API. A key,"
-            " in the header x-api-key or as a bearer token, adds the tools of its scopes."
+            " in the header x-api-key or Authorization, adds the tools of its scopes."
         ),
     ),
     "events": (

@@ -147,9 +147,6 @@ ENDPOINTS = {
     "GET /api/creators/{creator}": Endpoint(PUBLIC),
     "GET /api/search-creator": Endpoint(PUBLIC, "?limit=nonsense"),
     "GET /api/status": Endpoint(PUBLIC, status=200),
-    "GET /api/tokens/{chainId}/{address}": Endpoint(PUBLIC),
-    "GET /api/tokens/{chainId}/{address}/trades": Endpoint(PUBLIC),
-    "GET /api/tokens/{chainId}/{address}/candles": Endpoint(PUBLIC),
     **{
         f"GET /api/feeds/{feed}/{{chainId}}/{name}": Endpoint(PUBLIC)
         for feed, names in (
