@@ -25,6 +25,136 @@ WebhookEvent = (
 class Operations(Connection):
     """The operations of the API. Each raises as `call`."""
 
+    def screener_latest_block(self, chain_id: str | int) -> schemas.FeedBlockAnswer:
+        """Return the newest block whose events are served: it is final, and indexed completely."""
+        return self.call(
+            "GET",
+            "/api/feeds/dexscreener/{chainId}/latest-block",
+            schemas.FeedBlockAnswer,
+            values={"chainId": chain_id},
+        )
+
+    def screener_asset(
+        self, chain_id: str | int, **query: Unpack[schemas.ScreenerAssetQuery]
+    ) -> schemas.FeedAssetAnswer:
+        """Return a launched token, or a quote token."""
+        return self.call(
+            "GET",
+            "/api/feeds/dexscreener/{chainId}/asset",
+            schemas.FeedAssetAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def screener_pair(
+        self, chain_id: str | int, **query: Unpack[schemas.ScreenerPairQuery]
+    ) -> schemas.ScreenerPairAnswer:
+        """Return the pair in a pool. Asset 0 is the launched token, so that no pair ever changes."""
+        return self.call(
+            "GET",
+            "/api/feeds/dexscreener/{chainId}/pair",
+            schemas.ScreenerPairAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def screener_events(
+        self, chain_id: str | int, **query: Unpack[schemas.ScreenerEventsQuery]
+    ) -> schemas.ScreenerEventsAnswer:
+        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        return self.call(
+            "GET",
+            "/api/feeds/dexscreener/{chainId}/events",
+            schemas.ScreenerEventsAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def tools_latest_block(self, chain_id: str | int) -> schemas.FeedBlockAnswer:
+        """Return the newest block whose events are served: it is final, and indexed completely."""
+        return self.call(
+            "GET", "/api/feeds/dextools/{chainId}/latest-block", schemas.FeedBlockAnswer, values={"chainId": chain_id}
+        )
+
+    def tools_block(self, chain_id: str | int, **query: Unpack[schemas.ToolsBlockQuery]) -> schemas.FeedBlockAnswer:
+        """Return the time of a block that is served. The specification requires no search by time of such chains."""
+        return self.call(
+            "GET",
+            "/api/feeds/dextools/{chainId}/block",
+            schemas.FeedBlockAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def tools_asset(self, chain_id: str | int, **query: Unpack[schemas.ToolsAssetQuery]) -> schemas.FeedAssetAnswer:
+        """Return a launched token, or a quote token."""
+        return self.call(
+            "GET",
+            "/api/feeds/dextools/{chainId}/asset",
+            schemas.FeedAssetAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def tools_exchange(
+        self, chain_id: str | int, **query: Unpack[schemas.ToolsExchangeQuery]
+    ) -> schemas.ToolsExchangeAnswer:
+        """Return the exchange of a factory of this chain."""
+        return self.call(
+            "GET",
+            "/api/feeds/dextools/{chainId}/exchange",
+            schemas.ToolsExchangeAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def tools_pair(self, chain_id: str | int, **query: Unpack[schemas.ToolsPairQuery]) -> schemas.ToolsPairAnswer:
+        """Return the pair in a pool. Asset 0 is the launched token."""
+        return self.call(
+            "GET",
+            "/api/feeds/dextools/{chainId}/pair",
+            schemas.ToolsPairAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def tools_events(self, chain_id: str | int, **query: Unpack[schemas.ToolsEventsQuery]) -> schemas.ToolsEventsAnswer:
+        """List the swaps, joins and exits of a range of blocks, in the chain's sequence."""
+        return self.call(
+            "GET",
+            "/api/feeds/dextools/{chainId}/events",
+            schemas.ToolsEventsAnswer,
+            values={"chainId": chain_id},
+            query=query,
+        )
+
+    def udf_config(self) -> schemas.ChartConfig:
+        """Return the datafeed's configuration: resolutions, and chains as exchanges."""
+        return self.call("GET", "/api/feeds/udf/config", schemas.ChartConfig)
+
+    def udf_time(self) -> schemas.UdfTimeAnswer:
+        """Return the Unix seconds of the server."""
+        return self.call("GET", "/api/feeds/udf/time", schemas.UdfTimeAnswer)
+
+    def udf_symbol(self, **query: Unpack[schemas.UdfSymbolQuery]) -> schemas.ChartSymbol:
+        """Return a token as a symbol, in USD or in its paired token."""
+        return self.call("GET", "/api/feeds/udf/symbols", schemas.ChartSymbol, query=query)
+
+    def udf_search(self, **query: Unpack[schemas.UdfSearchQuery]) -> schemas.UdfSearchAnswer:
+        """Search tokens by name, symbol, address or pool; without a text, list the newest."""
+        return self.call("GET", "/api/feeds/udf/search", schemas.UdfSearchAnswer, query=query)
+
+    def udf_history(self, **query: Unpack[schemas.UdfHistoryQuery]) -> schemas.ChartBars:
+        """Return bars of a symbol, oldest first. The newest ones may change with a reorg."""
+        return self.call("GET", "/api/feeds/udf/history", schemas.ChartBars, query=query)
+
+    def daily_sums(self, chain_id: str | int, **query: Unpack[schemas.DailySumsQuery]) -> schemas.Day:
+        """Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day.
+
+        A day is served once all its blocks are final and were read a second time.
+        """
+        return self.call("GET", "/api/feeds/daily/{chainId}", schemas.Day, values={"chainId": chain_id}, query=query)
+
     def list_tokens(self, **query: Unpack[schemas.ListTokensQuery]) -> schemas.TokenList:
         """Search and list tokens."""
         return self.call("GET", "/api/tokens", schemas.TokenList, query=query)
@@ -38,6 +168,29 @@ class Operations(Connection):
         page; without one the status is 503.
         """
         return self.call("GET", "/api/tokens/trending", schemas.Trending, query=query)
+
+    def list_market_caps(self, **query: Unpack[schemas.ListMarketCapsQuery]) -> schemas.MarketCaps:
+        """Return the market caps of up to 100 tokens, in the sequence of the request.
+
+        Unknown tokens are absent. Without `chainId`, an address has an entry for each chain with such a token.
+        """
+        return self.call("GET", "/api/tokens/marketcap", schemas.MarketCaps, query=query)
+
+    def get_market_cap(self, **query: Unpack[schemas.GetMarketCapQuery]) -> schemas.MarketCap:
+        """Return a token's market cap with the time of its price; null while no source has a price.
+
+        If several chains have the token, the first one in the registry wins. 404 if it is unknown, or in another pool
+        than `poolAddress`.
+        """
+        return self.call("GET", "/api/marketcap", schemas.MarketCap, query=query)
+
+    def list_factories(self, **query: Unpack[schemas.ListFactoriesQuery]) -> schemas.ListFactoriesAnswer:
+        """List the factories by chain, with their generation and the topic of their launches."""
+        return self.call("GET", "/api/metadata/factories", schemas.ListFactoriesAnswer, query=query)
+
+    def list_contracts(self, **query: Unpack[schemas.ListContractsQuery]) -> schemas.ListContractsAnswer:
+        """List the launchpad's contracts by chain, with role and generation; on Solana its accounts."""
+        return self.call("GET", "/api/metadata/contracts", schemas.ListContractsAnswer, query=query)
 
     def stream_tokens(self, **query: Unpack[schemas.StreamTokensQuery]) -> Iterator[StreamEvent]:
         """Listen to public token events, by a redirect unless a proxy routes this path to the stream."""
@@ -123,6 +276,15 @@ class Operations(Connection):
         """
         return self.call("POST", "/api/tokens/index", schemas.IndexAnswer, body=body)
 
+    def index_token_by_address(self, body: schemas.IndexByAddressBody) -> schemas.IndexByAddressAnswer:
+        """Index a token by its address: its launch is searched on the chain, and indexed as by its transaction.
+
+        The search takes up to 25 requests to a node that has the states of old blocks. Without such a node only
+        launches from v3.1 on are found, if a node searches the logs of all blocks at once. On Solana only an indexed
+        token is found, whose state is read again: others need the signature of their launch.
+        """
+        return self.call("POST", "/api/tokens/index-by-address", schemas.IndexByAddressAnswer, body=body)
+
     def deploy_token(self, body: schemas.DeployBody) -> schemas.DeployAnswer:
         """Deploy a token once per `requestKey`, however often the request is sent.
 
@@ -186,9 +348,69 @@ class Operations(Connection):
             query=query,
         )
 
+    def get_creator(self, creator: str | int, **query: Unpack[schemas.GetCreatorQuery]) -> schemas.CreatorAnswer:
+        """Return a creator's launches with what became of them, and the fees of their recipients.
+
+        A wallet's ledger also has the tokens of any creator that pay fees to it. Unknown values are null with a reason.
+        A creator without launches has an empty ledger.
+        """
+        return self.call(
+            "GET", "/api/creators/{creator}", schemas.CreatorAnswer, values={"creator": creator}, query=query
+        )
+
+    def search_creator(self, **query: Unpack[schemas.SearchCreatorQuery]) -> schemas.CreatorSearchAnswer:
+        """Search creators by name, address or FID: those with listed launches, by name."""
+        return self.call("GET", "/api/search-creator", schemas.CreatorSearchAnswer, query=query)
+
+    def list_airdrops(self, **query: Unpack[schemas.ListAirdropsQuery]) -> schemas.AirdropsAnswer:
+        """List the airdrops of a token whose entries this service has, and the amounts of an account in them.
+
+        They are of deployments through this service, and of saved entries whose root is that of the token's airdrop.
+        """
+        return self.call("GET", "/api/airdrops", schemas.AirdropsAnswer, query=query)
+
+    def save_airdrop(self, body: schemas.AirdropBody) -> schemas.SavedAirdropAnswer:
+        """Save the entries of an airdrop, and return the root of their Merkle tree.
+
+        Proofs are served for every token whose airdrop has this root on the chain, also if it is launched later and
+        elsewhere. The same entries are saved once: a repeated request gets the same response. A key may have 1,000,000
+        saved entries, else the response is 409. Each request counts for the daily rate limit of launch requests.
+        """
+        return self.call("POST", "/api/airdrops", schemas.SavedAirdropAnswer, body=body)
+
+    def list_allocations(self, **query: Unpack[schemas.ListAllocationsQuery]) -> schemas.Allocations:
+        """List the entries of a token's airdrops, by account, up to 1,000 in a page."""
+        return self.call("GET", "/api/airdrops/allocations", schemas.Allocations, query=query)
+
+    def list_saved_airdrops(self, **query: Unpack[schemas.ListSavedAirdropsQuery]) -> schemas.SavedAirdrops:
+        """List the airdrops that your key has saved, newest first."""
+        return self.call("GET", "/api/airdrops/saved", schemas.SavedAirdrops, query=query)
+
+    def delete_saved_airdrop(self, id: str | int) -> schemas.DeletedAirdrop:
+        """Delete a saved airdrop of your key. Its tokens have no proofs here from then on."""
+        return self.call("DELETE", "/api/airdrops/saved/{id}", schemas.DeletedAirdrop, values={"id": id})
+
     def get_airdrop_proofs(self, **query: Unpack[schemas.GetAirdropProofsQuery]) -> schemas.AirdropClaimAnswer:
         """Return the Merkle proofs for an account's claim of a token's airdrop; the list may be empty."""
         return self.call("GET", "/api/airdrops/claim", schemas.AirdropClaimAnswer, query=query)
+
+    def list_presales(self, **query: Unpack[schemas.ListPresalesQuery]) -> schemas.Presales:
+        """List the presales of a chain by id, with their state as of the newest block."""
+        return self.call("GET", "/api/presales", schemas.Presales, query=query)
+
+    def get_presale_allowlist(self, **query: Unpack[schemas.GetPresaleAllowlistQuery]) -> schemas.PresaleAllowlist:
+        """Return the buyers of a presale that this service has started. Others are 404."""
+        return self.call("GET", "/api/presales/allowlists", schemas.PresaleAllowlist, query=query)
+
+    def get_presale_allowlist_proof(
+        self, **query: Unpack[schemas.GetPresaleAllowlistProofQuery]
+    ) -> schemas.AllowlistProofAnswer:
+        """Return whether an account may buy in a presale that this service has started, with the proof for it."""
+        return self.call("GET", "/api/presales/allowlists/proof", schemas.AllowlistProofAnswer, query=query)
+
+    def get_status(self) -> schemas.Status:
+        """List the followed chains with their newest blocks and states, by name."""
+        return self.call("GET", "/api/status", schemas.Status)
 
     def get_token(
         self, chain_id: str | int, address: str | int, **query: Unpack[schemas.GetTokenQuery]
@@ -233,6 +455,22 @@ class Operations(Connection):
             query=query,
         )
 
+    def get_token_integrity(
+        self, chain_id: str | int, address: str | int, **query: Unpack[schemas.GetTokenIntegrityQuery]
+    ) -> schemas.Integrity:
+        """Return facts about a token's launch: first buyers, bundles of purchases, largest holders and dev accounts.
+
+        They are no verdict. They follow from the first 5,000 trades of the token's pool and from stored claims;
+        `unknown` names what these can't show. A report is up to 15 seconds old.
+        """
+        return self.call(
+            "GET",
+            "/api/tokens/{chainId}/{address}/integrity",
+            schemas.Integrity,
+            values={"chainId": chain_id, "address": address},
+            query=query,
+        )
+
     def create_pretoken(self, body: schemas.PretokenShape) -> schemas.PretokenCreated:
         """Store a token configuration for seven days, under a keyword.
 
@@ -272,6 +510,22 @@ class Operations(Connection):
         - 503 means that the server is busy: retry later.
         """
         return self.call("POST", "/api/droid/events", schemas.AgentEventsAnswer, body=body)
+
+    def get_user_by_fid(self, **query: Unpack[schemas.GetUserByFidQuery]) -> schemas.PublicUser:
+        """Look up a user by FID. 404 for a user that this service does not know from a launch or an agent."""
+        return self.call("GET", "/api/get-user-by-fid", schemas.PublicUser, query=query)
+
+    def get_user_by_address(self, **query: Unpack[schemas.GetUserByAddressQuery]) -> schemas.PublicUser:
+        """Look up a user by an address that the user has verified. If several users have it, the lowest FID wins."""
+        return self.call("GET", "/api/get-user-by-address", schemas.PublicUser, query=query)
+
+    def get_user_by_name(self, **query: Unpack[schemas.GetUserByNameQuery]) -> schemas.PublicUser:
+        """Look up a user by user name. If a name has passed to another user, the profile fetched last wins."""
+        return self.call("GET", "/api/get-user-by-name", schemas.PublicUser, query=query)
+
+    def get_users_by_fids(self, **query: Unpack[schemas.GetUsersByFidsQuery]) -> schemas.PublicUsers:
+        """Look up users by up to 100 FIDs, in the sequence of the request. Unknown users are absent."""
+        return self.call("GET", "/api/get-multiple-users-by-fid", schemas.PublicUsers, query=query)
 
     def begin_admin_session(self, body: schemas.PasswordBody) -> schemas.SessionAnswer:
         """Start an administrator session. Its cookie `admin_session` grants read access to administrators' fields.

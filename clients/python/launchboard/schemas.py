@@ -62,6 +62,30 @@ class AirdropShape(TypedDict):
     vestingDuration: NotRequired[float]
 
 
+class Allocations(TypedDict):
+    allocations: list[AirdropEntry]
+    cursor: str | None
+
+
+class AllowedBuyer(TypedDict):
+    """
+    A buyer of a presale.
+    """
+
+    address: str
+    allowedAmountWei: str
+
+
+class AllowlistProofAnswer(TypedDict):
+    """
+    Whether an account may buy, and the proof that the contract requires.
+    """
+
+    isAllowed: bool
+    proof: list[str]
+    allowedAmountWei: str
+
+
 class BlockedAnswer(TypedDict):
     """
     Whether operators have removed a token from the public lists.
@@ -101,6 +125,58 @@ class CastMetricsShape(TypedDict):
     interactions: int
 
 
+ChainStatusStateEnum: TypeAlias = Literal["current", "starting", "behind", "halted"]
+
+
+class ChartMatch(TypedDict):
+    """
+    A found symbol.
+    """
+
+    symbol: str
+    full_name: str
+    ticker: str
+    description: str
+    exchange: str
+    type: str
+
+
+class ChartSymbol(TypedDict):
+    """
+    LibrarySymbolInfo of a token in USD or in its paired token.
+    """
+
+    name: str
+    ticker: str
+    description: str
+    type: str
+    session: str
+    timezone: str
+    exchange: str
+    listed_exchange: str
+    format: str
+    minmov: int
+    pricescale: int
+    has_intraday: bool
+    has_daily: bool
+    has_weekly_and_monthly: bool
+    intraday_multipliers: list[str]
+    supported_resolutions: list[str]
+    visible_plots_set: str
+    volume_precision: int
+    data_status: str
+    currency_code: str
+
+
+class ClaimDay(TypedDict):
+    """
+    Claims of a day, in UTC.
+    """
+
+    day: str
+    claimed: str | None
+
+
 class ClaimInfoAnswer(TypedDict):
     """
     Contract and NFT for claiming a token's fees.
@@ -133,6 +209,14 @@ class ContextShape(TypedDict):
     id: NotRequired[str]
 
 
+class ContractEventsShape(TypedDict):
+    """
+    Topics of a contract's events.
+    """
+
+    tokenCreated: NotRequired[str]
+
+
 ConversionEnum: TypeAlias = Literal["none", "simulated", "unknown"]
 
 
@@ -146,6 +230,10 @@ class CurrencyFees(TypedDict):
     decimals: int
     harvested: str
     pending: str | None
+
+
+class DeletedAirdrop(TypedDict):
+    success: bool
 
 
 class DeliveryAttempt(TypedDict):
@@ -205,6 +293,9 @@ class EndAnswer(TypedDict):
     success: NotRequired[bool]
 
 
+EventTypeEnum: TypeAlias = Literal["swap", "join", "exit"]
+
+
 EventTypeName: TypeAlias = Literal[
     "deployment.failed",
     "deployment.submitted",
@@ -218,6 +309,51 @@ EventTypeName: TypeAlias = Literal[
     "token.reorged",
     "token.updated",
 ]
+
+
+FactEnum: TypeAlias = Literal[
+    "transfers",
+    "funders",
+    "transactionPlaces",
+    "launchTrades",
+    "expiredTrades",
+    "laterTrades",
+    "traders",
+    "claims",
+    "vaultRecipients",
+    "supply",
+    "balances",
+    "solanaBalances",
+]
+
+
+class FeedAsset(TypedDict):
+    """
+    A launched token, or a quote token, which has no supply here.
+    """
+
+    id: str
+    name: str
+    symbol: str
+    totalSupply: NotRequired[str]
+    circulatingSupply: NotRequired[str]
+
+
+class FeedAssetAnswer(TypedDict):
+    asset: FeedAsset
+
+
+class FeedBlock(TypedDict):
+    """
+    A block.
+    """
+
+    blockNumber: int
+    blockTimestamp: int
+
+
+class FeedBlockAnswer(TypedDict):
+    block: FeedBlock
 
 
 FeesKind: TypeAlias = Literal["static", "dynamic"]
@@ -240,6 +376,12 @@ class FeesShape(TypedDict):
     decayFilterBps: NotRequired[int]
 
 
+FormatEnum: TypeAlias = Literal["standard-v1"]
+
+
+GraduatedReasonEnum: TypeAlias = Literal["no_curve", "curve_unknown"]
+
+
 class IndexAnswer(TypedDict):
     """
     The tokens that a transaction launched; without a launch, the indexed tokens that it affected.
@@ -260,10 +402,105 @@ class IndexBody(TypedDict):
     chainId: NotRequired[int]
 
 
+class IndexByAddressAnswer(TypedDict):
+    """
+    The indexed token, and the transaction of its launch.
+    """
+
+    success: bool
+    message: str
+    address: str
+    txHash: str
+    url: str
+
+
+class IndexByAddressBody(TypedDict):
+    """
+    A token. Accepts the spelling `chain_id` as well.
+    """
+
+    address: str
+    chainId: NotRequired[int]
+
+
+class IntegrityTrades(TypedDict):
+    counted: int
+    isComplete: bool
+    lastBlock: int | None
+    lastAt: str | None
+
+
+class IntegrityUnboughtSales(TypedDict):
+    accounts: int
+    amount: str
+    percent: float | None
+
+
 InteractedShapeKindEnum: TypeAlias = Literal["like", "recast", "reply", "quote"]
 
 
 InteractedShapeTypeEnum: TypeAlias = Literal["interaction"]
+
+
+KindsEnum: TypeAlias = Literal["sameTransaction", "consecutive", "withLaunch"]
+
+
+class LaunchPlace(TypedDict):
+    """
+    Place and block time of the launch.
+    """
+
+    txHash: str
+    block: int
+    logIndex: int
+    at: str
+
+
+class LaunchShare(TypedDict):
+    """
+    An amount with its share of the supply.
+    """
+
+    amount: str
+    percent: float | None
+
+
+LedgerAmountReasonEnum: TypeAlias = Literal["history_not_read", "too_many_events", "pooled_currency"]
+
+
+class LedgerDay(TypedDict):
+    """
+    Amounts of a day with fees, in UTC.
+    """
+
+    day: str
+    earned: str | None
+    claimed: str | None
+
+
+class LedgerTotals(TypedDict):
+    """
+    Numbers of the newest 1,000 launches.
+    """
+
+    launches: int
+    isComplete: bool
+    firstLaunchAt: str | None
+    lastLaunchAt: str | None
+    stillTraded: int
+    graduated: int
+    withWarnings: int
+    volume24h: float | None
+
+
+class LogPlace(TypedDict):
+    """
+    Place of a log.
+    """
+
+    txHash: str
+    block: int
+    logIndex: int
 
 
 class LpInfoAnswer(TypedDict):
@@ -279,6 +516,25 @@ class LpInfoAnswer(TypedDict):
     percentLocked: str | None
     token_name: str
     token_symbol: str
+
+
+class MarketCap(TypedDict):
+    """
+    Market cap of a token, in USD.
+    """
+
+    chainId: int
+    address: str
+    marketCap: float | None
+    priceUsd: float | None
+    marketDataUpdatedAt: str | None
+
+
+class MarketCaps(TypedDict):
+    data: list[MarketCap]
+
+
+NullEnum: TypeAlias = None
 
 
 class Pagination(TypedDict):
@@ -339,6 +595,13 @@ class PoolsBody(TypedDict):
     """
 
     poolAddresses: list[PoolAddress]
+
+
+class PresaleAllowlist(TypedDict):
+    presaleId: int
+    chainId: int
+    merkleRoot: str | None
+    allocations: list[AllowedBuyer]
 
 
 class PresaleShape(TypedDict):
@@ -404,6 +667,23 @@ RanShapeTypeEnum: TypeAlias = Literal["run"]
 
 
 ReasonEnum: TypeAlias = Literal["event", "replay", "test"]
+
+
+ReasonsEnum: TypeAlias = Literal[
+    "OPERATOR_VERIFIED",
+    "DEPLOYER_KNOWN",
+    "INTERFACE_KNOWN",
+    "USER_VERIFIED",
+    "ADMIN_VERIFIED",
+    "LAUNCH_FINAL",
+    "INTERFACE_UNVERIFIED",
+    "BLOCKED",
+    "UNUSUAL_TICK",
+    "UNUSUAL_PAIR_ADDRESS",
+    "MISSING_POOL_CONFIG",
+    "UNUSUAL_POSITIONS",
+    "POSSIBLE_COPY",
+]
 
 
 class RecipientFees(TypedDict):
@@ -473,6 +753,33 @@ class RewardsAnswer(TypedDict):
 RewardsTokenEnum: TypeAlias = Literal["Both", "Clanker", "Paired"]
 
 
+RoleEnum: TypeAlias = Literal[
+    "factory",
+    "locker",
+    "locker_factory",
+    "fee_locker",
+    "fee_spender",
+    "vault",
+    "airdrop",
+    "dev_buy",
+    "static_hook",
+    "dynamic_hook",
+    "mev_module",
+    "presale",
+    "presale_allowlist",
+    "pool_extension_allowlist",
+    "launch_program",
+    "launch_config",
+    "launch_creator",
+]
+
+
+RolesEnum: TypeAlias = Literal["deployer", "requestor", "admin", "currentAdmin", "launchBuyer"]
+
+
+SEnum: TypeAlias = Literal["ok", "no_data"]
+
+
 class SaveAnswer(TypedDict):
     """
     An accepted report. The transaction is indexed in a few seconds.
@@ -492,7 +799,57 @@ class SaveBody(TypedDict):
     chain_id: int
 
 
+class SavedAirdrop(TypedDict):
+    """
+    An airdrop that a partner has saved.
+    """
+
+    id: int
+    merkleRoot: str
+    amount: str
+    entries: int
+    createdAt: str
+
+
+class SavedAirdropAnswer(TypedDict):
+    """
+    The saved airdrop.
+    """
+
+    id: int
+    merkleRoot: str
+    amount: str
+    entries: int
+    createdAt: str
+    success: NotRequired[bool]
+
+
+class SavedAirdrops(TypedDict):
+    data: list[SavedAirdrop]
+    cursor: int | None
+
+
 ScoredShapeTypeEnum: TypeAlias = Literal["score"]
+
+
+class ScreenerPair(TypedDict):
+    """
+    A pair of DEX Screener's format.
+    """
+
+    id: str
+    asset0Id: str
+    asset1Id: str
+    createdAtBlockNumber: int
+    createdAtBlockTimestamp: int
+    createdAtTxnId: str
+    dexKey: str
+    creator: NotRequired[str]
+    feeBps: NotRequired[int]
+
+
+class ScreenerPairAnswer(TypedDict):
+    pair: ScreenerPair
 
 
 class SessionAnswer(TypedDict):
@@ -502,6 +859,9 @@ class SessionAnswer(TypedDict):
 
     success: NotRequired[bool]
     expiresAt: str
+
+
+ShownPresaleStateEnum: TypeAlias = Literal["active", "successful", "failed", "launched"]
 
 
 SideEnum: TypeAlias = Literal["buy", "sell"]
@@ -576,6 +936,16 @@ class Tags(TypedDict):
     verified: bool
     knownInterfaceDeployer: bool
     blocked: bool
+
+
+class TokenAirdrop(TypedDict):
+    """
+    An airdrop of a token.
+    """
+
+    merkleRoot: str
+    amount: str
+    entries: int
 
 
 class SocialMediaUrl(TypedDict):
@@ -753,6 +1123,33 @@ class TokenShape(TypedDict):
     requestKey: str
 
 
+class ToolsExchange(TypedDict):
+    factoryAddress: str
+    name: str
+
+
+class ToolsExchangeAnswer(TypedDict):
+    exchange: ToolsExchange
+
+
+class ToolsPair(TypedDict):
+    """
+    A pair of DEXTools' format.
+    """
+
+    id: str
+    asset0Id: str
+    asset1Id: str
+    createdAtBlockNumber: int
+    createdAtBlockTimestamp: int
+    createdAtTxnId: str
+    factoryAddress: str
+
+
+class ToolsPairAnswer(TypedDict):
+    pair: ToolsPair
+
+
 class Trade(TypedDict):
     """
     A swap in the token's pool.
@@ -780,6 +1177,26 @@ class Trades(TypedDict):
     cursor: str | None
 
 
+class TreeShape(TypedDict):
+    """
+    The `dump()` of OpenZeppelin's StandardMerkleTree. Only its values are read: the hashes are computed again.
+    """
+
+    format: FormatEnum
+    leafEncoding: list[str]
+    tree: NotRequired[list[str]]
+    values: list[dict[str, Any]]
+
+
+class Trust(TypedDict):
+    """
+    Trust in the launch of a token.
+    """
+
+    verified: bool
+    reasons: list[ReasonsEnum]
+
+
 class UncollectedFeesAnswer(TypedDict):
     """
     Amounts in the smallest unit, all as of one block (on Solana: slot).
@@ -794,6 +1211,28 @@ class UncollectedFeesAnswer(TypedDict):
     collectableFrom: str | None
 
 
+class UnknownFact(TypedDict):
+    """
+    A fact that the report can't contain.
+    """
+
+    fact: FactEnum
+    reason: str
+
+
+UnknownTradesReason: TypeAlias = Literal["no_own_trades", "history_not_read", "no_trades", "no_price"]
+
+
+class VaultClaimed(TypedDict):
+    """
+    What left the launch's vault.
+    """
+
+    amount: str
+    percent: float | None
+    transactions: list[LogPlace]
+
+
 class VaultShape(TypedDict):
     """
     Locked part of the supply.
@@ -805,8 +1244,55 @@ class VaultShape(TypedDict):
     recipient: NotRequired[str]
 
 
+WaitingFeesReasonEnum: TypeAlias = Literal[
+    "not_requested",
+    "not_read",
+    "chain_unavailable",
+    "node_unavailable",
+    "unreadable",
+    "recipient_unknown",
+    "conversion_unknown",
+]
+
+
 class WebhookTest(TypedDict):
     deliveryId: int
+
+
+class FieldBioShape(TypedDict):
+    """
+    Text about the user.
+    """
+
+    text: str | None
+
+
+class FieldChartExchange(TypedDict):
+    value: str
+    name: str
+    desc: str
+
+
+class FieldChartType(TypedDict):
+    name: str
+    value: str
+
+
+class FieldQuoteDay(TypedDict):
+    quote: str
+    symbol: str
+    trades: int
+    tradesWithoutFee: int
+    tradesWithoutUsd: int
+    volume: str
+    fees: str
+    volumeUsd: str
+    feesUsd: str
+
+
+class FieldReserves(TypedDict):
+    asset0: str
+    asset1: str
 
 
 class Metadata2(TypedDict):
@@ -931,6 +1417,20 @@ class Pool(TypedDict):
     transactions: Transactions
 
 
+class FieldVerifiedShape(TypedDict):
+    """
+    Same as verifiedAddresses, by kind of chain.
+    """
+
+    eth_addresses: list[str]
+    sol_addresses: list[str]
+
+
+class Issue(TypedDict):
+    param: str
+    message: str
+
+
 class Detail(TypedDict):
     field: str
     message: str
@@ -944,9 +1444,76 @@ class Error(TypedDict):
     error: str
     success: NotRequired[Literal[False]]
     message: NotRequired[str]
+    code: NotRequired[str]
+    issues: NotRequired[list[Issue]]
+    s: NotRequired[Literal["error"]]
+    errmsg: NotRequired[str]
     oldestId: NotRequired[int]
     newestId: NotRequired[int]
     details: NotRequired[list[Detail]]
+
+
+class ScreenerAssetQuery(TypedDict):
+    id: str
+
+
+class ScreenerPairQuery(TypedDict):
+    id: str
+
+
+class ScreenerEventsQuery(TypedDict):
+    fromBlock: int
+    toBlock: int
+
+
+class ToolsBlockQuery(TypedDict):
+    number: int
+
+
+class ToolsAssetQuery(TypedDict):
+    id: str
+
+
+class ToolsExchangeQuery(TypedDict):
+    id: str
+
+
+class ToolsPairQuery(TypedDict):
+    id: str
+
+
+class ToolsEventsQuery(TypedDict):
+    fromBlock: int
+    toBlock: int
+
+
+UdfTimeAnswer: TypeAlias = int
+
+
+class UdfSymbolQuery(TypedDict):
+    symbol: str
+
+
+class UdfSearchQuery(TypedDict):
+    exchange: NotRequired[int]
+    limit: NotRequired[int]
+    query: NotRequired[str]
+    type: NotRequired[Literal["crypto"]]
+
+
+UdfSearchAnswer: TypeAlias = list[ChartMatch]
+
+
+class UdfHistoryQuery(TypedDict):
+    countback: NotRequired[int]
+    from_: NotRequired[int]
+    resolution: Literal["1", "5", "15", "60", "240", "1D", "D"]
+    symbol: str
+    to: int
+
+
+class DailySumsQuery(TypedDict):
+    day: str
 
 
 Fid: TypeAlias = int
@@ -961,6 +1528,8 @@ class ListTokensQuery(TypedDict):
     includeMarket: NotRequired[bool]
     includeUser: NotRequired[bool]
     limit: NotRequired[int]
+    minMarketCap: NotRequired[int]
+    minVolume24h: NotRequired[int]
     msgSender: NotRequired[str]
     offset: NotRequired[int]
     pair: NotRequired[str]
@@ -972,6 +1541,8 @@ class ListTokensQuery(TypedDict):
         Literal["deployed-at", "market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1"]
     ]
     startDate: NotRequired[int]
+    verified: NotRequired[bool]
+    warnings: NotRequired[Literal["none", "any"]]
 
 
 class ListTrendingQuery(TypedDict):
@@ -1002,6 +1573,49 @@ class ListTrendingQuery(TypedDict):
         ]
     ]
     page: NotRequired[int]
+
+
+Address: TypeAlias = str
+
+
+class ListMarketCapsQuery(TypedDict):
+    addresses: list[Address]
+    chainId: NotRequired[int]
+
+
+class GetMarketCapQuery(TypedDict):
+    chainId: NotRequired[int]
+    poolAddress: NotRequired[str]
+    tokenAddress: str
+
+
+class ListFactoriesQuery(TypedDict):
+    chainId: NotRequired[int]
+
+
+class ListContractsQuery(TypedDict):
+    chainId: NotRequired[int]
+    role: NotRequired[
+        Literal[
+            "factory",
+            "locker",
+            "locker_factory",
+            "fee_locker",
+            "fee_spender",
+            "vault",
+            "airdrop",
+            "dev_buy",
+            "static_hook",
+            "dynamic_hook",
+            "mev_module",
+            "presale",
+            "presale_allowlist",
+            "pool_extension_allowlist",
+            "launch_program",
+            "launch_config",
+            "launch_creator",
+        ]
+    ]
 
 
 class StreamTokensQuery(TypedDict):
@@ -1046,6 +1660,8 @@ class ListTokensAuthenticatedQuery(TypedDict):
     includeMarket: NotRequired[bool]
     includeUser: NotRequired[bool]
     limit: NotRequired[int]
+    minMarketCap: NotRequired[int]
+    minVolume24h: NotRequired[int]
     msgSender: NotRequired[str]
     offset: NotRequired[int]
     pair: NotRequired[str]
@@ -1057,6 +1673,8 @@ class ListTokensAuthenticatedQuery(TypedDict):
         Literal["deployed-at", "market-cap", "tx-h24", "volume-h24", "price-percent-h24", "price-percent-h1"]
     ]
     startDate: NotRequired[int]
+    verified: NotRequired[bool]
+    warnings: NotRequired[Literal["none", "any"]]
 
 
 class GetTokenByAddressQuery(TypedDict):
@@ -1103,9 +1721,57 @@ class GetUncollectedFeesQuery(TypedDict):
     recipient: NotRequired[str]
 
 
+class GetCreatorQuery(TypedDict):
+    cursor: NotRequired[str]
+    days: NotRequired[int]
+    includeWaiting: NotRequired[bool]
+    limit: NotRequired[int]
+    recipientCursor: NotRequired[str]
+
+
+class SearchCreatorQuery(TypedDict):
+    cursor: NotRequired[str]
+    limit: NotRequired[int]
+    q: str
+
+
+class ListAirdropsQuery(TypedDict):
+    claimerAddress: NotRequired[str]
+    tokenAddress: str
+
+
+class ListAllocationsQuery(TypedDict):
+    cursor: NotRequired[str]
+    limit: NotRequired[int]
+    tokenAddress: str
+
+
+class ListSavedAirdropsQuery(TypedDict):
+    before: NotRequired[int]
+    limit: NotRequired[int]
+
+
 class GetAirdropProofsQuery(TypedDict):
     claimerAddress: str
     tokenAddress: str
+
+
+class ListPresalesQuery(TypedDict):
+    chainId: int
+    limit: NotRequired[int]
+    offset: NotRequired[int]
+    sort: NotRequired[Literal["desc", "asc"]]
+
+
+class GetPresaleAllowlistQuery(TypedDict):
+    chainId: int
+    presaleId: int
+
+
+class GetPresaleAllowlistProofQuery(TypedDict):
+    buyerAddress: str
+    chainId: int
+    presaleId: int
 
 
 class GetTokenQuery(TypedDict):
@@ -1127,10 +1793,30 @@ class ListCandlesQuery(TypedDict):
     to: NotRequired[int]
 
 
+class GetTokenIntegrityQuery(TypedDict):
+    seconds: NotRequired[Literal["10", "30", "60", "300", "600"]]
+
+
 class ListLeaderboardQuery(TypedDict):
     cursor: NotRequired[str]
     interval: NotRequired[Literal["24h", "7d", "30d"]]
     limit: NotRequired[int]
+
+
+class GetUserByFidQuery(TypedDict):
+    fid: int
+
+
+class GetUserByAddressQuery(TypedDict):
+    address: str
+
+
+class GetUserByNameQuery(TypedDict):
+    name: str
+
+
+class GetUsersByFidsQuery(TypedDict):
+    fids: list[Fid]
 
 
 class ListEventsQuery(TypedDict):
@@ -1455,12 +2141,75 @@ class ActedShape(TypedDict):
     text: NotRequired[str]
 
 
+class AirdropBody(TypedDict):
+    entries: NotRequired[list[AirdropEntryShape]]
+    tree: NotRequired[TreeShape]
+    merkleRoot: NotRequired[str]
+    tokenAddress: NotRequired[str]
+    enqueue: NotRequired[bool]
+    delaySeconds: NotRequired[int]
+
+
 class AirdropClaimAnswer(TypedDict):
     """
-    Proofs; empty if this service did not launch the token, or the account has no entry in its airdrop.
+    Proofs; empty if this service has no entries of the token's airdrop, or none of the account.
     """
 
     proofs: list[AirdropProof]
+
+
+class AirdropsAnswer(TypedDict):
+    """
+    A token's airdrops of which this service has the entries, and what an account may claim of them.
+    """
+
+    claims: list[str]
+    airdrops: list[TokenAirdrop]
+
+
+class ChainStatus(TypedDict):
+    """
+    State of a followed chain.
+    """
+
+    chainId: int
+    name: str
+    state: ChainStatusStateEnum
+    block: int | None
+    blockAt: str | None
+    verifiedBlock: int | None
+    hasTrades: bool
+    haltedSince: str | None
+
+
+class ChartBars(TypedDict):
+    """
+    Bars as columns, oldest first; none with `no_data`.
+    """
+
+    s: SEnum
+    nextTime: NotRequired[int]
+    t: NotRequired[list[int]]
+    o: NotRequired[list[float]]
+    h: NotRequired[list[float]]
+    l: NotRequired[list[float]]
+    c: NotRequired[list[float]]
+    v: NotRequired[list[float]]
+
+
+class ChartConfig(TypedDict):
+    """
+    Configuration of a datafeed.
+    """
+
+    supports_search: bool
+    supports_group_request: bool
+    supports_marks: bool
+    supports_timescale_marks: bool
+    supports_time: bool
+    exchanges: list[FieldChartExchange]
+    symbols_types: list[FieldChartType]
+    supported_resolutions: list[str]
 
 
 class ClaimedFeesAnswer(TypedDict):
@@ -1475,6 +2224,42 @@ class ClaimedFeesAnswer(TypedDict):
     claimCount: int
     txHashes: list[str]
     pagination: ClaimsPage
+
+
+class Contract(TypedDict):
+    """
+    A contract of the launchpad; on Solana an account.
+    """
+
+    name: str
+    chainId: int
+    chain: str
+    indexed: bool
+    address: str
+    role: RoleEnum
+    generation: str | None
+    version: str | None
+    type: str | None
+    events: ContractEventsShape
+
+
+class Day(TypedDict):
+    """
+    Volume and fees of a day in UTC, without conversions of fees by lockers.
+    """
+
+    chainId: int
+    day: str
+    start: int
+    end: int
+    firstBlock: int
+    lastBlock: int
+    trades: int
+    tradesWithoutFee: int
+    tradesWithoutUsd: int
+    volumeUsd: str
+    feesUsd: str
+    quotes: list[FieldQuoteDay]
 
 
 class Delivery(TypedDict):
@@ -1597,6 +2382,39 @@ class Events(TypedDict):
     cursor: int
 
 
+class FeedEvent(TypedDict):
+    """
+    A swap, or liquidity that was added (join) or removed (exit).
+    """
+
+    block: FeedBlock
+    eventType: EventTypeEnum
+    txnId: str
+    txnIndex: int
+    eventIndex: int
+    maker: str
+    pairId: str
+    asset0In: NotRequired[str]
+    asset1In: NotRequired[str]
+    asset0Out: NotRequired[str]
+    asset1Out: NotRequired[str]
+    amount0: NotRequired[str]
+    amount1: NotRequired[str]
+    reserves: NotRequired[FieldReserves]
+
+
+class FoundCreator(TypedDict):
+    """
+    A creator with listed launches.
+    """
+
+    key: str
+    fid: int | None
+    address: str | None
+    user: RelatedUser | None
+    launches: int
+
+
 class InteractedShape(TypedDict):
     """
     Reaction or reply of an account to a cast of the agent.
@@ -1611,6 +2429,62 @@ class InteractedShape(TypedDict):
     actorFid: int
     messageHash: NotRequired[str]
     text: NotRequired[str]
+
+
+class LaunchTrade(TypedDict):
+    """
+    A trade of the token.
+    """
+
+    txHash: str
+    block: int
+    logIndex: int
+    account: str | None
+    isDev: bool
+    side: SideEnum
+    amount: str
+    percent: float | None
+    at: str
+
+
+class LedgerAmount(TypedDict):
+    """
+    An amount, or why it is unknown.
+    """
+
+    amount: str | None
+    reason: LedgerAmountReasonEnum | NullEnum
+
+
+class LedgerCreator(TypedDict):
+    """
+    The creator of the path.
+    """
+
+    key: str
+    fid: int | None
+    address: str | None
+    user: RelatedUser | None
+
+
+class Outcome(TypedDict):
+    """
+    What became of a launch. Amounts are in USD.
+    """
+
+    ageSeconds: int
+    graduated: bool | None
+    graduatedReason: GraduatedReasonEnum | NullEnum
+    graduatedAt: str | None
+    curveProgress: float | None
+    marketCap: float | None
+    peakMarketCap: float | None
+    peakMarketCapReason: UnknownTradesReason | NullEnum
+    volume24h: float | None
+    volume: float | None
+    volumeReason: UnknownTradesReason | NullEnum
+    lastTradeAt: str | None
+    stillTraded: bool
 
 
 class PendingPretokenShape(TypedDict):
@@ -1643,6 +2517,18 @@ class PretokenShape(TypedDict):
     token_settings: TokenSettingsShape
     vault_settings: NotRequired[VaultShape]
     airdrop: NotRequired[AirdropShape]
+
+
+class Purchases(TypedDict):
+    """
+    Purchases with their sum.
+    """
+
+    buyers: int
+    count: int
+    amount: str
+    percent: float | None
+    purchases: list[LaunchTrade]
 
 
 class RanShape(TypedDict):
@@ -1694,6 +2580,58 @@ class ScoredShape(TypedDict):
     registeredAt: NotRequired[str]
 
 
+class ScreenerEvent(TypedDict):
+    """
+    An event of DEX Screener's format.
+    """
+
+    block: FeedBlock
+    eventType: EventTypeEnum
+    txnId: str
+    txnIndex: int
+    eventIndex: int
+    maker: str
+    pairId: str
+    asset0In: NotRequired[str]
+    asset1In: NotRequired[str]
+    asset0Out: NotRequired[str]
+    asset1Out: NotRequired[str]
+    amount0: NotRequired[str]
+    amount1: NotRequired[str]
+    reserves: NotRequired[FieldReserves]
+    priceNative: NotRequired[str]
+
+
+class ScreenerEventsAnswer(TypedDict):
+    events: list[ScreenerEvent]
+
+
+class ShownPresale(TypedDict):
+    """
+    A presale as of the newest block; amounts in wei of the native coin, durations in seconds.
+    """
+
+    presaleId: int
+    chainId: int
+    contract: str
+    status: int
+    state: ShownPresaleStateEnum
+    name: str
+    symbol: str
+    image: str
+    tokenAdmin: str
+    owner: str
+    allowlist: str | None
+    minEthGoal: str
+    maxEthGoal: str
+    ethRaised: str
+    endTime: int
+    launchUntil: int | None
+    lockupDuration: int
+    vestingDuration: int
+    tokenAddress: str | None
+
+
 class StandingShape(TypedDict):
     """
     Agent in a ranking, as of the ranking's time.
@@ -1711,6 +2649,14 @@ class StandingShape(TypedDict):
     lastActiveAt: str | None
     computedAt: str
     score: NotRequired[StandingScoreShape]
+
+
+class Status(TypedDict):
+    """
+    States of all chains.
+    """
+
+    chains: list[ChainStatus]
 
 
 class TokenDetail(TypedDict):
@@ -1751,6 +2697,7 @@ class TokenDetail(TypedDict):
     socialLinks: list[SocialLink]
     tags: Tags
     warnings: list[str]
+    trust: Trust
     priceUsd: float | None
     related: Related
     farcasterVerifiedEthAddress: str | None
@@ -1803,6 +2750,7 @@ class TokenRecord(TypedDict):
     socialLinks: list[SocialLink]
     tags: Tags
     warnings: list[str]
+    trust: Trust
     priceUsd: float | None
     related: Related
 
@@ -1818,6 +2766,10 @@ class TokensByFid(TypedDict):
 
 class TokensByPool(TypedDict):
     data: dict[str, TokenRecord]
+
+
+class ToolsEventsAnswer(TypedDict):
+    events: list[FeedEvent]
 
 
 class TradedShape(TypedDict):
@@ -1836,6 +2788,30 @@ class TradedShape(TypedDict):
     amount: str
 
 
+class WaitingFees(TypedDict):
+    """
+    Fees that wait for a claim, as of one block; on Solana of one slot.
+    """
+
+    harvested: str | None
+    pending: str | None
+    blockNumber: int | None
+    reason: WaitingFeesReasonEnum | NullEnum
+
+
+class WalletClaims(TypedDict):
+    """
+    Fees that a wallet has claimed in one quote token of a chain, for all tokens together.
+    """
+
+    chainId: int
+    currency: str
+    symbol: str
+    decimals: int
+    claimed: LedgerAmount
+    days: list[ClaimDay]
+
+
 class WebhookDeliveries(TypedDict):
     data: list[Delivery]
     cursor: int | None
@@ -1843,6 +2819,14 @@ class WebhookDeliveries(TypedDict):
 
 class WebhookEndpoints(TypedDict):
     data: list[Endpoint]
+
+
+class FieldAboutShape(TypedDict):
+    """
+    Same as bio, where the social protocol's provider has it.
+    """
+
+    bio: FieldBioShape
 
 
 class FieldTrendingToken(TypedDict):
@@ -1883,9 +2867,35 @@ class FieldTrendingToken(TypedDict):
     socialLinks: NotRequired[list[SocialLink]]
     tags: NotRequired[Tags]
     warnings: NotRequired[list[str]]
+    trust: NotRequired[Trust]
     priceUsd: float | None
     related: NotRequired[Related]
     pool: Pool
+
+
+ListFactoriesAnswer: TypeAlias = list[Contract]
+
+
+ListContractsAnswer: TypeAlias = list[Contract]
+
+
+class Bundle(TypedDict):
+    """
+    Purchases of one transaction, or of transactions that are next to one another in a block.
+    """
+
+    buyers: int
+    count: int
+    amount: str
+    percent: float | None
+    purchases: list[LaunchTrade]
+    kinds: list[KindsEnum]
+    block: int
+
+
+class CreatorSearchAnswer(TypedDict):
+    data: list[FoundCreator]
+    cursor: str | None
 
 
 class DeployBody(TypedDict):
@@ -1905,9 +2915,91 @@ class DeployBody(TypedDict):
 Event: TypeAlias = DescribedShape | RanShape | ActedShape | InteractedShape | TradedShape | ScoredShape
 
 
+class Holding(TypedDict):
+    """
+    What an account has bought and sold, with its first trades.
+    """
+
+    bought: str
+    sold: str
+    received: str
+    amount: str
+    percent: float | None
+    trades: int
+    transactions: list[LaunchTrade]
+
+
+class IntegrityBundles(TypedDict):
+    count: int
+    purchases: int
+    amount: str
+    percent: float | None
+    list: list[Bundle]
+
+
+class LaunchHolder(TypedDict):
+    """
+    An account with a large net purchase.
+    """
+
+    bought: str
+    sold: str
+    received: str
+    amount: str
+    percent: float | None
+    trades: int
+    transactions: list[LaunchTrade]
+    account: str
+    isDev: bool
+    balance: str | None
+
+
 class Leaderboard(TypedDict):
     data: list[StandingShape]
     cursor: str | None
+
+
+class PayeeFees(TypedDict):
+    """
+    Fees of one recipient in one of the token's two currencies.
+    """
+
+    recipient: str
+    currency: str
+    symbol: str | None
+    decimals: int | None
+    earned: LedgerAmount
+    claimed: LedgerAmount
+    waiting: WaitingFees
+    days: list[LedgerDay]
+
+
+class Presales(TypedDict):
+    presales: list[ShownPresale]
+    totalCount: int
+
+
+class PublicUser(TypedDict):
+    """
+    A user of the social protocol, as last fetched from its provider; unknown texts are null.
+    """
+
+    fid: int
+    username: str | None
+    displayName: str | None
+    display_name: str | None
+    pfpUrl: str | None
+    pfp_url: str | None
+    bio: str | None
+    verifiedAddresses: list[str]
+    profile: FieldAboutShape
+    verifications: list[str]
+    verified_addresses: FieldVerifiedShape
+    fetchedAt: str
+
+
+class PublicUsers(TypedDict):
+    users: list[PublicUser]
 
 
 class TokenList(TypedDict):
@@ -1934,3 +3026,72 @@ class Trending(TypedDict):
 
 class AgentEvents(TypedDict):
     events: list[Event]
+
+
+class DevAccount(TypedDict):
+    """
+    An account behind the launch.
+    """
+
+    account: str
+    roles: list[RolesEnum]
+    atLaunch: Holding
+    now: Holding
+    balance: str | None
+
+
+class IntegrityDev(TypedDict):
+    accounts: list[DevAccount]
+    atLaunch: LaunchShare
+    now: LaunchShare
+    vaultClaimed: VaultClaimed
+
+
+class IntegrityHolders(TypedDict):
+    atLaunch: list[LaunchHolder]
+    now: list[LaunchHolder]
+
+
+class LedgerEntry(TypedDict):
+    """
+    A token with what became of it, and with its fees.
+    """
+
+    token: TokenRecord
+    outcome: Outcome
+    fees: list[PayeeFees]
+
+
+class CreatorLedger(TypedDict):
+    """
+    Launches of a creator, and tokens that pay fees to its wallet.
+    """
+
+    creator: LedgerCreator
+    totals: LedgerTotals
+    claimed: list[WalletClaims]
+    launches: list[LedgerEntry]
+    cursor: str | None
+    recipientOf: list[LedgerEntry]
+    recipientCursor: str | None
+
+
+class Integrity(TypedDict):
+    chainId: int
+    address: str
+    supply: str | None
+    launch: LaunchPlace
+    seconds: int
+    trades: IntegrityTrades
+    dev: IntegrityDev
+    firstBlock: Purchases
+    firstSeconds: Purchases
+    bundles: IntegrityBundles
+    holders: IntegrityHolders
+    soldWithoutPurchase: IntegrityUnboughtSales
+    balancesBlock: int | None
+    unknown: list[UnknownFact]
+
+
+class CreatorAnswer(TypedDict):
+    data: CreatorLedger

@@ -4,6 +4,328 @@
  */
 
 export interface paths {
+    "/api/feeds/dexscreener/{chainId}/latest-block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the newest block whose events are served: it is final, and indexed completely
+         * @description Return the newest block whose events are served: it is final, and indexed completely.
+         */
+        get: operations["screenerLatestBlock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dexscreener/{chainId}/asset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a launched token, or a quote token
+         * @description Return a launched token, or a quote token.
+         */
+        get: operations["screenerAsset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dexscreener/{chainId}/pair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the pair in a pool
+         * @description Return the pair in a pool. Asset 0 is the launched token, so that no pair ever changes.
+         */
+        get: operations["screenerPair"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dexscreener/{chainId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the swaps, joins and exits of a range of blocks, in the chain's sequence
+         * @description List the swaps, joins and exits of a range of blocks, in the chain's sequence.
+         */
+        get: operations["screenerEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dextools/{chainId}/latest-block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the newest block whose events are served: it is final, and indexed completely
+         * @description Return the newest block whose events are served: it is final, and indexed completely.
+         */
+        get: operations["toolsLatestBlock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dextools/{chainId}/block": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the time of a block that is served
+         * @description Return the time of a block that is served. The specification requires no search by time of such chains.
+         */
+        get: operations["toolsBlock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dextools/{chainId}/asset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a launched token, or a quote token
+         * @description Return a launched token, or a quote token.
+         */
+        get: operations["toolsAsset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dextools/{chainId}/exchange": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the exchange of a factory of this chain
+         * @description Return the exchange of a factory of this chain.
+         */
+        get: operations["toolsExchange"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dextools/{chainId}/pair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the pair in a pool
+         * @description Return the pair in a pool. Asset 0 is the launched token.
+         */
+        get: operations["toolsPair"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dextools/{chainId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the swaps, joins and exits of a range of blocks, in the chain's sequence
+         * @description List the swaps, joins and exits of a range of blocks, in the chain's sequence.
+         */
+        get: operations["toolsEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/udf/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the datafeed's configuration: resolutions, and chains as exchanges
+         * @description Return the datafeed's configuration: resolutions, and chains as exchanges.
+         */
+        get: operations["udfConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/udf/time": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the Unix seconds of the server
+         * @description Return the Unix seconds of the server.
+         */
+        get: operations["udfTime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/udf/symbols": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a token as a symbol, in USD or in its paired token
+         * @description Return a token as a symbol, in USD or in its paired token.
+         */
+        get: operations["udfSymbol"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/udf/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search tokens by name, symbol, address or pool; without a text, list the newest
+         * @description Search tokens by name, symbol, address or pool; without a text, list the newest.
+         */
+        get: operations["udfSearch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/udf/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return bars of a symbol, oldest first
+         * @description Return bars of a symbol, oldest first. The newest ones may change with a reorg.
+         */
+        get: operations["udfHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/daily/{chainId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day
+         * @description Return volume and fees of a chain's trades on a day in UTC, and the blocks of the day.
+         *
+         *     A day is served once all its blocks are final and were read a second time.
+         */
+        get: operations["dailySums"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tokens": {
         parameters: {
             query?: never;
@@ -41,6 +363,91 @@ export interface paths {
          *     page; without one the status is 503.
          */
         get: operations["listTrending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/marketcap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the market caps of up to 100 tokens, in the sequence of the request
+         * @description Return the market caps of up to 100 tokens, in the sequence of the request.
+         *
+         *     Unknown tokens are absent. Without `chainId`, an address has an entry for each chain with such a token.
+         */
+        get: operations["listMarketCaps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/marketcap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a token's market cap with the time of its price; null while no source has a price
+         * @description Return a token's market cap with the time of its price; null while no source has a price.
+         *
+         *     If several chains have the token, the first one in the registry wins. 404 if it is unknown, or in another pool
+         *     than `poolAddress`.
+         */
+        get: operations["getMarketCap"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metadata/factories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the factories by chain, with their generation and the topic of their launches
+         * @description List the factories by chain, with their generation and the topic of their launches.
+         */
+        get: operations["listFactories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metadata/contracts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the launchpad's contracts by chain, with role and generation; on Solana its accounts
+         * @description List the launchpad's contracts by chain, with role and generation; on Solana its accounts.
+         */
+        get: operations["listContracts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -377,6 +784,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tokens/index-by-address": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Index a token by its address: its launch is searched on the chain, and indexed as by its transaction
+         * @description Index a token by its address: its launch is searched on the chain, and indexed as by its transaction.
+         *
+         *     The search takes up to 25 requests to a node that has the states of old blocks. Without such a node only
+         *     launches from v3.1 on are found, if a node searches the logs of all blocks at once. On Solana only an indexed
+         *     token is found, whose state is read again: others need the signature of their launch.
+         */
+        post: operations["indexTokenByAddress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tokens/deploy": {
         parameters: {
             query?: never;
@@ -503,6 +934,139 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/creators/{creator}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a creator's launches with what became of them, and the fees of their recipients
+         * @description Return a creator's launches with what became of them, and the fees of their recipients.
+         *
+         *     A wallet's ledger also has the tokens of any creator that pay fees to it. Unknown values are null with a reason.
+         *     A creator without launches has an empty ledger.
+         */
+        get: operations["getCreator"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search-creator": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search creators by name, address or FID: those with listed launches, by name
+         * @description Search creators by name, address or FID: those with listed launches, by name.
+         */
+        get: operations["searchCreator"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/airdrops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the airdrops of a token whose entries this service has, and the amounts of an account in them
+         * @description List the airdrops of a token whose entries this service has, and the amounts of an account in them.
+         *
+         *     They are of deployments through this service, and of saved entries whose root is that of the token's airdrop.
+         */
+        get: operations["listAirdrops"];
+        put?: never;
+        /**
+         * Save the entries of an airdrop, and return the root of their Merkle tree
+         * @description Save the entries of an airdrop, and return the root of their Merkle tree.
+         *
+         *     Proofs are served for every token whose airdrop has this root on the chain, also if it is launched later and
+         *     elsewhere. The same entries are saved once: a repeated request gets the same response. A key may have 1,000,000
+         *     saved entries, else the response is 409. Each request counts for the daily rate limit of launch requests.
+         */
+        post: operations["saveAirdrop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/airdrops/allocations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the entries of a token's airdrops, by account, up to 1,000 in a page
+         * @description List the entries of a token's airdrops, by account, up to 1,000 in a page.
+         */
+        get: operations["listAllocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/airdrops/saved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the airdrops that your key has saved, newest first
+         * @description List the airdrops that your key has saved, newest first.
+         */
+        get: operations["listSavedAirdrops"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/airdrops/saved/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a saved airdrop of your key
+         * @description Delete a saved airdrop of your key. Its tokens have no proofs here from then on.
+         */
+        delete: operations["deleteSavedAirdrop"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/airdrops/claim": {
         parameters: {
             query?: never;
@@ -515,6 +1079,86 @@ export interface paths {
          * @description Return the Merkle proofs for an account's claim of a token's airdrop; the list may be empty.
          */
         get: operations["getAirdropProofs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/presales": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the presales of a chain by id, with their state as of the newest block
+         * @description List the presales of a chain by id, with their state as of the newest block.
+         */
+        get: operations["listPresales"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/presales/allowlists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the buyers of a presale that this service has started
+         * @description Return the buyers of a presale that this service has started. Others are 404.
+         */
+        get: operations["getPresaleAllowlist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/presales/allowlists/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return whether an account may buy in a presale that this service has started, with the proof for it
+         * @description Return whether an account may buy in a presale that this service has started, with the proof for it.
+         */
+        get: operations["getPresaleAllowlistProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the followed chains with their newest blocks and states, by name
+         * @description List the followed chains with their newest blocks and states, by name.
+         */
+        get: operations["getStatus"];
         put?: never;
         post?: never;
         delete?: never;
@@ -580,6 +1224,29 @@ export interface paths {
          *     market data from an outside provider get no new ones.
          */
         get: operations["listCandles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{chainId}/{address}/integrity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return facts about a token's launch: first buyers, bundles of purchases, largest holders and dev accounts
+         * @description Return facts about a token's launch: first buyers, bundles of purchases, largest holders and dev accounts.
+         *
+         *     They are no verdict. They follow from the first 5,000 trades of the token's pool and from stored claims;
+         *     `unknown` names what these can't show. A report is up to 15 seconds old.
+         */
+        get: operations["getTokenIntegrity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -700,6 +1367,86 @@ export interface paths {
          *     - 503 means that the server is busy: retry later.
          */
         post: operations["reportAgentEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/get-user-by-fid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up a user by FID
+         * @description Look up a user by FID. 404 for a user that this service does not know from a launch or an agent.
+         */
+        get: operations["getUserByFid"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/get-user-by-address": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up a user by an address that the user has verified
+         * @description Look up a user by an address that the user has verified. If several users have it, the lowest FID wins.
+         */
+        get: operations["getUserByAddress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/get-user-by-name": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up a user by user name
+         * @description Look up a user by user name. If a name has passed to another user, the profile fetched last wins.
+         */
+        get: operations["getUserByName"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/get-multiple-users-by-fid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look up users by up to 100 FIDs, in the sequence of the request
+         * @description Look up users by up to 100 FIDs, in the sequence of the request. Unknown users are absent.
+         */
+        get: operations["getUsersByFids"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1188,7 +1935,21 @@ export interface components {
             chainId: number;
             address: string;
         };
-        /** @description Proofs; empty if this service did not launch the token, or the account has no entry in its airdrop. */
+        AirdropBody: {
+            /** @description 1 to 100,000, each account once. Either these or `tree`. */
+            entries?: components["schemas"]["AirdropEntryShape"][];
+            /** @description In the place of entries, as older clients send it. */
+            tree?: components["schemas"]["TreeShape"];
+            /** @description Verified: the root of the entries. */
+            merkleRoot?: string;
+            /** @description Verified if the token is indexed: its airdrop has this root. */
+            tokenAddress?: string;
+            /** @description Ignored: older clients send it. */
+            enqueue?: boolean;
+            /** @description Ignored: older clients send it. */
+            delaySeconds?: number;
+        };
+        /** @description Proofs; empty if this service has no entries of the token's airdrop, or none of the account. */
         AirdropClaimAnswer: {
             proofs: components["schemas"]["AirdropProof"][];
         };
@@ -1226,11 +1987,55 @@ export interface components {
              */
             vestingDuration?: number;
         };
+        /** @description A token's airdrops of which this service has the entries, and what an account may claim of them. */
+        AirdropsAnswer: {
+            /** @description Wei of each entry of claimerAddress over time, including past claims. */
+            claims: string[];
+            airdrops: components["schemas"]["TokenAirdrop"][];
+        };
+        Allocations: {
+            allocations: components["schemas"]["AirdropEntry"][];
+            /** @description Null on the last page. */
+            cursor: string | null;
+        };
+        /** @description A buyer of a presale. */
+        AllowedBuyer: {
+            address: string;
+            /** @description The most that the buyer may pay. */
+            readonly allowedAmountWei: string;
+        };
+        /** @description Whether an account may buy, and the proof that the contract requires. */
+        AllowlistProofAnswer: {
+            isAllowed: boolean;
+            /** @description Hashes of 32 bytes, from the leaf up; empty if none is required. */
+            proof: string[];
+            /** @description The most that the account may pay. */
+            readonly allowedAmountWei: string;
+        };
         /** @description Whether operators have removed a token from the public lists. */
         BlockedAnswer: {
             address: string;
             /** @description Also false for unknown tokens. */
             blocked: boolean;
+        };
+        /** @description Purchases of one transaction, or of transactions that are next to one another in a block. */
+        Bundle: {
+            /** @description Different accounts; purchases of unknown ones count for none. */
+            buyers: number;
+            /** @description Purchases. */
+            count: number;
+            /** @description Sum, in the token's smallest unit. */
+            readonly amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+            /** @description The first 25, of a bundle the first 10. */
+            purchases: components["schemas"]["LaunchTrade"][];
+            kinds: components["schemas"]["KindsEnum"][];
+            /** @description On Solana the slot. */
+            block: number;
         };
         /** @description The pool's prices and the trades of an interval. Prices include conversions of fees by the token's locker. */
         Candle: {
@@ -1273,6 +2078,109 @@ export interface components {
             casts: number;
             interactions: number;
         };
+        /** @description State of a followed chain. */
+        ChainStatus: {
+            chainId: number;
+            name: string;
+            /**
+             * @description current; starting: before the first block; behind: by a minute or more; halted: no blocks are read, because final ones were replaced.
+             *
+             *     * `current` - current
+             *     * `starting` - starting
+             *     * `behind` - behind
+             *     * `halted` - halted
+             */
+            state: components["schemas"]["ChainStatusStateEnum"];
+            /** @description Newest block that is read; on Solana the slot. */
+            block: number | null;
+            /**
+             * Format: date-time
+             * @description Time of that block.
+             */
+            blockAt: string | null;
+            /** @description Every block up to this one was read a second time and compared. */
+            verifiedBlock: number | null;
+            /** @description Whether trades and candles come from the chain's own blocks. */
+            hasTrades: boolean;
+            /**
+             * Format: date-time
+             * @description Beginning of a halt that goes on; null also if unknown.
+             */
+            haltedSince: string | null;
+        };
+        /**
+         * @description * `current` - current
+         *     * `starting` - starting
+         *     * `behind` - behind
+         *     * `halted` - halted
+         * @enum {string}
+         */
+        ChainStatusStateEnum: "current" | "starting" | "behind" | "halted";
+        /** @description Bars as columns, oldest first; none with `no_data`. */
+        ChartBars: {
+            s: components["schemas"]["SEnum"];
+            /** @description Of `no_data`: the newest bar before `from`. */
+            nextTime?: number;
+            /** @description Beginnings, Unix seconds. */
+            t?: number[];
+            o?: number[];
+            h?: number[];
+            l?: number[];
+            c?: number[];
+            /** @description USD, or whole units of the paired token. */
+            v?: number[];
+        };
+        /** @description Configuration of a datafeed. */
+        ChartConfig: {
+            supports_search: boolean;
+            supports_group_request: boolean;
+            supports_marks: boolean;
+            supports_timescale_marks: boolean;
+            supports_time: boolean;
+            /** @description The chains. */
+            exchanges: components["schemas"]["_ChartExchange"][];
+            symbols_types: components["schemas"]["_ChartType"][];
+            supported_resolutions: string[];
+        };
+        /** @description A found symbol. */
+        ChartMatch: {
+            symbol: string;
+            full_name: string;
+            ticker: string;
+            description: string;
+            exchange: string;
+            type: string;
+        };
+        /** @description LibrarySymbolInfo of a token in USD or in its paired token. */
+        ChartSymbol: {
+            name: string;
+            ticker: string;
+            description: string;
+            type: string;
+            session: string;
+            timezone: string;
+            exchange: string;
+            listed_exchange: string;
+            format: string;
+            minmov: number;
+            /** @description 10 to the number of decimals on the price axis. */
+            pricescale: number;
+            has_intraday: boolean;
+            has_daily: boolean;
+            has_weekly_and_monthly: boolean;
+            intraday_multipliers: string[];
+            supported_resolutions: string[];
+            visible_plots_set: string;
+            volume_precision: number;
+            data_status: string;
+            currency_code: string;
+        };
+        /** @description Claims of a day, in UTC. */
+        ClaimDay: {
+            /** Format: date */
+            day: string;
+            claimed: string | null;
+        };
         /** @description Contract and NFT for claiming a token's fees. */
         ClaimInfoAnswer: {
             lockerAddress: string | null;
@@ -1307,6 +2215,30 @@ export interface components {
             messageId?: string;
             id?: string;
         };
+        /** @description A contract of the launchpad; on Solana an account. */
+        Contract: {
+            /** @description Type and role, for display. */
+            name: string;
+            chainId: number;
+            /** @description Name of the chain. */
+            chain: string;
+            /** @description Whether this service reads the chain. */
+            indexed: boolean;
+            address: string;
+            role: components["schemas"]["RoleEnum"];
+            /** @description Null where several generations share it. */
+            generation: string | null;
+            /** @description The launchpad's number of the generation. */
+            version: string | null;
+            /** @description The `type` of tokens of the generation. */
+            type: string | null;
+            events: components["schemas"]["ContractEventsShape"];
+        };
+        /** @description Topics of a contract's events. */
+        ContractEventsShape: {
+            /** @description Only of factories: topic0 of their launches. */
+            tokenCreated?: string;
+        };
         /**
          * @description * `none` - none
          *     * `simulated` - simulated
@@ -1314,6 +2246,30 @@ export interface components {
          * @enum {string}
          */
         ConversionEnum: "none" | "simulated" | "unknown";
+        CreatorAnswer: {
+            data: components["schemas"]["CreatorLedger"];
+        };
+        /** @description Launches of a creator, and tokens that pay fees to its wallet. */
+        CreatorLedger: {
+            creator: components["schemas"]["LedgerCreator"];
+            totals: components["schemas"]["LedgerTotals"];
+            /** @description Empty for a FID, of which not all wallets are known. */
+            claimed: components["schemas"]["WalletClaims"][];
+            /** @description Tokens that the creator launched, newest first. */
+            launches: components["schemas"]["LedgerEntry"][];
+            /** @description Of launches; null on the last page. */
+            cursor: string | null;
+            /** @description Tokens of any creator with this wallet as a current recipient of fees, newest first, with its fees only. Empty for a FID. */
+            recipientOf: components["schemas"]["LedgerEntry"][];
+            /** @description Of recipientOf; null on the last page. */
+            recipientCursor: string | null;
+        };
+        CreatorSearchAnswer: {
+            /** @description May have fewer entries than `limit`. */
+            data: components["schemas"]["FoundCreator"][];
+            /** @description Null on the last page. */
+            cursor: string | null;
+        };
         /** @description Uncollected fees in one of the pool's two currencies. */
         CurrencyFees: {
             /** @description The ERC-20 that is paid; on Solana the mint. */
@@ -1324,6 +2280,33 @@ export interface components {
             readonly harvested: string;
             /** @description Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 before `collectableFrom`; on Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker does not reveal the recipient. */
             readonly pending: string | null;
+        };
+        /** @description Volume and fees of a day in UTC, without conversions of fees by lockers. */
+        Day: {
+            chainId: number;
+            day: string;
+            /** @description Unix seconds at which the day begins. */
+            start: number;
+            /** @description Unix seconds at which it ends. */
+            end: number;
+            /** @description First block of the day. */
+            firstBlock: number;
+            /** @description Last block of the day. */
+            lastBlock: number;
+            trades: number;
+            /** @description Trades whose fee is unknown: they are in no sum of fees. */
+            tradesWithoutFee: number;
+            /** @description Trades whose value is unknown: they are in no sum in USD. */
+            tradesWithoutUsd: number;
+            /** @description To 6 decimals. */
+            volumeUsd: string;
+            /** @description To 6 decimals. */
+            feesUsd: string;
+            /** @description By paired token. */
+            quotes: components["schemas"]["_QuoteDay"][];
+        };
+        DeletedAirdrop: {
+            success: boolean;
         };
         /** @description A delivery of an event to an endpoint. */
         Delivery: {
@@ -1489,6 +2472,15 @@ export interface components {
          * @enum {string}
          */
         DescribedShapeTypeEnum: "agent";
+        /** @description An account behind the launch. */
+        DevAccount: {
+            account: string;
+            roles: components["schemas"]["RolesEnum"][];
+            atLaunch: components["schemas"]["Holding"];
+            now: components["schemas"]["Holding"];
+            /** @description On the chain as of `balancesBlock`; null if unknown, as always on Solana. */
+            balance: string | null;
+        };
         /** @description Purchase within the launch, paid by this service, if an operator allows the key to spend on the chain. */
         DevBuyShape: {
             /**
@@ -1596,6 +2588,13 @@ export interface components {
         };
         Event: components["schemas"]["DescribedShape"] | components["schemas"]["RanShape"] | components["schemas"]["ActedShape"] | components["schemas"]["InteractedShape"] | components["schemas"]["TradedShape"] | components["schemas"]["ScoredShape"];
         /**
+         * @description * `swap` - swap
+         *     * `join` - join
+         *     * `exit` - exit
+         * @enum {string}
+         */
+        EventTypeEnum: "swap" | "join" | "exit";
+        /**
          * @description * `deployment.failed` - deployment.failed
          *     * `deployment.submitted` - deployment.submitted
          *     * `deployment.succeeded` - deployment.succeeded
@@ -1614,6 +2613,71 @@ export interface components {
             data: components["schemas"]["PublishedEvent"][];
             /** @description The id after which the next page begins; also if this page is empty. */
             cursor: number;
+        };
+        /**
+         * @description * `transfers` - transfers
+         *     * `funders` - funders
+         *     * `transactionPlaces` - transactionPlaces
+         *     * `launchTrades` - launchTrades
+         *     * `expiredTrades` - expiredTrades
+         *     * `laterTrades` - laterTrades
+         *     * `traders` - traders
+         *     * `claims` - claims
+         *     * `vaultRecipients` - vaultRecipients
+         *     * `supply` - supply
+         *     * `balances` - balances
+         *     * `solanaBalances` - solanaBalances
+         * @enum {string}
+         */
+        FactEnum: "transfers" | "funders" | "transactionPlaces" | "launchTrades" | "expiredTrades" | "laterTrades" | "traders" | "claims" | "vaultRecipients" | "supply" | "balances" | "solanaBalances";
+        /** @description A launched token, or a quote token, which has no supply here. */
+        FeedAsset: {
+            id: string;
+            name: string;
+            symbol: string;
+            /** @description Whole units, with a point. */
+            totalSupply?: string;
+            /** @description All of it: no token is minted later. */
+            circulatingSupply?: string;
+        };
+        FeedAssetAnswer: {
+            asset: components["schemas"]["FeedAsset"];
+        };
+        /** @description A block. */
+        FeedBlock: {
+            blockNumber: number;
+            /** @description Unix seconds. */
+            blockTimestamp: number;
+        };
+        FeedBlockAnswer: {
+            block: components["schemas"]["FeedBlock"];
+        };
+        /** @description A swap, or liquidity that was added (join) or removed (exit). */
+        FeedEvent: {
+            block: components["schemas"]["FeedBlock"];
+            eventType: components["schemas"]["EventTypeEnum"];
+            txnId: string;
+            /** @description Index of the transaction in its block. */
+            txnIndex: number;
+            /** @description Index of the log in its block. */
+            eventIndex: number;
+            /** @description Sender of the transaction; the locker of a conversion. The zero address if only logs were read. */
+            maker: string;
+            pairId: string;
+            /** @description Whole units, with a point. */
+            asset0In?: string;
+            /** @description Whole units, with a point. */
+            asset1In?: string;
+            /** @description Whole units, with a point. */
+            asset0Out?: string;
+            /** @description Whole units, with a point. */
+            asset1Out?: string;
+            /** @description Of joins and exits. */
+            amount0?: string;
+            /** @description Of joins and exits. */
+            amount1?: string;
+            /** @description After the event, without uncollected fees. */
+            reserves?: components["schemas"]["_Reserves"];
         };
         /**
          * @description * `static` - static
@@ -1652,6 +2716,47 @@ export interface components {
             /** @description Bps. */
             decayFilterBps?: number;
         };
+        /**
+         * @description * `standard-v1` - standard-v1
+         * @enum {string}
+         */
+        FormatEnum: "standard-v1";
+        /** @description A creator with listed launches. */
+        FoundCreator: {
+            /** @description The FID in digits, or the address as displayed. */
+            key: string;
+            /** Format: int64 */
+            fid: number | null;
+            readonly address: string | null;
+            /** @description Social profile of the FID; null if none was fetched. */
+            user: components["schemas"]["RelatedUser"] | null;
+            /** @description Listed launches; 1,001 stands for more than 1,000. */
+            launches: number;
+        };
+        /**
+         * @description * `no_curve` - no_curve
+         *     * `curve_unknown` - curve_unknown
+         * @enum {string}
+         */
+        GraduatedReasonEnum: "no_curve" | "curve_unknown";
+        /** @description What an account has bought and sold, with its first trades. */
+        Holding: {
+            readonly bought: string;
+            readonly sold: string;
+            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. */
+            readonly received: string;
+            /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
+            amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+            /** @description Number of its trades. */
+            trades: number;
+            /** @description The first 5 of its trades. */
+            transactions: components["schemas"]["LaunchTrade"][];
+        };
         /** @description The tokens that a transaction launched; without a launch, the indexed tokens that it affected. */
         IndexAnswer: {
             success: boolean;
@@ -1671,6 +2776,97 @@ export interface components {
             txHash: string;
             /** @description Default: the registry's first chain; for a signature it has to be Solana's. */
             chainId?: number;
+        };
+        /** @description The indexed token, and the transaction of its launch. */
+        IndexByAddressAnswer: {
+            success: boolean;
+            message: string;
+            address: string;
+            /** @description Transaction of the launch; on Solana a signature. */
+            txHash: string;
+            /**
+             * Format: uri
+             * @description The token's page.
+             */
+            url: string;
+        };
+        /** @description A token. Accepts the spelling `chain_id` as well. */
+        IndexByAddressBody: {
+            /** @description A launched token; on Solana its mint. */
+            address: string;
+            /** @description Default: the registry's first chain. */
+            chainId?: number;
+        };
+        Integrity: {
+            chainId: number;
+            address: string;
+            /** @description In the token's smallest unit. */
+            supply: string | null;
+            launch: components["schemas"]["LaunchPlace"];
+            /** @description Seconds after the launch that count as launch. */
+            seconds: number;
+            trades: components["schemas"]["IntegrityTrades"];
+            dev: components["schemas"]["IntegrityDev"];
+            /** @description Purchases in the block of the launch. */
+            firstBlock: components["schemas"]["Purchases"];
+            /** @description Purchases of `seconds` after the launch, its block included. */
+            firstSeconds: components["schemas"]["Purchases"];
+            bundles: components["schemas"]["IntegrityBundles"];
+            holders: components["schemas"]["IntegrityHolders"];
+            soldWithoutPurchase: components["schemas"]["IntegrityUnboughtSales"];
+            /** @description Null if no balance is known. */
+            balancesBlock: number | null;
+            unknown: components["schemas"]["UnknownFact"][];
+        };
+        IntegrityBundles: {
+            /** @description Bundles. */
+            count: number;
+            /** @description Purchases in them. */
+            purchases: number;
+            /** @description Sum of the purchases, in the token's smallest unit. */
+            readonly amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+            /** @description The first 10. */
+            list: components["schemas"]["Bundle"][];
+        };
+        IntegrityDev: {
+            accounts: components["schemas"]["DevAccount"][];
+            /** @description Sum of the accounts. */
+            atLaunch: components["schemas"]["LaunchShare"];
+            /** @description Sum of the accounts after all counted trades. */
+            now: components["schemas"]["LaunchShare"];
+            vaultClaimed: components["schemas"]["VaultClaimed"];
+        };
+        IntegrityHolders: {
+            /** @description The ten largest after `seconds`. */
+            atLaunch: components["schemas"]["LaunchHolder"][];
+            /** @description The ten largest after all counted trades. */
+            now: components["schemas"]["LaunchHolder"][];
+        };
+        IntegrityTrades: {
+            /** @description Trades that the report counts, without conversions of fees. */
+            counted: number;
+            /** @description False if the token has more than the first 5,000 trades. */
+            isComplete: boolean;
+            /** @description Block of the last one; null without any. */
+            lastBlock: number | null;
+            /** Format: date-time */
+            lastAt: string | null;
+        };
+        IntegrityUnboughtSales: {
+            /** @description Accounts that sold more than they bought or claimed. */
+            accounts: number;
+            /** @description How much more: at least this was transferred to them. */
+            readonly amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
         };
         /** @description Reaction or reply of an account to a cast of the agent. */
         InteractedShape: {
@@ -1711,9 +2907,164 @@ export interface components {
          * @enum {string}
          */
         InteractedShapeTypeEnum: "interaction";
+        /**
+         * @description * `sameTransaction` - sameTransaction
+         *     * `consecutive` - consecutive
+         *     * `withLaunch` - withLaunch
+         * @enum {string}
+         */
+        KindsEnum: "sameTransaction" | "consecutive" | "withLaunch";
+        /** @description An account with a large net purchase. */
+        LaunchHolder: {
+            readonly bought: string;
+            readonly sold: string;
+            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. */
+            readonly received: string;
+            /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
+            amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+            /** @description Number of its trades. */
+            trades: number;
+            /** @description The first 5 of its trades. */
+            transactions: components["schemas"]["LaunchTrade"][];
+            account: string;
+            /** @description Whether it is one of the dev accounts. */
+            isDev: boolean;
+            /** @description On the chain as of `balancesBlock`; null if unknown, as always on Solana. */
+            balance: string | null;
+        };
+        /** @description Place and block time of the launch. */
+        LaunchPlace: {
+            /** @description On Solana the signature. */
+            txHash: string;
+            /** @description On Solana the slot. */
+            block: number;
+            /** @description On Solana the index of the instruction in its transaction. */
+            logIndex: number;
+            /** Format: date-time */
+            at: string;
+        };
+        /** @description An amount with its share of the supply. */
+        LaunchShare: {
+            /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
+            amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+        };
+        /** @description A trade of the token. */
+        LaunchTrade: {
+            /** @description On Solana the signature. */
+            txHash: string;
+            /** @description On Solana the slot. */
+            block: number;
+            /** @description Index of the log in its block. */
+            logIndex: number;
+            /** @description Sender of the transaction, or recipient of the launch's own purchase. Null if only the log was read. */
+            readonly account: string | null;
+            /** @description Whether it is one of the dev accounts. */
+            isDev: boolean;
+            side: components["schemas"]["SideEnum"];
+            /** @description In the token's smallest unit. */
+            readonly amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+            /**
+             * Format: date-time
+             * @description Block time.
+             */
+            at: string;
+        };
         Leaderboard: {
             data: components["schemas"]["StandingShape"][];
             cursor: string | null;
+        };
+        /** @description An amount, or why it is unknown. */
+        LedgerAmount: {
+            /** @description In the smallest unit of the currency. */
+            amount: string | null;
+            /**
+             * @description Why the amount is null. history_not_read: not all blocks since the launch are stored. too_many_events: only the newest 2,000 events of a token are read, and the newest 2,000 claims of a recipient. pooled_currency: the fee locker of v4 pays the paired token for all tokens of a recipient together; `claimed` of the creator has the sum.
+             *
+             *     * `history_not_read` - history_not_read
+             *     * `too_many_events` - too_many_events
+             *     * `pooled_currency` - pooled_currency
+             */
+            reason: components["schemas"]["LedgerAmountReasonEnum"] | components["schemas"]["NullEnum"];
+        };
+        /**
+         * @description * `history_not_read` - history_not_read
+         *     * `too_many_events` - too_many_events
+         *     * `pooled_currency` - pooled_currency
+         * @enum {string}
+         */
+        LedgerAmountReasonEnum: "history_not_read" | "too_many_events" | "pooled_currency";
+        /** @description The creator of the path. */
+        LedgerCreator: {
+            /** @description The FID in digits, or the address as displayed. */
+            key: string;
+            /** Format: int64 */
+            fid: number | null;
+            readonly address: string | null;
+            /** @description Social profile of the FID; null if none was fetched. */
+            user: components["schemas"]["RelatedUser"] | null;
+        };
+        /** @description Amounts of a day with fees, in UTC. */
+        LedgerDay: {
+            /** Format: date */
+            day: string;
+            earned: string | null;
+            claimed: string | null;
+        };
+        /** @description A token with what became of it, and with its fees. */
+        LedgerEntry: {
+            token: components["schemas"]["TokenRecord"];
+            outcome: components["schemas"]["Outcome"];
+            /** @description Per recipient and currency; empty before the first payment if the launch names no recipient. */
+            fees: components["schemas"]["PayeeFees"][];
+        };
+        /** @description Numbers of the newest 1,000 launches. */
+        LedgerTotals: {
+            /** @description 1,001 stands for more than 1,000. */
+            launches: number;
+            /** @description Whether all launches are counted. */
+            isComplete: boolean;
+            /**
+             * Format: date-time
+             * @description Null unless isComplete.
+             */
+            firstLaunchAt: string | null;
+            /** Format: date-time */
+            lastLaunchAt: string | null;
+            /** @description Launches with a trade in the last 7 days. */
+            stillTraded: number;
+            /** @description Launches that left their bonding curve. */
+            graduated: number;
+            /** @description Launches with a warning of their own. */
+            withWarnings: number;
+            /**
+             * Format: double
+             * @description USD.
+             */
+            readonly volume24h: number | null;
+        };
+        /** @description Place of a log. */
+        LogPlace: {
+            /** @description On Solana the signature. */
+            txHash: string;
+            /** @description On Solana the slot. */
+            block: number;
+            /** @description Index of the log in its block. */
+            logIndex: number;
         };
         /** @description Liquidity locked by a launch. Unknown values are null. */
         LpInfoAnswer: {
@@ -1730,6 +3081,83 @@ export interface components {
             percentLocked: string | null;
             token_name: string;
             token_symbol: string;
+        };
+        /** @description Market cap of a token, in USD. */
+        MarketCap: {
+            chainId: number;
+            address: string;
+            /**
+             * Format: double
+             * @description Null while no source has a price.
+             */
+            readonly marketCap: number | null;
+            /** Format: double */
+            readonly priceUsd: number | null;
+            /**
+             * Format: date-time
+             * @description Time of the price; null while there is none.
+             */
+            marketDataUpdatedAt: string | null;
+        };
+        MarketCaps: {
+            data: components["schemas"]["MarketCap"][];
+        };
+        NullEnum: null;
+        /** @description What became of a launch. Amounts are in USD. */
+        Outcome: {
+            ageSeconds: number;
+            /** @description Whether the token left its bonding curve. */
+            graduated: boolean | null;
+            /**
+             * @description Why the value is null.
+             *
+             *     * `no_curve` - no_curve
+             *     * `curve_unknown` - curve_unknown
+             */
+            graduatedReason: components["schemas"]["GraduatedReasonEnum"] | components["schemas"]["NullEnum"];
+            /** Format: date-time */
+            graduatedAt: string | null;
+            /**
+             * Format: double
+             * @description Percent of the bonding curve; null without one, and while unknown.
+             */
+            readonly curveProgress: number | null;
+            /** Format: double */
+            readonly marketCap: number | null;
+            /**
+             * Format: double
+             * @description The highest price of all days times the supply.
+             */
+            readonly peakMarketCap: number | null;
+            /**
+             * @description Why the peak is null. no_own_trades: a provider has the chain's market data. history_not_read: not all trades since the launch are stored. no_trades: there was none. no_price: a trade has no price in USD.
+             *
+             *     * `no_own_trades` - no_own_trades
+             *     * `history_not_read` - history_not_read
+             *     * `no_trades` - no_trades
+             *     * `no_price` - no_price
+             */
+            peakMarketCapReason: components["schemas"]["UnknownTradesReason"] | components["schemas"]["NullEnum"];
+            /** Format: double */
+            readonly volume24h: number | null;
+            /**
+             * Format: double
+             * @description Since the launch.
+             */
+            readonly volume: number | null;
+            /**
+             * @description Why the value is null.
+             *
+             *     * `no_own_trades` - no_own_trades
+             *     * `history_not_read` - history_not_read
+             *     * `no_trades` - no_trades
+             *     * `no_price` - no_price
+             */
+            volumeReason: components["schemas"]["UnknownTradesReason"] | components["schemas"]["NullEnum"];
+            /** Format: date-time */
+            lastTradeAt: string | null;
+            /** @description Whether the token had a trade in the last 7 days. */
+            stillTraded: boolean;
         };
         /** @description Cursor and size of a list. */
         Pagination: {
@@ -1763,6 +3191,21 @@ export interface components {
             email?: string;
             /** @description An endpoint that is enabled gets events from then on. */
             enabled?: boolean;
+        };
+        /** @description Fees of one recipient in one of the token's two currencies. */
+        PayeeFees: {
+            recipient: string;
+            /** @description The paired token, or the token itself. */
+            currency: string;
+            readonly symbol: string | null;
+            decimals: number | null;
+            /** @description Collected from the pool for the recipient so far, without payments of a v4 pool's MEV module. */
+            earned: components["schemas"]["LedgerAmount"];
+            /** @description Paid to the recipient so far. */
+            claimed: components["schemas"]["LedgerAmount"];
+            waiting: components["schemas"]["WaitingFees"];
+            /** @description Newest first, without days that have no fees. */
+            days: components["schemas"]["LedgerDay"][];
         };
         /** @description A pending pretoken: its body without null keys, and its state. */
         PendingPretokenShape: {
@@ -1816,6 +3259,14 @@ export interface components {
         PoolsBody: {
             poolAddresses: string[];
         };
+        PresaleAllowlist: {
+            presaleId: number;
+            chainId: number;
+            /** @description Null if all accounts may buy. */
+            merkleRoot: string | null;
+            /** @description At most 10,000; empty if all accounts may buy. */
+            allocations: components["schemas"]["AllowedBuyer"][];
+        };
         /** @description Sale before the launch, if the chain has a presale contract that this service may use. */
         PresaleShape: {
             /**
@@ -1851,6 +3302,11 @@ export interface components {
             presaleSupplyBps?: number;
             /** @description Accounts that may buy; default: all. */
             allowlist?: string[];
+        };
+        Presales: {
+            presales: components["schemas"]["ShownPresale"][];
+            /** @description Presales of the contract; up to a minute old. */
+            totalCount: number;
         };
         /** @description A share of the liquidity's fees, and the account that may change its recipient. */
         PretokenAdminShape: {
@@ -1889,6 +3345,33 @@ export interface components {
             /** @description Same as a deployment's airdrop. */
             airdrop?: components["schemas"]["AirdropShape"];
         };
+        /** @description A user of the social protocol, as last fetched from its provider; unknown texts are null. */
+        PublicUser: {
+            fid: number;
+            username: string | null;
+            displayName: string | null;
+            /** @description Same as displayName. */
+            display_name: string | null;
+            /** @description Picture, http or https. */
+            pfpUrl: string | null;
+            /** @description Same as pfpUrl. */
+            pfp_url: string | null;
+            bio: string | null;
+            /** @description Addresses that the user has proven to own, EIP-55 before base58. */
+            verifiedAddresses: string[];
+            profile: components["schemas"]["_AboutShape"];
+            /** @description The verified EVM addresses. */
+            verifications: string[];
+            verified_addresses: components["schemas"]["_VerifiedShape"];
+            /**
+             * Format: date-time
+             * @description Time of the provider's response.
+             */
+            fetchedAt: string;
+        };
+        PublicUsers: {
+            users: components["schemas"]["PublicUser"][];
+        };
         PublishedEvent: {
             /** @description Rises in the sequence of publication, with gaps. */
             id: number;
@@ -1905,6 +3388,22 @@ export interface components {
             subject: string;
             /** @description Described by the schema of the type, under `webhooks`. */
             data: Record<string, never>;
+        };
+        /** @description Purchases with their sum. */
+        Purchases: {
+            /** @description Different accounts; purchases of unknown ones count for none. */
+            buyers: number;
+            /** @description Purchases. */
+            count: number;
+            /** @description Sum, in the token's smallest unit. */
+            readonly amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+            /** @description The first 25, of a bundle the first 10. */
+            purchases: components["schemas"]["LaunchTrade"][];
         };
         /** @description Run of the agent, with a start and an end. */
         RanShape: {
@@ -1940,6 +3439,23 @@ export interface components {
          * @enum {string}
          */
         ReasonEnum: "event" | "replay" | "test";
+        /**
+         * @description * `OPERATOR_VERIFIED` - OPERATOR_VERIFIED
+         *     * `DEPLOYER_KNOWN` - DEPLOYER_KNOWN
+         *     * `INTERFACE_KNOWN` - INTERFACE_KNOWN
+         *     * `USER_VERIFIED` - USER_VERIFIED
+         *     * `ADMIN_VERIFIED` - ADMIN_VERIFIED
+         *     * `LAUNCH_FINAL` - LAUNCH_FINAL
+         *     * `INTERFACE_UNVERIFIED` - INTERFACE_UNVERIFIED
+         *     * `BLOCKED` - BLOCKED
+         *     * `UNUSUAL_TICK` - UNUSUAL_TICK
+         *     * `UNUSUAL_PAIR_ADDRESS` - UNUSUAL_PAIR_ADDRESS
+         *     * `MISSING_POOL_CONFIG` - MISSING_POOL_CONFIG
+         *     * `UNUSUAL_POSITIONS` - UNUSUAL_POSITIONS
+         *     * `POSSIBLE_COPY` - POSSIBLE_COPY
+         * @enum {string}
+         */
+        ReasonsEnum: "OPERATOR_VERIFIED" | "DEPLOYER_KNOWN" | "INTERFACE_KNOWN" | "USER_VERIFIED" | "ADMIN_VERIFIED" | "LAUNCH_FINAL" | "INTERFACE_UNVERIFIED" | "BLOCKED" | "UNUSUAL_TICK" | "UNUSUAL_PAIR_ADDRESS" | "MISSING_POOL_CONFIG" | "UNUSUAL_POSITIONS" | "POSSIBLE_COPY";
         /** @description Uncollected fees of one recipient. */
         RecipientFees: {
             /** @description Null for a share whose recipient the locker does not reveal. */
@@ -2030,6 +3546,42 @@ export interface components {
          * @enum {string}
          */
         RewardsTokenEnum: "Both" | "Clanker" | "Paired";
+        /**
+         * @description * `factory` - factory
+         *     * `locker` - locker
+         *     * `locker_factory` - locker_factory
+         *     * `fee_locker` - fee_locker
+         *     * `fee_spender` - fee_spender
+         *     * `vault` - vault
+         *     * `airdrop` - airdrop
+         *     * `dev_buy` - dev_buy
+         *     * `static_hook` - static_hook
+         *     * `dynamic_hook` - dynamic_hook
+         *     * `mev_module` - mev_module
+         *     * `presale` - presale
+         *     * `presale_allowlist` - presale_allowlist
+         *     * `pool_extension_allowlist` - pool_extension_allowlist
+         *     * `launch_program` - launch_program
+         *     * `launch_config` - launch_config
+         *     * `launch_creator` - launch_creator
+         * @enum {string}
+         */
+        RoleEnum: "factory" | "locker" | "locker_factory" | "fee_locker" | "fee_spender" | "vault" | "airdrop" | "dev_buy" | "static_hook" | "dynamic_hook" | "mev_module" | "presale" | "presale_allowlist" | "pool_extension_allowlist" | "launch_program" | "launch_config" | "launch_creator";
+        /**
+         * @description * `deployer` - deployer
+         *     * `requestor` - requestor
+         *     * `admin` - admin
+         *     * `currentAdmin` - currentAdmin
+         *     * `launchBuyer` - launchBuyer
+         * @enum {string}
+         */
+        RolesEnum: "deployer" | "requestor" | "admin" | "currentAdmin" | "launchBuyer";
+        /**
+         * @description * `ok` - ok
+         *     * `no_data` - no_data
+         * @enum {string}
+         */
+        SEnum: "ok" | "no_data";
         /** @description An accepted report. The transaction is indexed in a few seconds. */
         SaveAnswer: {
             /** @default true */
@@ -2048,6 +3600,35 @@ export interface components {
              * @description A chain that this service reads.
              */
             chain_id: number;
+        };
+        /** @description An airdrop that a partner has saved. */
+        SavedAirdrop: {
+            id: number;
+            merkleRoot: string;
+            /** @description Total of all entries. */
+            readonly amount: string;
+            /** @description Number of entries. */
+            entries: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** @description The saved airdrop. */
+        SavedAirdropAnswer: {
+            id: number;
+            merkleRoot: string;
+            /** @description Total of all entries. */
+            readonly amount: string;
+            /** @description Number of entries. */
+            entries: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** @default true */
+            success?: boolean;
+        };
+        SavedAirdrops: {
+            data: components["schemas"]["SavedAirdrop"][];
+            /** @description `before` of the next page; null on the last. */
+            cursor: number | null;
         };
         /**
          * @description Social score of an account, such as a creator or an account that interacts.
@@ -2079,6 +3660,59 @@ export interface components {
          * @enum {string}
          */
         ScoredShapeTypeEnum: "score";
+        /** @description An event of DEX Screener's format. */
+        ScreenerEvent: {
+            block: components["schemas"]["FeedBlock"];
+            eventType: components["schemas"]["EventTypeEnum"];
+            txnId: string;
+            /** @description Index of the transaction in its block. */
+            txnIndex: number;
+            /** @description Index of the log in its block. */
+            eventIndex: number;
+            /** @description Sender of the transaction; the locker of a conversion. The zero address if only logs were read. */
+            maker: string;
+            pairId: string;
+            /** @description Whole units, with a point. */
+            asset0In?: string;
+            /** @description Whole units, with a point. */
+            asset1In?: string;
+            /** @description Whole units, with a point. */
+            asset0Out?: string;
+            /** @description Whole units, with a point. */
+            asset1Out?: string;
+            /** @description Of joins and exits. */
+            amount0?: string;
+            /** @description Of joins and exits. */
+            amount1?: string;
+            /** @description After the event, without uncollected fees. */
+            reserves?: components["schemas"]["_Reserves"];
+            /** @description Of swaps: the pool's price after it, asset 1 for one of asset 0. */
+            priceNative?: string;
+        };
+        ScreenerEventsAnswer: {
+            events: components["schemas"]["ScreenerEvent"][];
+        };
+        /** @description A pair of DEX Screener's format. */
+        ScreenerPair: {
+            /** @description A v3 pool's address, or a v4 pool's id. */
+            id: string;
+            /** @description The launched token. */
+            asset0Id: string;
+            /** @description The paired token. */
+            asset1Id: string;
+            createdAtBlockNumber: number;
+            /** @description Unix seconds. */
+            createdAtBlockTimestamp: number;
+            createdAtTxnId: string;
+            /** @description FEED_DEX_KEY. */
+            dexKey: string;
+            creator?: string;
+            /** @description Absent where it changes, or differs by direction. */
+            feeBps?: number;
+        };
+        ScreenerPairAnswer: {
+            pair: components["schemas"]["ScreenerPair"];
+        };
         /** @description Response to a session that was created; its cookie is set. */
         SessionAnswer: {
             /** @default true */
@@ -2089,6 +3723,49 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description A presale as of the newest block; amounts in wei of the native coin, durations in seconds. */
+        ShownPresale: {
+            presaleId: number;
+            chainId: number;
+            contract: string;
+            /** @description The contract's own number, 1 to 5. */
+            status: number;
+            /**
+             * @description By the status and the time: the contract records the end of a sale only on its next call.
+             *
+             *     * `active` - active
+             *     * `successful` - successful
+             *     * `failed` - failed
+             *     * `launched` - launched
+             */
+            state: components["schemas"]["ShownPresaleStateEnum"];
+            name: string;
+            symbol: string;
+            image: string;
+            tokenAdmin: string;
+            owner: string;
+            /** @description Contract; null if all accounts may buy. */
+            allowlist: string | null;
+            readonly minEthGoal: string;
+            readonly maxEthGoal: string;
+            readonly ethRaised: string;
+            /** @description Unix seconds. */
+            endTime: number;
+            /** @description Unix seconds; null if the contract reports none. */
+            launchUntil: number | null;
+            lockupDuration: number;
+            vestingDuration: number;
+            /** @description The launched token. */
+            tokenAddress: string | null;
+        };
+        /**
+         * @description * `active` - active
+         *     * `successful` - successful
+         *     * `failed` - failed
+         *     * `launched` - launched
+         * @enum {string}
+         */
+        ShownPresaleStateEnum: "active" | "successful" | "failed" | "launched";
         /**
          * @description * `buy` - buy
          *     * `sell` - sell
@@ -2172,6 +3849,10 @@ export interface components {
             name: string | null;
             symbol: string | null;
         };
+        /** @description States of all chains. */
+        Status: {
+            chains: components["schemas"]["ChainStatus"][];
+        };
         /** @description Tags of a token, set by operators and by the registry. */
         Tags: {
             champagne: boolean;
@@ -2179,6 +3860,14 @@ export interface components {
             verified: boolean;
             knownInterfaceDeployer: boolean;
             blocked: boolean;
+        };
+        /** @description An airdrop of a token. */
+        TokenAirdrop: {
+            merkleRoot: string;
+            /** @description Total of all entries. */
+            readonly amount: string;
+            /** @description Number of entries. */
+            entries: number;
         };
         /** @description The token record with its deployer and links. */
         TokenDetail: {
@@ -2340,6 +4029,7 @@ export interface components {
             tags: components["schemas"]["Tags"];
             /** @description Warnings about the launch, or about a possible copy of another token. */
             warnings: string[];
+            trust: components["schemas"]["Trust"];
             /**
              * Format: double
              * @description Null unless market data was requested.
@@ -2536,6 +4226,7 @@ export interface components {
             tags: components["schemas"]["Tags"];
             /** @description Warnings about the launch, or about a possible copy of another token. */
             warnings: string[];
+            trust: components["schemas"]["Trust"];
             /**
              * Format: double
              * @description Null unless market data was requested.
@@ -2606,6 +4297,34 @@ export interface components {
                 [key: string]: components["schemas"]["TokenRecord"];
             };
         };
+        ToolsEventsAnswer: {
+            events: components["schemas"]["FeedEvent"][];
+        };
+        ToolsExchange: {
+            factoryAddress: string;
+            /** @description FEED_DEX_NAME. */
+            name: string;
+        };
+        ToolsExchangeAnswer: {
+            exchange: components["schemas"]["ToolsExchange"];
+        };
+        /** @description A pair of DEXTools' format. */
+        ToolsPair: {
+            /** @description A v3 pool's address, or a v4 pool's id. */
+            id: string;
+            /** @description The launched token. */
+            asset0Id: string;
+            /** @description The paired token. */
+            asset1Id: string;
+            createdAtBlockNumber: number;
+            /** @description Unix seconds. */
+            createdAtBlockTimestamp: number;
+            createdAtTxnId: string;
+            factoryAddress: string;
+        };
+        ToolsPairAnswer: {
+            pair: components["schemas"]["ToolsPair"];
+        };
         /** @description A swap in the token's pool. */
         Trade: {
             /** @description Unique for the token, and greater for later trades. */
@@ -2675,12 +4394,31 @@ export interface components {
             /** @description Null on the last page. */
             cursor: string | null;
         };
+        /** @description The `dump()` of OpenZeppelin's StandardMerkleTree. Only its values are read: the hashes are computed again. */
+        TreeShape: {
+            format: components["schemas"]["FormatEnum"];
+            /** @description address and uint256. */
+            leafEncoding: string[];
+            /** @description Not read. */
+            tree?: string[];
+            /** @description Objects with `value`, a list of an account and its wei in a text. */
+            values: {
+                [key: string]: unknown;
+            }[];
+        };
         Trending: {
             /** @description Pool addresses, sorted. */
             trending: string[];
             tokens: {
                 [key: string]: components["schemas"]["_TrendingToken"];
             };
+        };
+        /** @description Trust in the launch of a token. */
+        Trust: {
+            /** @description An operator verified the token, or its sender is a known deployer; false for a blocked token. */
+            verified: boolean;
+            /** @description Facts for and against it. OPERATOR_VERIFIED: an operator of this service verified the token. DEPLOYER_KNOWN: the launch's sender is on the registry's list of known deployers. INTERFACE_KNOWN: the launch names its interface, and its sender is a known deployer. USER_VERIFIED: the launch's sender is a verified wallet of the requestor's social profile. ADMIN_VERIFIED: the original admin called verify() of the token, which anyone may do with an own token. LAUNCH_FINAL: the launch's block is final. INTERFACE_UNVERIFIED: the launch names an interface, but its sender is no known deployer. BLOCKED: an operator removed the token from the lists. Further codes are those of warnings. */
+            reasons: components["schemas"]["ReasonsEnum"][];
         };
         /** @description Amounts in the smallest unit, all as of one block (on Solana: slot). */
         UncollectedFeesAnswer: {
@@ -2706,6 +4444,31 @@ export interface components {
              */
             collectableFrom: string | null;
         };
+        /** @description A fact that the report can't contain. */
+        UnknownFact: {
+            fact: components["schemas"]["FactEnum"];
+            reason: string;
+        };
+        /**
+         * @description * `no_own_trades` - no_own_trades
+         *     * `history_not_read` - history_not_read
+         *     * `no_trades` - no_trades
+         *     * `no_price` - no_price
+         * @enum {string}
+         */
+        UnknownTradesReason: "no_own_trades" | "history_not_read" | "no_trades" | "no_price";
+        /** @description What left the launch's vault. */
+        VaultClaimed: {
+            /** @description In the token's smallest unit. */
+            readonly amount: string;
+            /**
+             * Format: double
+             * @description Percent of the supply; null if the supply is unknown.
+             */
+            readonly percent: number | null;
+            /** @description The newest 5. */
+            transactions: components["schemas"]["LogPlace"][];
+        };
         /** @description Locked part of the supply. */
         VaultShape: {
             /** Format: double */
@@ -2724,6 +4487,47 @@ export interface components {
             /** @description Default: the token's admin. */
             recipient?: string;
         };
+        /** @description Fees that wait for a claim, as of one block; on Solana of one slot. */
+        WaitingFees: {
+            /** @description In the fee locker. Of the paired token it is the recipient's balance from all of its v4 tokens. */
+            harvested: string | null;
+            /** @description Still in the pool. */
+            pending: string | null;
+            blockNumber: number | null;
+            /**
+             * @description Why an amount is null. not_requested: without includeWaiting. not_read: not among the first 5 tokens. chain_unavailable: this service has no node of the chain. node_unavailable: no node responded in time. unreadable: the contracts are of an unknown kind. recipient_unknown: a collection now would not pay this recipient. conversion_unknown: a collection would swap, which no node simulated.
+             *
+             *     * `not_requested` - not_requested
+             *     * `not_read` - not_read
+             *     * `chain_unavailable` - chain_unavailable
+             *     * `node_unavailable` - node_unavailable
+             *     * `unreadable` - unreadable
+             *     * `recipient_unknown` - recipient_unknown
+             *     * `conversion_unknown` - conversion_unknown
+             */
+            reason: components["schemas"]["WaitingFeesReasonEnum"] | components["schemas"]["NullEnum"];
+        };
+        /**
+         * @description * `not_requested` - not_requested
+         *     * `not_read` - not_read
+         *     * `chain_unavailable` - chain_unavailable
+         *     * `node_unavailable` - node_unavailable
+         *     * `unreadable` - unreadable
+         *     * `recipient_unknown` - recipient_unknown
+         *     * `conversion_unknown` - conversion_unknown
+         * @enum {string}
+         */
+        WaitingFeesReasonEnum: "not_requested" | "not_read" | "chain_unavailable" | "node_unavailable" | "unreadable" | "recipient_unknown" | "conversion_unknown";
+        /** @description Fees that a wallet has claimed in one quote token of a chain, for all tokens together. */
+        WalletClaims: {
+            chainId: number;
+            currency: string;
+            symbol: string;
+            decimals: number;
+            claimed: components["schemas"]["LedgerAmount"];
+            /** @description Newest first, without days that have no claim. */
+            days: components["schemas"]["ClaimDay"][];
+        };
         WebhookDeliveries: {
             data: components["schemas"]["Delivery"][];
             /** @description Null on the last page. */
@@ -2736,6 +4540,43 @@ export interface components {
         WebhookTest: {
             /** @description In the delivery log within seconds. */
             deliveryId: number;
+        };
+        /** @description Same as bio, where the social protocol's provider has it. */
+        _AboutShape: {
+            bio: components["schemas"]["_BioShape"];
+        };
+        /** @description Text about the user. */
+        _BioShape: {
+            text: string | null;
+        };
+        _ChartExchange: {
+            value: string;
+            name: string;
+            desc: string;
+        };
+        _ChartType: {
+            name: string;
+            value: string;
+        };
+        _QuoteDay: {
+            /** @description The paired token. */
+            quote: string;
+            symbol: string;
+            trades: number;
+            tradesWithoutFee: number;
+            tradesWithoutUsd: number;
+            /** @description Whole units, with a point. */
+            volume: string;
+            /** @description Whole units, with a point. */
+            fees: string;
+            volumeUsd: string;
+            feesUsd: string;
+        };
+        _Reserves: {
+            /** @description Whole units, with a point. */
+            asset0: string;
+            /** @description Whole units, with a point. */
+            asset1: string;
         };
         /** @description Token record with its pool; only the pool if the token is not indexed. */
         _TrendingToken: {
@@ -2897,6 +4738,7 @@ export interface components {
             tags?: components["schemas"]["Tags"];
             /** @description Warnings about the launch, or about a possible copy of another token. */
             warnings?: string[];
+            trust?: components["schemas"]["Trust"];
             /**
              * Format: double
              * @description Null unless market data was requested.
@@ -2983,6 +4825,11 @@ export interface components {
                 };
             };
         };
+        /** @description Same as verifiedAddresses, by kind of chain. */
+        _VerifiedShape: {
+            eth_addresses: string[];
+            sol_addresses: string[];
+        };
         /** @description The one body of every error. */
         Error: {
             /** @description A sentence for people. */
@@ -2992,8 +4839,22 @@ export interface components {
              * @constant
              */
             success?: false;
-            /** @description Only on deployments: the same sentence. */
+            /** @description Only on deployments and DEXTools' feed: the same sentence. */
             message?: string;
+            /** @description Only on DEXTools' feed: the status. */
+            code?: string;
+            /** @description Only on DEXTools' feed: `details` in its format. */
+            issues?: {
+                param: string;
+                message: string;
+            }[];
+            /**
+             * @description Only on the feed of charts.
+             * @constant
+             */
+            s?: "error";
+            /** @description Only on the feed of charts: the same sentence. */
+            errmsg?: string;
             /** @description Only on 410: id of the oldest event that is stored. */
             oldestId?: number;
             /** @description Only on 410: id of the newest one. */
@@ -3035,6 +4896,1629 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    screenerLatestBlock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedBlockAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    screenerAsset: {
+        parameters: {
+            query: {
+                /** @description A launched token, or a quote token of the registry. */
+                id: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedAssetAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    screenerPair: {
+        parameters: {
+            query: {
+                /** @description A v3 pool's address, or a v4 pool's id of 32 bytes. */
+                id: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScreenerPairAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    screenerEvents: {
+        parameters: {
+            query: {
+                /** @description First block: at least the first one that is indexed with trades. */
+                fromBlock: number;
+                /** @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events. */
+                toBlock: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScreenerEventsAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    toolsLatestBlock: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedBlockAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    toolsBlock: {
+        parameters: {
+            query: {
+                /** @description At most that of /latest-block. */
+                number: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedBlockAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    toolsAsset: {
+        parameters: {
+            query: {
+                /** @description A launched token, or a quote token of the registry. */
+                id: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedAssetAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    toolsExchange: {
+        parameters: {
+            query: {
+                /** @description A factory of launches of this chain, as in a pair. */
+                id: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolsExchangeAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    toolsPair: {
+        parameters: {
+            query: {
+                /** @description A v3 pool's address, or a v4 pool's id of 32 bytes. */
+                id: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolsPairAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    toolsEvents: {
+        parameters: {
+            query: {
+                /** @description First block: at least the first one that is indexed with trades. */
+                fromBlock: number;
+                /** @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events. */
+                toBlock: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolsEventsAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    udfConfig: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChartConfig"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    udfTime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": number;
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    udfSymbol: {
+        parameters: {
+            query: {
+                /** @description `<chain id>:<address>`, or with `.QUOTE` after it. */
+                symbol: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChartSymbol"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    udfSearch: {
+        parameters: {
+            query?: {
+                /** @description Chain id. */
+                exchange?: number;
+                limit?: number;
+                /** @description As `q` of GET /api/tokens. */
+                query?: string;
+                /**
+                 * @description Only tokens.
+                 *
+                 *     * `crypto` - crypto
+                 */
+                type?: "crypto";
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChartMatch"][];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    udfHistory: {
+        parameters: {
+            query: {
+                /** @description Bars before `to`; `from` is then ignored. At most the newest 1000 are returned. */
+                countback?: number;
+                /** @description Only bars that begin at or after these Unix seconds. */
+                from?: number;
+                /**
+                 * @description Minutes, or a day.
+                 *
+                 *     * `1` - 1
+                 *     * `5` - 5
+                 *     * `15` - 15
+                 *     * `60` - 60
+                 *     * `240` - 240
+                 *     * `1D` - 1D
+                 *     * `D` - D
+                 */
+                resolution: "1" | "5" | "15" | "60" | "240" | "1D" | "D";
+                /** @description `<chain id>:<address>`, or with `.QUOTE` after it. */
+                symbol: string;
+                /** @description Only bars that begin before these Unix seconds. */
+                to: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChartBars"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    dailySums: {
+        parameters: {
+            query: {
+                /** @description A day that has ended, in UTC, as YYYY-MM-DD. */
+                day: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Day"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listTokens: {
         parameters: {
             query?: {
@@ -3054,6 +6538,10 @@ export interface operations {
                 includeUser?: boolean;
                 /** @description With 0 only the counts. */
                 limit?: number;
+                /** @description Only tokens with a known market cap of at least so many USD. */
+                minMarketCap?: number;
+                /** @description Only tokens with a known volume of the last 24 hours of at least so many USD. */
+                minVolume24h?: number;
                 /** @description Deployer wallet. */
                 msgSender?: string;
                 /** @description Number of tokens to skip, counted from the cursor if present. */
@@ -3084,6 +6572,15 @@ export interface operations {
                 sortBy?: "deployed-at" | "market-cap" | "tx-h24" | "volume-h24" | "price-percent-h24" | "price-percent-h1";
                 /** @description Launched after these Unix seconds. */
                 startDate?: number;
+                /** @description Only tokens with `trust.verified`. */
+                verified?: boolean;
+                /**
+                 * @description none: only tokens without warnings. any: only tokens with a warning about their launch, for which POSSIBLE_COPY does not count: it is about another token, too.
+                 *
+                 *     * `none` - none
+                 *     * `any` - any
+                 */
+                warnings?: "none" | "any";
             };
             header?: {
                 /** @description ETags of cached responses; 304 if one of them is current. */
@@ -3283,6 +6780,396 @@ export interface operations {
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listMarketCaps: {
+        parameters: {
+            query: {
+                /** @description Launched tokens, at most 100, by comma. */
+                addresses: string[];
+                /** @description Chain id. Default: all chains. */
+                chainId?: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketCaps"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMarketCap: {
+        parameters: {
+            query: {
+                /** @description Chain id. */
+                chainId?: number;
+                /** @description The pool of its launch, which is verified. */
+                poolAddress?: string;
+                /** @description A launched token; on Solana its mint. */
+                tokenAddress: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarketCap"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listFactories: {
+        parameters: {
+            query?: {
+                /** @description Chain id. Default: all chains. */
+                chainId?: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contract"][];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listContracts: {
+        parameters: {
+            query?: {
+                /** @description Chain id. Default: all chains. */
+                chainId?: number;
+                /**
+                 * @description Default: all roles.
+                 *
+                 *     * `factory` - factory
+                 *     * `locker` - locker
+                 *     * `locker_factory` - locker_factory
+                 *     * `fee_locker` - fee_locker
+                 *     * `fee_spender` - fee_spender
+                 *     * `vault` - vault
+                 *     * `airdrop` - airdrop
+                 *     * `dev_buy` - dev_buy
+                 *     * `static_hook` - static_hook
+                 *     * `dynamic_hook` - dynamic_hook
+                 *     * `mev_module` - mev_module
+                 *     * `presale` - presale
+                 *     * `presale_allowlist` - presale_allowlist
+                 *     * `pool_extension_allowlist` - pool_extension_allowlist
+                 *     * `launch_program` - launch_program
+                 *     * `launch_config` - launch_config
+                 *     * `launch_creator` - launch_creator
+                 */
+                role?: "factory" | "locker" | "locker_factory" | "fee_locker" | "fee_spender" | "vault" | "airdrop" | "dev_buy" | "static_hook" | "dynamic_hook" | "mev_module" | "presale" | "presale_allowlist" | "pool_extension_allowlist" | "launch_program" | "launch_config" | "launch_creator";
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contract"][];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
                     "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
@@ -4038,6 +7925,10 @@ export interface operations {
                 includeUser?: boolean;
                 /** @description With 0 only the counts. */
                 limit?: number;
+                /** @description Only tokens with a known market cap of at least so many USD. */
+                minMarketCap?: number;
+                /** @description Only tokens with a known volume of the last 24 hours of at least so many USD. */
+                minVolume24h?: number;
                 /** @description Deployer wallet. */
                 msgSender?: string;
                 /** @description Number of tokens to skip, counted from the cursor if present. */
@@ -4068,6 +7959,15 @@ export interface operations {
                 sortBy?: "deployed-at" | "market-cap" | "tx-h24" | "volume-h24" | "price-percent-h24" | "price-percent-h1";
                 /** @description Launched after these Unix seconds. */
                 startDate?: number;
+                /** @description Only tokens with `trust.verified`. */
+                verified?: boolean;
+                /**
+                 * @description none: only tokens without warnings. any: only tokens with a warning about their launch, for which POSSIBLE_COPY does not count: it is about another token, too.
+                 *
+                 *     * `none` - none
+                 *     * `any` - any
+                 */
+                warnings?: "none" | "any";
             };
             header?: never;
             path?: never;
@@ -5149,6 +9049,146 @@ export interface operations {
             };
         };
     };
+    indexTokenByAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IndexByAddressBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IndexByAddressAnswer"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not JSON. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     deployToken: {
         parameters: {
             query?: never;
@@ -5904,6 +9944,750 @@ export interface operations {
             };
         };
     };
+    getCreator: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor of the previous response. */
+                cursor?: string;
+                /** @description Days of amounts by day, up to today in UTC. */
+                days?: number;
+                /** @description Read the fees that wait for a claim from the chain, of the first 5 tokens. */
+                includeWaiting?: boolean;
+                /** @description Entries of each list. With 0 only the totals. */
+                limit?: number;
+                /** @description Opaque recipientCursor of the previous response, of the list recipientOf. */
+                recipientCursor?: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Address of a wallet, which sent or requested launches, or FID of the user that requested them. */
+                creator: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatorAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    searchCreator: {
+        parameters: {
+            query: {
+                /** @description Opaque cursor of the previous response. */
+                cursor?: string;
+                limit?: number;
+                /** @description Beginning of a user name in any case (of a display name, if there is no user name), a whole address or a FID. */
+                q: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatorSearchAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAirdrops: {
+        parameters: {
+            query: {
+                /** @description Account of `claims`, which is empty without one. */
+                claimerAddress?: string;
+                /** @description Token of the airdrops; not a Solana mint. */
+                tokenAddress: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AirdropsAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    saveAirdrop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AirdropBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedAirdropAnswer"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A record with the same key exists, with other content. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not JSON. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAllocations: {
+        parameters: {
+            query: {
+                /** @description Opaque cursor of the previous response. */
+                cursor?: string;
+                limit?: number;
+                /** @description Token of the airdrops; not a Solana mint. */
+                tokenAddress: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocations"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSavedAirdrops: {
+        parameters: {
+            query?: {
+                /** @description Id; that of the next page is `cursor`. */
+                before?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedAirdrops"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSavedAirdrop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAirdrop"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getAirdropProofs: {
         parameters: {
             query: {
@@ -5961,6 +10745,375 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Error"];
                 };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPresales: {
+        parameters: {
+            query: {
+                /** @description A chain with a presale contract. */
+                chainId: number;
+                limit?: number;
+                offset?: number;
+                /**
+                 * @description * `desc` - desc
+                 *     * `asc` - asc
+                 */
+                sort?: "desc" | "asc";
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Presales"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPresaleAllowlist: {
+        parameters: {
+            query: {
+                /** @description Chain id. */
+                chainId: number;
+                presaleId: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresaleAllowlist"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPresaleAllowlistProof: {
+        parameters: {
+            query: {
+                buyerAddress: string;
+                /** @description Chain id. */
+                chainId: number;
+                presaleId: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowlistProofAnswer"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Status"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
             429: {
@@ -6264,6 +11417,120 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Candles"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTokenIntegrity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Seconds after the block time of the launch that `firstSeconds`, `bundles` and `atLaunch` are of.
+                 *
+                 *     * `10` - 10
+                 *     * `30` - 30
+                 *     * `60` - 60
+                 *     * `300` - 300
+                 *     * `600` - 600
+                 */
+                seconds?: "10" | "30" | "60" | "300" | "600";
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description A launched token; on Solana its mint. */
+                address: string;
+                /** @description Chain id. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Integrity"];
                 };
             };
             /** @description The ETag in If-None-Match is current; there is no body. */
@@ -6918,6 +12185,396 @@ export interface operations {
             };
             /** @description The body is not JSON. */
             415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUserByFid: {
+        parameters: {
+            query: {
+                /** @description FID. */
+                fid: number;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicUser"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUserByAddress: {
+        parameters: {
+            query: {
+                /** @description Verified address. Base58 is case-sensitive. */
+                address: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicUser"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUserByName: {
+        parameters: {
+            query: {
+                /** @description Whole user name in any case, with or without an @ before it. */
+                name: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicUser"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getUsersByFids: {
+        parameters: {
+            query: {
+                /** @description FIDs, at most 100, by comma. */
+                fids: number[];
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicUsers"];
+                };
+            };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
