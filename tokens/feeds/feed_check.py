@@ -86,17 +86,17 @@ def _place(event: _Event) -> tuple[int, int]:
 def _differing(served: _Event, expected: _Event) -> Iterator[str]:
     """Yield the fields that differ. The reserves follow from other blocks, too, and are not compared."""
     for name, value in expected.items():
-        told = served.get(name)
+        shown = served.get(name)
         if name in ("amount0", "amount1"):
-            is_equal = told is not None and abs(Fraction(told) - value) <= _TOLERANCE * value + Fraction(1, 10**15)
+            is_equal = shown is not None and abs(Fraction(shown) - value) <= _TOLERANCE * value + Fraction(1, 10**15)
         elif name == "maker":
-            is_equal = told in (value, UNKNOWN_MAKER)
+            is_equal = shown in (value, UNKNOWN_MAKER)
         elif isinstance(value, Fraction):
-            is_equal = told is not None and Fraction(told) == value
+            is_equal = shown is not None and Fraction(shown) == value
         else:
-            is_equal = told == value
+            is_equal = shown == value
         if not is_equal:
-            yield f"{name} is {told} in the feed, and {value} on the chain"
+            yield f"{name} is {shown} in the feed, and {value} on the chain"
 
 
 def _recompute(chain: Chain, first: int, last: int) -> Iterator[_Event]:

@@ -20,7 +20,7 @@ BY_FID, BY_ADDRESS, BY_NAME, MANY = (
 )
 ETH, SOL = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "So11111111111111111111111111111111111111112"
 FETCHED = datetime.fromisoformat("2026-02-07T12:00:00Z")
-NOBODY = (404, {"error": "User not found"})
+NOT_FOUND = (404, {"error": "User not found"})
 ADA = {
     "fid": 7,
     "username": "ada.eth",
@@ -110,7 +110,7 @@ def test_unknown_facts_are_null(get, ada):
 def test_what_is_not_stored_is_not_found_and_not_fetched(get, ada, path, parameters):
     known = SocialProfile.objects.count()
     found = get(path, **parameters)
-    assert found == NOBODY or found[0] == 400 and path == BY_ADDRESS
+    assert found == NOT_FOUND or found[0] == 400 and path == BY_ADDRESS
     assert SocialProfile.objects.count() == known
 
 
