@@ -95,13 +95,20 @@ def read_trade_rows(connection: "psycopg.Connection[Row]", chain_id: int) -> Tra
 def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
     """Return the rows that follow from the chain.
 
-    A trader may be unknown to the rows, as ranges of logs don't have it; the sums count those that are known.
+    A trader may be unknown to the rows, as ranges of logs don't have it; the sums count those that are known. Rows of
+    versions before 0.3.0 have neither the transaction's index nor the fee.
     """
     known = {key for key, row in rows.trades.items() if row["trader"] is not None}
     sums = dict(_sums(chain, rows.rolled_to, known))
+    former = {
+        key: dict.fromkeys(("tx_index", "fee") if "fee" in row else ("tx_index",))
+        for key, row in (rows.trades | rows.liquidity).items()
+        if row["tx_index"] is None
+    }
+    trades = {(trade.token, trade.position): _trade(trade, known) for trade in chain.trades}
     return TradeRows(
-        trades={(trade.token, trade.position): _trade(trade, known) for trade in chain.trades},
-        liquidity=dict(chain.liquidity),
+        trades={key: row | former.get(key, {}) for key, row in trades.items()},
+        liquidity={key: row | former.get(key, {}) for key, row in chain.liquidity.items()},
         candles=dict(fold(chain.trades)),
         sums=sums,
         markets={(token,): row for token, row in _markets(chain, rows, sums)},
