@@ -12,14 +12,22 @@ from development.devchain.anvil import CHAIN_ID
 
 Json = dict[str, Any]
 ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 FID = 12345
 
 
 @dataclass
 class Facts:
-    """What is known of a running service: a traded token of it, and the bodies of earlier calls by operation."""
+    """What is known of a running service, and the bodies of earlier calls by operation.
+
+    `token` is a traded token, `block` the served one of a trade of it, `user` its requestor, and `dropped` the address
+    of a token with an airdrop.
+    """
 
     token: Json
+    user: Json
+    block: int
+    dropped: str
     password: str
     answers: dict[str, Json] = field(default_factory=dict)
     # Distinguishes the rows that this client makes.
@@ -35,9 +43,15 @@ class Inputs:
     body: Json | None
 
 
-def order(facts: Facts) -> Json:
+def make_order(**parts: Json) -> Json:
+    """Return the body of a deployment under a new request key, with parts such as an airdrop."""
     token = {"name": "Called", "symbol": "CALL", "tokenAdmin": ADMIN, "requestKey": secrets.token_hex(16)}
-    return {"chainId": CHAIN_ID, "token": token}
+    return {"chainId": CHAIN_ID, "token": token} | parts
+
+
+# Two entries, so that a proof has a hash.
+AIRDROP: Json = {"entries": [{"account": ADMIN, "amount": 10**9}, {"account": OTHER, "amount": 10**9}]}
+PRESALE: Json = {"minEthGoal": 1, "maxEthGoal": 2, "presaleDuration": 86_400, "allowlist": [ADMIN, OTHER]}
 
 
 def pretoken(facts: Facts) -> Json:
@@ -49,33 +63,60 @@ def pretoken(facts: Facts) -> Json:
 # Required parameters by name, or by operation and name; those of lists that keep responses short.
 VALUES: Mapping[str, Callable[[Facts], Any]] = {
     "address": lambda facts: facts.token["contract_address"],
+    "addresses": lambda facts: [facts.token["contract_address"], facts.dropped],
     "admin": lambda facts: facts.token["admin"],
     "chainId": lambda facts: CHAIN_ID,
+    "buyerAddress": lambda facts: ADMIN,
     "claimerAddress": lambda facts: ADMIN,
+    "creator": lambda facts: facts.token["msg_sender"],
+    # The development chain is younger.
+    "day": lambda facts: "2020-01-01",
+    "deleteSavedAirdrop id": lambda facts: str(facts.answers["saveAirdrop"]["id"]),
     "deletePretoken id": lambda facts: facts.answers["createPretoken"]["id"],
     "feeRecipient": lambda facts: ADMIN,
-    "fid": lambda facts: FID,
+    "fid": lambda facts: facts.user["fid"],
+    "fids": lambda facts: [facts.user["fid"], FID],
+    "fromBlock": lambda facts: facts.block,
+    "getAirdropProofs tokenAddress": lambda facts: facts.dropped,
+    "getUserByAddress address": lambda facts: facts.user["verifiedAddresses"][0],
     "id": lambda facts: str(facts.answers["createWebhook"]["id"]),
     "interval": lambda facts: "1m",
     "limit": lambda facts: 2,
+    "listAirdrops tokenAddress": lambda facts: facts.dropped,
+    "listAllocations tokenAddress": lambda facts: facts.dropped,
+    "name": lambda facts: facts.user["username"],
+    "number": lambda facts: facts.block,
     "poolAddress": lambda facts: facts.token["pool_address"],
+    "presaleId": lambda facts: facts.answers["listPresales"]["presales"][0]["presaleId"],
     "recipient": lambda facts: ADMIN,
     "requestKey": lambda facts: facts.answers["deployToken"]["requestKey"],
+    "resolution": lambda facts: "1",
+    "screenerAsset id": lambda facts: facts.token["contract_address"],
+    "screenerPair id": lambda facts: facts.token["pool_address"],
+    "searchCreator q": lambda facts: facts.user["username"],
+    "symbol": lambda facts: f"{CHAIN_ID}:{facts.token['contract_address']}",
+    "to": lambda facts: 2**32,
+    "toBlock": lambda facts: facts.block,
     "tokenAddress": lambda facts: facts.token["contract_address"],
+    "toolsAsset id": lambda facts: facts.token["contract_address"],
+    "toolsExchange id": lambda facts: facts.token["factory_address"],
+    "toolsPair id": lambda facts: facts.token["pool_address"],
 }
 # Bodies by operation.
 BODIES: Mapping[str, Callable[[Facts], Json]] = {
     "beginAdminSession": lambda facts: {"username": "admin", "password": facts.password},
     "createPretoken": pretoken,
     "createWebhook": lambda facts: {"url": f"https://{facts.mark}.example/", "types": ["token.indexed"]},
-    "deployToken": order,
-    "deployTokenV4": order,
+    "deployToken": lambda facts: make_order(),
+    "deployTokenV4": lambda facts: make_order(),
     "fetchByPoolAddresses": lambda facts: {"poolAddresses": [facts.token["pool_address"]]},
+    "indexTokenByAddress": lambda facts: {"address": facts.token["contract_address"], "chainId": CHAIN_ID},
     "indexTransaction": lambda facts: {"txHash": facts.token["tx_hash"], "chainId": CHAIN_ID},
     "replayWebhook": lambda facts: {"afterEventId": 0},
     "reportAgentEvents": lambda facts: {
         "events": [{"id": f"called{facts.mark}", "type": "agent", "at": "2026-02-07T12:00:00Z", "agentId": facts.mark}]
     },
+    "saveAirdrop": lambda facts: AIRDROP,
     "saveDeployedToken": lambda facts: {
         "address": facts.token["contract_address"],
         "tx_hash": facts.token["tx_hash"],

@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from launchboard.description import method_name
 
 from development.clients import CLIENTS, DESCRIPTION
 from development.devchain.anvil import CHAIN_ID
-from tests.clients.call_inputs import FID, Facts, Inputs, Json, make_inputs, order
+from tests.clients.call_inputs import AIRDROP, FID, PRESALE, Facts, Inputs, Json, make_inputs, make_order
 from tests.clients.typescript_package import NodeClient, run_program
 from tests.development.conftest import make_directory
 from tests.development.test_run import Run, end_in_time
@@ -26,8 +27,9 @@ from tests.processes.waiting import wait_for
 pytestmark = pytest.mark.slow
 __all__ = ["make_directory"]
 STREAM = "text/event-stream"
-# Refusals that are right: the development chain has no token up to v3.1.
-REFUSED = {"estimateRewardsByPoolAddress": 400, "getClaimInfo": 400}
+FEEDS = "dexscreener,dextools,udf,daily"
+# Refusals that are right: the development chain has no token up to v3.1, and no day that has ended.
+REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400}
 
 
 @dataclass(frozen=True)
@@ -50,21 +52,45 @@ Caller = Callable[[Json, Inputs, str], tuple[int, Any]]
 
 @pytest.fixture(scope="module")
 def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
-    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2")
+    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", FEEDS=FEEDS)
     yield from end_in_time(run)
 
 
 @pytest.fixture(scope="module")
 def facts(service: Run) -> Facts:
-    """Return the facts of the running service, once it has a traded token."""
+    """Return the facts of the running service, once it has what the calls are about."""
     service.wait_for_greeting()
-
-    def traded() -> Json | None:
-        listed = json.loads(service.get("/api/tokens?limit=20&sortBy=tx-h24&includeMarket=1")[1])["data"]
-        return next((each for each in listed if each["related"].get("market")), None)
-
+    key = (service.local / "partner-key").read_text().strip()
+    with Launchboard(f"http://127.0.0.1:{service.port}", key=key) as api:
+        dropped = deploy_extensions(api)
+        token = wait_for(lambda: find_traded_token(service))
+        block = api.list_trades(CHAIN_ID, token["contract_address"], limit=1)["data"][0]["block"]
+    wait_for(lambda: newest_served_block(service) >= block)
     password = (service.local / "administrator").read_text().strip()
-    return Facts(token=wait_for(traded), password=password)
+    return Facts(token=token, user=token["related"]["user"], block=block, dropped=dropped, password=password)
+
+
+def deploy_extensions(api: Launchboard) -> str:
+    """Deploy a presale and a token with an airdrop. Return the token's address once both are on the chain."""
+    sale = api.deploy_token(make_order(presale=PRESALE))["requestKey"]
+    dropped = api.deploy_token(make_order(airdrop=AIRDROP | {"lockupDuration": 1}))["expectedAddress"]
+    wait_for(lambda: api.get_deploy_status(sale)["status"] == "mined")
+    wait_for(lambda: api.list_airdrops(tokenAddress=dropped)["airdrops"])
+    return dropped
+
+
+def find_traded_token(service: Run) -> Json:
+    """Return a listed token with a market and a requestor; empty without one. Some users have no address."""
+    query = "limit=20&sortBy=tx-h24&includeMarket=1&includeUser=1"
+    listed = json.loads(service.get(f"/api/tokens?{query}")[1])["data"]
+    related = ((each, each["related"].get("market"), each["related"].get("user")) for each in listed)
+    return next((each for each, market, user in related if market and user and user["verifiedAddresses"]), {})
+
+
+def newest_served_block(service: Run) -> int:
+    """Return the newest block that feeds serve; -1 before there is one."""
+    status, body = service.get(f"/api/feeds/dexscreener/{CHAIN_ID}/latest-block")
+    return int(json.loads(body)["block"]["blockNumber"]) if status == 200 else -1
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +118,11 @@ def credential_of(operation: Json) -> str:
     """Return the name of a credential that an operation demands; empty for none."""
     alternatives = operation.get("security", [{}])
     return "" if {} in alternatives else next(iter(alternatives[0]))
+
+
+def for_client(facts: Facts) -> Facts:
+    """Return the facts for the calls of another client."""
+    return replace(facts, answers={}, mark=secrets.token_hex(4))
 
 
 def call_all(document: Json, facts: Facts, caller: Caller) -> list[Made]:
@@ -138,7 +169,7 @@ def by_python(service: Run, document: Json, facts: Facts, credentials: dict[str,
         except LaunchboardError as error:
             return error.status, error.body
 
-    return call_all(document, Facts(facts.token, facts.password), call)
+    return call_all(document, for_client(facts), call)
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +190,7 @@ def by_typescript(
         cookies.extend([outcome["cookie"]] if outcome.get("cookie") else [])
         return outcome.get("status", 0), outcome.get("body", outcome.get("failure"))
 
-    return call_all(document, Facts(facts.token, facts.password), call)
+    return call_all(document, for_client(facts), call)
 
 
 def init_of(inputs: Inputs) -> Json:
@@ -264,6 +295,6 @@ def test_the_command_line_calls_it(service: Run, facts: Facts) -> None:
     assert launchboard("token", str(CHAIN_ID), token["contract_address"])["data"]["symbol"] == token["symbol"]
     assert launchboard("trades", str(CHAIN_ID), token["contract_address"], "--limit", "1")["data"]
     assert launchboard("index", token["tx_hash"], str(CHAIN_ID))["address"] == token["contract_address"]
-    body = order(facts)
+    body = make_order()
     assert launchboard("deploy", "--body", json.dumps(body))["requestKey"] == body["token"]["requestKey"]
     assert launchboard("status", body["token"]["requestKey"])["status"]
