@@ -69,6 +69,14 @@ def test_all_pages(capsys: pytest.CaptureFixture[str]) -> None:
         assert server.requests[1].path == "/api/tokens?cursor=b"
 
 
+def test_all_pages_of_another_list(capsys: pytest.CaptureFixture[str]) -> None:
+    first, last = ({"allocations": [{"account": "0x2", "amount": "1"}], "cursor": cursor} for cursor in ("b", None))
+    with scripted_server(reply(first), reply(last)) as server:
+        assert run(server, "list-allocations", "--token-address", "0x1", "--all", "--json") == 0
+        assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [first, last]
+        assert server.requests[1].path == "/api/airdrops/allocations?tokenAddress=0x1&cursor=b"
+
+
 def test_a_body_comes_from_a_file_and_from_options(tmp_path: Path) -> None:
     order = {"chainId": 1, "token": {"name": "Dog", "requestKey": "k" * 32}}
     (tmp_path / "order.json").write_text(json.dumps(order))

@@ -64,6 +64,19 @@ def test_pages_go_on_from_the_cursor_up_to_the_last() -> None:
         assert [request.path for request in server.requests] == ["/api/tokens?limit=2", "/api/tokens?limit=2&cursor=b"]
 
 
+def test_pages_of_another_list_go_on() -> None:
+    replies = [Reply(json.dumps({"allocations": [{}], "cursor": cursor}).encode()) for cursor in ("b", None)]
+    with scripted_server(*replies) as server, Launchboard(server.url) as api:
+        assert len(list(pages(api.list_allocations, tokenAddress="0x1"))) == 2
+        assert server.requests[1].path == "/api/airdrops/allocations?tokenAddress=0x1&cursor=b"
+
+
+@pytest.mark.parametrize("name", ["get_creator", "get_tokens_by_fid", "get_status"])
+def test_responses_without_a_cursor_have_no_pages(name: str) -> None:
+    with Launchboard("http://127.0.0.1:1") as api, pytest.raises(ValueError, match=f"{name} has no pages"):
+        next(pages(getattr(api, name)))
+
+
 def test_pages_of_events_end_before_an_empty_page_is_repeated() -> None:
     with scripted_server(page(1, 7), page(0, 7)) as server, Launchboard(server.url) as api:
         assert [each["cursor"] for each in pages(api.list_events, after=3)] == [7, 7]

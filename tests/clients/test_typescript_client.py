@@ -22,6 +22,11 @@ for await (const page of pages((cursor) =>
 for await (const page of pages((after) => api.GET("/api/events", { params: { query: { after } } }))) {
   console.log(page.cursor);
 }
+const tokenAddress = "0x1";
+for await (const page of pages((cursor) =>
+  api.GET("/api/airdrops/allocations", { params: { query: { tokenAddress, cursor } } }))) {
+  console.log(page.allocations.length);
+}
 try {
   await answerOf(api.GET("/api/tokens/trending"));
 } catch (error) {
@@ -47,15 +52,19 @@ def page(entries: int, cursor: str | int | None) -> Reply:
 
 def test_inputs_pages_and_errors(typescript: Path) -> None:
     refused = Reply(b'{"error":"Not so","details":[{"field":"limit","message":"x"}]}', 400)
-    with scripted_server(page(2, "b"), page(1, None), page(1, 7), page(0, 7), refused) as server:
+    allocations = [Reply(json.dumps({"allocations": [{}], "cursor": cursor}).encode()) for cursor in ("b", None)]
+    replies = [page(2, "b"), page(1, None), page(1, 7), page(0, 7), *allocations, refused]
+    with scripted_server(*replies) as server:
         output = run_program(_PAGES, typescript, SERVER=server.url)
-        assert output.splitlines() == ["2", "1", "7", "7", "400 400: Not so limit"]
+        assert output.splitlines() == ["2", "1", "7", "7", "1", "1", "400 400: Not so limit"]
         query = "q=a%26b&fids=1,2&includeMarket=true"
-        assert [request.path for request in server.requests[:4]] == [
+        assert [request.path for request in server.requests[:6]] == [
             f"/api/tokens?{query}",
             f"/api/tokens?{query}&cursor=b",
             "/api/events",
             "/api/events?after=7",
+            "/api/airdrops/allocations?tokenAddress=0x1",
+            "/api/airdrops/allocations?tokenAddress=0x1&cursor=b",
         ]
         assert server.requests[0].headers["authorization"] == "Bearer t"
 

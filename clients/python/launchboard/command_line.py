@@ -16,6 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from launchboard.connection import Connection, LaunchboardError
 from launchboard.description import Field, Operation, read_operations
+from launchboard.pages import next_cursor
 from launchboard.tables import as_text
 
 # Short names, each with its operation and with the optional fields that are given without a name.
@@ -151,9 +152,10 @@ def _answers(operation: Operation, options: Mapping[str, Any]) -> Iterator[Any]:
                 body=body if has_body else None,
             )  # fmt: skip
             yield answer
-            if not options.get("all") or not answer["data"] or answer.get("cursor") is None:
+            cursor = next_cursor(answer) if options.get("all") else None
+            if cursor is None:
                 return
-            query[str(operation.continued_by)] = answer["cursor"]
+            query[str(operation.continued_by)] = cursor
 
 
 def _parse(field: Field, text: str) -> Any:

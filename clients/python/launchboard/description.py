@@ -34,11 +34,13 @@ class Operation:
     text: str
     fields: tuple[Field, ...]
     is_stream: bool
+    # Whether its responses have a `cursor`, null or not.
+    has_cursor: bool
 
     @property
     def continued_by(self) -> str | None:
         """Return the parameter that takes the `cursor` of the page before; None for operations without pages."""
-        names = {field.name for field in self.fields if field.place == "query"}
+        names = {field.name for field in self.fields if field.place == "query" and self.has_cursor}
         return next((name for name in ("cursor", "after", "before") if name in names), None)
 
 
@@ -62,14 +64,16 @@ def read_operations() -> dict[str, Operation]:
 
 def operations_of(document: Mapping[str, Any]) -> dict[str, Operation]:
     """Return the operations of a description by id."""
+    schemas = document["components"]["schemas"]
     return {
         operation["operationId"]: Operation(
             name=operation["operationId"],
             method=method.upper(),
             path=path,
             text=operation["description"],
-            fields=(*_parameters(path, operation), *_properties(operation, document["components"]["schemas"])),
+            fields=(*_parameters(path, operation), *_body_fields(operation, schemas)),
             is_stream=_STREAM in operation["responses"].get("200", {}).get("content", {}),
+            has_cursor="cursor" in _schema(operation["responses"].get("200", {}), schemas).get("properties", {}),
         )
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
@@ -92,11 +96,17 @@ def _parameters(path: str, operation: Json) -> list[Field]:
     return sorted(found, key=lambda field: path.find(f"{{{field.name}}}") if field.place == "path" else len(path))
 
 
-def _properties(operation: Json, schemas: Json) -> list[Field]:
-    """Return the top-level properties of a body; their objects are given as JSON."""
-    schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+def _schema(body: Json, schemas: Json) -> Json:
+    """Return the schema of a body or response in JSON; empty if it has none."""
+    schema: Json = body.get("content", {}).get("application/json", {}).get("schema", {})
     while "$ref" in schema:
         schema = schemas[schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+def _body_fields(operation: Json, schemas: Json) -> list[Field]:
+    """Return the top-level properties of a body; their objects are given as JSON."""
+    schema = _schema(operation.get("requestBody", {}), schemas)
     return [
         Field(
             name=name,

@@ -116,7 +116,8 @@ export async function answerOf<Answer>(call: Promise<Result<Answer>>): Promise<A
   throw new LaunchboardError(response.status, isDescribed ? (error as ErrorBody) : { error: "no error body" });
 }
 
-type Page = { data: readonly unknown[]; cursor?: string | number | null };
+// Its entries are in its list, `data` of most operations.
+type Page = { cursor: string | number | null };
 
 /**
  * Yield the pages of a list, up to the last one of now:
@@ -126,11 +127,12 @@ export async function* pages<Answer extends Page>(
   // Of any type: texts and numbers continue lists, and only the response's type has which, after this parameter.
   call: (cursor: any) => Promise<Result<Answer>>,
 ): AsyncGenerator<Answer> {
-  let cursor: Answer["cursor"];
+  let cursor: Answer["cursor"] | undefined;
   do {
     const page = await answerOf(call(cursor));
     yield page;
-    cursor = page.data.length ? (page.cursor ?? undefined) : undefined;
+    const entries = Object.values<unknown>({ ...page }).find(Array.isArray);
+    cursor = entries?.length ? (page.cursor ?? undefined) : undefined;
   } while (cursor !== undefined);
 }
 
