@@ -294,6 +294,9 @@ def test_the_command_line_calls_it(service: Run, facts: Facts) -> None:
     assert launchboard("search", token["symbol"])["data"]
     assert launchboard("token", str(CHAIN_ID), token["contract_address"])["data"]["symbol"] == token["symbol"]
     assert launchboard("trades", str(CHAIN_ID), token["contract_address"], "--limit", "1")["data"]
+    assert launchboard("marketcap", token["contract_address"])["priceUsd"]
+    assert launchboard("integrity", str(CHAIN_ID), token["contract_address"])["launch"]["txHash"] == token["tx_hash"]
+    assert launchboard("creator", token["msg_sender"])["data"]["totals"]["launches"]
     assert launchboard("index", token["tx_hash"], str(CHAIN_ID))["address"] == token["contract_address"]
     body = make_order()
     assert launchboard("deploy", "--body", json.dumps(body))["requestKey"] == body["token"]["requestKey"]

@@ -62,6 +62,27 @@ def test_an_object_is_printed_by_lines(capsys: pytest.CaptureFixture[str]) -> No
         assert json.loads(server.requests[1].body) == {"txHash": "0xab", "chainId": 31337}
 
 
+def test_an_object_with_several_lists_is_printed_by_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = {"seconds": 60, "dev": {"accounts": []}, "unknown": [{"fact": "holders"}]}
+    presales = {"presales": [{"presaleId": 1, "state": "active"}], "totalCount": 1}
+    with scripted_server(reply(facts), reply(presales)) as server:
+        assert run(server, "integrity", "1", "0x1") == 0
+        lines = ["seconds  60", 'dev      {"accounts": []}', 'unknown  [{"fact": "holders"}]']
+        assert capsys.readouterr().out.splitlines() == lines
+        assert run(server, "list-presales", "--chain-id", "1") == 0
+        assert capsys.readouterr().out.splitlines()[:2] == ["presaleId  state", "1          active"]
+
+
+def test_the_short_names_take_what_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    with scripted_server(reply({"marketCap": None}), reply({"data": {"cursor": None}})) as server:
+        assert run(server, "marketcap", "0x1") == 0
+        assert run(server, "creator", "12", "--limit", "1") == 0
+        assert [request.path for request in server.requests] == [
+            "/api/marketcap?tokenAddress=0x1",
+            "/api/creators/12?limit=1",
+        ]
+
+
 def test_all_pages(capsys: pytest.CaptureFixture[str]) -> None:
     with scripted_server(reply(LIST), reply(LIST | {"cursor": None})) as server:
         assert run(server, "list", "--all", "--json") == 0

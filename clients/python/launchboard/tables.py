@@ -9,14 +9,18 @@ _LONGEST = 44
 
 
 def as_text(answer: Any) -> str:
-    """Return a response as text. Objects within rows are left out; `--json` has everything."""
+    """Return a response as text: a table if it is one list with scalars around, else lines.
+
+    Objects within rows are left out; `--json` has everything.
+    """
     if not isinstance(answer, Mapping):
         return "" if answer is None else json.dumps(answer, ensure_ascii=False)
     rows = answer.get("data")
     if isinstance(rows, Mapping) and "event" not in answer:
         return _lines(rows)
     if not _is_table(rows):
-        rows = next((value for value in answer.values() if _is_table(value)), None)
+        parts = [value for value in answer.values() if not _is_scalar(value)]
+        rows = parts[0] if len(parts) == 1 and _is_table(parts[0]) else None
     if rows is None:
         return _lines(answer)
     around = {name: value for name, value in answer.items() if value is not rows and _is_scalar(value)}
