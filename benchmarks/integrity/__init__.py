@@ -1,0 +1,1 @@
+"""Launches with known bundles, and what the detector finds in them."""
