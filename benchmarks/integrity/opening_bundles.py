@@ -118,7 +118,7 @@ def add_with_launch(scene: Scene) -> None:
 
 
 def add_routed(scene: Scene) -> None:
-    """Add wallets that buy through an aggregator, whose transactions have 10 to 60 logs more; one script, one fee."""
+    """Add wallets that buy through an aggregator, whose transactions have 10 to 48 logs more; one script, one fee."""
     _start_apart(scene)
     _send(scene, _wallets(scene, scene.between(scene.knobs.wallets)), _soon(scene), scene.bot_fee(), Route.AGGREGATOR)
     add_bystanders(scene)

@@ -25,7 +25,7 @@ def _early(scene: Scene, mean_ms: float) -> float:
 
 
 def _add_sniper(scene: Scene) -> None:
-    """Add a bot's purchase, 0 to 300 ms after the launch is visible."""
+    """Add a bot's purchase, on average 100 ms after the launch is visible."""
     seen = scene.next_part(scene.launch_ms)
     scene.add_stranger(seen + float(scene.rng.exponential(100)), scene.bot_fee(), "sniper")
 

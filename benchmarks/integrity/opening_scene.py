@@ -15,7 +15,7 @@ class Knobs:
     traffic: float = 1.0
     # Wallets of one bundle. Public reports have 3 to 68, most up to 20.
     wallets: tuple[int, int] = (3, 20)
-    # How far a bundle hides: 0 is one fee and one moment, 1 is fees of strangers and arrivals over 400 ms.
+    # Share of a script's wallets with a fee of their own, mostly within half and twice, and an arrival within 400 ms.
     disguise: float = 0.2
     # Independent buyers beside a bundle within the first minute, and in a crowd of a rush.
     bystanders: tuple[int, int] = (0, 25)
