@@ -25,8 +25,8 @@ pytestmark = pytest.mark.django_db
 CHAIN = 8453
 LAUNCHES = 41
 # What legitimately differs, in columns and records alike: the row's id, the times of its writing, and whether it is
-# final, which indexing by hash finds out later. Beside the tokens, only the follower has rows of events and fee claims,
-# and only indexing by hash has index requests and states.
+# final, which indexing by hash finds out later; it is a reason of trust, too. Beside the tokens, only the follower has
+# rows of events and fee claims, and only indexing by hash has index requests and states.
 DIFFERING = {"id", "created_at", "last_indexed", "confirmed"}
 
 
@@ -35,6 +35,8 @@ def tokens():
     rows = Token.objects.listed().order_by("contract_address")
     columns = {row["contract_address"]: row for row in rows.values()}
     records = {record["contract_address"]: record for record in json.loads(render_json(read_records(rows)))}
+    for record in records.values():
+        record["trust"]["reasons"] = [reason for reason in record["trust"]["reasons"] if reason != "LAUNCH_FINAL"]
     return {
         address: {
             f"{kind}.{name}": value

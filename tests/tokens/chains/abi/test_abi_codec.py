@@ -84,6 +84,7 @@ SIGNATURES = [
     ("uniswap_v3", "Burn(address,int24,int24,uint128,uint256,uint256)", 3),
     ("uniswap_v3", "Transfer(address,address,uint256)", 3),
     ("token", "Transfer(address,address,uint256)", 2),
+    ("uniswap_v4", "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)", 3),
 ]
 
 SELECTORS = [

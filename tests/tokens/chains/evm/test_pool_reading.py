@@ -39,9 +39,9 @@ def everything():
         return chain(regular_node).read_range(0, HEAD, pools=EVERY_POOL)
 
 
-def traded(swaps):
-    """Return the swaps as a range returns them: without traders."""
-    return [swap._replace(trader=None) for swap in swaps]
+def traded(facts):
+    """Return swaps or liquidity changes as a range returns them: without traders."""
+    return [fact._replace(trader=None) for fact in facts]
 
 
 def within(swaps, first, last):
@@ -113,13 +113,14 @@ def test_each_method_returns_the_same(node, everything, pools):
     assert reading.read_blocks(headers, pools=pools) == everything
     receipts = reading.read_receipts(headers, pools=pools)
     assert traded(receipts.swaps) == list(everything.swaps)
-    assert replace(receipts, swaps=()) == replace(everything, swaps=())
+    assert traded(receipts.liquidity_changes) == list(everything.liquidity_changes)
+    assert replace(receipts, swaps=(), liquidity_changes=()) == replace(everything, swaps=(), liquidity_changes=())
     del node.answers["eth_getBlockReceipts"]
     assert reading.read_receipts(headers, pools=pools) == receipts
     found = [reading.read_blocks([header], pools=EVERY_POOL) for header in headers]
     assert [swap for part in found for swap in part.swaps] == list(receipts.swaps)
     changes = [change for part in found for change in part.liquidity_changes]
-    assert changes == list(everything.liquidity_changes)
+    assert changes == list(receipts.liquidity_changes)
 
 
 def test_the_trader_is_the_sender_of_the_transaction(node):
@@ -522,4 +523,5 @@ def test_a_real_node_returns_the_same_by_each_method(own_launchpad: Launchpad, c
         assert len({change.pool for change in found.liquidity_changes}) == 2
         receipts = reading.read_receipts(headers, pools=pools)
         assert reading.read_blocks(headers, pools=pools) == receipts
-        assert replace(receipts, swaps=tuple(traded(receipts.swaps))) == found
+        facts = {name: tuple(traded(getattr(receipts, name))) for name in ("swaps", "liquidity_changes")}
+        assert replace(receipts, **facts) == found

@@ -93,7 +93,7 @@ def test_the_skill_has_the_metadata_of_its_format(client):
     described = json.loads(description.removeprefix("description: "))
     assert "Hoist & Co (launch.example.org)" in described and 0 < len(described) <= 1_024
     assert body.startswith("\n# Hoist & Co\n") and re.sub("```.*?```", "", body, flags=re.S).count("\n# ") == 1
-    assert f"{SITE}/mcp" in body and "```bash" in body and "`search_tokens`" in body
+    assert f"{SITE}/mcp" in body and "```bash" in body and "```typescript" not in body and "`search_tokens`" in body
     # The format recommends at most 500 lines.
     assert len(text.splitlines()) <= 500
 
