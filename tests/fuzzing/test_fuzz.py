@@ -76,7 +76,7 @@ def failures(fuzzed, description, caplog):
     """Return the failures of an application in the place of the service."""
     caplog.set_level("ERROR", logger="django.request")
 
-    def failures(application, *, calls=400):
+    def failures(application, *, calls=800):
         service = dataclasses.replace(fuzzed, application=application)
         return described_calls.run(service, description, number=1, calls=calls, only=IS_BLOCKED).failures
 
@@ -96,7 +96,7 @@ def test_it_notices_each_fault_of_a_response_and_prints_what_repeats_it(fuzzed, 
 
 def test_it_notices_callers_that_pass_and_may_not(fuzzed, failures):
     key = fuzzed.headers[described_calls.Level.PARTNER]["x-api-key"]
-    assert "who may not pass was not refused with 40" in failures(careless(fuzzed.application, key), calls=1500)[0]
+    assert "who may not pass was not refused with 40" in failures(careless(fuzzed.application, key), calls=4000)[0]
 
 
 @pytest.mark.parametrize("number", SEEDS)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from datetime import timedelta
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -321,7 +322,10 @@ def test_a_restore_that_is_stopped_names_the_way_on(backup, tmp_path, service_en
     with empty_database() as name:
         own = {"POSTGRESQL_PROGRAMS": str(tmp_path / "bin"), "DATABASE_URL": database_url(name)}
         environment = service_environment | own
-        with subprocess.Popen(command, cwd=BASE_DIR, env=environment, stderr=subprocess.PIPE, text=True) as running:
+        # A shell without job control ignores SIGINT for what it runs in the background.
+        regular = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        options = {"env": environment, "stderr": subprocess.PIPE, "text": True, "preexec_fn": regular}
+        with subprocess.Popen(command, cwd=BASE_DIR, **options) as running:
             wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
             running.send_signal(number)
             _, error = running.communicate()

@@ -8,7 +8,7 @@ _ID = models.BigAutoField(auto_created=True, primary_key=True, serialize=False, 
 class Migration(migrations.Migration):
     """Airdrops that partners save without a deployment, of which there are none yet."""
 
-    dependencies = [("tokens", "0038_places_of_pool_logs"), ("accounts", "0004_roles")]
+    dependencies = [("tokens", "0039_places_of_liquidity_changes"), ("accounts", "0004_roles")]
 
     operations = [
         migrations.CreateModel(
