@@ -110,7 +110,7 @@ def skill(site: Site, tools: Iterable[ToolNote], docs: str) -> str:
         f"Otherwise send requests to the API as below. {site.url}/docs/api.md has every endpoint.",
         "",
         # Its title would be a second one, and one language of programs keeps the skill short.
-        re.sub(r"\A# .*\n+|```typescript\n.*?\n```\n+", "", docs, flags=re.DOTALL),
+        re.sub(r"\A# [^\n]*\n+|```typescript\n.*?\n```\n+", "", docs, flags=re.DOTALL),
     ]
     return "\n".join(lines)
 

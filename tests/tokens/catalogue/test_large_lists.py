@@ -393,7 +393,8 @@ def test_many_matches_are_a_walk_along_the_index_of_the_sort(fetch, q, sort_by, 
         page, *_ = plans(lambda more=parameters: fetch(q=q, sortBy=sort_by, sort=sort, **more))
         assert index in page
         assert "Sort" not in page
-        assert "Seq Scan" not in page
+        # Another table may be small.
+        assert "Seq Scan on tokens_" not in page
 
 
 @pytest.mark.parametrize(
