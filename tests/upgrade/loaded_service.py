@@ -35,6 +35,8 @@ from tests.upgrade.upgrade_clients import Clients
 _DOMAIN = "app.example"
 _FID = 7001
 _PARTNER = "Partner"
+# For the events of the last tasks, which are written while the processes end.
+_LAST_EVENTS_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +202,7 @@ def streams_open(ground: LoadedService, plan: LoadPlan) -> Iterator[list[Resumin
 
 def collect_evidence(ground: LoadedService, streams: list[ResumingReader]) -> Evidence:
     """Stop the processes and the receivers, and return all that the run has left behind."""
-    ground.service.stop_all()
+    ground.service.stop_all(lambda: _wait_for_events(ground, streams, seconds=_LAST_EVENTS_SECONDS))
     return Evidence(
         rpc_url=ground.node.rpc_url,
         factory=ground.launchpad.deployment.factory,
@@ -218,7 +220,12 @@ def finish_load(ground: LoadedService, streams: list[ResumingReader], plan: Load
     """Wait until everything that has begun has an end; what has none after the timeout, the check finds."""
     wait_for_deployments([ground.clients.partner], ground.database_url, seconds=plan.timeout)
     follower_chaos.finish_chain(ground.launchpad, ground.database_url)
-    healthy, deadline = [target.endpoint_id for target in ground.targets], time.monotonic() + plan.timeout
+    _wait_for_events(ground, streams, seconds=plan.timeout)
+
+
+def _wait_for_events(ground: LoadedService, streams: list[ResumingReader], *, seconds: float) -> None:
+    """Wait until all events are published, streamed and delivered; what is not after so long, the check finds."""
+    healthy, deadline = [target.endpoint_id for target in ground.targets], time.monotonic() + seconds
 
     def is_over() -> bool:
         newest = _newest_streamed(ground.database_url)
@@ -226,7 +233,7 @@ def finish_load(ground: LoadedService, streams: list[ResumingReader], plan: Load
         is_left = are_streams_behind or event_check.is_pending(ground.database_url, healthy)
         return not is_left or time.monotonic() > deadline
 
-    wait_for(is_over, seconds=2 * plan.timeout)
+    wait_for(is_over, seconds=2 * seconds)
 
 
 def _newest_streamed(database_url: str) -> int:

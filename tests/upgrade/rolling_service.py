@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -158,9 +158,14 @@ class RollingService:
             elif now - self._ended_at.setdefault(name, now) >= delay:
                 running.start()
 
-    def stop_all(self) -> None:
-        """Stop all processes."""
+    def stop_all(self, wait_for_events: Callable[[], None]) -> None:
+        """Stop what writes events, call the function, and stop what publishes and streams them."""
+        readers = [self.running[name] for name in ("events", "stream")]
         for running in self.running.values():
+            if running not in readers:
+                self._stop(running)
+        wait_for_events()
+        for running in readers:
             self._stop(running)
 
     def _start(self, name: str, version: Version, *, place: int = 0) -> Service:
