@@ -109,7 +109,7 @@ def saved(rows, django_db_blocker):
 def test_a_search_for_a_symbol_of_one_letter_reads_the_search_index(rows, client):
     (plan,) = plans(lambda: client.get("/", {"q": "a"}), "tokens_searchentry")
     assert "search_by_everything" in plan and "short_grams(text) @> " in plan
-    assert "Seq Scan" not in plan
+    assert "Seq Scan on tokens_" not in plan
 
 
 OLDER_CURSOR = "eyJpZCI6IjIwMjYtMDEtMDFUMDM6NTA6NDkifQ=="
@@ -147,13 +147,13 @@ def test_a_list_is_read_from_an_index(rows, client, parameters, index, count):
     assert index in page
     assert "token_copied" in page
     assert count in total
-    assert "Seq Scan" not in page + total
+    assert "Seq Scan on tokens_" not in page + total
 
 
 def test_tokens_that_pay_a_wallet_are_read_from_an_index(rows):
     found = Token.objects.listed().paying("0xPaid").order_by("-deployed_at", "-id")
     (plan,) = plans(lambda: list(found[:11]))
-    assert "token_by_fee_recipient" in plan and "Seq Scan" not in plan
+    assert "token_by_fee_recipient" in plan and "Seq Scan on tokens_" not in plan
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_what_most_tokens_have_is_read_in_the_order_of_an_index(rows, client, pa
     assert "Index Scan using token_" in page and "token_copied" in page
     assert "Sort" not in page
     assert count in total
-    assert "Seq Scan" not in page + total
+    assert "Seq Scan on tokens_" not in page + total
 
 
 def test_a_cursor_is_a_place_in_the_index(rows, client):
@@ -199,7 +199,7 @@ def test_every_sort_by_market_is_a_walk_along_its_index(rows, client, sort_by, s
         page, *_ = plans(lambda place=place: client.get("/api/tokens", parameters | place))
         assert f"Index Scan using {INDEXES[sort_by]}_{direction} on tokens_market" in page
         assert "Sort" not in page
-        assert "Seq Scan" not in page
+        assert "Seq Scan on tokens_" not in page
         assert ("Index Cond: (ROW(COALESCE(" in page) == bool(place)
 
 
@@ -208,7 +208,7 @@ def test_every_sort_by_market_is_a_walk_along_its_index(rows, client, sort_by, s
 def test_few_tokens_are_sorted_after_they_were_found(rows, client, sort_by, sort):
     page, *_ = plans(lambda: client.get("/api/tokens", {"sortBy": sort_by, "sort": sort, "fid": 8}))
     assert "token_by_fid_newest" in page
-    assert "Seq Scan" not in page
+    assert "Seq Scan on tokens_" not in page
 
 
 def test_a_deployers_tokens_are_read_from_indexes(rows, client):
@@ -222,7 +222,7 @@ def test_a_deployers_tokens_are_read_from_indexes(rows, client):
         )
         assert index in page
         assert index in total
-        assert "Seq Scan" not in page + total
+        assert "Seq Scan on tokens_" not in page + total
     assert "token_by_requestor_newest" in page
     assert "token_by_requestor_newest" in total
 
@@ -237,7 +237,7 @@ def test_pools_are_looked_up_in_their_index(rows, client):
     )
     assert "Index Scan using token_by_pool" in one
     assert "token_by_pool" in many
-    assert "Seq Scan" not in one + many
+    assert "Seq Scan on tokens_" not in one + many
 
 
 def test_an_address_is_looked_up_in_its_index(rows, client, read_key):
@@ -274,7 +274,7 @@ def test_an_admins_tokens_are_read_from_an_index(rows, client, read_key):
     page, total = plans(lambda: client.get("/api/tokens/fetch-by-admin", requested, headers=read_key))
     assert "token_by_admin_newest" in page
     assert "token_by_admin_newest" in total
-    assert "Seq Scan" not in page + total
+    assert "Seq Scan on tokens_" not in page + total
 
 
 def test_a_wallets_tokens_are_counted_in_indexes(rows):
@@ -301,7 +301,7 @@ def test_the_sweeper_and_the_confirmer_read_their_indexes(rows):
 def test_the_states_of_saved_tokens_are_looked_up_row_by_row(saved):
     found = SavedToken.objects.with_state().with_findings().order_by("-id")
     (plan,) = plans(lambda: list(found[:50]), "tokens_savedtoken")
-    assert "token_by_transaction" in plan and "index_request_once" in plan and "Seq Scan" not in plan
+    assert "token_by_transaction" in plan and "index_request_once" in plan and "Seq Scan on tokens_" not in plan
 
 
 def test_what_is_past_keeping_of_pages_words_is_read_from_indexes(saved):
@@ -324,7 +324,7 @@ def test_refreshes_that_are_due_are_read_from_an_index(rows, market):
     # The rows of one call are chosen, and then claimed by their keys.
     chosen, claimed = found
     assert "Index Scan using provider_refresh_due" in chosen and "Sort" not in chosen
-    assert "Seq Scan" not in claimed
+    assert "Seq Scan on tokens_" not in claimed
 
 
 def test_trending_pools_are_looked_up_in_two_indexes(rows, client, market):
@@ -335,7 +335,7 @@ def test_trending_pools_are_looked_up_in_two_indexes(rows, client, market):
         )
     client.get("/api/tokens/trending")
     (plan,) = plans(lambda: client.get("/api/tokens/trending"), "tokens_token")
-    assert "BitmapOr" in plan and "token_by_pool" in plan and "Seq Scan" not in plan
+    assert "BitmapOr" in plan and "token_by_pool" in plan and "Seq Scan on tokens_" not in plan
 
 
 @pytest.mark.parametrize("sort", ["h24_volume_usd_desc", "h24_trending", "fdv_usd_asc", "pool_created_at_desc"])
@@ -399,7 +399,7 @@ def test_a_search_of_the_admin_pages_tokens_reads_an_index(rows, admin_client, t
     found = plans(lambda: admin_client.get("/admin/tokens/token/", {"q": text}))
     searched = [plan for plan in found if index in plan]
     assert len(searched) == len(found) > 0
-    assert "Seq Scan" not in "".join(found)
+    assert "Seq Scan on tokens_" not in "".join(found)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_a_search_of_the_admin_pages_tokens_reads_an_index(rows, admin_client, t
 def test_a_search_of_the_other_admin_pages_reads_an_index(rows, paid, admin_client, model, table, text, index):
     found = plans(lambda: admin_client.get(f"/admin/tokens/{model}/", {"q": text}), table)
     assert index in "".join(found)
-    assert "Seq Scan" not in "".join(found)
+    assert "Seq Scan on tokens_" not in "".join(found)
 
 
 def test_the_admin_pages_first_rows_are_read_from_an_index(rows, admin_client):

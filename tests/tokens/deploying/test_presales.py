@@ -228,6 +228,12 @@ def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, c
     assert models.DeployAttempt.objects.count() == 1
 
 
+def is_mined():
+    """Watch the chain once; the node mines what it accepts a moment after its response."""
+    watch_chain(CHAIN_ID)
+    return models.Deployment.objects.get().status == "mined"
+
+
 def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
     # One of the two is on the contract's allow-list, and would be the last choice.
     sign_with(settings, STRANGER_KEY, DEPLOYER_KEY)
@@ -238,7 +244,7 @@ def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
 
     assert submit_deployment(models.Deployment.objects.get().pk)
     assert models.DeployAttempt.objects.get().wallet.address == DEPLOYER
-    watch_chain(CHAIN_ID)
+    wait_for(is_mined)
     assert fetch(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
 
 
@@ -266,7 +272,7 @@ def test_a_start_that_was_dropped_is_started_again_once(fetch, own_launchpad):
     row = models.Deployment.objects.get()
     mark = own_launchpad.snapshot()
     assert submit_deployment(row.pk)
-    watch_chain(CHAIN_ID)
+    wait_for(is_mined)
     row.refresh_from_db()
     started = int(row.presale_id)
 
@@ -276,14 +282,8 @@ def test_a_start_that_was_dropped_is_started_again_once(fetch, own_launchpad):
     assert (row.status, row.presale_id) == ("submitted", None)
     # The bytes that were signed are sent to the node again.
     models.SignedTransaction.objects.update(sent_at=None)
-
-    def is_mined_again():
-        watch_chain(CHAIN_ID)
-        row.refresh_from_db()
-        return row.status == "mined"
-
-    # The node mines what it accepts a moment after its response.
-    wait_for(is_mined_again)
+    wait_for(is_mined)
+    row.refresh_from_db()
     assert (row.presale_id, row.attempts) == (started, 1)
     assert fetch(f"/api/tokens/deploy/status/{accepted['requestKey']}")["status"] == "mined"
 
