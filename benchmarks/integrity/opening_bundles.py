@@ -97,7 +97,7 @@ def add_over_blocks(scene: Scene) -> None:
 
 
 def add_with_launch(scene: Scene) -> None:
-    """Add a creator who buys in the launch's transaction, and wallets that follow it before others see the launch.
+    """Add a creator who buys in the launch's transaction, and wallets that follow it ahead of all other traffic.
 
     A third launches through a contract that buys for up to six wallets itself.
     """

@@ -1,11 +1,12 @@
 """GET /api/creators/{creator}: launches, what became of them, and fees of their recipients."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
+from config.timestamps import format_timestamp
 from tests.config.api.test_described_answers import check, close_objects
 from tests.nodes.json_server import Reply
 from tests.nodes.recordings import base, decoded, mined
@@ -37,7 +38,8 @@ BOB = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 WETH, USDC = "0x4200000000000000000000000000000000000006", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 # The numeric order of addresses is that of a pool's currencies: this token is currency 0.
 TOKEN = "0x1111111111111111111111111111111111111111"
-FIRST = datetime(2026, 3, 1, 12, tzinfo=UTC)
+# The third day before today.
+FIRST = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=3)
 RULE = "must be an address, or a FID: a whole number from 1 without leading zeros"
 CURSOR_RULE = "must be the cursor of an earlier answer of this list"
 
@@ -74,6 +76,11 @@ def shares(*recipients):
     unset = dict.fromkeys(["vault", "airdrop", "devBuy", "sniperTax", "positions"])
     kinds = {"type": "static", "clankerFee": 100, "pairedFee": 100, "baseFee": None, "maxFee": None}
     return unset | {"fees": {**kinds, "hook_address": None, "recipients": fees}}
+
+
+def day(number):
+    """Return a day after the first one as it is shown."""
+    return (FIRST + timedelta(days=number)).date().isoformat()
 
 
 def launch(*recipients, **columns):
@@ -161,8 +168,8 @@ def test_totals_of_a_user(read):
     assert data["totals"] == {
         "launches": 2,
         "isComplete": True,
-        "firstLaunchAt": "2026-03-01T12:00:00.000Z",
-        "lastLaunchAt": "2026-03-02T12:00:00.000Z",
+        "firstLaunchAt": format_timestamp(FIRST),
+        "lastLaunchAt": format_timestamp(FIRST + timedelta(days=1)),
         "stillTraded": 1,
         "graduated": 1,
         "withWarnings": 1,
@@ -232,7 +239,7 @@ def test_facts_of_all_trades_are_unknown_for_a_reason(read, settings):
     assert reasons() == ("no_own_trades", "no_own_trades")
 
 
-def test_earned_and_claimed_fees_of_a_v4_token_by_day(read, monkeypatch):
+def test_earned_and_claimed_fees_of_a_v4_token_by_day(read):
     token = launch(ALICE, BOB)
     collect(token, (7, 1), (10**18, 0), days=0)
     collect(token, (0, 0), (0, 0), days=1)
@@ -240,8 +247,7 @@ def test_earned_and_claimed_fees_of_a_v4_token_by_day(read, monkeypatch):
     claim(ALICE, TOKEN, 6, token=token, days=1)
     claim(ALICE, WETH, 500, days=1)
     claim(BOB, TOKEN, 9, token=TokenFactory(), chain_id=1)
-    monkeypatch.setattr(timezone, "now", lambda: FIRST + timedelta(days=2))
-    data = read(days=3)
+    data = read(days=90)
     (entry,) = data["launches"]
     symbol = token.symbol
     assert amounts(entry, "earned") == {
@@ -258,10 +264,10 @@ def test_earned_and_claimed_fees_of_a_v4_token_by_day(read, monkeypatch):
     }
     days = {(fees["recipient"], fees["symbol"]): fees["days"] for fees in entry["fees"]}
     assert days[ALICE, symbol] == [
-        {"day": "2026-03-02", "earned": "3", "claimed": "6"},
-        {"day": "2026-03-01", "earned": "7", "claimed": "0"},
+        {"day": day(1), "earned": "3", "claimed": "6"},
+        {"day": day(0), "earned": "7", "claimed": "0"},
     ]
-    assert days[BOB, "WETH"] == [{"day": "2026-03-02", "earned": "2", "claimed": None}]
+    assert days[BOB, "WETH"] == [{"day": day(1), "earned": "2", "claimed": None}]
     assert {fees["waiting"]["reason"] for fees in entry["fees"]} == {"not_requested"}
     assert [fees["days"] for fees in read(days=0)["launches"][0]["fees"]] == [[]] * 4
 
@@ -326,11 +332,10 @@ def test_more_events_than_are_read_are_no_total(read, monkeypatch):
         collect(token, (1,), (1,), days=days)
     assert amounts(read()["launches"][0], "earned")[ALICE, "WETH"] == "3"
     collect(token, (1,), (1,), days=3)
-    monkeypatch.setattr(timezone, "now", lambda: FIRST + timedelta(days=3))
     (entry,) = read(days=90)["launches"]
     assert set(amounts(entry, "earned").values()) == {"too_many_events"}
     # The oldest day that was read may have earlier events.
-    assert [each["day"] for each in entry["fees"][0]["days"]] == ["2026-03-04", "2026-03-03"]
+    assert [each["day"] for each in entry["fees"][0]["days"]] == [day(3), day(2)]
     # Claims in the token itself have an index of their own.
     assert amounts(entry, "claimed")[ALICE, token.symbol] == "0"
 

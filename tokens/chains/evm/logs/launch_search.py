@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 # Blocks of one request: each request leaves an eighth of the searched blocks.
 _PROBES = 7
 # The argument of all layouts that names the token; from v3.1 on it is the first indexed one.
-_TOKEN = "tokenAddress"  # noqa: S105
+_ADDRESS = "tokenAddress"
 _WORD_DIGITS = 64
 
 
@@ -37,7 +37,9 @@ def find_launch(rpc: RpcClient, chain: ChainInfo, token: str) -> str | None:
     except NodeUnavailableError as error:
         logger.info("chain %s: the launch of %s is searched in all logs: %s", chain.chain_id, token, error)
         indexed = {
-            address: event for address, event in factories.items() if event.indexed and event.layout.names[0] == _TOKEN
+            address: event
+            for address, event in factories.items()
+            if event.indexed and event.layout.names[0] == _ADDRESS
         }
         topic = f"0x{token[2:].lower():0>{_WORD_DIGITS}}"
         return _find_in_logs(rpc, indexed, token, first=0, last=head, topics=frozenset({topic})) if indexed else None
@@ -92,7 +94,7 @@ def _find_in_logs(
         require_results(results)
         for log in validate_logs([(requested, results[0])], first=first, last=last):
             event = factories[log["address"].lower()]
-            if log["topics"][0] == event.topic0 and event.decode(log)[_TOKEN] == token:
+            if log["topics"][0] == event.topic0 and event.decode(log)[_ADDRESS] == token:
                 return str(log["transactionHash"])
         return None
 
