@@ -204,6 +204,12 @@ def test_a_call_that_would_start_it_comes_with_its_gas(chain, contracts):
 # The whole way
 
 
+def is_mined():
+    """Watch the chain once; the node mines what it accepts a moment after its response."""
+    watch_chain(CHAIN_ID)
+    return models.Deployment.objects.get().status == "mined"
+
+
 def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, chain, contracts):
     body = orders.order(presale=SALE)
     accepted = fetch("/api/tokens/deploy", body)
@@ -212,7 +218,7 @@ def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, c
     row = models.Deployment.objects.get()
 
     assert submit_deployment(row.pk)
-    watch_chain(CHAIN_ID)
+    wait_for(is_mined)
     shown = fetch(path)
     assert (shown["status"], shown["address"], shown["error"]) == ("mined", None, None)
     row.refresh_from_db()
@@ -226,12 +232,6 @@ def test_an_order_goes_from_its_body_to_the_token_that_a_buyer_launched(fetch, c
     # A request has one response for ever.
     assert fetch("/api/tokens/deploy", body) == accepted
     assert models.DeployAttempt.objects.count() == 1
-
-
-def is_mined():
-    """Watch the chain once; the node mines what it accepts a moment after its response."""
-    watch_chain(CHAIN_ID)
-    return models.Deployment.objects.get().status == "mined"
 
 
 def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
@@ -302,7 +302,7 @@ def test_a_start_that_seemed_lost_is_found_though_its_sale_has_ended(fetch, cont
     fetch("/api/tokens/deploy", orders.order(presale=SALE))
     row = models.Deployment.objects.get()
     assert submit_deployment(row.pk)
-    watch_chain(CHAIN_ID)
+    wait_for(is_mined)
     row.refresh_from_db()
     started = row.presale_id
     assert started is not None
