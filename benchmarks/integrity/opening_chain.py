@@ -95,6 +95,8 @@ class PlacedSwap:
     seconds: int
     log_index: int
     transaction: str
+    # Index of the transaction in its block.
+    place: int
     sender: str
     is_purchase: bool
     actor: str
@@ -107,7 +109,7 @@ class Opening:
     chain: Chain
     block: int
     seconds: int
-    log_index: int
+    place: int
     transaction: str
     # True if the launch's event names a recipient of a purchase.
     has_own_purchase: bool
@@ -150,7 +152,7 @@ def build_opening(rng: np.random.Generator, chain: Chain, orders: Sequence[Order
         chain=chain,
         block=launch.block,
         seconds=_block_seconds(chain, launch.block),
-        log_index=launch.first + launch.logs - 1,
+        place=launch.place,
         transaction=launch.name,
         has_own_purchase=bool(launch.transaction.swaps),
         swaps=tuple(swaps),
@@ -159,14 +161,14 @@ def build_opening(rng: np.random.Generator, chain: Chain, orders: Sequence[Order
 
 @dataclass(frozen=True)
 class _Placed:
-    """Transaction with its place; `first` is its first log, on Solana its place × 128."""
+    """Transaction with its place in the block; `first` is its first log, on Solana its place × 128."""
 
     block: int
     name: str
+    place: int
     transaction: Transaction
     first: int
     offsets: list[int]
-    logs: int
 
 
 def _place_swaps(chain: Chain, placed: _Placed) -> list[PlacedSwap]:
@@ -177,6 +179,7 @@ def _place_swaps(chain: Chain, placed: _Placed) -> list[PlacedSwap]:
             seconds,
             placed.first + offset,
             placed.name,
+            placed.place,
             placed.transaction.sender,
             swap.is_purchase,
             swap.actor,
@@ -209,7 +212,7 @@ def _place_transactions(
         for transaction in orders[number - count].transactions:
             first = index if chain.is_evm else place * SOLANA_PLACE
             offsets, total = _draw_shape(rng, transaction, chain, is_v4=is_v4)
-            placed.append(_Placed(block, f"{block}-{place}", transaction, first, offsets, total))
+            placed.append(_Placed(block, f"{block}-{place}", place, transaction, first, offsets))
             index += total
             place += 1
     return placed

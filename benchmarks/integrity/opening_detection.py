@@ -8,8 +8,8 @@ from math import comb
 from benchmarks.integrity.bundle_counts import BundleCounts
 from benchmarks.integrity.opening_chain import Opening, PlacedSwap
 from tokens.chains.pool_types import chain_position
-from tokens.integrity.bundle_detection import LaunchLog, find_bundles
-from tokens.integrity.first_trades import LaunchTrade
+from tokens.integrity.bundle_detection import find_bundles
+from tokens.integrity.first_trades import LaunchPlace, LaunchTrade
 
 # Default length of an opening.
 SECONDS = 60
@@ -56,15 +56,17 @@ def _find(opening: Opening, counted: Sequence[PlacedSwap]) -> list[list[int]]:
             _position(swap),
             start + timedelta(seconds=swap.seconds - opening.seconds),
             swap.transaction,
+            swap.place,
             swap.sender,
             swap.is_purchase,
             _AMOUNT,
         )
         for swap in counted
     ]
-    # As in the report: on Solana the place of the launch itself is unknown.
-    place = chain_position(opening.block, opening.log_index) if opening.chain.is_evm else None
-    bundles = find_bundles(trades, launch=LaunchLog(opening.transaction, place), is_solana=not opening.chain.is_evm)
+    # As in the report: on Solana the place of a launch without a purchase is unknown.
+    is_known = opening.chain.is_evm or opening.has_own_purchase
+    launch = LaunchPlace(opening.transaction, opening.block, opening.place if is_known else None)
+    bundles = find_bundles(trades, launch)
     return [[purchase.position for purchase in bundle.purchases] for bundle in bundles]
 
 

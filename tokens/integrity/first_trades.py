@@ -1,4 +1,4 @@
-"""A token's first trades in the sequence of its chain, read in one bounded query."""
+"""A token's first trades in the sequence of its chain, read in one bounded query, and the place of its launch."""
 
 import functools
 from collections.abc import Sequence
@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db.models import BigIntegerField, DateTimeField
 
 from config.postgresql.compiled_queries import CompiledQuery, QueryParameter, parse_timestamps_in_c
 from config.postgresql.replica import read_connection
 from tokens.chains.addresses import format_address, format_transaction
 from tokens.chains.pool_types import chain_position, split_position
-from tokens.models import PoolTrade, Token
+from tokens.chains.solana.slot_places import transaction_place
+from tokens.models import PoolLiquidityChange, PoolTrade, Token
+from tokens.trades.trade_rows import transaction_bytes
 
 # The most trades of a token that are read: its first ones, conversions of fees included.
 MOST_TRADES = 5_000
-_COLUMNS = ("position", "at", "tx_hash", "trader", "is_buy", "amount_token", "is_conversion")
+_COLUMNS = ("position", "at", "tx_hash", "tx_index", "trader", "is_buy", "amount_token", "is_conversion")
 
 
 class LaunchTrade(NamedTuple):
@@ -26,6 +29,8 @@ class LaunchTrade(NamedTuple):
     # Block time.
     at: datetime
     tx_hash: str
+    # Index of the transaction in its block, on Solana in its slot; None where it is not stored.
+    place: int | None
     account: str | None
     is_buy: bool
     # Smallest units of the token.
@@ -42,6 +47,14 @@ class LaunchTrade(NamedTuple):
         return split_position(self.position)[1]
 
 
+class LaunchPlace(NamedTuple):
+    """The transaction of a launch, its block, and its index in the block; None where that is not stored."""
+
+    tx_hash: str
+    block: int
+    place: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class FirstTrades:
     """Trades in the sequence of the chain, without conversions; not complete if the token has later ones."""
@@ -53,12 +66,36 @@ class FirstTrades:
 def read_first_trades(token: Token) -> FirstTrades:
     """Return a token's first trades. The purchase of its launch counts for that purchase's recipient. One query."""
     rows = _fetch_rows(token)
+    is_solana = token.chain_id == settings.SOLANA_CHAIN_ID
     trades = [
-        LaunchTrade(position, at, format_transaction(tx_hash), trader and format_address(trader), is_buy, int(amount))
-        for position, at, tx_hash, trader, is_buy, amount, is_conversion in rows[:MOST_TRADES]
+        LaunchTrade(
+            position,
+            at,
+            format_transaction(tx_hash),
+            transaction_place(split_position(position)[1]) if is_solana else tx_index,
+            trader and format_address(trader),
+            is_buy,
+            int(amount),
+        )
+        for position, at, tx_hash, tx_index, trader, is_buy, amount, is_conversion in rows[:MOST_TRADES]
         if not is_conversion
     ]
     return FirstTrades(_with_launch_purchase(trades, token), is_complete=len(rows) <= MOST_TRADES)
+
+
+def read_launch_place(token: Token, first: FirstTrades) -> LaunchPlace:
+    """Return the place of a token's launch, that of its trades or of its first liquidity. At most one query."""
+    places = (trade.place for trade in first.trades if trade.tx_hash == token.tx_hash)
+    place = next((place for place in places if place is not None), None)
+    if place is None and token.chain_id != settings.SOLANA_CHAIN_ID:
+        added = PoolLiquidityChange.objects.filter(
+            token=token,
+            position__gte=chain_position(token.block_number, 0),
+            position__lt=chain_position(token.block_number + 1, 0),
+            tx_hash=transaction_bytes(token.tx_hash),
+        )
+        place = added.values_list("tx_index", flat=True).first()
+    return LaunchPlace(token.tx_hash, token.block_number, place)
 
 
 def _fetch_rows(token: Token) -> Sequence[tuple[Any, ...]]:
@@ -101,6 +138,6 @@ def _with_launch_purchase(trades: list[LaunchTrade], token: Token) -> list[Launc
             return [*trades[:place], trade._replace(account=purchase["recipient"]), *trades[place + 1 :]]
     position = chain_position(token.block_number, token.log_index)
     bought = LaunchTrade(
-        position, token.deployed_at, token.tx_hash, purchase["recipient"], True, int(purchase["amount"])
+        position, token.deployed_at, token.tx_hash, None, purchase["recipient"], True, int(purchase["amount"])
     )
     return [bought, *trades]

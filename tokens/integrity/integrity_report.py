@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-
 from config.timestamps import format_timestamp
-from tokens.chains.pool_types import chain_position
-from tokens.integrity.bundle_detection import Bundle, LaunchLog, find_bundles
+from tokens.integrity.bundle_detection import Bundle, find_bundles
 from tokens.integrity.dev_accounts import DevAccount, StoredClaims, find_dev_accounts, read_claims_of
-from tokens.integrity.first_trades import FirstTrades, LaunchTrade, read_first_trades
+from tokens.integrity.first_trades import (
+    FirstTrades,
+    LaunchPlace,
+    LaunchTrade,
+    read_first_trades,
+    read_launch_place,
+)
 from tokens.integrity.holdings import Holding, largest_holders, sum_holdings, sum_unbought_sales
 from tokens.integrity.unknown_facts import describe_unknown, is_launch_covered, is_launch_expired
 from tokens.models import Token
@@ -32,12 +35,9 @@ class _Launch:
     token: Token
     seconds: int
     first: FirstTrades
+    place: LaunchPlace
     accounts: Sequence[DevAccount]
     claims: StoredClaims
-
-    @property
-    def is_solana(self) -> bool:
-        return self.token.chain_id == settings.SOLANA_CHAIN_ID
 
     @property
     def opening_trades(self) -> list[LaunchTrade]:
@@ -55,11 +55,12 @@ class _Launch:
 def build_report(token: Token, *, seconds: int) -> Json:
     """Return the facts of the launch's block, of so many seconds after it, and of all trades that are read.
 
-    Three queries; `launch` of the token must be loaded.
+    At most four queries; `launch` of the token must be loaded.
     """
     accounts = find_dev_accounts(token)
     claims = read_claims_of(token, {account.address for account in accounts})
-    launch = _Launch(token, seconds, read_first_trades(token), accounts, claims)
+    first = read_first_trades(token)
+    launch = _Launch(token, seconds, first, read_launch_place(token, first), accounts, claims)
     opening = launch.opening_trades
     at_launch, now = sum_holdings(opening), sum_holdings(launch.first.trades, claims.received)
     purchases = [trade for trade in opening if trade.is_buy]
@@ -166,10 +167,7 @@ def _purchases(launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int 
 
 
 def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> Json:
-    token = launch.token
-    # On Solana the number of the launch's instruction has no place in its slot.
-    position = None if launch.is_solana else chain_position(token.block_number, token.log_index)
-    found = find_bundles(opening, launch=LaunchLog(token.tx_hash, position), is_solana=launch.is_solana)
+    found = find_bundles(opening, launch.place)
     purchases = [purchase for bundle in found for purchase in bundle.purchases]
     return {
         "count": len(found),
@@ -185,8 +183,10 @@ def _bundle(launch: _Launch, bundle: Bundle) -> Json:
 
 
 def _unknown(launch: _Launch) -> list[str]:
+    places = {trade.tx_hash: trade.place for trade in launch.opening_trades}
+    places[launch.place.tx_hash] = launch.place.place
     conditions = {
-        "transactionPlaces": not launch.is_solana,
+        "transactionPlaces": None in places.values(),
         "launchTrades": not is_launch_covered(launch.token),
         "expiredTrades": is_launch_expired(launch.token),
         "laterTrades": not launch.first.is_complete,

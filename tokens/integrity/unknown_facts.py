@@ -16,8 +16,8 @@ UNKNOWN_REASONS = {
     "transfers": "Transfers between accounts are not stored. An account may have received or sent tokens besides its"
     " trades, and a purchase may have been sent to another account than the sender of its transaction.",
     "funders": "Transfers of the chain's coin are not stored: it is unknown which buyers one account has funded.",
-    "transactionPlaces": "A stored trade has the number of its log in the block, and not that of its transaction."
-    " Neighbouring transactions are recognized by the distance of their logs.",
+    "transactionPlaces": "The place in the block is not stored of the launch's transaction, or of another one of the"
+    " opening. Such a transaction counts as the neighbour of none.",
     "launchTrades": "The block of the launch was not read for trades, so the first trades may be missing.",
     "expiredTrades": "Trades of the time of the launch are no longer stored. What is counted begins later.",
     "laterTrades": "The token has more trades than are read. The later ones are in no sum.",

@@ -12,9 +12,8 @@ from tests.nodes.devchain_launches import SENDER
 from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
 from tests.tokens.integrity.followed_launches import fetch_integrity
-from tokens.chains.pool_types import chain_position
-from tokens.integrity.bundle_detection import LaunchLog, find_bundles
-from tokens.integrity.first_trades import read_first_trades
+from tokens.integrity.bundle_detection import find_bundles
+from tokens.integrity.first_trades import read_first_trades, read_launch_place
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -98,9 +97,9 @@ def test_balances_are_those_of_the_chain_after_transfers(own_launchpad, followed
 
 def neighbours_found(token):
     """Return pairs of transactions that follow one another in a bundle of all trades."""
-    launch = LaunchLog(token.tx_hash, chain_position(token.block_number, token.log_index))
+    first = read_first_trades(token)
     found = set()
-    for bundle in find_bundles(read_first_trades(token).trades, launch=launch, is_solana=False):
+    for bundle in find_bundles(first.trades, read_launch_place(token, first)):
         names = list(dict.fromkeys(one.tx_hash for one in bundle.purchases))
         found |= set(zip(names, names[1:], strict=False))
     return found
@@ -116,7 +115,7 @@ def neighbours_on_chain(launchpad, token):
     return {(names[index], names[index + 1]) for names in by_block.values() for index in names if index + 1 in names}
 
 
-def test_of_random_blocks_all_neighbours_are_found(own_launchpad, followed):
+def test_of_random_blocks_the_neighbours_are_found_and_no_others(own_launchpad, followed):
     tokens = [launched(own_launchpad, followed) for _ in range(TOKENS)]
     traders = ChaosTraders(own_launchpad, SimulatedChain(seed=3).rng)
     pools = [pool_of(own_launchpad, token.contract_address) for token in tokens]
@@ -125,5 +124,4 @@ def test_of_random_blocks_all_neighbours_are_found(own_launchpad, followed):
         followed.catch_up()
     found = set().union(*map(neighbours_found, tokens))
     true = set().union(*(neighbours_on_chain(own_launchpad, token) for token in tokens))
-    # Of others a shorter transaction is between: docs/integrity.md has the shares of six seeds of 100 blocks.
-    assert len(true) > 5 and true <= found
+    assert len(true) > 5 and true == found

@@ -22,17 +22,18 @@ from tests.rows.factories import (
 from tests.rows.refusals import assert_refused
 from tests.tokens.market.stored_trades import WEEK, make_trade, make_traded_token, make_weeks
 from tokens.chains.addresses import checksum_bytes
+from tokens.chains.pool_types import chain_position
 from tokens.following.coverage import followed_makers
 from tokens.installation.installed_registry import registry
 from tokens.integrity import dev_accounts, first_trades
 from tokens.integrity.serializers import WINDOWS
-from tokens.models import FollowedAccount, FollowedBlock, LaunchFacts, Token
+from tokens.models import FollowedAccount, FollowedBlock, LaunchFacts, PoolLiquidityChange, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
 
 CHAIN = 8453
-# The block of the launch, in the first second of WEEK.
-BLOCK, LAUNCH_LOG = 1, 50
+# The block of the launch, in the first second of WEEK; its transaction's place in it, and its log.
+BLOCK, LAUNCH_PLACE, LAUNCH_LOG = 1, 50, 50
 DEPLOYER, REQUESTOR, ADMIN, BUYER = (checksum_bytes(bytes([number]) * 20) for number in range(1, 5))
 SUPPLY = 1_000
 
@@ -49,11 +50,15 @@ def address(number):
 def token():
     make_weeks(3)
     columns = {"msg_sender": DEPLOYER, "requestor_address": REQUESTOR, "admin": ADMIN, "supply": Decimal(SUPPLY)}
-    return make_traded_token(block_number=BLOCK, log_index=LAUNCH_LOG, tx_hash="0x" + "1a" * 32, **columns)
+    token = make_traded_token(block_number=BLOCK, log_index=LAUNCH_LOG, tx_hash="0x" + "1a" * 32, **columns)
+    place = {"position": chain_position(BLOCK, 30), "at": WEEK, "tx_hash": b"\x1a" * 32, "tx_index": LAUNCH_PLACE}
+    PoolLiquidityChange.objects.create(token=token, tick_lower=-60, tick_upper=60, liquidity=1, **place)
+    return token
 
 
 def buy(token, number, amount, *, block=BLOCK, log_index=60, **columns):
-    values = {"trader": wallet(number), "amount_token": amount, "tx_hash": bytes([number]) * 32}
+    """Make a purchase, whose transaction has the place of its log's number."""
+    values = {"trader": wallet(number), "amount_token": amount, "tx_hash": bytes([number]) * 32, "tx_index": log_index}
     values |= {"at": WEEK + timedelta(seconds=2 * (block - BLOCK))}
     return make_trade(token, block=block, log_index=log_index, **values | columns)
 
@@ -66,7 +71,7 @@ def in_launch(token, amount, **columns):
     """Make the purchase of the launch, which has the deployer as its sender."""
     token.extensions["devBuy"] = {"amount": str(amount), "amountEth": "1", "recipient": BUYER}
     token.save()
-    launch = {"tx_hash": bytes.fromhex(token.tx_hash[2:]), "trader": bytes.fromhex(DEPLOYER[2:]), "log_index": 40}
+    launch = {"tx_hash": b"\x1a" * 32, "trader": bytes.fromhex(DEPLOYER[2:]), "tx_index": LAUNCH_PLACE, "log_index": 40}
     return buy(token, 0, amount, **launch | columns)
 
 
@@ -160,7 +165,7 @@ def test_it_has_the_contracts_fields(token):
         "soldWithoutPurchase": {"accounts": 0, "amount": "0", "percent": 0.0},
         "balancesBlock": None,
     }
-    assert unknown_of(facts) == ["transfers", "funders", "transactionPlaces", "launchTrades", "balances"]
+    assert unknown_of(facts) == ["transfers", "funders", "launchTrades", "balances"]
     assert all(each["reason"] for each in facts["unknown"])
 
 
@@ -175,12 +180,12 @@ def test_it_is_cached_and_names_ignored_parameters(token):
     assert facts_of(token)["trades"]["counted"] == 2
 
 
-def test_a_report_has_four_queries_and_a_cached_one_has_one(token, django_assert_num_queries):
-    for number in range(30):
+def test_a_report_has_five_queries_and_a_cached_one_has_one(token, django_assert_num_queries):
+    for number in range(20):
         buy(token, number, 10, block=BLOCK + number, log_index=number)
     path = f"/api/tokens/{token.chain_id}/{token.contract_address}/integrity"
     forget()
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         Client().get(path)
     with django_assert_num_queries(1):
         Client().get(path)
@@ -242,7 +247,7 @@ def test_a_holder_has_its_first_five_transactions_and_the_number_of_all(token):
 
 
 def test_bundles_have_their_kinds_sums_and_purchases(token):
-    buy(token, 1, 10, log_index=LAUNCH_LOG + 10)
+    buy(token, 1, 10, tx_index=LAUNCH_PLACE + 1)
     buy(token, 2, 20, block=BLOCK + 5)
     buy(token, 2, 30, block=BLOCK + 5, log_index=90)
     buy(token, 3, 40, block=BLOCK + 100)
@@ -255,6 +260,16 @@ def test_bundles_have_their_kinds_sums_and_purchases(token):
         (["sameTransaction"], BLOCK + 5, 2, 1, "50"),
     ]
     assert [each["logIndex"] for each in bundles["list"][1]["purchases"]] == [60, 90]
+
+
+def test_transactions_whose_places_are_not_stored_have_no_neighbours(token):
+    buy(token, 1, 10, tx_index=LAUNCH_PLACE + 1)
+    buy(token, 2, 20, tx_index=LAUNCH_PLACE + 2, log_index=61)
+    assert facts_of(token)["bundles"]["count"] == 1 and "transactionPlaces" not in unknown_of(facts_of(token))
+    for rows in (PoolTrade.objects.filter(tx_hash=bytes([2]) * 32), PoolLiquidityChange.objects.all()):
+        rows.update(tx_index=None)
+        assert "transactionPlaces" in unknown_of(facts_of(token))
+    assert facts_of(token)["bundles"]["count"] == 0
 
 
 def test_lists_are_bounded_and_their_sums_are_not(token):
@@ -365,7 +380,7 @@ def test_a_token_of_solana(db):
     (bundle,) = facts["bundles"]["list"]
     assert (bundle["kinds"], bundle["count"]) == (["consecutive"], 2)
     assert facts["holders"]["now"][0]["account"] == str(Pubkey(bytes([3]) * 32))
-    assert unknown_of(facts) == ["transfers", "funders", "launchTrades", "solanaBalances"]
+    assert unknown_of(facts) == ["transfers", "funders", "transactionPlaces", "launchTrades", "solanaBalances"]
     FollowedAccount.objects.create(chain_id=token.chain_id, address=config, complete_to=BLOCK)
     assert "launchTrades" not in unknown_of(facts_of(token))
 

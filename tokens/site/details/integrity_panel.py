@@ -35,9 +35,7 @@ KIND_TEXTS: dict[str, str | Promise] = {
 UNKNOWN_TEXTS: dict[str, str | Promise] = {
     "transfers": _("Transfers between accounts: an account may hold more or less than it bought."),
     "funders": _("Which buyers got their coins from the same account."),
-    "transactionPlaces": _(
-        "The places of transactions in a block. Neighbours are found by the distance of their logs."
-    ),
+    "transactionPlaces": _("Which transactions are neighbours in a block: the places of some are not stored."),
     "launchTrades": _("Whether there were earlier trades: the block of the launch was not read for trades."),
     "expiredTrades": _("The trades of the time of the launch: they are no longer stored."),
     "laterTrades": _("What happened after the first 5,000 trades. Later ones do not count here."),
