@@ -45,8 +45,11 @@ TOOLS = (
         name="list_tokens",
         operation="listTokens",
         hint="Lists the newest tokens, or tokens by another sort, such as market cap or volume, and by filters, such "
-        "as the creator's FID or wallet.",
-        parameters=("chainId", "fid", "msgSender", "pair", "startDate", "sortBy", "sort", *_PAGE),
+        "as the creator's FID or wallet, trust, warnings, market cap and volume.",
+        parameters=(
+            *("chainId", "fid", "msgSender", "pair", "startDate", "verified", "warnings", "minMarketCap"),
+            *("minVolume24h", "sortBy", "sort", *_PAGE),
+        ),
         defaults=_SHORT_PAGE,
     ),
     ToolEntry(
@@ -55,6 +58,26 @@ TOOLS = (
         hint="Returns one token by chain id and address: its terms of launch, fees, warnings and market.",
         parameters=("includeUser", "includeMarket"),
         defaults={"includeMarket": True},
+    ),
+    ToolEntry(
+        name="get_integrity",
+        operation="getTokenIntegrity",
+        hint="Returns facts about a token's launch: first buyers, bundled purchases, largest holders, and what the "
+        "accounts behind the launch did. They are no verdict: name what `unknown` leaves open.",
+    ),
+    ToolEntry(
+        name="search_creators",
+        operation="searchCreator",
+        hint="Finds creators of tokens by the beginning of a user name, by a whole address or by a FID.",
+        defaults={"limit": 5},
+    ),
+    ToolEntry(
+        name="get_creator",
+        operation="getCreator",
+        hint="Returns what became of a creator's launches, and the fees that they earned. The creator is an address or "
+        "a FID, as `search_creators` returns it as `key`.",
+        parameters=("limit", "cursor", "days", "includeWaiting"),
+        defaults={"limit": 3, "days": 0},
     ),
     ToolEntry(
         name="list_trending",

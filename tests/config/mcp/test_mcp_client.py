@@ -32,7 +32,10 @@ from tokens.models import Deployment, Token
 
 # A client with a handshake, and one without.
 MODES = {"legacy": "2025-11-25", "auto": "2026-07-28"}
-PUBLIC = ("search_tokens", "list_tokens", "get_token", "list_trades", "list_candles", "get_leaderboard", "get_status")
+PUBLIC = (
+    *("search_tokens", "list_tokens", "get_token", "get_integrity", "search_creators", "get_creator", "list_trades"),
+    *("list_candles", "get_leaderboard", "get_status"),
+)
 
 
 class Agent:
@@ -120,6 +123,10 @@ def test_it_calls_each_tool_that_reads(agent, settings, market):
     assert [each["symbol"] for each in reader.read("search_tokens", q="catty")["data"]] == ["CATTY"]
     assert reader.read("list_tokens", sortBy="market-cap", limit=1)["data"]
     assert reader.read("get_token", **place)["data"]["symbol"] == "CATTY"
+    (bought,) = reader.read("get_integrity", **place)["firstSeconds"]["purchases"]
+    assert bought["side"] == "buy"
+    (creator,) = reader.read("search_creators", q=token.msg_sender)["data"]
+    assert reader.read("get_creator", creator=creator["key"])["data"]["totals"]["launches"] == 1
     assert reader.read("list_trades", **place)["data"][0]["side"] in ("buy", "sell")
     assert "data" in reader.read("list_candles", interval="1h", currency="quote", fill=True, **place)
     assert set(reader.read("list_trending")) == {"trending", "tokens"}

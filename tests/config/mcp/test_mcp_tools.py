@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 PUBLIC = {
     *("search_tokens", "list_tokens", "get_token", "list_trending", "list_trades", "list_candles"),
-    *("get_leaderboard", "get_status"),
+    *("get_leaderboard", "get_status", "get_integrity", "search_creators", "get_creator"),
 }
 BY_SCOPE = {
     Scope.READ: {"get_uncollected_fees", "get_claimed_fees"},
@@ -34,7 +34,7 @@ BY_SCOPE = {
 }
 OF_USERS = {"create_pretoken", "list_pretokens"}
 # Their results have whole records of tokens, whose schema is too long for a list of tools.
-TOKEN_RECORDS = {"search_tokens", "list_tokens", "get_token", "list_trending"}
+TOKEN_RECORDS = {"search_tokens", "list_tokens", "get_token", "list_trending", "get_creator", "get_integrity"}
 OBJECT = {"type": "object", "properties": {}}
 
 
