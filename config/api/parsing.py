@@ -35,6 +35,15 @@ _ESCAPE = re.compile(
 )
 _TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
 
+
+class UnstorableTextError(ValidationError):
+    """A field has text that PostgreSQL can't store; `body` is the whole body, parsed."""
+
+    def __init__(self, path: str, body: Any) -> None:
+        super().__init__({path or api_settings.NON_FIELD_ERRORS_KEY: [_TEXT_RULE]})
+        self.body = body
+
+
 # Position of a value: (position of its parent, its key or index), None for the root.
 _Place = tuple[Any, str | int] | None
 
@@ -73,7 +82,7 @@ def parse_json_body(body: bytes) -> Any:
     orjson turns integers beyond 64 bits into floats, and an amount in wei must not change. A fraction is rejected
     unless its float has the same decimal value.
 
-    Raises ParseError, and ValidationError on the field with text that PostgreSQL can't store.
+    Raises ParseError, and UnstorableTextError.
     """
     try:
         value = orjson.loads(body)
@@ -128,20 +137,20 @@ def _check(value: Any) -> None:
     while waiting:
         item, depth, place = waiting.pop()
         if isinstance(item, str) and "\0" in item:
-            raise _bad_text(place)
+            raise UnstorableTextError(_path(place), value)
         if isinstance(item, (dict, list)):
             if depth > MAX_DEPTH:
                 raise ParseError(f"Malformed JSON: more than {MAX_DEPTH} levels")
             if isinstance(item, dict) and any("\0" in key for key in item):
                 # A path can't contain such a key either.
-                raise _bad_text(place)
+                raise UnstorableTextError(_path(place), value)
             children = item.items() if isinstance(item, dict) else enumerate(item)
             waiting += [(child, depth + 1, (place, key)) for key, child in children]
 
 
-def _bad_text(place: _Place) -> ValidationError:
+def _path(place: _Place) -> str:
     path = ""
     while place is not None:
         place, key = place
         path = (f"[{key}]" if isinstance(key, int) else f".{key}") + path
-    return ValidationError({path.removeprefix(".") or api_settings.NON_FIELD_ERRORS_KEY: [_TEXT_RULE]})
+    return path.removeprefix(".")

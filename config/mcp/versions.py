@@ -40,6 +40,14 @@ class Era(StrEnum):
     HANDSHAKE = "handshake"
 
 
+def era_of_headers(headers: Mapping[str, str]) -> Era | None:
+    """Return the era that the headers of an unread message name; None if they name no supported revision."""
+    version = headers.get(_VERSION_HEADER)
+    if version in HANDSHAKE_VERSIONS:
+        return Era.HANDSHAKE
+    return Era.STATELESS if version in STATELESS_VERSIONS else None
+
+
 def find_era(message: Message, headers: Mapping[str, str]) -> Era:
     """Return the era of a message, after the checks of its metadata and headers. Raises RpcError (400)."""
     if message.method == "initialize":

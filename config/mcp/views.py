@@ -12,6 +12,7 @@ from rest_framework.exceptions import APIException, ParseError, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.api.parsing import UnstorableTextError
 from config.api.rendering import json_response
 from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
@@ -36,6 +37,7 @@ from config.mcp.versions import (
     SERVER_KEY,
     SUPPORTED_VERSIONS,
     Era,
+    era_of_headers,
     find_era,
     negotiated_version,
 )
@@ -92,7 +94,12 @@ class MCPView(LimitedView):
 
     def _read(self, request: Request) -> None:
         _refuse_other_origins(request)
-        body: Any = request.data
+        self.era = era_of_headers(request.headers)
+        try:
+            body: Any = request.data
+        except UnstorableTextError as error:
+            self.message_id = readable_id(error.body)
+            raise
         self.message_id = readable_id(body)
         self.message = parse_message(body)
         self.era = find_era(self.message, request.headers)
@@ -130,11 +137,11 @@ class MCPView(LimitedView):
             body["retryAfter"] = int(response["Retry-After"])
         if isinstance(exc, RpcError):
             code, message, body = exc.rpc_code, exc.message, exc.data
-            # Clients with a handshake read no body of another status, and take 404 for the end of a session.
-            if self.era is Era.HANDSHAKE:
-                response.status_code = 200
         else:
             code = _error_code(exc, response.status_code)
+        # Clients with a handshake read no body of another status, and take 404 for the end of a session.
+        if self.era is Era.HANDSHAKE and isinstance(exc, (RpcError, ValidationError)):
+            response.status_code = 200
         response.data = error_response(self.message_id, code, message, body)
         return response
 
