@@ -127,6 +127,7 @@ def _build_token(row: Sequence[Any]) -> Record:
             is_final=confirmed,
             is_blocked=blocked,
             names_interface=bool(orjson.loads(row[_CONTEXT]).get("interface")),
+            names_user=record["requestor_fid"] is not None,
             warnings=record["warnings"],
         )
     )

@@ -23,6 +23,7 @@ USER_VERIFIED = "USER_VERIFIED"
 ADMIN_VERIFIED = "ADMIN_VERIFIED"
 LAUNCH_FINAL = "LAUNCH_FINAL"
 INTERFACE_UNVERIFIED = "INTERFACE_UNVERIFIED"
+USER_UNVERIFIED = "USER_UNVERIFIED"
 BLOCKED = "BLOCKED"
 
 # Code -> meaning, in the order of `reasons`; the warnings follow.
@@ -34,6 +35,8 @@ TRUST_REASONS = {
     ADMIN_VERIFIED: "the original admin called verify() of the token, which anyone may do with an own token",
     LAUNCH_FINAL: "the launch's block is final",
     INTERFACE_UNVERIFIED: "the launch names an interface, but its sender is no known deployer",
+    USER_UNVERIFIED: "the launch names a user, but its sender is neither a verified wallet of that user's stored profile"
+    " nor a known deployer",
     BLOCKED: "an operator removed the token from the lists",
 }
 WARNING_CODES = (UNUSUAL_TICK, UNUSUAL_PAIR_ADDRESS, MISSING_POOL_CONFIG, UNUSUAL_POSITIONS, POSSIBLE_COPY)
@@ -50,6 +53,7 @@ class TrustFacts:
     is_final: bool
     is_blocked: bool
     names_interface: bool
+    names_user: bool
     warnings: Sequence[str]
 
 
@@ -74,6 +78,8 @@ def _reasons(facts: TrustFacts) -> Iterator[str]:
         yield LAUNCH_FINAL
     if facts.names_interface and not facts.is_deployer_known:
         yield INTERFACE_UNVERIFIED
+    if facts.names_user and not (facts.is_user_verified or facts.is_deployer_known):
+        yield USER_UNVERIFIED
     if facts.is_blocked:
         yield BLOCKED
     yield from facts.warnings

@@ -36,7 +36,10 @@ _TEXTS = {
             UNUSUAL_TICK,
             _("Unusual starting price"),
             _("The pool started at another price than launches usually do. Early buyers may have paid much less."),
-            _("The starting tick of the pool differs from the usual one of its paired token."),
+            _(
+                "The starting tick of the pool differs from the usual one of its paired token. Against the chain's own"
+                " currency, the first market cap was below one unit of it."
+            ),
         ),
         WarningText(
             UNUSUAL_PAIR_ADDRESS,

@@ -46,6 +46,8 @@ def trust(client):
         ({"social_context": BANKR}, False, ["INTERFACE_UNVERIFIED"]),
         # Anyone may launch a token and call its verify().
         ({"verified_on_chain": True}, False, ["ADMIN_VERIFIED"]),
+        ({"requestor_fid": 9}, False, ["USER_UNVERIFIED"]),
+        ({"requestor_fid": 9, "known_interface_deployer": True}, True, ["DEPLOYER_KNOWN"]),
         ({"confirmed": True, "champagne": True}, False, ["LAUNCH_FINAL"]),
         ({"verified": True, "blocked": True}, False, ["OPERATOR_VERIFIED", "BLOCKED"]),
         (
@@ -71,9 +73,9 @@ def test_only_the_sender_proves_a_user(trust):
         {"msg_sender": ""},
         {"msg_sender": WALLET.lower()},
     ):
-        assert trust(TokenFactory(requestor_fid=7, **columns))["reasons"] == []
-    for fid in (8, None):
-        assert trust(TokenFactory(requestor_fid=fid, msg_sender=WALLET))["reasons"] == []
+        assert trust(TokenFactory(requestor_fid=7, **columns))["reasons"] == ["USER_UNVERIFIED"]
+    for fid, reasons in ((8, ["USER_UNVERIFIED"]), (None, [])):
+        assert trust(TokenFactory(requestor_fid=fid, msg_sender=WALLET))["reasons"] == reasons
 
 
 def test_a_copy_is_a_reason_against(trust):

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import escape
 
+from accounts.models import SocialProfile
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_minutes, make_scene
@@ -69,12 +70,12 @@ def test_the_generation_is_in_words(client, generation, version, label):
         assert "Base launched" in words and f"Made by type {label} in the API" in words
 
 
-def test_a_full_page_has_at_most_12_queries(client, scene, django_assert_max_num_queries):
+def test_a_full_page_has_at_most_13_queries(client, scene, django_assert_max_num_queries):
     make_airdrop(scene)
     # Three of them are of facts about the launch, which are cached for the second page.
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         client.get(page_of(scene))
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         client.get(page_of(scene), {"recipient": RECIPIENT, "interval": "1h", "unit": "cap", "currency": "quote"})
 
 
@@ -168,6 +169,23 @@ def test_the_creators_other_listed_launches_are_linked(client, scene):
     assert not [token for token in hidden if page_of(token) in addresses]
     words = words_of(client.get(page_of(scene)))
     assert "Creator river" in words and "Launched with Bankr , as the launcher wrote it." in words
+
+
+def test_a_user_that_only_the_launcher_names_is_marked(client, scene):
+    def is_marked():
+        return "The launcher named this user. Nothing confirms" in words_of(client.get(page_of(scene)))
+
+    assert is_marked()
+    profile = SocialProfile.objects.filter(fid=FID)
+    profile.update(verified_addresses=[scene.msg_sender])
+    assert not is_marked()
+    profile.update(verified_addresses=[])
+    scene.known_interface_deployer = True
+    scene.save()
+    assert not is_marked()
+    scene.known_interface_deployer, scene.requestor_fid = False, None
+    scene.save()
+    assert not is_marked()
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ class CreatorFacts:
     """Creator of a token, with the user's name if known and the newest other launches."""
 
     creator: Creator
+    # The reason USER_UNVERIFIED of the record's trust.
+    is_unverified: bool
     name: str
     address_page: str | None
     others: Sequence[Token]
@@ -55,9 +57,11 @@ def read_creator(token: Token) -> CreatorFacts:
     """Return the creator with the newest listed launches besides this one. Two queries, one without a FID."""
     creator = creator_of(token)
     user = users_by_fid([creator.fid]).get(creator.fid) if creator.fid is not None else None
+    wallets = user["verifiedAddresses"] if user else ()
     others = Token.objects.deployed_with(token.pk, fid=creator.fid, wallet=creator.address).listed()
     return CreatorFacts(
         creator=creator,
+        is_unverified=creator.fid is not None and not (token.known_interface_deployer or token.msg_sender in wallets),
         name=user_name(user),
         address_page=explorer_address_page(token.chain_id, creator.address) if creator.address else None,
         others=list(others.exclude(pk=token.pk).order_by("-deployed_at", "-id")[:OTHERS_SHOWN]),
