@@ -16,7 +16,13 @@ from tokens.catalogue.views import (
     TokenSearchView,
     TokenStreamView,
 )
-from tokens.deploying.sales.views import AllowlistProofView, AllowlistView, PresalesView
+from tokens.deploying.sales.views import (
+    AllowlistProofView,
+    AllowlistView,
+    PresalesView,
+    SavedAllowlistsView,
+    SavedAllowlistView,
+)
 from tokens.deploying.views import (
     AirdropClaimView,
     AirdropsView,
@@ -75,6 +81,8 @@ urlpatterns = [
     endpoint("presales", PresalesView.as_view(), name="presales"),
     endpoint("presales/allowlists", AllowlistView.as_view(), name="presale-allowlist"),
     endpoint("presales/allowlists/proof", AllowlistProofView.as_view(), name="presale-allowlist-proof"),
+    endpoint("presales/allowlists/saved", SavedAllowlistsView.as_view(), name="saved-allowlists"),
+    endpoint("presales/allowlists/saved/<str:id>", SavedAllowlistView.as_view(), name="saved-allowlist"),
     endpoint("status", StatusView.as_view(), name="chain-status"),
     # After all paths that begin alike.
     endpoint("tokens/<str:chainId>/<str:address>", TokenRecordView.as_view(), name="token-record"),

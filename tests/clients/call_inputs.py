@@ -71,6 +71,7 @@ VALUES: Mapping[str, Callable[[Facts], Any]] = {
     "creator": lambda facts: facts.token["msg_sender"],
     # The development chain is younger.
     "day": lambda facts: "2020-01-01",
+    "deleteSavedAllowlist id": lambda facts: str(facts.answers["savePresaleAllowlist"]["id"]),
     "deleteSavedAirdrop id": lambda facts: str(facts.answers["saveAirdrop"]["id"]),
     "deletePretoken id": lambda facts: facts.answers["createPretoken"]["id"],
     "feeRecipient": lambda facts: ADMIN,
@@ -117,6 +118,7 @@ BODIES: Mapping[str, Callable[[Facts], Json]] = {
         "events": [{"id": f"called{facts.mark}", "type": "agent", "at": "2026-02-07T12:00:00Z", "agentId": facts.mark}]
     },
     "saveAirdrop": lambda facts: AIRDROP,
+    "savePresaleAllowlist": lambda facts: {"entries": [{"address": ADMIN, "allowedAmountWei": "1"}]},
     "saveDeployedToken": lambda facts: {
         "address": facts.token["contract_address"],
         "tx_hash": facts.token["tx_hash"],

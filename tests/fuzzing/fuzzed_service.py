@@ -50,6 +50,7 @@ from tests.tokens.catalogue.test_estimate_rewards import LEGACY, TEAM
 from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_weeks
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs, saved_airdrops
+from tokens.deploying.sales.posted_allowlists import save_allowlist
 from tokens.deploying.saved_airdrops import AirdropRequest
 from tokens.following.coverage import followed_makers
 from tokens.indexing import index_requests
@@ -192,6 +193,7 @@ def _orders(partner: PartnerKey) -> list[str]:
     saved_airdrops.save_airdrop(
         AirdropRequest(entries=((ADMIN, 5), (WALLET, 6)), root=None, token_address=None), partner=partner
     )
+    save_allowlist({"entries": [{"address": ADMIN, "allowedAmountWei": "7"}]}, partner=partner)
     FeeClaimFactory(recipient=WALLET, currency=WALLET)
     return [row.request_key for row in rows]
 
@@ -354,6 +356,9 @@ def _known(
         "/api/airdrops": [
             {"entries": [{"account": ADMIN, "amount": "10"}, {"account": WALLET, "amount": "20"}]},
             {"tree": tree_dump([(ADMIN, 10)]), "merkleRoot": build_tree([(ADMIN, 10)]).root, "tokenAddress": WALLET},
+        ],
+        "/api/presales/allowlists": [
+            {"entries": [{"address": address, "allowedAmountWei": "5"} for address in (ADMIN, WALLET)]},
         ],
         "/api/tokens/deploy": orders,
         "/api/tokens/deploy/v4": orders,

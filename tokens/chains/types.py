@@ -314,6 +314,16 @@ class Presale:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class AllowlistOnChain:
+    """The allow-list of a presale as of the newest block."""
+
+    # 0x-prefixed hex; None if all accounts may buy.
+    root: str | None
+    # Wei, the upper goal of the presale.
+    max_goal: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PresaleTermsOnChain:
     """A presale with its terms as the contract has them; addresses are EIP-55, durations in seconds."""
 

@@ -1,4 +1,4 @@
-"""Merkle trees and entries of airdrops in the database, and the proofs for claims."""
+"""Merkle trees and entries of airdrops and allow-lists in the database, and their proofs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from accounts.models import PartnerKey
 from config.postgresql.bulk_load import copy_into, format_copy_rows
 from tokens.chains.addresses import checksum_address
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, proof_positions
-from tokens.deploying.token_airdrops import ClaimableEntry, find_claimable
-from tokens.models import AirdropEntry, AirdropTree, Deployment, SavedAirdrop, SavedAirdropEntry
+from tokens.deploying.token_airdrops import find_claimable
+from tokens.models import AirdropEntry, AirdropTree, Deployment, SavedTree, SavedTreeEntry, TreeKind
 
 # Nodes in the order of the requested positions.
 _NODES = SQL("""
@@ -45,20 +45,23 @@ def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tu
     return stored
 
 
-def store_saved_tree(partner: PartnerKey, *, tree: MerkleTree, entries: Sequence[tuple[str, int]]) -> SavedAirdrop:
+def store_saved_tree(
+    partner: PartnerKey, *, kind: TreeKind, tree: MerkleTree, entries: Sequence[tuple[str, int]]
+) -> SavedTree:
     """Store the Merkle tree of a partner's entries, as `store_tree`, in one database transaction.
 
     Raises IntegrityError also if the partner has saved this root.
     """
     with transaction.atomic():
-        stored = SavedAirdrop.objects.create(
+        stored = SavedTree.objects.create(
             partner_key=partner,
+            kind=kind,
             root=tree.root,
             amount=sum(amount for _, amount in entries),
             entry_count=len(entries),
             nodes=tree.nodes,
         )
-        _copy_entries(SavedAirdropEntry._meta.db_table, stored.pk, tree=tree, entries=entries)
+        _copy_entries(SavedTreeEntry._meta.db_table, stored.pk, tree=tree, entries=entries)
     return stored
 
 
@@ -79,17 +82,24 @@ def find_proofs(token_address: str, *, claimer: str) -> list[AirdropProof]:
     further airdrop; it reads only the proof's nodes, because a tree has megabytes.
     """
     return [
-        AirdropProof(account=found.account, amount=found.amount, proof=_read_proof(found))
+        AirdropProof(
+            account=found.account,
+            amount=found.amount,
+            proof=read_proof(SavedTree if found.is_saved else AirdropTree, found.tree_id, position=found.position),
+        )
         for found in find_claimable(token_address, account=claimer)
     ]
 
 
-def _read_proof(entry: ClaimableEntry) -> tuple[str, ...]:
-    table = (SavedAirdrop if entry.is_saved else AirdropTree)._meta.db_table
-    positions = list(proof_positions(entry.position))
+def read_proof(model: type[AirdropTree | SavedTree], tree_id: int, *, position: int) -> tuple[str, ...]:
+    """Return the 0x-prefixed hashes that prove the leaf at this position of a stored tree, from leaf to root.
+
+    One query.
+    """
+    positions = list(proof_positions(position))
     with connection.cursor() as cursor:
         cursor.execute(
-            _NODES.format(table=Identifier(table)),
-            {"size": NODE_BYTES, "positions": positions, "tree_id": entry.tree_id},
+            _NODES.format(table=Identifier(model._meta.db_table)),
+            {"size": NODE_BYTES, "positions": positions, "tree_id": tree_id},
         )
         return tuple("0x" + bytes(node).hex() for (node,) in cursor.fetchall())

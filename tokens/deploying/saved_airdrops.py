@@ -1,7 +1,7 @@
-"""Airdrops that partners save without a deployment, such as those of tokens that they launch themselves.
+"""Trees that partners save without a deployment, such as airdrops of tokens that they launch themselves.
 
-A saved tree names no token. It serves a token once the airdrop of the token has its root on the chain, which other
-entries can't have.
+A saved tree names no token and no presale. It serves a token or a presale once its contract has the root on the chain,
+which other entries can't have.
 """
 
 from collections.abc import Mapping
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
 from accounts.models import PartnerKey
 from config.http.errors import PermanentError
 from config.json_rules import FieldRule, InvalidFieldsError, Problem, flag, parse_object, whole_number
-from tokens.chains.launching.merkle import build_tree
+from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.deploying.airdrop_proofs import store_saved_tree
 from tokens.deploying.rules import scalars
 from tokens.deploying.rules.airdrop_entries import Entries, saved_entry_list
 from tokens.deploying.rules.saved_trees import dumped_entries, merkle_root
 from tokens.deploying.token_airdrops import ROOT_ON_CHAIN
-from tokens.models import SavedAirdrop, Token
+from tokens.models import SavedTree, Token, TreeKind
 
-# Of one key, in all of its saved airdrops.
+# Of one key, in all of its saved trees.
 MAX_SAVED_ENTRIES = 1_000_000
 _LONGEST_DELAY = 86_400
 
@@ -64,49 +64,70 @@ def parse_airdrop_request(body: Any) -> AirdropRequest:
     )
 
 
-def save_airdrop(request: AirdropRequest, *, partner: PartnerKey) -> SavedAirdrop:
+def save_airdrop(request: AirdropRequest, *, partner: PartnerKey) -> SavedTree:
     """Build the tree of the entries and store it for the partner; entries that the partner has saved are returned.
 
     Raises InvalidFieldsError if `root` or the token's airdrop has another root, SavedEntriesQuotaError.
     """
     tree = build_tree(request.entries)
-    problems = list(_contradictions(request, root=tree.root))
+    problems = _contradictions(request, root=tree.root)
     if problems:
         raise InvalidFieldsError(problems)
-    own = SavedAirdrop.objects.defer("nodes").filter(partner_key=partner, root=tree.root)
+    return save_tree(tree, request.entries, kind=TreeKind.AIRDROP, partner=partner)
+
+
+def save_tree(tree: MerkleTree, entries: Entries, *, kind: TreeKind, partner: PartnerKey) -> SavedTree:
+    """Store the tree of these entries for the partner; one with the same root is returned, of whichever kind.
+
+    Raises SavedEntriesQuotaError.
+    """
+    own = SavedTree.objects.defer("nodes").filter(partner_key=partner, root=tree.root)
     known = own.first()
     if known is not None:
         return known
-    _check_quota(partner, more=len(request.entries))
+    _check_quota(partner, more=len(entries))
     try:
-        return store_saved_tree(partner, tree=tree, entries=request.entries)
+        return store_saved_tree(partner, kind=kind, tree=tree, entries=entries)
     except IntegrityError:
         # A concurrent request has saved the same entries.
         return own.get()
 
 
-def fetch_saved_page(partner: PartnerKey, *, before: int | None, limit: int) -> tuple[list[SavedAirdrop], int | None]:
-    """Fetch a partner's saved airdrops, newest first, and the id that the next page is before; None on the last page.
+def fetch_saved_page(
+    partner: PartnerKey, *, kind: TreeKind, before: int | None, limit: int
+) -> tuple[list[SavedTree], int | None]:
+    """Fetch a partner's saved trees, newest first, and the id that the next page is before; None on the last page.
 
     One query, which leaves out the nodes.
     """
-    own = SavedAirdrop.objects.defer("nodes").filter(partner_key=partner)
+    own = SavedTree.objects.defer("nodes").filter(partner_key=partner, kind=kind)
     found = list((own if before is None else own.filter(pk__lt=before)).order_by("-pk")[: limit + 1])
     return found[:limit], found[limit - 1].pk if len(found) > limit else None
 
 
-def delete_saved_airdrop(airdrop_id: int, *, partner: PartnerKey) -> bool:
-    """Delete a partner's saved airdrop with its tree and entries; return whether there was one."""
+def delete_saved_tree(tree_id: int, *, partner: PartnerKey, kind: TreeKind) -> bool:
+    """Delete a partner's saved tree with its entries; return whether there was one."""
+    return delete_trees(SavedTree.objects.filter(pk=tree_id, partner_key=partner, kind=kind)) > 0
+
+
+def delete_trees(trees: QuerySet[SavedTree]) -> int:
+    """Delete saved trees with their entries, without reading their nodes; return the number of deleted rows."""
     with transaction.atomic():
-        deleted, _ = SavedAirdrop.objects.filter(pk=airdrop_id, partner_key=partner).delete()
-    return deleted > 0
+        deleted, _ = trees.only("pk").delete()
+    return deleted
+
+
+def root_problems(given: str | None, *, root: str) -> list[Problem]:
+    """Return the problem of a request's root, if it is given and not that of the entries."""
+    if given is None or given == root:
+        return []
+    return [("merkleRoot", f"must be the root of the entries, which is {root}")]
 
 
 def _contradictions(request: AirdropRequest, *, root: str) -> list[Problem]:
-    if request.root is not None and request.root != root:
-        return [("merkleRoot", f"must be the root of the entries, which is {root}")]
-    if request.token_address is None:
-        return []
+    problems = root_problems(request.root, root=root)
+    if problems or request.token_address is None:
+        return problems
     tokens = Token.objects.at_address(request.token_address, chain_id=None)
     roots = set(tokens.values_list(ROOT_ON_CHAIN, flat=True))
     # A token that is not indexed yet is looked up by its root later.
@@ -117,8 +138,8 @@ def _contradictions(request: AirdropRequest, *, root: str) -> list[Problem]:
 
 def _check_quota(partner: PartnerKey, *, more: int) -> None:
     """Raise SavedEntriesQuotaError beyond the limit; concurrent requests may exceed it by an airdrop each."""
-    saved = SavedAirdrop.objects.filter(partner_key=partner).aggregate(sum=Sum("entry_count"))["sum"] or 0
+    saved = SavedTree.objects.filter(partner_key=partner).aggregate(sum=Sum("entry_count"))["sum"] or 0
     if saved + more > MAX_SAVED_ENTRIES:
         raise SavedEntriesQuotaError(
-            f"A key may have {MAX_SAVED_ENTRIES} saved entries, and has {saved}: delete saved airdrops first"
+            f"A key may have {MAX_SAVED_ENTRIES} saved entries, and has {saved}: delete some of them first"
         )

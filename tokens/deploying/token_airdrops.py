@@ -10,10 +10,10 @@ from django.db.models.functions import Length
 from config.cursors import Cursor, CursorError, LegacyCursor, decode_cursor, encode_cursor
 from tokens.chains.addresses import checksum_address
 from tokens.chains.launching.merkle import NODE_BYTES
-from tokens.models import AirdropEntry, AirdropTree, DeploymentStatus, SavedAirdrop, SavedAirdropEntry, Token
+from tokens.models import AirdropEntry, AirdropTree, DeploymentStatus, SavedTree, SavedTreeEntry, Token
 
 # Entries of either kind, which have the same columns.
-Stored = QuerySet[AirdropEntry] | QuerySet[SavedAirdropEntry]
+Stored = QuerySet[AirdropEntry] | QuerySet[SavedTreeEntry]
 # The newest root: an airdrop's admin may replace it until the first claim.
 ROOT_ON_CHAIN = KeyTextTransform("merkleRoot", KeyTransform("airdrop", "extensions"))
 _SORT = "account"
@@ -39,7 +39,7 @@ class TokenAirdrop:
 
     def stored_entries(self) -> Stored:
         """Return the rows of all entries."""
-        model = SavedAirdropEntry if self.is_saved else AirdropEntry
+        model = SavedTreeEntry if self.is_saved else AirdropEntry
         return model._default_manager.filter(tree=self.tree_id)
 
 
@@ -70,7 +70,7 @@ def find_airdrops(token_address: str) -> list[TokenAirdrop]:
     """
     columns = ("pk", "root", "amount", Length("nodes"))
     of_deployment = AirdropTree.objects.filter(_launched("deployment"), deployment__expected_address=token_address)
-    saved = SavedAirdrop.objects.filter(root__in=_roots(token_address))
+    saved = SavedTree.objects.filter(root__in=_roots(token_address))
     rows = of_deployment.values_list(*columns, Value(False)).union(saved.values_list(*columns, Value(True)))
     found = [
         TokenAirdrop(
@@ -93,7 +93,7 @@ def find_claimable(token_address: str, *, account: str) -> list[ClaimableEntry]:
     of_deployment = AirdropEntry.objects.filter(
         _launched("tree__deployment"), tree__deployment__expected_address=token_address, account=account
     )
-    saved = SavedAirdropEntry.objects.filter(tree__root__in=_roots(token_address), account=account)
+    saved = SavedTreeEntry.objects.filter(tree__root__in=_roots(token_address), account=account)
     rows = of_deployment.values_list(Value(False), *columns).union(saved.values_list(Value(True), *columns))
     by_root = {
         root: ClaimableEntry(

@@ -9,6 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.throttling import BaseThrottle
 
 from accounts.authentication import PartnerKeyScheme
@@ -40,7 +41,7 @@ from tokens.deploying.serializers import (
     SavedAirdropSerializer,
     SavedAirdropsQuery,
 )
-from tokens.models import Deployment
+from tokens.models import Deployment, TreeKind
 
 # Digits of an id that a column can hold.
 _LONGEST_ID = 18
@@ -51,6 +52,10 @@ _KEY = OpenApiParameter(
     OpenApiParameter.PATH,
     description="The deployment's request key, percent-encoded.",
 )
+
+# Its type in the package leaves out the scopes that OpenAPI has.
+DEPLOY_SECURITY: Any = [{PartnerKeyScheme.name: [Scope.DEPLOY.value]}]
+SAVED_ID = OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, description="Its id.")
 
 
 class DeploymentView(PartnerAccess):
@@ -167,7 +172,7 @@ class AirdropsView(PartnerWrites, QueryView):
         operation_id="saveAirdrop",
         request=AIRDROP_BODY,
         responses={200: SavedAirdropAnswer, 409: None, 413: None},
-        auth=[{PartnerKeyScheme.name: [Scope.DEPLOY.value]}],  # type: ignore[list-item]
+        auth=DEPLOY_SECURITY,
     )
     def post(self, request: Request) -> Response:
         """Save the entries of an airdrop, and return the root of their Merkle tree.
@@ -203,37 +208,62 @@ class AllocationsView(QueryView):
         return Response({"allocations": allocations, "cursor": page.cursor})
 
 
-class SavedAirdropsView(PartnerAccess, QueryView):
-    """Airdrops that a partner has saved."""
+class SavedTreesView(PartnerAccess, QueryView):
+    """Base of the lists of what a partner has saved, of one kind."""
 
     required_scope = Scope.DEPLOY
     query_serializer = SavedAirdropsQuery
     cache_control = PRIVATE_NO_STORE
+    kind: TreeKind
+    row_serializer: type[Serializer[Any]]
 
-    @extend_schema(operation_id="listSavedAirdrops", responses={200: SAVED_AIRDROPS_ANSWER})
     def get(self, request: Request) -> Response:
-        """List the airdrops that your key has saved, newest first."""
+        """List what the key has saved of the kind, newest first."""
         partner: Any = request.auth
         page, cursor = saved_airdrops.fetch_saved_page(
-            partner, before=self.query.get("before"), limit=self.query["limit"]
+            partner, kind=self.kind, before=self.query.get("before"), limit=self.query["limit"]
         )
-        return Response({"data": SavedAirdropSerializer(page, many=True).data, "cursor": cursor})
+        return Response({"data": self.row_serializer(page, many=True).data, "cursor": cursor})
 
 
-class SavedAirdropView(PartnerAccess, QueryView):
-    """One airdrop that a partner has saved."""
+@extend_schema_view(
+    get=extend_schema(
+        operation_id="listSavedAirdrops",
+        description="List the airdrops that your key has saved, newest first.",
+        responses={200: SAVED_AIRDROPS_ANSWER},
+    )
+)
+class SavedAirdropsView(SavedTreesView):
+    """Airdrops that a partner has saved."""
+
+    kind, row_serializer = TreeKind.AIRDROP, SavedAirdropSerializer
+
+
+class SavedTreeView(PartnerAccess, QueryView):
+    """Base of the deletion of what a partner has saved, of one kind."""
 
     required_scope = Scope.DEPLOY
+    kind: TreeKind
+    missing_text: str
 
-    @extend_schema(
-        operation_id="deleteSavedAirdrop",
-        parameters=[OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, description="Its id.")],
-        responses={200: DELETED_AIRDROP_ANSWER},
-    )
     def delete(self, request: Request, id: str) -> Response:
-        """Delete a saved airdrop of your key. Its tokens have no proofs here from then on."""
+        """Delete a saved tree of the key."""
         partner: Any = request.auth
         is_id = id.isascii() and id.isdigit() and len(id) <= _LONGEST_ID
-        if not is_id or not saved_airdrops.delete_saved_airdrop(int(id), partner=partner):
-            raise NotFound("Airdrop not found")
+        if not is_id or not saved_airdrops.delete_saved_tree(int(id), partner=partner, kind=self.kind):
+            raise NotFound(self.missing_text)
         return Response({"success": True})
+
+
+@extend_schema_view(
+    delete=extend_schema(
+        operation_id="deleteSavedAirdrop",
+        description="Delete a saved airdrop of your key. Its tokens have no proofs here from then on.",
+        parameters=[SAVED_ID],
+        responses={200: DELETED_AIRDROP_ANSWER},
+    )
+)
+class SavedAirdropView(SavedTreeView):
+    """One airdrop that a partner has saved."""
+
+    kind, missing_text = TreeKind.AIRDROP, "Airdrop not found"

@@ -2,8 +2,6 @@
 
 from tokens.models.candle import Candle, MinuteCandle
 from tokens.models.deployment import (
-    AirdropEntry,
-    AirdropTree,
     AttemptState,
     DeployAttempt,
     Deployment,
@@ -11,8 +9,6 @@ from tokens.models.deployment import (
     DeployQuota,
     DeploySwitch,
     DeployWallet,
-    SavedAirdrop,
-    SavedAirdropEntry,
     SignedTransaction,
     SpendingLimit,
     TransactionPurpose,
@@ -22,6 +18,7 @@ from tokens.models.followed_account import FollowedAccount, ListedSignature
 from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest, IndexRequestStatus
 from tokens.models.market import BondingCurve, Market, ProviderRefresh
+from tokens.models.merkle_tree import AirdropEntry, AirdropTree, SavedTree, SavedTreeEntry, TreeKind
 from tokens.models.rolling_sum import RecentTrader, RollingClock, RollingSum
 from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
@@ -62,10 +59,10 @@ __all__ = [
     "ReferencePrice",
     "RollingClock",
     "RollingSum",
-    "SavedAirdrop",
-    "SavedAirdropEntry",
     "SavedState",
     "SavedToken",
+    "SavedTree",
+    "SavedTreeEntry",
     "SearchEntry",
     "SignedTransaction",
     "SpendingLimit",
@@ -75,4 +72,5 @@ __all__ = [
     "TokenEvent",
     "PoolTrade",
     "TransactionPurpose",
+    "TreeKind",
 ]

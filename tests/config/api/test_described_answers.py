@@ -366,6 +366,22 @@ def test_airdrops_are_as_described(client, deploy_key, description):
         check(description, "/api/airdrops/saved/{id}", deleted.json(), method="delete", status=status)
 
 
+def test_posted_allow_lists_are_as_described(client, deploy_key, description):
+    path, body = reverse("presale-allowlist"), {"entries": [{"address": WALLET, "allowedAmountWei": "10"}]}
+    shape = description["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({"components": description["components"]} | shape).validate(body)
+    answer = client.post(path, json.dumps(body), content_type="application/json", headers=deploy_key)
+    assert answer.status_code == 200, answer.content
+    check(description, path, answer.json(), method="post")
+    found = client.get(reverse("saved-allowlists"), headers=deploy_key).json()
+    assert len(found["data"]) == 1
+    check(description, reverse("saved-allowlists"), found)
+    for status in (200, 404):
+        deleted = client.delete(f"/api/presales/allowlists/saved/{answer.json()['id']}", headers=deploy_key)
+        assert deleted.status_code == status
+        check(description, "/api/presales/allowlists/saved/{id}", deleted.json(), method="delete", status=status)
+
+
 def leaves(value, path=()):
     """Yield each path in a record, down to values that are no objects."""
     if isinstance(value, dict) and value:

@@ -283,10 +283,17 @@ def test_the_owner_ends_a_sale_early_from_the_lower_goal_on(
     assert status(presale, presale_id) == CLAIMABLE
 
 
-def test_its_functions_have_the_layout_that_the_service_decodes() -> None:
-    declared = {item["name"]: item for item in load_artifact("Presale").abi if item["type"] == "function"}
-    known = {name: function for name, (function,) in codec.load_abi("presale").functions.items()}
-    assert sorted(known) == ["DEPLOYMENT_BAD_BUFFER", "presaleState", "startPresale"]
+@pytest.mark.parametrize(
+    ("contract", "abi", "names"),
+    [
+        ("Presale", "presale", ["DEPLOYMENT_BAD_BUFFER", "presaleState", "startPresale"]),
+        ("PresaleAllowlist", "presale_allowlist", ["allowlists"]),
+    ],
+)
+def test_its_functions_have_the_layout_that_the_service_decodes(contract: str, abi: str, names: list[str]) -> None:
+    declared = {item["name"]: item for item in load_artifact(contract).abi if item["type"] == "function"}
+    known = {name: function for name, (function,) in codec.load_abi(abi).functions.items()}
+    assert sorted(known) == names
     for name, function in known.items():
         assert types_of(declared[name]["inputs"]) == list(function.inputs.types), name
         assert types_of(declared[name]["outputs"]) == list(function.outputs.types), name

@@ -85,6 +85,8 @@ OF_EVM_ONLY = [
     Place("/api/airdrops", "claimerAddress", CREATOR),
     Place("/api/airdrops/allocations", "tokenAddress", MINT),
     Place("/api/presales/allowlists/proof", "buyerAddress", CREATOR),
+    Place("/api/presales", "owner", CREATOR),
+    Place("/api/presales", "tokenAdmin", CREATOR),
 ]
 # Of which the response has no record.
 _OTHERS = ("is-blocked", "-fees", "/creators", "/trades", "/candles", "/marketcap", "/get-user", "/integrity")

@@ -14,7 +14,7 @@ from tests.rows.airdrop_entries import build_by_peer, sample_entries, tree_dump
 from tests.rows.factories import DeploymentFactory, TokenFactory
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying import airdrop_proofs, saved_airdrops
-from tokens.models import SavedAirdrop, SavedAirdropEntry
+from tokens.models import SavedTree, SavedTreeEntry
 
 pytestmark = pytest.mark.django_db
 
@@ -71,7 +71,7 @@ def get(client):
 )
 def test_entries_are_saved_once_and_their_root_is_returned(save, body):
     first, again = save(**body), save(**body)
-    stored = SavedAirdrop.objects.get()
+    stored = SavedTree.objects.get()
     assert (first.status_code, first.json()) == (
         200,
         {
@@ -84,7 +84,7 @@ def test_entries_are_saved_once_and_their_root_is_returned(save, body):
         },
     )
     assert again.json() == first.json()
-    assert SavedAirdropEntry.objects.count() == 5
+    assert SavedTreeEntry.objects.count() == 5
     assert bytes(stored.nodes) == TREE.nodes
     assert TREE.root == build_by_peer([ENTRIES], roots_only=True)[0].root
 
@@ -124,7 +124,7 @@ def problem(answer: Any) -> tuple[int, list[str]]:
 )
 def test_a_refusal_names_the_field_and_its_rule(save, body, rule):
     assert problem(save(**body)) == (400, [rule])
-    assert not SavedAirdrop.objects.exists()
+    assert not SavedTree.objects.exists()
 
 
 def test_an_indexed_token_has_to_have_the_root(save):
@@ -160,7 +160,7 @@ def test_the_same_airdrop_of_several_sources_is_one(save, get):
     deployment = DeploymentFactory(expected_address=TOKEN, status="mined")
     airdrop_proofs.store_tree(deployment, tree=TREE, entries=ENTRIES)
     launched()
-    assert SavedAirdrop.objects.count() == 2
+    assert SavedTree.objects.count() == 2
     assert len(get(PATH)["airdrops"]) == len(get(CLAIM, claimerAddress=CLAIMER)["proofs"]) == 1
     assert len(get(ALLOCATIONS)["allocations"]) == 5
 
@@ -198,8 +198,8 @@ def test_partners_list_and_delete_their_own(client, save, deploy_key, get):
     answer = client.delete(f"{SAVED}/{own[0]['id']}", headers=deploy_key)
     assert (answer.status_code, answer.json(), answer.headers["Cache-Control"]) == (200, {"success": True}, "no-store")
     assert client.delete(f"{SAVED}/{own[0]['id']}", headers=deploy_key).status_code == 404
-    assert SavedAirdrop.objects.count() == 3
-    assert SavedAirdropEntry.objects.count() == 1 + 2 + 5
+    assert SavedTree.objects.count() == 3
+    assert SavedTreeEntry.objects.count() == 1 + 2 + 5
 
 
 def test_lists_of_own_airdrops_read_no_nodes(client, save, deploy_key):
@@ -212,9 +212,9 @@ def test_lists_of_own_airdrops_read_no_nodes(client, save, deploy_key):
 
 def test_a_key_has_a_limit_of_saved_entries(save):
     assert save(entries=in_body()).status_code == 200
-    SavedAirdrop.objects.update(entry_count=999_998)
+    SavedTree.objects.update(entry_count=999_998)
     answer = save(entries=in_body(sample_entries(3)))
-    text = "A key may have 1000000 saved entries, and has 999998: delete saved airdrops first"
+    text = "A key may have 1000000 saved entries, and has 999998: delete some of them first"
     assert (answer.status_code, answer.json()) == (409, {"error": text})
     assert save(entries=in_body(sample_entries(2))).status_code == 200
     # What is saved is returned still.
@@ -232,7 +232,7 @@ def test_an_airdrop_of_a_hundred_thousand_entries_fits_into_a_body(save):
     entries = [{"account": f"0x{number:040x}", "amount": 1000 + number} for number in range(1, 100_001)]
     answer = save(entries=entries)
     assert (answer.status_code, answer.json()["entries"]) == (200, 100_000)
-    assert SavedAirdropEntry.objects.count() == 100_000
+    assert SavedTreeEntry.objects.count() == 100_000
     assert save(entries=[*entries, entries[0]]).json()["details"][0]["field"] == "entries"
 
 
@@ -248,8 +248,8 @@ def test_concurrent_requests_save_the_same_entries_once(deploy_key):
     request = saved_airdrops.AirdropRequest(entries=tuple(ENTRIES), root=None, token_address=None)
     with ThreadPoolExecutor(4) as pool:
         saved = list(pool.map(lambda _: save_by_itself(request, partner), range(8)))
-    assert set(saved) == {SavedAirdrop.objects.get().pk}
-    assert SavedAirdropEntry.objects.count() == len(ENTRIES)
+    assert set(saved) == {SavedTree.objects.get().pk}
+    assert SavedTreeEntry.objects.count() == len(ENTRIES)
 
 
 def save_by_itself(request: Any, partner: PartnerKey) -> int:

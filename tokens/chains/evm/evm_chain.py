@@ -26,6 +26,7 @@ from tokens.chains.transaction_types import (
     TransactionOutcome,
 )
 from tokens.chains.types import (
+    AllowlistOnChain,
     BlockHeader,
     Presale,
     PresaleTermsOnChain,
@@ -258,6 +259,14 @@ class Chain:
         Raises NodeUnavailableError.
         """
         return presale_contract.read_presales(self.rpc, presale_ids, contract=contract)
+
+    def read_allowlist(self, presale_id: int, *, contract: str, allowlist: str) -> AllowlistOnChain | None:
+        """Return the allow-list of a presale of the contract, which the contract `allowlist` has.
+
+        None where the id does not exist, or its presale has another allow-list contract. One request. The owner of the
+        presale may replace the root, or disable the list. Raises NodeUnavailableError.
+        """
+        return presale_contract.read_allowlist(self.rpc, presale_id, contract=contract, allowlist=allowlist)
 
     def find_presale(self, salt: str, *, contract: str) -> int | None:
         """Return the id of the newest presale started with this salt (0x-prefixed hex), of the contract's last 256.

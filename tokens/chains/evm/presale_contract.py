@@ -1,6 +1,6 @@
-"""Reads of a presale contract: the sale that a transaction started, and the state of a sale.
+"""Reads of a presale contract and its allow-lists: the sale that a transaction started, state and buyers of a sale.
 
-Source: the ABI of the presale contract in the launchpad's SDK; its rules as the development chain's contract has them.
+Source: the ABIs of both contracts in the launchpad's SDK; their rules as the development chain's contracts have them.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from tokens.chains.evm.eth_calls import ViewCall, call_views
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import MalformedResponseError, parse_data, parse_object
 from tokens.chains.rpc.responses import require_results
-from tokens.chains.types import Presale, PresaleTermsOnChain
+from tokens.chains.types import AllowlistOnChain, Presale, PresaleTermsOnChain
 
 # event PresaleStarted(uint256 presaleId, address allowlist, DeploymentConfig deploymentConfig, uint256 minEthGoal,
 #   uint256 maxEthGoal, uint256 presaleDuration, address presaleOwner, uint256 lockupDuration, uint256 vestingDuration,
@@ -22,6 +22,7 @@ _STARTED = "0xe53d265ea556350f237d779bd5e2a9704f68fe6205116877aa7d8330564947be"
 _ABI = codec.load_abi("presale")
 _STATE = _ABI.function("presaleState")
 _BUFFER = _ABI.function("DEPLOYMENT_BAD_BUFFER")
+_ALLOWLISTS = codec.load_abi("presale_allowlist").function("allowlists")
 # Upper bound of the ids, which begin at 1.
 _BEYOND = 2**24
 # How many of the newest sales are searched for a salt.
@@ -71,6 +72,20 @@ def read_presales(rpc: RpcClient, presale_ids: Sequence[int], *, contract: str) 
         for presale_id, sale in zip(presale_ids, sales, strict=True)
         if sale is not None and sale["status"]
     ]
+
+
+def read_allowlist(rpc: RpcClient, presale_id: int, *, contract: str, allowlist: str) -> AllowlistOnChain | None:
+    """Implement `Chain.read_allowlist`."""
+    listed = ViewCall(contract=allowlist, function=_ALLOWLISTS, arguments=(presale_id,))
+    sale, buyers = call_views(rpc, [_state_call(contract, presale_id), listed])
+    if sale is None or not sale["status"]:
+        return None
+    used = _set_address(sale["allowlist"])
+    if used is None:
+        return AllowlistOnChain(root=None, max_goal=sale["maxEthGoal"])
+    if used != allowlist or buyers is None:
+        return None
+    return AllowlistOnChain(root=buyers["merkleRoot"] if buyers["enabled"] else None, max_goal=sale["maxEthGoal"])
 
 
 def _terms(presale_id: int, sale: dict[str, Any], *, buffer: int | None) -> PresaleTermsOnChain:

@@ -1,23 +1,27 @@
-"""Allow-lists of presales that this service has started, and the proofs of their buyers."""
+"""Allow-lists of presales, and the proofs of their buyers.
+
+Those of presales that this service has started are in their deployments. All others are posted ones, which are found by
+the root that the allow-list contract has for the presale.
+"""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from config.concurrency_limits import node_slot
+from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, build_tree, proof_positions
+from tokens.chains.rpc.client import query_deadline
+from tokens.deploying.airdrop_proofs import read_proof
 from tokens.deploying.rules import supply_shares
-from tokens.models import Deployment
+from tokens.deploying.sales.presale_list import NoPresalesError, listed_contract
+from tokens.installation.installed_chains import UnsupportedChainError, installed_chain
+from tokens.installation.installed_registry import registry
+from tokens.models import Deployment, SavedTree, SavedTreeEntry
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PresaleAllowlist:
-    """The only buyers of a presale (EIP-55), each of whom may pay up to `most` wei; empty if all accounts may buy."""
-
-    buyers: tuple[str, ...]
-    most: int
-
-    def tree(self) -> MerkleTree:
-        """Return the tree whose root the allow-list contract has. Raises ValueError without buyers."""
-        return build_tree([(buyer, self.most) for buyer in self.buyers])
+# Of the one request for the root of a presale.
+_SECONDS = 10.0
+# A presale's owner may replace the root.
+_ROOT_TIMES = CacheTimes(fresh=15.0, ttl=3_600.0, wait_timeout=_SECONDS, lock_ttl=30.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,23 +33,134 @@ class BuyerProof:
     proof: tuple[str, ...] = ()
 
 
+class PresaleAllowlist(Protocol):
+    """The only buyers of a presale; `root` is None if all accounts may buy."""
+
+    @property
+    def root(self) -> str | None:
+        """Return the root that the allow-list contract has, as 0x-prefixed hex."""
+
+    def buyers(self) -> list[tuple[str, int]]:
+        """Return (EIP-55 address, most wei) pairs; empty if all accounts may buy."""
+
+    def prove_buyer(self, buyer: str) -> BuyerProof:
+        """Return whether a buyer (EIP-55) may buy, with the proof from leaf to root."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenSale:
+    """A presale in which all accounts may buy, up to `most` wei."""
+
+    most: int
+    root: None = None
+
+    def buyers(self) -> list[tuple[str, int]]:
+        """Return no buyer."""
+        return []
+
+    def prove_buyer(self, buyer: str) -> BuyerProof:
+        """Return that every account may buy."""
+        return BuyerProof(is_allowed=True, most=self.most)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeployedAllowlist:
+    """The allow-list of a presale that this service has started: each account may pay up to `most` wei."""
+
+    accounts: tuple[str, ...]
+    most: int
+
+    @property
+    def root(self) -> str:
+        """Return the root of the tree."""
+        return self._tree().root
+
+    def buyers(self) -> list[tuple[str, int]]:
+        """Return the accounts in the sequence of the deployment."""
+        return [(account, self.most) for account in self.accounts]
+
+    def prove_buyer(self, buyer: str) -> BuyerProof:
+        """Return the proof of an account by a new tree."""
+        if buyer not in self.accounts:
+            return BuyerProof(is_allowed=False, most=0)
+        tree = self._tree()
+        places = proof_positions(tree.positions[self.accounts.index(buyer)])
+        proof = tuple("0x" + tree.nodes[place * NODE_BYTES : (place + 1) * NODE_BYTES].hex() for place in places)
+        return BuyerProof(is_allowed=True, most=self.most, proof=proof)
+
+    def _tree(self) -> MerkleTree:
+        return build_tree(self.buyers())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PostedAllowlist:
+    """A saved tree with the root that the chain has for a presale."""
+
+    tree_id: int
+    root: str
+
+    def buyers(self) -> list[tuple[str, int]]:
+        """Return the entries by address. One query."""
+        rows = SavedTreeEntry.objects.filter(tree=self.tree_id).order_by("account").values_list("account", "amount")
+        return [(account, int(amount)) for account, amount in rows]
+
+    def prove_buyer(self, buyer: str) -> BuyerProof:
+        """Return the proof of an account by the stored nodes. One query or two."""
+        entry = SavedTreeEntry.objects.filter(tree=self.tree_id, account=buyer).first()
+        if entry is None:
+            return BuyerProof(is_allowed=False, most=0)
+        proof = read_proof(SavedTree, self.tree_id, position=entry.position)
+        return BuyerProof(is_allowed=True, most=int(entry.amount), proof=proof)
+
+
 def find_allowlist(chain_id: int, presale_id: int) -> PresaleAllowlist | None:
-    """Return the allow-list of a presale; None if this service did not start it. One query."""
+    """Return the allow-list of a presale: one query, and no node request, if this service has started it.
+
+    None if there is no such presale, or no entries with its root are saved. Raises NodeUnavailableError, and as
+    `fetch_shared`.
+    """
     started = Deployment.objects.filter(chain_id=chain_id, presale_id=presale_id).order_by("pk")
     config: Any = started.values_list("config__presale", flat=True).first()
     if not config:
-        return None
+        return _find_posted(chain_id, presale_id)
     terms = supply_shares.presale(config)
-    return PresaleAllowlist(buyers=terms.allowlist, most=terms.max_goal)
+    if not terms.allowlist:
+        return OpenSale(most=terms.max_goal)
+    return DeployedAllowlist(accounts=terms.allowlist, most=terms.max_goal)
 
 
-def prove_buyer(allowlist: PresaleAllowlist, *, buyer: str) -> BuyerProof:
-    """Return whether a buyer (EIP-55) may buy, with the proof from leaf to root."""
-    if not allowlist.buyers:
-        return BuyerProof(is_allowed=True, most=allowlist.most)
-    if buyer not in allowlist.buyers:
-        return BuyerProof(is_allowed=False, most=0)
-    tree = allowlist.tree()
-    places = proof_positions(tree.positions[allowlist.buyers.index(buyer)])
-    proof = tuple("0x" + tree.nodes[place * NODE_BYTES : (place + 1) * NODE_BYTES].hex() for place in places)
-    return BuyerProof(is_allowed=True, most=allowlist.most, proof=proof)
+def _find_posted(chain_id: int, presale_id: int) -> PresaleAllowlist | None:
+    try:
+        known = _read_shared(chain_id, presale_id)
+    except (NoPresalesError, UnsupportedChainError):
+        return None
+    if known is None:
+        return None
+    root, max_goal = known
+    if root is None:
+        return OpenSale(most=int(max_goal))
+    # Several keys may have saved the same entries.
+    tree_id = SavedTree.objects.filter(root=root).order_by("pk").values_list("pk", flat=True).first()
+    return None if tree_id is None else PostedAllowlist(tree_id=tree_id, root=root)
+
+
+def _read_shared(chain_id: int, presale_id: int) -> tuple[str | None, str] | None:
+    """Return the root and the upper goal of a presale from the cache or its chain; None for an unknown one.
+
+    Raises NoPresalesError, UnsupportedChainError, NodeUnavailableError, and as `fetch_shared`.
+    """
+    contract, chain = listed_contract(chain_id).address, installed_chain(chain_id)
+    allowlist = registry().chains[chain_id].deploying("presale_allowlist")
+    if allowlist is None:
+        raise NoPresalesError(f"chain {chain_id} has no allow-list contract")
+
+    def fetch() -> tuple[str | None, str] | None:
+        with node_slot(), query_deadline(_SECONDS):
+            found = chain.read_allowlist(presale_id, contract=contract, allowlist=allowlist.address)
+        # Wei exceed the numbers of JSON.
+        return None if found is None else (found.root, str(found.max_goal))
+
+    known: tuple[str | None, str] | None = fetch_shared(
+        f"presale-roots:1:{chain_id}:{contract}:{presale_id}", fetch, times=_ROOT_TIMES
+    ).value
+    return known

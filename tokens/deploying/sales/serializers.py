@@ -6,7 +6,7 @@ from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from config.api.fields import WeiField, WholeNumberField
-from tokens.deploying.sales.presale_list import STATES
+from tokens.deploying.sales.presale_search import SEARCHED, STATES
 from tokens.installation.chain_fields import AddressField, EvmAddressField, EvmChainField
 
 _PRESALE = "presale"
@@ -23,6 +23,14 @@ class PresalesQuery(serializers.Serializer[Any]):
     )
     limit = WholeNumberField(min_value=1, max_value=100, default=20)
     offset = WholeNumberField(min_value=0, max_value=1_000_000, default=0)
+    state = serializers.ChoiceField(
+        STATES,
+        required=False,
+        error_messages={"invalid_choice": f"must be {', '.join(STATES[:-1])} or {STATES[-1]}"},
+        help_text=f"Filters cover the newest {SEARCHED:,} presales of the contract, as of up to a minute ago.",
+    )
+    owner = EvmAddressField(lacking=_PRESALE, required=False, help_text="Filter: owner of the sale.")
+    tokenAdmin = EvmAddressField(lacking=_PRESALE, required=False, help_text="Filter: admin of the token.")
 
 
 class AllowlistQuery(serializers.Serializer[Any]):
@@ -72,7 +80,13 @@ PRESALES_ANSWER = inline_serializer(
     "Presales",
     {
         "presales": ShownPresaleSerializer(many=True),
-        "totalCount": serializers.IntegerField(help_text="Presales of the contract; up to a minute old."),
+        "totalCount": serializers.IntegerField(
+            help_text="Presales of the contract, or those that match the filters; up to a minute old."
+        ),
+        "oldestSearched": serializers.IntegerField(
+            allow_null=True,
+            help_text="Oldest presaleId that the filters cover; older presales are not read. Null without filters.",
+        ),
     },
 )
 
@@ -84,6 +98,47 @@ class AllowedBuyerSerializer(serializers.Serializer[Any]):
     allowedAmountWei = WeiField(help_text="The most that the buyer may pay.")
 
 
+class PostedBuyerSerializer(serializers.Serializer[Any]):
+    """A buyer of an allow-list that is posted."""
+
+    address = AddressField()
+    allowedAmountWei = serializers.CharField(help_text="Wei as a text of digits: the most that the buyer may pay.")
+
+
+ALLOWLIST_BODY = inline_serializer(
+    "AllowlistBody",
+    {
+        "entries": PostedBuyerSerializer(many=True, help_text="1 to 10,000, each address once."),
+        "merkleRoot": serializers.CharField(required=False, help_text="Verified: the root of the entries."),
+    },
+)
+
+
+class SavedAllowlistSerializer(serializers.Serializer[Any]):
+    """An allow-list that a partner has posted."""
+
+    id = serializers.IntegerField()
+    merkleRoot = serializers.CharField(
+        source="root", help_text="Its 32 bytes are the `allowlistInitializationData` of `startPresale`."
+    )
+    entries = serializers.IntegerField(source="entry_count", help_text="Number of entries.")
+    createdAt = serializers.DateTimeField(source="created_at")
+
+
+class SavedAllowlistAnswer(SavedAllowlistSerializer):
+    """The posted allow-list."""
+
+    success = serializers.BooleanField(default=True)
+
+
+SAVED_ALLOWLISTS_ANSWER = inline_serializer(
+    "SavedAllowlists",
+    {
+        "data": SavedAllowlistSerializer(many=True),
+        "cursor": serializers.IntegerField(allow_null=True, help_text="`before` of the next page; null on the last."),
+    },
+)
+DELETED_ALLOWLIST_ANSWER = inline_serializer("DeletedAllowlist", {"success": serializers.BooleanField()})
 ALLOWLIST_ANSWER = inline_serializer(
     "PresaleAllowlist",
     {

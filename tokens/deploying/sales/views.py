@@ -1,27 +1,45 @@
 """Endpoints of presales and of their allow-lists."""
 
-from drf_spectacular.utils import extend_schema
+from collections.abc import Sequence
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 
+from accounts.models import Scope
+from accounts.permissions import PartnerWrites
 from config.api.errors import BadRequestError, UpstreamUnavailableError
 from config.api.replica_reads import from_replica
 from config.api.response_headers import public_cache_control
+from config.api.throttling import DeployLimit
 from config.api.views import QueryView
+from config.edge.request_bodies import MAX_BODY_BYTES
 from tokens.chains.errors import NodeUnavailableError
-from tokens.deploying.sales.presale_allowlists import PresaleAllowlist, find_allowlist, prove_buyer
+from tokens.deploying import api_errors
+from tokens.deploying.sales.posted_allowlists import save_allowlist
+from tokens.deploying.sales.presale_allowlists import PresaleAllowlist, find_allowlist
 from tokens.deploying.sales.presale_list import NoPresalesError, fetch_presale_page
+from tokens.deploying.sales.presale_search import PresaleFilter
 from tokens.deploying.sales.serializers import (
     ALLOWLIST_ANSWER,
+    ALLOWLIST_BODY,
+    DELETED_ALLOWLIST_ANSWER,
     PRESALES_ANSWER,
+    SAVED_ALLOWLISTS_ANSWER,
     AllowlistProofAnswer,
     AllowlistProofQuery,
     AllowlistQuery,
     PresalesQuery,
+    SavedAllowlistAnswer,
+    SavedAllowlistSerializer,
     ShownPresaleSerializer,
 )
+from tokens.deploying.views import DEPLOY_SECURITY, SAVED_ID, SavedTreesView, SavedTreeView
 from tokens.installation.installed_chains import UnsupportedChainError
+from tokens.models import TreeKind
 
 _NO_PRESALES = "chainId must be a chain of this service with a presale contract"
 
@@ -30,47 +48,84 @@ class PresalesView(QueryView):
     """Presales of a chain."""
 
     query_serializer = PresalesQuery
-    # Each response costs two node requests.
+    # Each response costs two node requests, besides the scans of a filter.
     cache_control = public_cache_control(15)
 
     @extend_schema(operation_id="listPresales", responses={200: PRESALES_ANSWER, 503: None})
     def get(self, request: Request) -> Response:
-        """List the presales of a chain by id, with their state as of the newest block."""
+        """List the presales of a chain by id, with their state as of the newest block.
+
+        Filters cover the newest 1,000 presales of the contract, and find what matched up to a minute ago.
+        """
+        only = PresaleFilter(
+            state=self.query.get("state"), owner=self.query.get("owner"), admin=self.query.get("tokenAdmin")
+        )
         try:
             page = fetch_presale_page(
                 self.query["chainId"],
                 offset=self.query["offset"],
                 limit=self.query["limit"],
                 newest_first=self.query["sort"] == "desc",
+                only=only,
             )
         except (NoPresalesError, UnsupportedChainError) as error:
             raise BadRequestError(_NO_PRESALES, field="chainId") from error
         except NodeUnavailableError as error:
             raise UpstreamUnavailableError("The chain is not available") from error
         shown = ShownPresaleSerializer(page.presales, many=True).data
-        return Response({"presales": shown, "totalCount": page.total})
+        return Response({"presales": shown, "totalCount": page.total, "oldestSearched": page.oldest_searched})
 
 
-class AllowlistView(QueryView):
-    """Allow-list of a presale."""
+class AllowlistView(PartnerWrites, QueryView):
+    """Allow-list of a presale, and allow-lists that partners post."""
 
+    required_scope = Scope.DEPLOY
     query_serializer = AllowlistQuery
     cache_control = public_cache_control(60)
+    # Holds 10,000 entries.
+    max_body_bytes = 2 * MAX_BODY_BYTES
 
-    @extend_schema(operation_id="getPresaleAllowlist", responses={200: ALLOWLIST_ANSWER, 404: None})
+    def own_limits(self) -> Sequence[type[BaseThrottle]]:
+        """Return the limit of launch requests for a POST, as of one that saves an airdrop."""
+        return [DeployLimit] if self.request.method == "POST" else []
+
+    @extend_schema(operation_id="getPresaleAllowlist", responses={200: ALLOWLIST_ANSWER, 404: None, 503: None})
     @from_replica
     def get(self, request: Request) -> Response:
-        """Return the buyers of a presale that this service has started. Others are 404."""
+        """Return the buyers of a presale that this service has started, or whose entries are posted. Others are 404.
+
+        Posted ones are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago.
+        They are by address.
+        """
         presale_id, chain_id = self.query["presaleId"], self.query["chainId"]
         found = _find(chain_id, presale_id)
         return Response(
             {
                 "presaleId": presale_id,
                 "chainId": chain_id,
-                "merkleRoot": found.tree().root if found.buyers else None,
-                "allocations": [{"address": buyer, "allowedAmountWei": str(found.most)} for buyer in found.buyers],
+                "merkleRoot": found.root,
+                "allocations": [{"address": buyer, "allowedAmountWei": str(most)} for buyer, most in found.buyers()],
             }
         )
+
+    @extend_schema(
+        operation_id="savePresaleAllowlist",
+        request=ALLOWLIST_BODY,
+        responses={200: SavedAllowlistAnswer, 409: None, 413: None},
+        auth=DEPLOY_SECURITY,
+    )
+    def post(self, request: Request) -> Response:
+        """Save the entries of an allow-list, and return the root of their Merkle tree.
+
+        Start the presale with this root. Its buyers and their proofs are served here once the allow-list contract has
+        the root, also if the presale is started elsewhere, later or earlier. The same entries are saved once: a
+        repeated request gets the same response. A key may have 1,000,000 saved entries, with those of airdrops, else
+        the response is 409. Each request counts for the daily rate limit of launch requests.
+        """
+        partner: Any = request.auth
+        with api_errors.as_api_errors():
+            saved = save_allowlist(request.data, partner=partner)
+        return Response(SavedAllowlistAnswer(saved).data)
 
 
 class AllowlistProofView(QueryView):
@@ -79,16 +134,49 @@ class AllowlistProofView(QueryView):
     query_serializer = AllowlistProofQuery
     cache_control = public_cache_control(60)
 
-    @extend_schema(operation_id="getPresaleAllowlistProof", responses={200: AllowlistProofAnswer, 404: None})
+    @extend_schema(
+        operation_id="getPresaleAllowlistProof",
+        responses={200: AllowlistProofAnswer, 404: None, 503: None},
+    )
     @from_replica
     def get(self, request: Request) -> Response:
-        """Return whether an account may buy in a presale that this service has started, with the proof for it."""
+        """Return whether an account may buy in a presale of `getPresaleAllowlist`, with the proof for it."""
         found = _find(self.query["chainId"], self.query["presaleId"])
-        return Response(AllowlistProofAnswer(prove_buyer(found, buyer=self.query["buyerAddress"])).data)
+        return Response(AllowlistProofAnswer(found.prove_buyer(self.query["buyerAddress"])).data)
+
+
+@extend_schema_view(
+    get=extend_schema(
+        operation_id="listSavedAllowlists",
+        description="List the allow-lists that your key has posted, newest first, whether or not a presale has them.",
+        responses={200: SAVED_ALLOWLISTS_ANSWER},
+    )
+)
+class SavedAllowlistsView(SavedTreesView):
+    """Allow-lists that a partner has posted."""
+
+    kind, row_serializer = TreeKind.ALLOWLIST, SavedAllowlistSerializer
+
+
+@extend_schema_view(
+    delete=extend_schema(
+        operation_id="deleteSavedAllowlist",
+        description="Delete an allow-list of your key. Its presales have no buyers and proofs here from then on.",
+        parameters=[SAVED_ID],
+        responses={200: DELETED_ALLOWLIST_ANSWER},
+    )
+)
+class SavedAllowlistView(SavedTreeView):
+    """One allow-list that a partner has posted."""
+
+    kind, missing_text = TreeKind.ALLOWLIST, "Allow-list not found"
 
 
 def _find(chain_id: int, presale_id: int) -> PresaleAllowlist:
-    found = find_allowlist(chain_id, presale_id)
+    try:
+        found = find_allowlist(chain_id, presale_id)
+    except NodeUnavailableError as error:
+        raise UpstreamUnavailableError("The chain is not available") from error
     if found is None:
         raise NotFound("Presale not found")
     return found

@@ -2,14 +2,13 @@
 
 import pytest
 
-from config.redis.connection import PREFIX, redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_tests import SENDER
 from tests.rows.airdrop_entries import build_by_peer, sample_entries
 from tests.rows.factories import DeploymentFactory
 from tests.tokens.deploying.test_presales import DAY, ETHER, HOUR, SALE, STRANGER, buy, end, start
 from tokens.chains.types import Presale
-from tokens.deploying.sales.presale_list import presale_state
+from tokens.deploying.sales.presale_search import presale_state
 from tokens.installation.installed_chains import installed_chain
 
 pytestmark = pytest.mark.django_db
@@ -18,32 +17,8 @@ PATH, ALLOWLIST, PROOF = "/api/presales", "/api/presales/allowlists", "/api/pres
 BUYERS = [account for account, _ in sample_entries(5)]
 
 
-@pytest.fixture
-def contracts(own_launchpad):
-    return own_launchpad.deployment
-
-
-@pytest.fixture(autouse=True)
-def forget_counts():
-    """Drop the number of presales on the nodes of other tests."""
-    for key in redis_client().scan_iter(f"{PREFIX}shared:presales:*"):
-        redis_client().delete(key)
-
-
-@pytest.fixture
-def get(client):
-    """Request a path; return the body of its 200."""
-
-    def get(path, **parameters):
-        answer = client.get(path, parameters)
-        assert answer.status_code == 200, answer.content
-        return answer.json()
-
-    return get
-
-
 def test_without_a_presale_the_list_is_empty(contracts, get):
-    assert get(PATH, chainId=CHAIN_ID) == {"presales": [], "totalCount": 0}
+    assert get(PATH, chainId=CHAIN_ID) == {"presales": [], "totalCount": 0, "oldestSearched": None}
 
 
 def test_presales_have_their_terms_and_their_state(contracts, client, get):
