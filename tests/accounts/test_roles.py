@@ -14,6 +14,7 @@ from accounts.keys import credentials
 from accounts.models import Administrator, KeyState, PartnerKey, WebhookDelivery, WebhookEndpoint
 from accounts.operators import roles
 from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
+from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import (
     AdminSessionFactory,
     ChainHeadFactory,
@@ -32,7 +33,9 @@ from tests.rows.factories import (
     WebhookDeliveryFactory,
     WebhookEndpointFactory,
 )
-from tokens.models import DeployQuota, DeploySwitch, SpendingLimit
+from tokens.chains.launching.merkle import build_tree
+from tokens.deploying.saved_airdrops import save_tree
+from tokens.models import DeployQuota, DeploySwitch, SpendingLimit, TreeKind
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +44,8 @@ PROFILES = "/admin/accounts/socialprofile/"
 REFRESHES = "/admin/tokens/providerrefresh/"
 HUB = ("/admin/leaderboard/hubcursor/", "/admin/leaderboard/hubcast/")
 DEPLOYING = [
-    f"/admin/tokens/{name}/" for name in ("deployment", "deploywallet", "deployswitch", "deployquota", "spendinglimit")
+    f"/admin/tokens/{name}/"
+    for name in ("deployment", "deploywallet", "deployswitch", "deployquota", "spendinglimit", "savedtree")
 ]
 SAVED = "/admin/tokens/savedtoken/"
 PRETOKENS = "/admin/pretokens/pretoken/"
@@ -62,6 +66,7 @@ MIGRATIONS = [
         "tokens.migrations.0019_roles_of_markets",
         "tokens.migrations.0021_spending_limits",
         "tokens.migrations.0028_provider_refreshes",
+        "tokens.migrations.0044_saved_allowlists",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",
     )
@@ -83,7 +88,9 @@ def deploying_rows():
     switch = DeploySwitch.objects.create(chain_id=8453, paused=True)
     quota = DeployQuota.objects.create(partner_key=key, chain_id=8453, per_day=5)
     limit = SpendingLimit.objects.create(partner_key=key, chain_id=8453, eth_per_day=1)
-    return attempt.deployment, attempt.wallet, switch, quota, limit
+    entries = sample_entries(2)
+    tree = save_tree(build_tree(entries), entries, kind=TreeKind.ALLOWLIST, partner=key)
+    return attempt.deployment, attempt.wallet, switch, quota, limit, tree
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from accounts.admin import user_pages
 from accounts.models import PartnerKey
 from tokens.catalogue import text_search
 from tokens.chains.addresses import address_key, parse_address, parse_transaction_hash
+from tokens.deploying.rules.saved_trees import merkle_root
+from tokens.deploying.token_airdrops import ROOT_ON_CHAIN
 from tokens.installation.installed_registry import registry
 from tokens.models import SearchEntry, SignedTransaction, Token, TokenEvent
 
@@ -72,6 +74,18 @@ def match_saved_tokens(text: str) -> Q:
     if address is not None:
         return Q(contract_address=address)
     return match_transaction(text) if people is None else Q(person__in=people)
+
+
+def match_saved_trees(text: str) -> Q:
+    """Match saved trees by their root, by the root of a token's airdrop, or by part of a partner's name."""
+    address = _address(text)
+    if address is not None:
+        roots = Token.objects.filter(contract_address=address).values_list(ROOT_ON_CHAIN, flat=True)
+        return Q(root__in=[root for root in roots if root])
+    try:
+        return Q(root=merkle_root(text))
+    except ValueError:
+        return Q(partner_key__in=list(PartnerKey.objects.filter(name__icontains=text).values_list("pk", flat=True)))
 
 
 def match_rows_of_tokens(text: str) -> Q:

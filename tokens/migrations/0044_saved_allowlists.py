@@ -1,11 +1,18 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
+from accounts.operators import roles
+
+PERMISSIONS = {
+    roles.OPERATOR: ("tokens.view_savedtree", "tokens.delete_savedtree"),
+    roles.SUPPORT: ("tokens.view_savedtree",),
+}
+
 
 class Migration(migrations.Migration):
     """Saved trees, which are of airdrops and of allow-lists; the tables keep their names."""
 
-    dependencies = [("tokens", "0040_saved_airdrops")]
+    dependencies = [("tokens", "0040_saved_airdrops"), ("accounts", "0004_roles")]
 
     operations = [
         migrations.AlterModelTable("SavedAirdrop", "tokens_savedairdrop"),
@@ -32,4 +39,5 @@ class Migration(migrations.Migration):
                 max_length=16,
             ),
         ),
+        roles.grant(PERMISSIONS),
     ]

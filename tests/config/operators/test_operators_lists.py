@@ -24,6 +24,7 @@ from pretokens.models import Pretoken
 from tests.accounts.subscriptions.subscribers import store_event
 from tests.config.operators.admin_pages import page_of, shown
 from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
+from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import (
     AdministratorFactory,
     AdminSessionFactory,
@@ -49,6 +50,8 @@ from tests.rows.factories import (
     WebhookDeliveryFactory,
     WebhookEndpointFactory,
 )
+from tokens.chains.launching.merkle import build_tree
+from tokens.deploying.saved_airdrops import save_tree
 from tokens.models import (
     ChainHead,
     Coverage,
@@ -62,10 +65,12 @@ from tokens.models import (
     IndexRequest,
     ProviderRefresh,
     SavedToken,
+    SavedTree,
     SpendingLimit,
     Token,
     TokenDocument,
     TokenEvent,
+    TreeKind,
 )
 
 pytestmark = pytest.mark.django_db
@@ -124,6 +129,11 @@ def make_event():
     return Event.objects.latest("id")
 
 
+def make_saved_tree():
+    entries = sample_entries(5)
+    return save_tree(build_tree(entries), entries, kind=TreeKind.AIRDROP, partner=PartnerKeyFactory())
+
+
 MAKERS = {
     Token: lambda: TokenFactory.create_batch(ROWS),
     TokenEvent: lambda: [TokenEventFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
@@ -140,6 +150,7 @@ MAKERS = {
     DeploySwitch: lambda: [DeploySwitch.objects.create(chain_id=number) for number in range(1, ROWS + 1)],
     DeployQuota: make_quotas,
     SpendingLimit: make_spending_limits,
+    SavedTree: lambda: [make_saved_tree() for _ in range(ROWS)],
     Pretoken: lambda: [PretokenFactory(deployed=number % 2 == 0) for number in range(ROWS)],
     PartnerKey: make_keys,
     Person: lambda: [PersonFactory(linked=True, linked_to=PersonFactory()) for _ in range(ROWS // 2)],
@@ -221,6 +232,7 @@ SERVICE_ROWS = {
     Coverage: (CoverageFactory, {"followed_to": 1}),
     FollowedAccount: (FollowedAccountFactory, {"complete_to": 1}),
     CoverageAlarm: (CoverageAlarmFactory, {"missing": 1, "seen_at": ""}),
+    SavedTree: (make_saved_tree, {"kind": "allowlist", "root": "0x"}),
     Pretoken: (PretokenFactory, {"state": "deleted", "keyword": "other"}),
     SocialProfile: (SocialProfileFactory, {"username": "other"}),
     WebhookDelivery: (WebhookDeliveryFactory, {"status": "delivered", "log": "[]"}),
