@@ -190,9 +190,7 @@ def _orders(partner: PartnerKey) -> list[str]:
     ]
     sale = {"minEthGoal": 1, "maxEthGoal": 2, "presaleDuration": 60, "allowlist": [ADMIN, WALLET]}
     DeploymentFactory(chain_id=CHAIN_ID, presale_id=7, status="mined", config={"presale": sale})
-    saved_airdrops.save_airdrop(
-        AirdropRequest(entries=((ADMIN, 5), (WALLET, 6)), root=None, token_address=None), partner=partner
-    )
+    saved_airdrops.save_airdrop(AirdropRequest(entries=((ADMIN, 5), (WALLET, 6))), partner=partner)
     save_allowlist({"entries": [{"address": ADMIN, "allowedAmountWei": "7"}]}, partner=partner)
     FeeClaimFactory(recipient=WALLET, currency=WALLET)
     return [row.request_key for row in rows]

@@ -35,8 +35,8 @@ TRUST_REASONS = {
     ADMIN_VERIFIED: "the original admin called verify() of the token, which anyone may do with an own token",
     LAUNCH_FINAL: "the launch's block is final",
     INTERFACE_UNVERIFIED: "the launch names an interface, but its sender is no known deployer",
-    USER_UNVERIFIED: "the launch names a user, but its sender is neither a verified wallet of that user's stored profile"
-    " nor a known deployer",
+    USER_UNVERIFIED: "the launch names a user, but its sender is neither a verified wallet of that user's profile nor a"
+    " known deployer",
     BLOCKED: "an operator removed the token from the lists",
 }
 WARNING_CODES = (UNUSUAL_TICK, UNUSUAL_PAIR_ADDRESS, MISSING_POOL_CONFIG, UNUSUAL_POSITIONS, POSSIBLE_COPY)

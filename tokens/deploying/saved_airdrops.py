@@ -18,7 +18,7 @@ from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.deploying.airdrop_proofs import store_saved_tree
 from tokens.deploying.rules import scalars
 from tokens.deploying.rules.airdrop_entries import Entries, saved_entry_list
-from tokens.deploying.rules.saved_trees import dumped_entries, merkle_root
+from tokens.deploying.rules.saved_trees import dumped_tree, merkle_root
 from tokens.deploying.token_airdrops import ROOT_ON_CHAIN
 from tokens.models import SavedTree, Token, TreeKind
 
@@ -28,7 +28,7 @@ _LONGEST_DELAY = 86_400
 
 _BODY: Mapping[str, FieldRule] = {
     "entries": FieldRule(rule=saved_entry_list, default=None),
-    "tree": FieldRule(rule=dumped_entries, default=None),
+    "tree": FieldRule(rule=dumped_tree, default=None),
     "merkleRoot": FieldRule(rule=merkle_root, default=None, attribute="root"),
     "tokenAddress": FieldRule(rule=scalars.address, default=None, attribute="token_address"),
     # Older clients send them. Nothing waits here for the token's index request.
@@ -43,11 +43,13 @@ class SavedEntriesQuotaError(PermanentError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AirdropRequest:
-    """The body of a request to save an airdrop; root and token are checked if they are given."""
+    """The body of a request to save an airdrop; both roots and the token are checked if they are given."""
 
     entries: Entries
-    root: str | None
-    token_address: str | None
+    root: str | None = None
+    # That of a dump.
+    dumped_root: str | None = None
+    token_address: str | None = None
 
 
 def parse_airdrop_request(body: Any) -> AirdropRequest:
@@ -60,14 +62,17 @@ def parse_airdrop_request(body: Any) -> AirdropRequest:
     if problems:
         raise InvalidFieldsError(problems)
     return AirdropRequest(
-        entries=tree if entries is None else entries, root=parsed["root"], token_address=parsed["token_address"]
+        entries=entries or tree.entries,
+        root=parsed["root"],
+        dumped_root=tree and tree.root,
+        token_address=parsed["token_address"],
     )
 
 
 def save_airdrop(request: AirdropRequest, *, partner: PartnerKey) -> SavedTree:
     """Build the tree of the entries and store it for the partner; entries that the partner has saved are returned.
 
-    Raises InvalidFieldsError if `root` or the token's airdrop has another root, SavedEntriesQuotaError.
+    Raises InvalidFieldsError if a given root or the token's airdrop has another root, SavedEntriesQuotaError.
     """
     tree = build_tree(request.entries)
     problems = _contradictions(request, root=tree.root)
@@ -117,15 +122,16 @@ def delete_trees(trees: QuerySet[SavedTree]) -> int:
     return deleted
 
 
-def root_problems(given: str | None, *, root: str) -> list[Problem]:
+def root_problems(given: str | None, *, root: str, field: str = "merkleRoot") -> list[Problem]:
     """Return the problem of a request's root, if it is given and not that of the entries."""
     if given is None or given == root:
         return []
-    return [("merkleRoot", f"must be the root of the entries, which is {root}")]
+    return [(field, f"must be the root of the entries, which is {root}")]
 
 
 def _contradictions(request: AirdropRequest, *, root: str) -> list[Problem]:
     problems = root_problems(request.root, root=root)
+    problems += root_problems(request.dumped_root, root=root, field="tree.tree[0]")
     if problems or request.token_address is None:
         return problems
     tokens = Token.objects.at_address(request.token_address, chain_id=None)

@@ -114,6 +114,11 @@ def problem(answer: Any) -> tuple[int, list[str]]:
             {"tree": tree_dump(ENTRIES) | {"format": "simple-v1"}},
             "tree must have the format standard-v1 and the leafEncoding address, uint256",
         ),
+        (
+            {"tree": tree_dump(ENTRIES) | {"values": tree_dump(ENTRIES[:4])["values"]}},
+            f"tree.tree[0] must be the root of the entries, which is {build_tree(ENTRIES[:4]).root}",
+        ),
+        ({"tree": tree_dump(ENTRIES) | {"tree": []}}, "tree.tree[0] must be a hash, 0x followed by 64 hex digits"),
         ({"tree": tree_dump(ENTRIES) | {"values": []}}, "tree.values must be a list of 1 to 100000 entries"),
         (
             {"tree": tree_dump(ENTRIES) | {"values": [{"value": [CLAIMER, 5]}]}},
@@ -245,7 +250,7 @@ def test_a_larger_body_is_refused(client, deploy_key, length):
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_save_the_same_entries_once(deploy_key):
     partner = PartnerKey.objects.get()
-    request = saved_airdrops.AirdropRequest(entries=tuple(ENTRIES), root=None, token_address=None)
+    request = saved_airdrops.AirdropRequest(entries=tuple(ENTRIES))
     with ThreadPoolExecutor(4) as pool:
         saved = list(pool.map(lambda _: save_by_itself(request, partner), range(8)))
     assert set(saved) == {SavedTree.objects.get().pk}

@@ -29,6 +29,12 @@ _BEYOND = 2**24
 _SEARCHED = 256
 
 
+def encode_allowlist_proof(most: int, hashes: Sequence[str]) -> str:
+    """Return the argument `proof` of `buyIntoPresaleWithProof` as 0x-prefixed hex: the buyer's most wei, and hashes."""
+    words = tuple(bytes.fromhex(each.removeprefix("0x")) for each in hashes)
+    return "0x" + codec.encode_values(["(uint256,bytes32[])"], [(most, words)]).hex()
+
+
 def read_started_presale(rpc: RpcClient, tx_hash: str, *, contract: str) -> int | None:
     """Implement `Chain.read_started_presale`."""
 

@@ -1,11 +1,11 @@
 """Rules for Merkle trees of clients: their root, and the dump of OpenZeppelin's StandardMerkleTree.
 
-https://github.com/OpenZeppelin/merkle-tree: `dump()` has the format, the leaf encoding, all hashes and the values. Only
-the values are read: the tree is built from them again, so that no hash of a client is trusted.
+https://github.com/OpenZeppelin/merkle-tree: `dump()` has the format, the leaf encoding, all hashes and the values. The
+tree is built from the values again, and of the hashes only the root is read, which must be that of the built tree.
 """
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from config.json_rules import InvalidFieldsError, nested_problems, truncate_problems
 from tokens.deploying.rules.airdrop_entries import MAX_ENTRIES, Entries, saved_entry_list
@@ -15,6 +15,13 @@ _PAIR_RULE = "must be a list of an account and its wei, as a text of digits"
 _ROOT = re.compile("0[xX][0-9a-fA-F]{64}")
 
 
+class DumpedTree(NamedTuple):
+    """The entries of a dump, and the root that it states."""
+
+    entries: Entries
+    root: str
+
+
 def merkle_root(value: Any) -> str:
     """Parse a root; the result is lower-case."""
     if not isinstance(value, str) or not _ROOT.fullmatch(value):
@@ -22,13 +29,17 @@ def merkle_root(value: Any) -> str:
     return value.lower()
 
 
-def dumped_entries(value: Any) -> Entries:
-    """Parse a dump to the entries of `saved_entry_list`; its amounts are wei."""
+def dumped_tree(value: Any) -> DumpedTree:
+    """Parse a dump, whose amounts are wei, to the entries of `saved_entry_list` and its root."""
     if not isinstance(value, dict):
         raise ValueError("must be a JSON object, the dump of a StandardMerkleTree")
     if value.get("format") != _FORMAT or value.get("leafEncoding") != _LEAF:
         raise ValueError(f"must have the format {_FORMAT} and the leafEncoding address, uint256")
-    values = value.get("values")
+    hashes, values = value.get("tree"), value.get("values")
+    try:
+        root = merkle_root(hashes[0] if isinstance(hashes, list) and hashes else None)
+    except ValueError as error:
+        raise InvalidFieldsError([("tree[0]", str(error))]) from error
     if not isinstance(values, list) or not 1 <= len(values) <= MAX_ENTRIES:
         raise InvalidFieldsError([("values", f"must be a list of 1 to {MAX_ENTRIES} entries")])
     pairs: list[Any] = [each.get("value") if isinstance(each, dict) else None for each in values]
@@ -36,9 +47,10 @@ def dumped_entries(value: Any) -> Entries:
     if problems:
         raise InvalidFieldsError(truncate_problems(problems))
     try:
-        return saved_entry_list([{"account": account, "amount": amount} for account, amount in pairs])
+        entries = saved_entry_list([{"account": account, "amount": amount} for account, amount in pairs])
     except ValueError as error:
         raise InvalidFieldsError(nested_problems("values", error)) from error
+    return DumpedTree(entries, root)
 
 
 def _is_pair(value: Any) -> bool:

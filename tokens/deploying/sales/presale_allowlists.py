@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from config.concurrency_limits import node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
+from tokens.chains.evm.presale_contract import encode_allowlist_proof
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, build_tree, proof_positions
 from tokens.chains.rpc.client import query_deadline
 from tokens.deploying.airdrop_proofs import read_proof
@@ -31,6 +32,8 @@ class BuyerProof:
     is_allowed: bool
     most: int
     proof: tuple[str, ...] = ()
+    # Amount and hashes as the contract takes them; None if the account needs or has no proof.
+    encoded: str | None = None
 
 
 class PresaleAllowlist(Protocol):
@@ -86,7 +89,7 @@ class DeployedAllowlist:
         tree = self._tree()
         places = proof_positions(tree.positions[self.accounts.index(buyer)])
         proof = tuple("0x" + tree.nodes[place * NODE_BYTES : (place + 1) * NODE_BYTES].hex() for place in places)
-        return BuyerProof(is_allowed=True, most=self.most, proof=proof)
+        return _listed_buyer(self.most, proof)
 
     def _tree(self) -> MerkleTree:
         return build_tree(self.buyers())
@@ -110,7 +113,11 @@ class PostedAllowlist:
         if entry is None:
             return BuyerProof(is_allowed=False, most=0)
         proof = read_proof(SavedTree, self.tree_id, position=entry.position)
-        return BuyerProof(is_allowed=True, most=int(entry.amount), proof=proof)
+        return _listed_buyer(int(entry.amount), proof)
+
+
+def _listed_buyer(most: int, proof: tuple[str, ...]) -> BuyerProof:
+    return BuyerProof(is_allowed=True, most=most, proof=proof, encoded=encode_allowlist_proof(most, proof))
 
 
 def find_allowlist(chain_id: int, presale_id: int) -> PresaleAllowlist | None:

@@ -157,4 +157,10 @@ class AllowlistProofAnswer(serializers.Serializer[Any]):
     proof = serializers.ListField(
         child=serializers.CharField(), help_text="Hashes of 32 bytes, from the leaf up; empty if none is required."
     )
+    encodedProof = serializers.CharField(
+        source="encoded",
+        allow_null=True,
+        help_text="Argument `proof` of `buyIntoPresaleWithProof`: amount and hashes as ABI-encoded bytes. Null if none"
+        " is required.",
+    )
     allowedAmountWei = WeiField(source="most", help_text="The most that the account may pay.")
