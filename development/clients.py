@@ -112,8 +112,9 @@ def _query_schema(parameters: list[Json]) -> Json:
 
 
 def _answer_type(responses: Json, name: str, schemas: Json) -> str | None:
-    """Return the type of a successful response; None for a stream."""
-    content = next(response.get("content", {}) for status, response in responses.items() if status[0] == "2")
+    """Return the type of a successful response, "None" where it has no body or there is none; None for a stream."""
+    contents: list[Json] = [response.get("content", {}) for status, response in responses.items() if status[0] == "2"]
+    content = contents[0] if contents else {}
     if _STREAM in content:
         return None
     return _type_of(content[_JSON]["schema"], name, schemas) if _JSON in content else "None"

@@ -304,12 +304,13 @@ def _known(
             for feed in (
                 *(f"dexscreener/{{chainId}}/{name}" for name in ("latest-block", "asset", "pair", "events")),
                 *(f"dextools/{{chainId}}/{name}" for name in ("latest-block", "block", "asset", "exchange", "pair")),
-                "dextools/{chainId}/events",
+                *(f"dextools/{{chainId}}/{name}" for name in ("asset/holders", "events")),
                 "daily/{chainId}",
             )
         },
         **{f"/api/feeds/{feed}/{{chainId}}/asset id": evm for feed in ("dexscreener", "dextools")},
         **{f"/api/feeds/{feed}/{{chainId}}/pair id": pools for feed in ("dexscreener", "dextools")},
+        "/api/feeds/dextools/{chainId}/asset/holders id": evm,
         "/api/feeds/dextools/{chainId}/exchange id": [token.factory_address for token in tokens],
         "/api/feeds/daily/{chainId} day": ["2026-01-05"],
         "/api/feeds/udf/search exchange": ["8453", str(CHAIN_ID)],

@@ -81,10 +81,15 @@ def find_asset(chain: ChainInfo, address: str) -> FeedAsset | None:
     launched = Token.objects.at_address(address, chain_id=chain.chain_id).values_list(*columns).first()
     if launched:
         name, symbol, decimals, supply = launched
-        symbol = symbol or address
-        return FeedAsset(address, name or symbol, symbol, decimals, None if supply is None else int(supply))
+        symbol = first_shown(symbol, address)
+        return FeedAsset(address, first_shown(name, symbol), symbol, decimals, None if supply is None else int(supply))
     quote = chain.quote_tokens.get(address_key(address))
     return None if quote is None else FeedAsset(quote.address, quote.symbol, quote.symbol, quote.decimals, None)
+
+
+def first_shown(*texts: str) -> str:
+    """Return the first text with a visible character: aggregators stop at an empty name."""
+    return next(text for text in texts if any(part.isprintable() and not part.isspace() for part in text))
 
 
 def _read_pairs(tokens: QuerySet[Token]) -> Iterator[FeedPair]:

@@ -45,9 +45,20 @@ class BlockRangeQuery(serializers.Serializer[Any]):
 
 
 class BlockQuery(serializers.Serializer[Any]):
-    """Number of a block."""
+    """Number or time of a block."""
 
-    number = BlockNumberField(help_text="At most that of /latest-block.")
+    number = BlockNumberField(required=False, help_text="At most that of /latest-block. `timestamp` is then ignored.")
+    timestamp = UnixTimeField(
+        required=False,
+        trim_whitespace=False,
+        help_text="Unix seconds: the youngest block of at most this time, which a served block is younger than.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require one of the parameters. Raises ValidationError."""
+        if not attrs:
+            raise serializers.ValidationError({"number": ["must be given, or timestamp"]})
+        return attrs
 
 
 class AssetQuery(serializers.Serializer[Any]):
@@ -108,6 +119,16 @@ class SymbolQuery(serializers.Serializer[Any]):
     symbol = SymbolField(trim_whitespace=False, help_text="`<chain id>:<address>`, or with `.QUOTE` after it.")
 
 
+class FirstTimeField(UnixTimeField):
+    """Unix seconds, which charts that reach far back begin before 1970."""
+
+    shape = UnixTimeField.shape | {"minimum": -UnixTimeField.shape["maximum"]}
+
+    def parse(self, text: str) -> int:
+        """Return the seconds, 0 for a negative number. Raises ValueError."""
+        return min(super().parse(text.removeprefix("-")), 0) if text.startswith("-") else super().parse(text)
+
+
 class HistoryQuery(SymbolQuery):
     """Bars of a symbol."""
 
@@ -127,8 +148,14 @@ class HistoryQuery(SymbolQuery):
     def get_fields(self) -> dict[str, Any]:
         """Return the fields with `from`, which is no name in Python."""
         help_text = "Only bars that begin at or after these Unix seconds."
-        since = UnixTimeField(required=False, trim_whitespace=False, help_text=help_text)
+        since = FirstTimeField(required=False, trim_whitespace=False, help_text=help_text)
         return {"from": since} | super().get_fields()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Compare the times. Raises ValidationError."""
+        if "countback" not in attrs and attrs.get("from", 0) > attrs["to"]:
+            raise serializers.ValidationError({"from": ["must be at most to, unless countback is given"]})
+        return attrs
 
 
 class SymbolSearchQuery(serializers.Serializer[Any]):

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.conf import settings
 from django.utils import timezone
@@ -25,7 +25,7 @@ from tokens.trades.retention import trades_from
 # Blocks that are read at once in a search by time.
 _PROBES = 16
 _NODE_SECONDS = 10.0
-_DAY = 86_400
+_HOUR, _DAY = 3_600, 86_400
 _CACHE_TIMES = CacheTimes(fresh=_DAY, ttl=2 * _DAY, wait_timeout=15.0, lock_ttl=30.0)
 
 
@@ -106,9 +106,34 @@ def find_block_from(chain: ChainInfo, at: datetime) -> int:
     return int(fetch_shared(f"feeds:block:{chain.chain_id}:{seconds}", search, times=_CACHE_TIMES).value)
 
 
-def first_block_from(chain: Chain, seconds: int, *, newest: int) -> int:
-    """Return the first block of at least this time; `newest` + 1 if there is none. Raises NodeUnavailableError."""
-    low, high = 0, newest + 1
+def find_block_at(chain: ChainInfo, seconds: int, *, newest: int) -> int:
+    """Return the youngest block of at most this time, in Unix seconds.
+
+    The blocks of each hour are found once a day for all callers, so that a search is among those of an hour. Raises
+    NotServedError unless the block `newest` is younger and the first one is not; and NodeUnavailableError.
+    """
+    if seconds >= read_block_time(chain, newest):
+        # A newer block may have the same time.
+        raise NotServedError("No served block is younger than this time yet")
+    hour = seconds - seconds % _HOUR
+    oldest = find_block_from(chain, datetime.fromtimestamp(hour, UTC))
+    try:
+        end = min(find_block_from(chain, datetime.fromtimestamp(hour + _HOUR, UTC)), newest)
+    except NotServedError:
+        end = newest
+    with node_slot(), query_deadline(_NODE_SECONDS):
+        number = first_block_from(installed_chain(chain.chain_id), seconds + 1, newest=end, oldest=oldest)
+    if number == 0:
+        raise NotServedError("No block is as old as this time")
+    return number - 1
+
+
+def first_block_from(chain: Chain, seconds: int, *, newest: int, oldest: int = 0) -> int:
+    """Return the first block of at least this time from `oldest` on; `newest` + 1 if there is none.
+
+    Raises NodeUnavailableError.
+    """
+    low, high = oldest, newest + 1
     while low < high:
         numbers = range(low, high, -(-(high - low) // _PROBES))
         times = _read_times(chain, numbers)

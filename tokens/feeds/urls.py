@@ -14,6 +14,7 @@ urlpatterns = [
     endpoint(f"{_TOOLS}/latest-block", views.ToolsLatestBlockView.as_view(), name="tools-latest-block"),
     endpoint(f"{_TOOLS}/block", views.ToolsBlockView.as_view(), name="tools-block"),
     endpoint(f"{_TOOLS}/asset", views.ToolsAssetView.as_view(), name="tools-asset"),
+    endpoint(f"{_TOOLS}/asset/holders", views.ToolsHoldersView.as_view(), name="tools-holders"),
     endpoint(f"{_TOOLS}/exchange", views.ToolsExchangeView.as_view(), name="tools-exchange"),
     endpoint(f"{_TOOLS}/pair", views.ToolsPairView.as_view(), name="tools-pair"),
     endpoint(f"{_TOOLS}/events", views.ToolsEventsView.as_view(), name="tools-events"),

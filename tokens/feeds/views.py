@@ -29,6 +29,7 @@ from tokens.feeds.pool_events import (
 from tokens.feeds.served_blocks import (
     NotServedError,
     ServedBlocks,
+    find_block_at,
     find_feed_chain,
     read_block_time,
     read_served_blocks,
@@ -207,16 +208,25 @@ class ToolsLatestBlockView(ToolsView):
 
 
 class ToolsBlockView(ToolsView):
-    """Block by its number."""
+    """Block by its number or time."""
 
     query_serializer = formats.BlockQuery
 
     @described_feed("toolsBlock", formats.BLOCK_ANSWER)
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
-        """Return the time of a block that is served. The specification requires no search by time of such chains."""
-        chain, number = self.chain(chainId), self.query["number"]
-        if number > self.served(chain).last:
+        """Return a served block by its number, or the youngest one of at most a time.
+
+        A time is answered once a served block is younger: until then, a block that is not final may have it.
+        """
+        chain, number = self.chain(chainId), self.query.get("number")
+        served = self.served(chain)
+        if number is None:
+            try:
+                number = find_block_at(chain, self.query["timestamp"], newest=served.last)
+            except NotServedError as error:
+                raise NotFound(str(error)) from error
+        if number > served.last:
             raise NotFound("Block not found")
         return json_response(
             {"block": event_answers.describe_block(number, read_block_time(chain, number))}, headers={}
@@ -234,6 +244,19 @@ class ToolsAssetView(ToolsView):
         """Return a launched token, or a quote token."""
         asset = self.asset(self.chain(chainId))
         return json_response({"asset": event_answers.describe_asset(asset)}, headers={})
+
+
+class ToolsHoldersView(ToolsView):
+    """Refusal of holders in the errors of the format: their number and sequence follow from all transfers."""
+
+    query_serializer = formats.AssetQuery
+
+    @extend_schema(operation_id="toolsHolders", parameters=_CHAIN_IN_PATH, responses={404: None})
+    @from_replica
+    def get(self, request: Request, chainId: str) -> HttpResponse:
+        """Refuse the holders of an asset: no transfers are stored, and a list of some holders would be wrong."""
+        self.asset(self.chain(chainId))
+        raise NotFound("Holders are not served: no transfers and no balances are stored")
 
 
 class ToolsExchangeView(ToolsView):

@@ -151,7 +151,7 @@ ENDPOINTS = {
         f"GET /api/feeds/{feed}/{{chainId}}/{name}": Endpoint(PUBLIC)
         for feed, names in (
             ("dexscreener", ("latest-block", "asset", "pair", "events")),
-            ("dextools", ("latest-block", "block", "asset", "exchange", "pair", "events")),
+            ("dextools", ("latest-block", "block", "asset", "asset/holders", "exchange", "pair", "events")),
         )
         for name in names
     },

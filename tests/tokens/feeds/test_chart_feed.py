@@ -9,7 +9,7 @@ from tests.rows.factories import TokenFactory
 from tests.rows.token_lists import price
 from tests.tokens.feeds.feed_worlds import CHAIN, TOKEN, make_pair
 from tests.tokens.market.stored_trades import WEEK, make_candle
-from tokens.models import Token
+from tokens.models import Candle, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -149,12 +149,39 @@ def test_without_bars_the_next_older_one_is_named(candles):
     assert bars(countback=5, to=START) == {"s": "no_data"}
 
 
+def test_a_range_that_ends_before_it_begins_is_refused(candles):
+    answer = fetch("history", symbol=SYMBOL, resolution="60", to=START, **{"from": START + 86_400})
+    assert answer.status_code == 400
+    rule = "must be at most to, unless countback is given"
+    assert answer.json()["details"] == [{"field": "from", "message": rule}]
+    assert answer.json()["s"] == "error"
+    assert bars(**{"from": START + 3601, "to": START + 3601})["s"] == "no_data"
+
+
+def test_a_range_may_begin_before_1970(candles):
+    assert len(bars(**{"from": -(10**9)})["t"]) == 3
+    assert bars(**{"from": -5}, to=START) == {"s": "no_data"}
+
+
+@pytest.mark.parametrize(("resolution", "known"), [("60", 2 * 3600), ("240", 0), ("1D", None)])
+def test_without_prices_in_usd_the_newest_older_bar_is_named(candles, resolution, known):
+    # All newer bars lack a price: the library stops where no other one is named.
+    without = {"open_usd": None, "high_usd": None, "low_usd": None, "close_usd": None}
+    Candle.objects.filter(at__gte=WEEK + timedelta(hours=5)).update(**without)
+    Candle.objects.filter(seconds=86_400).update(**without)
+    named = {"s": "no_data"} | ({} if known is None else {"nextTime": START + known})
+    assert bars(resolution=resolution, countback=1) == named
+    assert bars(resolution=resolution, **{"from": START + 80_000}) == named
+    if known is not None:
+        assert bars(resolution=resolution, to=START + known + 1, countback=1)["t"] == [START + known]
+
+
 @pytest.mark.parametrize("resolution", ["1D", "D", "1"])
 def test_other_resolutions_have_bars_of_their_own(candles, resolution):
     assert bars(resolution=resolution)["t"] == [START]
 
 
-@pytest.mark.parametrize("wrong", [{"resolution": "2"}, {"to": "x"}, {"countback": 0}, {"from": -1}])
+@pytest.mark.parametrize("wrong", [{"resolution": "2"}, {"to": "x"}, {"countback": 0}, {"from": "x"}, {"from": "--1"}])
 def test_parameters_are_refused_by_name(token, wrong):
     answer = fetch("history", **{"symbol": SYMBOL, "resolution": "60", "to": 1} | wrong)
     assert answer.status_code == 400

@@ -211,3 +211,33 @@ def test_errors_of_dex_screener_are_those_of_the_api(pair):
 )
 def test_amounts_have_a_point_and_no_exponent(amount, decimals, text):
     assert decimal_text(amount, decimals) == text
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\u200b\u202e", "\n"])
+def test_an_asset_without_a_visible_name_has_its_symbol(pair, empty):
+    # DEX Screener stops at an empty name.
+    Token.objects.update(name=empty, symbol="DOGE")
+    assert answer_of(f"dexscreener/{CHAIN}/asset", id=TOKEN)["asset"]["name"] == "DOGE"
+    Token.objects.update(symbol=empty)
+    assert answer_of(f"dexscreener/{CHAIN}/asset", id=TOKEN)["asset"]["symbol"] == TOKEN
+
+
+def test_a_block_of_dextools_needs_a_number_or_a_time(pair):
+    for parameters in ({}, {"number": ""}, {"timestamp": ""}):
+        assert_rule(fetch(f"dextools/{CHAIN}/block", **parameters), "number", "must be given, or timestamp")
+    refused = fetch(f"dextools/{CHAIN}/block", timestamp="-1")
+    assert refused.json()["issues"][0]["param"] == "timestamp"
+    for late in (unix(block_time(FINAL)), 253_402_300_799):
+        answer = fetch(f"dextools/{CHAIN}/block", timestamp=late)
+        assert answer.status_code == 404
+        assert answer.json()["message"] == "No served block is younger than this time yet"
+    both = answer_of(f"dextools/{CHAIN}/block", number=FINAL, timestamp=1)
+    assert both["block"]["blockNumber"] == FINAL
+
+
+def test_holders_of_dextools_are_refused_with_the_reason(pair):
+    body = fetch(f"dextools/{CHAIN}/asset/holders", id=TOKEN).json()
+    reason = "Holders are not served: no transfers and no balances are stored"
+    assert body == {"error": reason, "message": reason, "issues": [], "code": "404"}
+    assert fetch(f"dextools/{CHAIN}/asset/holders", id=SENDER).json()["error"] == "Asset not found"
+    assert fetch(f"dextools/{CHAIN}/asset/holders").json()["issues"][0]["param"] == "id"

@@ -11,6 +11,7 @@ from tests.simulator.chain import GENESIS_TIME
 from tests.tokens.feeds.feed_worlds import CHAIN, FINAL, FIRST, block_time, follow_chain
 from tokens.feeds.served_blocks import (
     NotServedError,
+    find_block_at,
     find_block_from,
     find_feed_chain,
     first_block_from,
@@ -124,3 +125,33 @@ def test_the_time_of_a_block_is_that_of_the_window_or_of_a_node(node):
     assert read_block_time(info, FINAL) == block_time(FINAL).timestamp()
     FollowedBlock.objects.all().delete()
     assert read_block_time(info, 20) == node.blocks[20].time
+
+
+def test_the_youngest_block_of_at_most_a_time_is_found(node):
+    ChainHeadFactory(chain_id=CHAIN, final=52)
+    info = find_feed_chain(CHAIN)
+    for number in (0, 1, 30, 51):
+        time = node.blocks[number].time
+        assert [find_block_at(info, time + later, newest=52) for later in (0, 1, 3599)] == [number] * 3
+
+
+@pytest.mark.parametrize("newest", [52, 40])
+def test_a_time_for_which_a_newer_block_may_be_younger_has_none(node, newest):
+    ChainHeadFactory(chain_id=CHAIN, final=52)
+    info = find_feed_chain(CHAIN)
+    assert find_block_at(info, node.blocks[newest].time - 1, newest=newest) == newest - 1
+    for later in (0, 1, 10**6):
+        with pytest.raises(NotServedError):
+            find_block_at(info, node.blocks[newest].time + later, newest=newest)
+    with pytest.raises(NotServedError):
+        find_block_at(info, GENESIS_TIME - 1, newest=newest)
+
+
+def test_blocks_of_one_time_are_found_by_the_youngest(settings, forget_chains, tmp_path):
+    chain = SimulatedChain(5, block_seconds=0)
+    chain.mine(9)
+    with serve(chain) as running:
+        install(chain, running.url, settings=settings, forget=forget_chains, place=tmp_path)
+        ChainHeadFactory(chain_id=CHAIN, final=9)
+        with pytest.raises(NotServedError):
+            find_block_at(find_feed_chain(CHAIN), chain.blocks[3].time, newest=8)

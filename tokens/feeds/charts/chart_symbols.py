@@ -16,7 +16,7 @@ from config.site.formats import plain
 from tokens.catalogue.records import Record
 from tokens.chains.addresses import parse_address
 from tokens.feeds.served_blocks import NotServedError, feed_chains, find_feed_chain
-from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles
+from tokens.market.trading.candle_pages import INTERVALS, CandleInterval, CandleRange, fetch_candles, find_newest_in_usd
 from tokens.models import Token
 
 # Resolution of UDF -> interval of our candles.
@@ -151,6 +151,7 @@ def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, cou
     """Return the answer of /history for the bars that begin within [start, end), in Unix seconds; at most two queries.
 
     With `count` it has so many bars before `end`, and `start` is without meaning. Of more than MOST_BARS, the newest.
+    Without a bar, `nextTime` is the newest one before `start`; with `count`, one before those that have no price.
     """
     interval = INTERVALS[RESOLUTIONS.get(resolution, "1d")]
     first, limit = (start, MOST_BARS) if count is None else (0, min(count, MOST_BARS))
@@ -159,8 +160,16 @@ def read_bars(symbol: ChartSymbol, resolution: str, *, start: int, end: int, cou
         volumes = [_volume(symbol, candle) for candle in candles]
         prices = {name: [candle[name] for candle in candles] for name in "ohlc"}
         return {"s": "ok", "t": [int(candle["t"].timestamp()) for candle in candles], **prices, "v": volumes}
-    earlier = _read(symbol, interval, 0, start, 1) if count is None else []
-    return {"s": "no_data"} | ({"nextTime": int(earlier[0]["t"].timestamp())} if earlier else {})
+    newest = _find_newest(symbol, interval, start if count is None else end)
+    return {"s": "no_data"} | ({} if newest is None else {"nextTime": newest})
+
+
+def _find_newest(symbol: ChartSymbol, interval: CandleInterval, before: int) -> int | None:
+    """Return when the newest bar before a time begins; in USD the newest candles may have no price."""
+    if symbol.in_usd:
+        return find_newest_in_usd(symbol.token_id, interval, before=before)
+    found = _read(symbol, interval, 0, before, 1)
+    return int(found[0]["t"].timestamp()) if found else None
 
 
 def _read(symbol: ChartSymbol, interval: CandleInterval, start: int, end: int, limit: int) -> Sequence[dict[str, Any]]:

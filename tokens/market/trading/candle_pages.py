@@ -53,6 +53,10 @@ FROM (
     ORDER BY at DESC LIMIT %(stored)s
 ) AS newest
 GROUP BY start ORDER BY start DESC LIMIT %(candles)s"""
+# Reads the token's candles of a size, because any number of the newest ones may lack a price in USD.
+_NEWEST_IN_USD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS start
+FROM {source} token_id = %(token_id)s AND at < to_timestamp(%(end)s)
+GROUP BY start HAVING bool_and(open_usd IS NOT NULL) ORDER BY start DESC LIMIT 1"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +112,19 @@ def fetch_candles(token_id: int, wanted: CandleRange, *, in_usd: bool, fill: boo
     else:
         candles = _read_candles(token_id, wanted, in_usd=in_usd)
     return [_describe(candle) for candle in candles if candle.is_known]
+
+
+def find_newest_in_usd(token_id: int, interval: CandleInterval, *, before: int) -> int | None:
+    """Return when the newest candle begins of those before a time whose trades all have a price in USD. One query.
+
+    In Unix seconds; None if there is none.
+    """
+    stop = CandleRange(interval=interval, start=0, end=before, limit=1).stop
+    values = {"token_id": token_id, "seconds": interval.seconds, "end": stop}
+    with read_connection().cursor() as cursor:
+        cursor.execute(_NEWEST_IN_USD.format(source=_SOURCES[interval.stored]), values)
+        row = cursor.fetchone()
+    return None if row is None else int(row[0].timestamp())
 
 
 def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_Candle]:
