@@ -14,7 +14,7 @@ from tests.simulator.faults import Faults, Limits, too_many
 from tests.simulator.shapes import Json, PlacedLog, block_json, block_logs, log_json, receipt_json, transaction_json
 from tests.simulator.state_views import call_state
 
-_VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()")
+_VIEWS = ("symbol()", "decimals()", "totalSupply()", "imageUrl()", "image()", "metadata()", "context()", "fee()")
 # The number of blocks that the chain grows beyond an orphaned branch before no node serves that branch.
 _FORK_LIVES = 20
 _FUNCTIONS = {"0x" + keccak(text=name)[:4].hex(): name for name in _VIEWS}

@@ -64,7 +64,7 @@ def read_day(chain: ChainInfo, day: date, served: ServedBlocks) -> dict[str, Any
         raise DayNotServedError(f"must end at block {served.verified} or earlier, the last that is final and verified")
     name = f"feeds:day:{CACHE_VERSION}:{chain.chain_id}:{day}"
     described: dict[str, Any] = fetch_shared(
-        name, lambda: _describe(chain, start, end, first, last), times=_CACHE_TIMES
+        name, lambda: describe_day(chain, start, end, first, last), times=_CACHE_TIMES
     ).value
     return described
 
@@ -84,7 +84,8 @@ def sum_up_blocks(chain_id: int, start: datetime, end: datetime, first: int, las
     return rows
 
 
-def _describe(chain: ChainInfo, start: datetime, end: datetime, first: int, last: int) -> dict[str, Any]:
+def describe_day(chain: ChainInfo, start: datetime, end: datetime, first: int, last: int) -> dict[str, Any]:
+    """Return the answer for the day in these times and blocks, which are not checked. One query."""
     rows = sum_up_blocks(chain.chain_id, start, end, first, last)
     quotes = [_describe_quote(row) for row in rows]
     return {

@@ -11,7 +11,7 @@ from development.devchain.launch_transactions import DevLaunchConfig
 from development.devchain.trader import SampleTraders
 from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
-from tokens.feeds.feed_check import compare_feeds
+from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
 from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
@@ -44,20 +44,23 @@ def served():
     return read_served_blocks(find_feed_chain(CHAIN_ID))
 
 
-def compare():
+def compare(first=None):
     blocks = served()
-    return compare_feeds(installed_chain(CHAIN_ID), blocks.first, blocks.last)
+    check = FeedCheck(installed_chain(CHAIN_ID), first or blocks.first, verified=blocks.verified)
+    while check.next <= blocks.last:
+        check.compare(blocks.last)
+    return check.comparison
 
 
 def test_the_feeds_have_the_events_of_the_logs(traded):
     found = compare()
     assert found.differences == []
     trades, changes = PoolTrade.objects.count(), PoolLiquidityChange.objects.count()
-    assert found.events == trades + changes
+    assert found.found.events == trades + changes
     assert trades > 30
     assert changes >= 4
     # The range has the first price of each pool.
-    assert found.unpriced == 0
+    assert (found.found.unpriced, found.found.unreserved) == (0, 0)
 
 
 def test_events_that_are_missing_invented_or_different_are_named(traded):

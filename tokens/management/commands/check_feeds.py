@@ -1,4 +1,4 @@
-"""`manage.py check_feeds`: compare the events that feeds return with the logs of a chain's nodes."""
+"""`manage.py check_feeds`: compare what feeds return with the logs of a chain's nodes."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from tokens.chains.errors import NodeUnavailableError
 from tokens.checks import CHAINS
-from tokens.feeds.feed_check import FeedComparison, compare_feeds
+from tokens.feeds.checking.feed_check import DEFAULT_HISTORY, FeedCheck
 from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, UnplacedEventError
 from tokens.feeds.served_blocks import NotServedError, find_feed_chain, read_served_blocks
 from tokens.installation.installed_chains import UnsupportedChainError, installed_chain
@@ -16,8 +16,8 @@ _SHOWN = 20
 
 class Command(BaseCommand):
     help = (
-        "Decode the pools' logs of a range of blocks anew, from a node, and compare them with the feeds' events."
-        " Fails if any event is missing, invented or different."
+        "Decode the pools' logs of a range of blocks anew, from a node, and compare them with the feeds' events and"
+        " reserves, the charts' bars and the daily sums. Fails if anything is missing, invented or different."
     )
     requires_system_checks = (CHAINS,)
 
@@ -27,9 +27,16 @@ class Command(BaseCommand):
             "--from", type=int, metavar="BLOCK", help=f"The first block; by default {MOST_BLOCKS} blocks are compared."
         )
         parser.add_argument("--to", type=int, metavar="BLOCK", help="The last block; by default the newest served one.")
+        parser.add_argument(
+            "--history",
+            type=int,
+            default=DEFAULT_HISTORY,
+            metavar="BLOCKS",
+            help="Reserves of pools that were launched more blocks before are not compared; by default "
+            f"{DEFAULT_HISTORY}. Each 2,000 blocks are a request for 200 pools.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        total = FeedComparison()
         try:
             info = find_feed_chain(options["chain"])
             served = read_served_blocks(info)
@@ -38,22 +45,24 @@ class Command(BaseCommand):
             if not served.first <= first <= last <= served.last:
                 raise CommandError(f"blocks {served.first} to {served.last} are served, and {first} to {last} are not")
             chain = installed_chain(info.chain_id)
-            for start in range(first, last + 1, MOST_BLOCKS):
-                part = compare_feeds(chain, start, min(start + MOST_BLOCKS - 1, last))
-                total.events += part.events
-                total.unpriced += part.unpriced
-                total.differences += part.differences
+            check = FeedCheck(chain, first, verified=served.verified, history=options["history"])
+            while check.next <= last:
+                self._compare(check, last)
         except NotServedError as error:
             raise CommandError(f"--chain {error}") from error
         except (UnsupportedChainError, NodeUnavailableError, UnplacedEventError) as error:
             raise CommandError(str(error)) from error
         except TooManyEventsError as error:
-            raise CommandError("too many events in a thousand blocks: give a shorter range") from error
-        self.stdout.write(
-            f"blocks {first} to {last}: {total.events} events compared, {total.unpriced} without their amounts, "
-            f"{len(total.differences)} differ"
-        )
-        for difference in total.differences[:_SHOWN]:
-            self.stdout.write(difference)
-        if total.differences:
+            raise CommandError(f"block {check.next} has more events than an answer") from error
+        self.stdout.write(f"blocks {first} to {last}: {check.comparison}")
+        if check.comparison.differences:
             raise CommandError("the feeds differ from the chain")
+
+    def _compare(self, check: FeedCheck, last: int) -> None:
+        """Compare a run of blocks, and write its first differences, and where to continue after an interruption."""
+        first, shown = check.next, len(check.comparison.differences)
+        check.compare(last)
+        for difference in check.comparison.differences[shown:_SHOWN]:
+            self.stdout.write(difference)
+        if check.next <= last:
+            self.stderr.write(f"blocks {first} to {check.next - 1}: {check.comparison}; go on with --from {check.next}")

@@ -1,0 +1,161 @@
+"""`manage.py check_feeds` on two days of a development chain: bars and daily sums, and each seeded error is named."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import F
+
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.trader import SampleTraders
+from tests.nodes.devchain_launches import Launchpad
+from tests.nodes.followed import Followed
+from tests.simulator import SimulatedChain
+from tokens.feeds.checking.feed_check import FeedCheck
+from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
+from tokens.following.coverage import open_live_coverage
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import Candle, Coverage, MinuteCandle, PoolLiquidityChange, PoolTrade
+
+pytestmark = pytest.mark.django_db
+
+HOUR, DAY = 3600, 86_400
+
+
+@pytest.fixture
+def traded(own_launchpad: Launchpad, settings: Any) -> int:
+    """Follow a chain with trades on a whole day and on parts of the days around it; return the day's beginning."""
+    chain = own_launchpad
+    first = int(chain.rpc("eth_blockNumber"), 16)
+    settings.FOLLOW_FROM = {CHAIN_ID: first}
+    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
+    Followed(CHAIN_ID).catch_up()
+    chain.launch()
+    chain.launch(paired_token=chain.deployment.usd, tick=-424_400)
+    traders = SampleTraders(chain.deployment.rpc_url, random=SimulatedChain(7).rng)
+    now = int(chain.rpc("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+    day = now - now % DAY + DAY
+    for at in (None, day + HOUR, day + 5 * HOUR, day + DAY + HOUR, day + DAY + 3 * HOUR):
+        if at is not None:
+            chain.rpc("evm_setNextBlockTimestamp", at)
+        for _ in range(12):
+            traders.trade_once()
+    Followed(CHAIN_ID).catch_up()
+    chain.mine(6)
+    Followed(CHAIN_ID).catch_up()
+    Coverage.objects.update(verified_to=served().last)
+    return day
+
+
+def served():
+    return read_served_blocks(find_feed_chain(CHAIN_ID))
+
+
+def run(**options: Any) -> str:
+    """Return the command's output. Raises CommandError."""
+    output = StringIO()
+    blocks = served()
+    span = {"from": blocks.first, "to": blocks.last} | options
+    try:
+        call_command("check_feeds", chain=CHAIN_ID, stdout=output, stderr=output, **span)
+    except CommandError as error:
+        raise CommandError(f"{output.getvalue()}{error}") from error
+    return output.getvalue()
+
+
+def changed(rows: Any, **columns: Any) -> list[str]:
+    """Return the differences that the command names while these rows have other values; it must fail."""
+    before = list(rows.values("pk", *columns))
+    assert before
+    rows.update(**columns)
+    with pytest.raises(CommandError) as raised:
+        run()
+    for row in before:
+        rows.model.objects.filter(pk=row["pk"]).update(**{name: row[name] for name in columns})
+    *lines, _, last = str(raised.value).splitlines()
+    assert last == "the feeds differ from the chain"
+    return lines
+
+
+def test_bars_and_days_are_those_of_the_logs(traded):
+    output = run()
+    assert "0 without their amounts and 0 without reserves" in output
+    assert "1 days compared, 0 without USD, 0 differ" in output
+    blocks = served()
+    check = FeedCheck(installed_chain(CHAIN_ID), blocks.first, verified=blocks.verified)
+    # Several runs, so that bars and days are made of more than one, and reserves of former ones.
+    while check.next <= blocks.last:
+        check.compare(min(check.next + 30, blocks.last))
+    assert str(check.comparison) in output
+    assert check.comparison.bars > 50
+
+
+def test_a_bar_that_differs_is_named_in_each_size_and_currency(traded):
+    minute = MinuteCandle.objects.filter(at__gte=utc(traded)).order_by("at").first()
+    hour = Candle.objects.filter(seconds=HOUR, at__gte=utc(traded)).order_by("at").first()
+    day = Candle.objects.get(seconds=DAY, at=utc(traded), token_id=hour.token_id)
+    (lower,) = [line for line in changed(row(minute), low=minute.low / 2) if "bar 1 of" in line]
+    assert ".QUOTE at" in lower
+    assert f"l is {float(minute.low / 2)} in the feed, and {float(minute.low)} on the chain" in lower
+    assert lower.startswith("blocks ")
+    assert [line.split(" of ")[0].split(", ")[-1] for line in changed(row(hour), close_usd=hour.close_usd * 1.001)] == [
+        "bar 60",
+        "bar 240",
+    ]
+    (volume,) = changed(row(day), volume_quote=day.volume_quote + 10**6)
+    assert "bar 1D of" in volume and ".QUOTE" in volume and ": v is " in volume
+    (usd,) = changed(row(day), volume_usd=day.volume_usd + 1)
+    assert "bar 1D of" in usd and ".QUOTE" not in usd and ": v is " in usd
+
+
+def test_a_bar_that_is_missing_or_invented_is_named(traded):
+    hour = Candle.objects.filter(seconds=HOUR, at__gte=utc(traded)).order_by("at").first()
+    lines = changed(row(hour), at=hour.at + timedelta(hours=2))
+    for words in ("the feed lacks it", "the chain does not have it"):
+        # In both currencies.
+        assert len([line for line in lines if "bar 60 of" in line and line.endswith(words)]) == 2
+
+
+def test_reserves_that_differ_are_named(traded):
+    change = PoolLiquidityChange.objects.order_by("position").first()
+    after = change.position // 2**20 + 1
+    rows = PoolLiquidityChange.objects.filter(pk=change.pk)
+    rows.update(liquidity=F("liquidity") + 10**16)
+    # The launch is before the range: no event of it differs.
+    with pytest.raises(CommandError) as raised:
+        run(**{"from": after})
+    lines = [line for line in str(raised.value).splitlines() if line.startswith("block ")]
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"block \d+, log \d+: reserves is \{.*\} in the feed, and \{.*\} on the chain", line)
+    # Not compared without the launch's logs, and counted.
+    assert " 0 without reserves" not in run(**{"from": after, "history": 0})
+
+
+def test_a_sum_of_a_day_that_differs_is_named(traded):
+    of_day = PoolTrade.objects.filter(at__gte=utc(traded), at__lt=utc(traded + DAY), is_conversion=False)
+    trade = of_day.order_by("-amount_quote").first()
+    for columns, names in (
+        ({"fee": 1}, {"fees", "feesUsd"}),
+        ({"fee": None}, {"tradesWithoutFee", "fees", "feesUsd"}),
+        ({"quote_usd": None}, {"tradesWithoutUsd", "volumeUsd", "feesUsd"}),
+        ({"quote_usd": F("quote_usd") * 2}, {"volumeUsd", "feesUsd"}),
+    ):
+        lines = changed(PoolTrade.objects.filter(pk=trade.pk), **columns)
+        assert {line.split(": ")[1].split(" is ")[0] for line in lines} == names
+        for line in lines:
+            assert re.match(rf"blocks \d+ to \d+, day {utc(traded).date()}, quote token 0x", line)
+            assert re.search(r" is \S+ in the feed, and \S+ on the chain$", line)
+
+
+def row(candle: Any) -> Any:
+    """Return the candle's row as a query."""
+    return type(candle).objects.filter(pk=candle.pk)
+
+
+def utc(seconds: int) -> datetime:
+    """Return a time."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,83 @@
+"""`manage.py check_feeds` on a simulated chain: fees of v3 are those of the pools, and long ranges are in runs."""
+
+import re
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.nodes.followed import Followed
+from tests.nodes.following_chain import install
+from tests.nodes.log_encoding import encode_values
+from tests.simulator import SimulatedChain, Traffic, serve
+from tokens.chains.pool_types import chain_position
+from tokens.feeds.checking.feed_check import FeedCheck
+from tokens.feeds.pool_events import MOST_EVENTS
+from tokens.following.coverage import open_live_coverage
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import Coverage, LaunchFacts, PoolTrade, Token
+
+pytestmark = pytest.mark.django_db
+
+CHAIN = 8453
+LAST = 36
+
+
+@pytest.fixture
+def chain(settings: Any, forget_chains: Any, tmp_path: Any) -> Any:
+    """Follow a chain of 45 hours with pools of v3, which answer with a fee of 1 %."""
+    settings.FOLLOW_FROM = {CHAIN: 0}
+    grown = SimulatedChain(41, traffic=Traffic(launches=0.8, swaps=1, legacy=0.6), block_seconds=3600)
+    grown.mine(45)
+    with serve(grown) as node:
+        install(grown, node.url, settings=settings, forget=forget_chains, place=tmp_path)
+        node.pinned = grown.blocks[:1]
+        open_live_coverage(installed_chain(CHAIN).info, final=-1)
+        followed = Followed(CHAIN)
+        followed.catch_up()
+        node.pinned = None
+        followed.catch_up()
+        Coverage.objects.update(followed_to=grown.head.number, verified_to=LAST)
+        for pool in Token.objects.exclude(generation="v4").values_list("pool_address", flat=True):
+            grown.views[pool.lower(), "fee()"] = encode_values(("uint24",), (10_000,))
+        yield grown
+
+
+def compare() -> FeedCheck:
+    check = FeedCheck(installed_chain(CHAIN), 0, verified=LAST)
+    while check.next <= LAST:
+        check.compare(LAST)
+    return check
+
+
+def of_sums(check: FeedCheck) -> list[str]:
+    """Return the differences of bars and days: simulated liquidity is none that a pool could have."""
+    return [line for line in check.comparison.differences if ", day " in line or "bar " in line]
+
+
+def test_fees_of_v3_are_those_of_the_pool(chain):
+    check = compare()
+    assert of_sums(check) == []
+    assert (check.comparison.days, PoolTrade.objects.filter(fee=None).exists()) == (1, True)
+    rows = list(LaunchFacts.objects.filter(facts__fees__type="static", facts__fees__hook=None))
+    for row in rows:
+        row.facts["fees"]["clanker_fee"] = "30"
+        row.save(update_fields=["facts"])
+    assert rows
+    assert {line.split(": ")[1].split(" is ")[0] for line in of_sums(compare())} >= {"fees"}
+
+
+def test_runs_are_shorter_where_an_answer_has_too_many_events_and_name_the_next_block(chain):
+    trade = PoolTrade.objects.first()
+    columns = {field.attname: getattr(trade, field.attname) for field in PoolTrade._meta.concrete_fields}
+    PoolTrade.objects.bulk_create(
+        PoolTrade(**columns | {"position": chain_position(block, 10_000 + place)})
+        for block in (10, 30)
+        for place in range(MOST_EVENTS // 2)
+    )
+    output = StringIO()
+    with pytest.raises(CommandError, match="differ from the chain"):
+        call_command("check_feeds", chain=CHAIN, stdout=output, stderr=output, **{"from": 0, "to": LAST})
+    assert re.search(r"^blocks 0 to 18: .*; go on with --from 19$", output.getvalue(), re.MULTILINE)
+    assert f"blocks 0 to {LAST}: " in output.getvalue()

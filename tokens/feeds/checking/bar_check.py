@@ -1,0 +1,166 @@
+"""Comparison of the charts' bars with those that the chain's trades make, in USD and in the paired token."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+from django.utils import timezone
+
+from tokens.chains.registry.chains import ChainInfo
+from tokens.feeds.charts.chart_symbols import MOST_BARS, RESOLUTIONS, ChartSymbol, find_symbol, read_bars
+from tokens.feeds.checking.valued_trades import ValuedTrade
+from tokens.feeds.feed_pairs import FeedPair
+from tokens.market.trading.candle_pages import INTERVALS, MINUTE
+from tokens.models import MinuteCandle
+from tokens.trades.retention import minutes_from
+
+# Relative differences: the feed's numbers are floats, in USD of rates with 15 digits.
+_IN_QUOTE, _IN_USD = Fraction(1, 10**15), Fraction(1, 10**10)
+# Each trade's value is rounded to 6 decimals.
+_ROUNDED_USD = Fraction(1, 10**6)
+
+
+@dataclass
+class _Bar:
+    first: int
+    last: int = 0
+    prices: list[Fraction] = field(default_factory=list)
+    # None of a trade that no pool prices.
+    usd: list[Fraction | None] = field(default_factory=list)
+    volume: Fraction = Fraction(0)
+    volume_usd: Fraction = Fraction(0)
+    trades: int = 0
+    is_uncertain: bool = False
+
+    def add(self, valued: ValuedTrade) -> None:
+        trade = valued.trade
+        self.last = trade.log.block
+        self.prices.append(trade.price)
+        self.usd.append(None if valued.rate is None else trade.price * valued.rate)
+        self.is_uncertain |= valued.is_uncertain
+        if not trade.is_conversion:
+            self.trades += 1
+            self.volume += Fraction(trade.quote, 10**trade.pair.quote_decimals)
+            self.volume_usd += valued.usd or 0
+
+    def columns(self, *, in_usd: bool) -> dict[str, Fraction] | None:
+        """Return the values by the names of UDF; None in USD where a trade has no price."""
+        prices = [price for price in (self.usd if in_usd else self.prices) if price is not None]
+        if len(prices) < len(self.prices):
+            return None
+        opened, high, low, close = prices[0], max(prices), min(prices), prices[-1]
+        return {"o": opened, "h": high, "l": low, "c": close, "v": self.volume_usd if in_usd else self.volume}
+
+
+class BarCheck:
+    """Bars of the blocks that are read, compared as soon as their time has passed.
+
+    `after` is the time of the block before the first one: bars that begin at it or earlier are not complete.
+    """
+
+    def __init__(self, info: ChainInfo, pairs: Mapping[str, FeedPair], *, after: int, verified: int) -> None:
+        self._info, self._verified = info, verified
+        self._pairs = {pair.token_id: pair for pair in pairs.values()}
+        self._bars: dict[str, dict[int, dict[int, _Bar]]] = {name: defaultdict(dict) for name in RESOLUTIONS}
+        self._traded: set[int] = set()
+        minutes = int(minutes_from(timezone.now()).timestamp())
+        self._compared_to = {
+            name: _round_up(max(after + 1, minutes) if _is_of_minutes(name) else after + 1, _seconds(name))
+            for name in RESOLUTIONS
+        }
+        self.bars = 0
+        self.uncertain = 0
+
+    def add(self, valued: ValuedTrade) -> None:
+        """Add a trade to its bars, in the chain's sequence."""
+        token_id = valued.trade.pair.token_id
+        self._traded.add(token_id)
+        for name, of_tokens in self._bars.items():
+            start = valued.trade.at - valued.trade.at % _seconds(name)
+            if start >= self._compared_to[name]:
+                of_tokens[token_id].setdefault(start, _Bar(valued.trade.log.block)).add(valued)
+
+    def compare(self, until: int) -> Iterator[str]:
+        """Yield a sentence for each bar that has ended at this time and is missing, invented or different."""
+        for name, of_tokens in self._bars.items():
+            first, seconds = self._compared_to[name], _seconds(name)
+            end = max(until - until % seconds, first)
+            tokens = self._traded | (_stored_tokens(self._info, first, end) if _is_of_minutes(name) else set())
+            for token_id in sorted(tokens & self._pairs.keys()) if first < end else ():
+                bars = of_tokens.get(token_id, {})
+                ended = {start: bars.pop(start) for start in sorted(bars) if start < end}
+                for in_usd in (False, True):
+                    yield from self._compare_token(token_id, name, ended, (first, end), in_usd=in_usd)
+            self._compared_to[name] = end
+
+    def _compare_token(
+        self, token_id: int, name: str, ended: Mapping[int, _Bar], window: tuple[int, int], *, in_usd: bool
+    ) -> Iterator[str]:
+        pair, (first, end) = self._pairs[token_id], window
+        text = f"{self._info.chain_id}:{pair.token}{'' if in_usd else '.QUOTE'}"
+        if (symbol := find_symbol(text)) is None:
+            yield f"symbol {text}: the feed lacks it"
+            return
+        launched = pair.created_at - pair.created_at % _seconds(name)
+        served = _read_columns(symbol, name, max(first, launched), end)
+        for start in sorted(served.keys() | ended.keys()):
+            bar = ended.get(start)
+            self.bars += 1
+            if in_usd and bar is not None and (bar.is_uncertain or bar.last > self._verified):
+                self.uncertain += 1
+                continue
+            at = datetime.fromtimestamp(start, UTC).isoformat()
+            blocks = f"blocks {bar.first} to {bar.last}, " if bar else ""
+            expected = bar.columns(in_usd=in_usd) if bar else None
+            rounded = _ROUNDED_USD * bar.trades if bar and in_usd else Fraction(0)
+            for difference in _differing(served.get(start), expected, _IN_USD if in_usd else _IN_QUOTE, rounded):
+                yield f"{blocks}bar {name} of {text} at {at}: {difference}"
+
+
+def _differing(
+    served: Mapping[str, Any] | None, expected: Mapping[str, Fraction] | None, tolerance: Fraction, rounded: Fraction
+) -> Iterator[str]:
+    if served is None or expected is None:
+        if expected is not None:
+            yield "the feed lacks it"
+        elif served is not None:
+            yield "the chain does not have it"
+        return
+    for name, value in expected.items():
+        allowed = tolerance * value + (rounded if name == "v" else 0)
+        if abs(Fraction(served[name]) - value) > allowed:
+            yield f"{name} is {served[name]} in the feed, and {float(value)} on the chain"
+
+
+def _read_columns(symbol: ChartSymbol, name: str, first: int, end: int) -> dict[int, dict[str, float]]:
+    """Return beginning -> values of the feed's bars, by one answer for MOST_BARS."""
+    found: dict[int, dict[str, float]] = {}
+    step = MOST_BARS * _seconds(name)
+    for start in range(first, end, step):
+        answer = read_bars(symbol, name, start=start, end=min(start + step, end), count=None)
+        columns: Sequence[Any] = [answer[column] for column in "ohlcv"] if answer["s"] == "ok" else ()
+        for at, *values in zip(answer.get("t", ()), *columns, strict=True):
+            found[at] = dict(zip("ohlcv", values, strict=True))
+    return found
+
+
+def _stored_tokens(info: ChainInfo, first: int, end: int) -> set[int]:
+    """Return the tokens with minute candles of these times, which the chain may not have."""
+    begin, stop = (datetime.fromtimestamp(seconds, UTC) for seconds in (first, end))
+    rows = MinuteCandle.objects.filter(at__gte=begin, at__lt=stop, token__chain_id=info.chain_id)
+    return set(rows.values_list("token_id", flat=True).distinct())
+
+
+def _seconds(name: str) -> int:
+    return INTERVALS[RESOLUTIONS[name]].seconds
+
+
+def _is_of_minutes(name: str) -> bool:
+    return INTERVALS[RESOLUTIONS[name]].stored == MINUTE
+
+
+def _round_up(seconds: int, interval: int) -> int:
+    return -(-seconds // interval) * interval

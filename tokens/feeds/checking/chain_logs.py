@@ -1,0 +1,174 @@
+"""Logs of pools as a node returns them, decoded by their ABI, and the trades among them.
+
+Nothing of the indexer is used but the connection to the nodes, and the list of pairs.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from config.http.errors import RetryableError
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Log
+from tokens.chains.evm.eth_calls import ViewCall, call_views
+from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.pool_types import is_v4_pool
+from tokens.chains.rpc.responses import require_results
+from tokens.feeds.feed_pairs import FeedPair
+
+# Blocks and pools of one request for the logs of all pools.
+_LOG_BLOCKS, _LOG_POOLS = 200, 200
+# Blocks of one request for the liquidity of a few pools: nodes limit ranges to 2,000 blocks and more.
+_HISTORY_BLOCKS = 2_000
+_V3, _V4 = codec.load_abi("uniswap_v3"), codec.load_abi("uniswap_v4")
+_EVENTS = {
+    event.topic0: (kind, event)
+    for kind, event in (
+        ("swap", _V4.event("Swap")),
+        ("swap", _V3.event("Swap")),
+        ("change", _V4.event("ModifyLiquidity")),
+        ("mint", _V3.event("Mint")),
+        ("burn", _V3.event("Burn")),
+        ("start", _V4.event("Initialize")),
+        ("start", _V3.event("Initialize")),
+    )
+}
+_OF_V4 = frozenset(_V4.event(name).topic0 for name in ("Swap", "ModifyLiquidity", "Initialize"))
+_V4_LIQUIDITY = [_V4.event("ModifyLiquidity").topic0]
+_V3_LIQUIDITY = [_V3.event("Mint").topic0, _V3.event("Burn").topic0]
+_PRICE = Context(prec=24)
+
+
+class PoolLog(NamedTuple):
+    """A decoded log of a pool; `kind` is swap, change (of v4), mint, burn (of v3) or start."""
+
+    # Lower case.
+    pool: str
+    kind: str
+    block: int
+    log_index: int
+    tx_index: int
+    arguments: Mapping[str, Any]
+
+    @property
+    def liquidity(self) -> int:
+        """Return the change of liquidity, 0 where there is none."""
+        if self.kind == "change":
+            return int(self.arguments["liquidityDelta"])
+        return {"mint": 1, "burn": -1}.get(self.kind, 0) * int(self.arguments.get("amount", 0))
+
+
+class ChainTrade(NamedTuple):
+    """A swap in the pool of a pair that exchanged both currencies; amounts in smallest units, positive."""
+
+    log: PoolLog
+    pair: FeedPair
+    # Unix seconds.
+    at: int
+    is_buy: bool
+    is_conversion: bool
+    token: int
+    quote: int
+    # Whole units of the quote token for a whole token after the swap, to 24 digits.
+    price: Fraction
+
+
+def read_pool_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
+    """Return the logs of these pools, in lower case, in their sequence. Raises NodeUnavailableError."""
+    emitters = sorted(pool for pool in pools if not is_v4_pool(pool))
+    if manager := chain.info.v4_pool_manager:
+        emitters.insert(0, manager.lower())
+    logs: list[Log] = []
+    for start in range(first, last + 1, _LOG_BLOCKS):
+        end = min(start + _LOG_BLOCKS - 1, last)
+        for place in range(0, len(emitters), _LOG_POOLS):
+            logs += _query_logs(chain, start, end, emitters[place : place + _LOG_POOLS], [sorted(_EVENTS)])
+    return _decode(logs, pools)
+
+
+def read_liquidity_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
+    """Return only the changes of these pools' liquidity, by one request for 200 pools and 2,000 blocks.
+
+    Raises NodeUnavailableError.
+    """
+    of_v4 = sorted(pool for pool in pools if is_v4_pool(pool))
+    of_v3 = sorted(pool for pool in pools if not is_v4_pool(pool))
+    manager = chain.info.v4_pool_manager
+    logs: list[Log] = []
+    for start in range(first, last + 1, _HISTORY_BLOCKS):
+        end = min(start + _HISTORY_BLOCKS - 1, last)
+        for place in range(0, len(of_v4) if manager else 0, _LOG_POOLS):
+            topics = [_V4_LIQUIDITY, of_v4[place : place + _LOG_POOLS]]
+            logs += _query_logs(chain, start, end, [str(manager).lower()], topics)
+        for place in range(0, len(of_v3), _LOG_POOLS):
+            logs += _query_logs(chain, start, end, of_v3[place : place + _LOG_POOLS], [_V3_LIQUIDITY])
+    return _decode(logs, pools)
+
+
+def read_blocks(chain: Chain, numbers: Iterable[int]) -> dict[int, Mapping[str, Any]]:
+    """Return number -> block with its transactions. Raises NodeUnavailableError."""
+    return chain.rpc.query_each(
+        sorted(numbers),
+        calls=lambda number: [("eth_getBlockByNumber", (hex(number), True))],
+        parse=lambda number, results: _first_result(results),
+    )
+
+
+def read_pool_fees(chain: Chain, pools: Sequence[str]) -> dict[str, int | None]:
+    """Return v3 pool -> its fee in parts per million; None where it does not answer. Raises NodeUnavailableError."""
+    results = call_views(chain.rpc, [ViewCall(contract=pool, function=_V3.function("fee")) for pool in pools])
+    return {pool: int(result["fee"]) if result else None for pool, result in zip(pools, results, strict=True)}
+
+
+def trade_of(log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:
+    """Return the trade of a swap; None for one that did not exchange both currencies."""
+    # v4's amounts are those of the swapper, v3's those of the pool.
+    sign = -1 if is_v4_pool(log.pool) else 1
+    amounts = (sign * log.arguments["amount0"], sign * log.arguments["amount1"])
+    token, quote = amounts if pair.is_currency0 else amounts[::-1]
+    if token * quote >= 0:
+        return None
+    price = swap_price(log, decimals=pair.decimals, quote_decimals=pair.quote_decimals, is_currency0=pair.is_currency0)
+    return ChainTrade(
+        log=log,
+        pair=pair,
+        at=at,
+        is_buy=token < 0,
+        is_conversion=log.arguments["sender"] == pair.locker,
+        token=abs(token),
+        quote=abs(quote),
+        price=Fraction(_PRICE.divide(Decimal(price.numerator), Decimal(price.denominator))),
+    )
+
+
+def swap_price(log: PoolLog, *, decimals: int, quote_decimals: int, is_currency0: bool) -> Fraction:
+    """Return the pool's exact price after a swap, in whole units of the other currency for a whole one."""
+    square = Fraction(log.arguments["sqrtPriceX96"], 2**96) ** 2
+    return (square if is_currency0 else 1 / square) * Fraction(10) ** (decimals - quote_decimals)
+
+
+def _query_logs(chain: Chain, first: int, last: int, emitters: list[str], topics: list[list[str]]) -> list[Log]:
+    query = {"fromBlock": hex(first), "toBlock": hex(last), "address": emitters, "topics": topics}
+    found: list[Log] = chain.rpc.query([("eth_getLogs", (query,))], parse=_first_result)
+    return found
+
+
+def _decode(logs: Iterable[Log], pools: Collection[str]) -> list[PoolLog]:
+    found = []
+    for log in logs:
+        topic0 = log["topics"][0]
+        # The id of a v4 pool, else the emitter.
+        pool = str(log["topics"][1] if topic0 in _OF_V4 else log["address"]).lower()
+        if pool in pools:
+            kind, event = _EVENTS[topic0]
+            block, index, tx_index = (int(log[name], 16) for name in ("blockNumber", "logIndex", "transactionIndex"))
+            found.append(PoolLog(pool, kind, block, index, tx_index, event.decode(log)))
+    return sorted(found, key=lambda log: (log.block, log.log_index))
+
+
+def _first_result(results: Sequence[Any]) -> Any:
+    require_results(list(results))
+    if results[0] is None:
+        raise RetryableError("a block that the node lacks")
+    return results[0]

@@ -1,0 +1,89 @@
+"""What the liquidity of pools holds, summed up by position from their logs since the launch."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from tokens.chains.evm.evm_chain import Chain
+from tokens.feeds.checking.chain_logs import PoolLog, read_liquidity_logs
+from tokens.feeds.feed_pairs import FeedPair
+from tokens.feeds.pool_amounts import MOST_TICKS, liquidity_amounts
+
+# A price in the feed has 24 digits, and its square root is an integer.
+_ROOT_DIGITS, _ROOT_UNITS = 10**23, 2
+
+
+@dataclass(frozen=True)
+class ReserveBounds:
+    """The least and the most that a pool holds of asset 0 and of asset 1, in smallest units.
+
+    The feed's price is rounded, and so are its sums for each tick.
+    """
+
+    bounds: tuple[tuple[int, int], tuple[int, int]]
+    decimals: tuple[int, int]
+
+    def include(self, shown: dict[str, Any] | None) -> bool:
+        """Return whether the feed's reserves are within the bounds."""
+        if shown is None:
+            return False
+        amounts = [Fraction(shown[f"asset{place}"]) * 10**digits for place, digits in enumerate(self.decimals)]
+        return all(least <= amount <= most for amount, (least, most) in zip(amounts, self.bounds, strict=True))
+
+    def __str__(self) -> str:
+        """Return the middle of the bounds."""
+        middle = [sum(pair) / 2 / 10**digits for pair, digits in zip(self.bounds, self.decimals, strict=True)]
+        return str({f"asset{place}": format(amount, ".15g") for place, amount in enumerate(middle)})
+
+
+class ChainReserves:
+    """Liquidity of pools by range of ticks, from their logs.
+
+    The logs before the checked range are read once, for pools with events in it; not for pools that were launched more
+    than `history` blocks before.
+    """
+
+    def __init__(self, chain: Chain, *, history: int) -> None:
+        self._chain, self._history = chain, history
+        self._ranges: dict[str, dict[tuple[int, int], int]] = {}
+        self._unread: set[str] = set()
+
+    def load(self, pairs: Collection[FeedPair], *, before: int) -> None:
+        """Read the liquidity of pools before a block, of those that are not known yet. Raises NodeUnavailableError."""
+        unknown = {pair.pool.lower(): pair for pair in pairs if pair.pool.lower() not in self._ranges}
+        for pool in unknown:
+            self._ranges[pool] = defaultdict(int)
+        earlier = {pool: pair.block_number for pool, pair in unknown.items() if pair.block_number < before}
+        self._unread |= {pool for pool, block in earlier.items() if before - block > self._history}
+        read = earlier.keys() - self._unread
+        if read:
+            first = min(earlier[pool] for pool in read)
+            for log in read_liquidity_logs(self._chain, read, first, before - 1):
+                self.add(log)
+
+    def add(self, log: PoolLog) -> None:
+        """Add what a log changes."""
+        if log.liquidity and log.pool in self._ranges:
+            self._ranges[log.pool][log.arguments["tickLower"], log.arguments["tickUpper"]] += log.liquidity
+
+    def at(self, pair: FeedPair, root: int) -> ReserveBounds | None:
+        """Return what the pool holds at a square root of its price; None where the feed has none, or it is unread."""
+        pool = pair.pool.lower()
+        ranges = {ticks: liquidity for ticks, liquidity in self._ranges[pool].items() if liquidity}
+        if pool in self._unread or 2 * len(ranges) > MOST_TICKS:
+            return None
+        error = root // _ROOT_DIGITS + _ROOT_UNITS
+        # Asset 0 of the pool falls with the price, and asset 1 rises.
+        sums = [_sum_up(ranges, root - error), _sum_up(ranges, root + error)]
+        slack = 2 * len(ranges) + 2
+        bounds = [(min(pair) - slack, max(pair) + slack) for pair in zip(*sums, strict=True)]
+        first, second = bounds if pair.is_currency0 else bounds[::-1]
+        return ReserveBounds((first, second), (pair.decimals, pair.quote_decimals))
+
+
+def _sum_up(ranges: Mapping[tuple[int, int], int], root: int) -> tuple[int, int]:
+    # What a removal would pay is rounded down.
+    amounts = [liquidity_amounts(-liquidity, root, *ticks) for ticks, liquidity in ranges.items()]
+    return sum(first for first, _ in amounts), sum(second for _, second in amounts)

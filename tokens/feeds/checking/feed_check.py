@@ -1,0 +1,119 @@
+"""Check of the feeds, run by run of blocks: events with reserves, charts' bars and daily sums beside a node's logs.
+
+The events, bars and sums of the chain follow from logs that are decoded by their ABI, and prices are fractions. Of the
+stored rows, only the list of pairs is used, with the block of each launch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.evm.evm_chain import Chain
+from tokens.feeds.checking.bar_check import BarCheck
+from tokens.feeds.checking.chain_logs import PoolLog, read_blocks, read_pool_logs
+from tokens.feeds.checking.chain_rates import ChainRates
+from tokens.feeds.checking.chain_reserves import ChainReserves
+from tokens.feeds.checking.day_check import DayCheck
+from tokens.feeds.checking.event_check import EventComparison, EventReplay, compare_events
+from tokens.feeds.checking.valued_trades import TradeValues
+from tokens.feeds.event_answers import describe_events
+from tokens.feeds.feed_pairs import read_chain_pairs
+from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, read_pool_events
+
+# Blocks before a run that are read for the liquidity of its pools, 2,000 at once.
+DEFAULT_HISTORY = 500_000
+
+
+@dataclass
+class FeedComparison:
+    """What a check has found. `differences` are sentences; what could not be compared is counted."""
+
+    found: EventComparison = field(default_factory=EventComparison)
+    bars: int = 0
+    days: int = 0
+    # Bars and sums in USD whose rates are older than the logs that were read.
+    without_usd: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Return the counts."""
+        return (
+            f"{self.found.events} events compared, {self.found.unpriced} without their amounts and "
+            f"{self.found.unreserved} without reserves, {self.bars} bars and {self.days} days compared, "
+            f"{self.without_usd} without USD, {len(self.differences)} differ"
+        )
+
+
+class FeedCheck:
+    """A check of consecutive runs of blocks, beginning with `first`.
+
+    Bars and days are compared once a run has a block after them; those that begin before `first` are left out. In USD
+    they are compared up to `verified`, the last block that was read a second time: rates may change until then.
+    """
+
+    def __init__(self, chain: Chain, first: int, *, verified: int, history: int = DEFAULT_HISTORY) -> None:
+        """Read what precedes the first block. Raises NodeUnavailableError."""
+        self._chain, self.next = chain, first
+        self._pairs = {pair.pool.lower(): pair for pair in read_chain_pairs(chain.info)}
+        self._reserves = ChainReserves(chain, history=history)
+        self._replay = EventReplay(self._pairs, self._reserves)
+        rates = ChainRates(chain, self._pairs)
+        rates.load(chain, before=first)
+        self._values = TradeValues(chain, self._pairs, rates)
+        self._pools = self._pairs.keys() | rates.references.keys()
+        after = _read_time(chain, first - 1) if first else _read_time(chain, 0) - 1
+        self._bars = BarCheck(chain.info, self._pairs, after=after, verified=verified)
+        self._days = DayCheck(chain, after=after, verified=verified)
+        self.comparison = FeedComparison()
+
+    def compare(self, last: int) -> None:
+        """Compare the blocks from `next` to this one or to an earlier one, if they have more events than an answer.
+
+        `next` is then the first one that is not compared. Raises UnplacedEventError; NodeUnavailableError; and
+        TooManyEventsError for a block.
+        """
+        first, served = self.next, None
+        last = min(last, first + MOST_BLOCKS - 1)
+        while served is None:
+            try:
+                served = describe_events(read_pool_events(self._chain.info, first, last), with_price=True)
+            except TooManyEventsError:
+                if first == last:
+                    raise
+                last = (first + last) // 2
+        logs = read_pool_logs(self._chain, self._pools, first, last)
+        of_pairs = [log for log in logs if log.pool in self._pairs]
+        blocks = read_blocks(self._chain, {log.block for log in of_pairs})
+        self._reserves.load([self._pairs[pool] for pool in {log.pool for log in of_pairs}], before=first)
+        self._compare(served, logs, of_pairs, blocks)
+        until = _read_time(self._chain, last)
+        found = self.comparison
+        found.differences += self._bars.compare(until)
+        found.differences += self._days.compare(until, newest=last)
+        found.bars, found.days = self._bars.bars, self._days.days
+        found.without_usd = self._bars.uncertain + self._days.uncertain
+        self.next = last + 1
+
+    def _compare(
+        self,
+        served: list[dict[str, Any]],
+        logs: list[PoolLog],
+        of_pairs: list[PoolLog],
+        blocks: Mapping[int, Mapping[str, Any]],
+    ) -> None:
+        trades = {}
+        for valued in self._values.read(logs, blocks):
+            log = valued.trade.log
+            trades[log.block, log.log_index] = valued.trade
+            self._bars.add(valued)
+            self._days.add(valued)
+        expected = list(self._replay.replay(of_pairs, trades, blocks))
+        self.comparison.differences += compare_events(served, expected, self.comparison.found)
+
+
+def _read_time(chain: Chain, number: int) -> int:
+    headers = chain.read_headers([number])
+    if number not in headers:
+        raise NodeUnavailableError(f"no node has block {number}")
+    return headers[number].time

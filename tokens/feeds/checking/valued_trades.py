@@ -1,0 +1,53 @@
+"""Trades of the chain with their fee and their value in USD."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from tokens.chains.evm.evm_chain import Chain
+from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, read_pool_fees, trade_of
+from tokens.feeds.checking.chain_rates import ChainRates, UncertainRateError
+from tokens.feeds.feed_pairs import FeedPair
+
+
+class ValuedTrade(NamedTuple):
+    """A trade with its fee in parts per million, and the USD for a whole unit of its quote token.
+
+    The rate is None where no pool has it; it is uncertain where its last price is older than the logs that were read.
+    """
+
+    trade: ChainTrade
+    fee: int | None
+    rate: Fraction | None
+    is_uncertain: bool
+
+    @property
+    def usd(self) -> Fraction | None:
+        """Return the value of what was moved of the quote token, not rounded."""
+        if self.rate is None:
+            return None
+        return self.rate * Fraction(self.trade.quote, 10**self.trade.pair.quote_decimals)
+
+
+class TradeValues:
+    """Fees and rates for the trades of logs that are replayed in their sequence."""
+
+    def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair], rates: ChainRates) -> None:
+        self._chain, self._pairs, self._rates = chain, pairs, rates
+        # Of v3's pools, whose event has none.
+        self._fees: dict[str, int | None] = {}
+
+    def read(self, logs: Sequence[PoolLog], blocks: Mapping[int, Mapping[str, Any]]) -> Iterator[ValuedTrade]:
+        """Yield the trades among the logs. Raises NodeUnavailableError."""
+        of_v3 = {log.pool for log in logs if log.kind == "swap" and "fee" not in log.arguments} & self._pairs.keys()
+        self._fees |= read_pool_fees(self._chain, sorted(of_v3 - self._fees.keys()))
+        for log in logs:
+            pair = self._pairs.get(log.pool) if log.kind == "swap" else None
+            trade = None if pair is None else trade_of(log, pair, int(blocks[log.block]["timestamp"], 16))
+            self._rates.add(log, trade)
+            if trade is not None:
+                fee = log.arguments["fee"] if "fee" in log.arguments else self._fees[log.pool]
+                try:
+                    yield ValuedTrade(trade, fee, self._rates.usd(trade.pair.quote), is_uncertain=False)
+                except UncertainRateError:
+                    yield ValuedTrade(trade, fee, None, is_uncertain=True)
