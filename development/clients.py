@@ -90,7 +90,7 @@ def _bind_operation(path: str, method: str, operation: Json, schemas: Json) -> s
         passed.append("query=query")
     answer = _answer_type(operation["responses"], f"{title}Answer", schemas)
     if answer is None:
-        call, answer = f'return self.stream("{path}", {", ".join(passed)})', "Iterator[StreamEvent]"
+        call, answer = f'return self.stream("{path}", {", ".join(passed)})', "EventStream"
     else:
         call = f'return self.call("{method.upper()}", "{path}", {", ".join([answer, *passed])})'
         call = call if answer != "None" else call.replace(", None", ", type(None)")
@@ -152,11 +152,11 @@ def _remove_formats(part: Any) -> None:
 def _operations_module(operations: list[str], events: list[str]) -> str:
     methods = "\n".join(textwrap.indent(each, "    ") for each in operations)
     source = f'''{_header(OPERATIONS)}
-from collections.abc import Iterator
 from typing import Unpack
 
 from launchboard import schemas
-from launchboard.connection import Connection, StreamEvent
+from launchboard.connection import Connection
+from launchboard.event_streams import EventStream
 
 WebhookEvent = {" | ".join(events)}
 

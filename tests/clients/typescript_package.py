@@ -21,10 +21,13 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { server, options, method, path, init } = JSON.parse(line);
   let outcome;
   try {
-    const call = launchboard(server, options)[method](path, init);
-    const { data, error, response } = await call;
-    const body = init.parseAs ? (await streamEvents(call).next()).value : (data ?? error);
-    outcome = { status: response.status, body, cookie: response.headers.get("set-cookie") };
+    const call = (more = {}) => launchboard(server, options)[method](path, { ...init, ...more });
+    if (init.parseAs) {
+      outcome = { status: 200, body: (await streamEvents(call).next()).value };
+    } else {
+      const { data, error, response } = await call();
+      outcome = { status: response.status, body: data ?? error, cookie: response.headers.get("set-cookie") };
+    }
   } catch (failure) {
     outcome = { failure: String(failure) };
   }

@@ -1,6 +1,7 @@
 """Client of Launchboard's HTTP API. `operations` and `schemas` are generated from the service's own description."""
 
-from launchboard.connection import LaunchboardError
+from launchboard.errors import LaunchboardError
+from launchboard.event_streams import EventStream, StreamEvent
 from launchboard.operations import Operations, WebhookEvent
 from launchboard.pages import pages
 from launchboard.request_keys import new_request_key
@@ -12,8 +13,10 @@ class Launchboard(Operations):
 
 
 __all__ = [
+    "EventStream",
     "Launchboard",
     "LaunchboardError",
+    "StreamEvent",
     "WebhookEvent",
     "WebhookVerificationError",
     "new_request_key",

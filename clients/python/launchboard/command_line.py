@@ -14,9 +14,10 @@ from typing import Any
 
 from urllib3.exceptions import HTTPError
 
-from launchboard.connection import Connection, LaunchboardError
+from launchboard.connection import Connection
 from launchboard.description import Field, Operation, read_operations
-from launchboard.pages import next_cursor
+from launchboard.errors import LaunchboardError
+from launchboard.pages import walk_pages
 from launchboard.tables import as_text
 
 # Short names, each with its operation and with the optional fields that are given without a name.
@@ -149,16 +150,17 @@ def _answers(operation: Operation, options: Mapping[str, Any]) -> Iterator[Any]:
         if operation.is_stream:
             yield from connection.stream(operation.path, query=query)
             return
-        while True:
-            answer = connection.call(
-                operation.method, operation.path, dict[str, Any], values=values, query=query,
+
+        def fetch(cursors: dict[str, Any]) -> dict[str, Any]:
+            return connection.call(
+                operation.method, operation.path, dict[str, Any], values=values, query=query | cursors,
                 body=body if has_body else None,
             )  # fmt: skip
-            yield answer
-            cursor = next_cursor(answer) if options.get("all") else None
-            if cursor is None:
-                return
-            query[str(operation.continued_by)] = cursor
+
+        if options.get("all"):
+            yield from walk_pages(fetch, str(operation.continued_by))
+        else:
+            yield fetch({})
 
 
 def _parse(field: Field, text: str) -> Any:

@@ -1,47 +1,26 @@
 """Calls of the HTTP API with retries, below the generated operations."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http.cookies import SimpleCookie
 from types import TracebackType
-from typing import Any, Self, TypedDict, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import urllib3
 from urllib3.connectionpool import ConnectionPool
 from urllib3.exceptions import MaxRetryError, ResponseError
 
-# A call is not repeated if the service requests a longer wait, such as until a daily limit ends.
-LONGEST_WAIT_SECONDS = 60
-_BUSY = (502, 503)
-_TOO_MANY = 429
+from launchboard.errors import BUSY, LONGEST_WAIT_SECONDS, TOO_MANY, make_error
+from launchboard.event_streams import EventStream
+
 # Repeated without another effect than the first one. A POST has such a one only with a request key.
 _REPEATABLE = {"GET", "HEAD", "PUT", "PATCH", "DELETE"}
 
 # A redirect, such as to the stream's process, takes no credential to another host.
 _CREDENTIALS = {"x-api-key", "authorization", "cookie"}
 
-Json = dict[str, Any]
 Answer = TypeVar("Answer")
-
-
-class StreamEvent(TypedDict):
-    """A server-sent event with its decoded data."""
-
-    id: str
-    event: str
-    data: Any
-
-
-class LaunchboardError(Exception):
-    """An error response: its HTTP status and its body with `error` and, for invalid fields, `details`."""
-
-    def __init__(self, status: int, body: Json, *, retry_after: int | None = None) -> None:
-        super().__init__(f"{status}: {body.get('error', 'no error body')}")
-        self.status = status
-        self.body = body
-        # In seconds; None if the response has no such header.
-        self.retry_after = retry_after
 
 
 class _Retries(urllib3.Retry):
@@ -49,7 +28,7 @@ class _Retries(urllib3.Retry):
 
     def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
         """Return whether to repeat: a call over its rate limit was refused before any effect."""
-        refused = status_code == _TOO_MANY and has_retry_after and bool(self.total)
+        refused = status_code == TOO_MANY and has_retry_after and bool(self.total)
         return refused or super().is_retry(method, status_code, has_retry_after)
 
     def increment(
@@ -66,6 +45,12 @@ class _Retries(urllib3.Retry):
         if _pool and wait is not None and wait > LONGEST_WAIT_SECONDS:
             raise MaxRetryError(_pool, url, ResponseError(f"Retry-After: {wait:.0f}"))
         return super().increment(method, url, response, error, _pool, _stacktrace)
+
+
+# Of a stream, which repeats its attempts itself and may be closed meanwhile. Redirects are followed.
+_ONE_ATTEMPT = _Retries(
+    total=None, redirect=5, connect=0, read=0, other=0, raise_on_status=False, remove_headers_on_redirect=_CREDENTIALS
+)
 
 
 class Connection:
@@ -111,19 +96,15 @@ class Connection:
         response = self._send(method, path, values=values or {}, query=query or {}, body=body)
         return cast(Answer, json.loads(response.data) if response.data else None)
 
-    def stream(self, path: str, *, query: Mapping[str, Any] | None = None) -> Iterator[StreamEvent]:
-        """Yield server-sent events as they arrive, until the service ends the response. Raises as `call`."""
-        response = self._send("GET", path, values={}, query=query or {}, body=None, preload_content=False)
-        with response:
-            lines: dict[str, str] = {}
-            for line in _lines(response):
-                name, _, value = line.partition(": ")
-                if line:
-                    lines[name] = value
-                    continue
-                if "data" in lines:
-                    yield StreamEvent(id=lines.get("id", ""), event=lines["event"], data=json.loads(lines["data"]))
-                lines = {}
+    def stream(self, path: str, *, query: Mapping[str, Any] | None = None) -> EventStream:
+        """Return the events of a stream, which opens lost connections again until it is closed."""
+
+        def open_response(last_id: str) -> urllib3.BaseHTTPResponse:
+            position = {"Last-Event-ID": last_id} if last_id else {}
+            headers = {"Accept": "text/event-stream"} | position
+            return self._send("GET", path, values={}, query=query or {}, stream_headers=headers)
+
+        return EventStream(open_response)
 
     def _send(
         self,
@@ -132,36 +113,39 @@ class Connection:
         *,
         values: Mapping[str, Any],
         query: Mapping[str, Any],
-        body: Any,
-        preload_content: bool = True,
+        body: Any = None,
+        stream_headers: Mapping[str, str] | None = None,
     ) -> urllib3.BaseHTTPResponse:
         filled = path.format_map({name: quote(str(value), safe="") for name, value in values.items()})
         parameters = urlencode({name.rstrip("_"): _text(value) for name, value in query.items() if value is not None})
-        headers = dict(self._headers)
+        headers = {**self._headers, **(stream_headers or {})}
         if self._cookies:
             headers["Cookie"] = self._cookies.output(attrs=[], header="", sep=";").strip()
-        may_repeat = method in _REPEATABLE or _has_request_key(body)
         response = self._pool.request(
             method,
             f"{self._url}{filled}{'?' if parameters else ''}{parameters}",
             headers=headers,
             json=body,
-            preload_content=preload_content,
-            retries=_Retries(
-                total=self._retries,
-                # None is for all methods.
-                allowed_methods=None if may_repeat else _REPEATABLE,
-                status_forcelist=_BUSY,
-                backoff_factor=0.5,
-                backoff_jitter=0.5,
-                raise_on_status=False,
-                remove_headers_on_redirect=_CREDENTIALS,
-            ),
+            preload_content=stream_headers is None,
+            retries=self._retries_of_call(method, body) if stream_headers is None else _ONE_ATTEMPT,
         )
         self._cookies.load(response.headers.get("Set-Cookie", ""))
         if response.status >= 400:
-            raise _error(response)
+            raise make_error(response)
         return response
+
+    def _retries_of_call(self, method: str, body: Any) -> _Retries:
+        may_repeat = method in _REPEATABLE or _has_request_key(body)
+        return _Retries(
+            total=self._retries,
+            # None is for all methods.
+            allowed_methods=None if may_repeat else _REPEATABLE,
+            status_forcelist=BUSY,
+            backoff_factor=0.5,
+            backoff_jitter=0.5,
+            raise_on_status=False,
+            remove_headers_on_redirect=_CREDENTIALS,
+        )
 
 
 def _text(value: Any) -> str:
@@ -174,24 +158,3 @@ def _has_request_key(body: Any) -> bool:
     """Return whether a body is a deployment's, of which the service accepts one for each key."""
     token = body.get("token") if isinstance(body, dict) else None
     return isinstance(token, dict) and bool(token.get("requestKey"))
-
-
-def _error(response: urllib3.BaseHTTPResponse) -> LaunchboardError:
-    try:
-        body = json.loads(response.data)
-    except ValueError:
-        # Of a proxy in front of the service.
-        body = {}
-    seconds = response.headers.get("Retry-After", "")
-    return LaunchboardError(
-        response.status,
-        body if isinstance(body, dict) else {},
-        retry_after=int(seconds) if seconds.isdigit() else None,
-    )
-
-
-def _lines(response: urllib3.BaseHTTPResponse) -> Iterator[str]:
-    rest = b""
-    for part in response.stream(amt=None):
-        *complete, rest = (rest + part).split(b"\n")
-        yield from (line.decode() for line in complete)

@@ -34,7 +34,7 @@ class Operation:
     text: str
     fields: tuple[Field, ...]
     is_stream: bool
-    # Whether its responses have a `cursor`, null or not.
+    # Whether its responses have a `cursor`, null or not, in themselves or in one of their objects.
     has_cursor: bool
 
     @property
@@ -73,7 +73,7 @@ def operations_of(document: Mapping[str, Any]) -> dict[str, Operation]:
             text=operation["description"],
             fields=(*_parameters(path, operation), *_body_fields(operation, schemas)),
             is_stream=_STREAM in operation["responses"].get("200", {}).get("content", {}),
-            has_cursor="cursor" in _schema(operation["responses"].get("200", {}), schemas).get("properties", {}),
+            has_cursor=_has_cursor(_schema(operation["responses"].get("200", {}), schemas), schemas),
         )
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
@@ -98,10 +98,19 @@ def _parameters(path: str, operation: Json) -> list[Field]:
 
 def _schema(body: Json, schemas: Json) -> Json:
     """Return the schema of a body or response in JSON; empty if it has none."""
-    schema: Json = body.get("content", {}).get("application/json", {}).get("schema", {})
+    return _resolved(body.get("content", {}).get("application/json", {}).get("schema", {}), schemas)
+
+
+def _resolved(schema: Json, schemas: Json) -> Json:
     while "$ref" in schema:
         schema = schemas[schema["$ref"].rpartition("/")[2]]
     return schema
+
+
+def _has_cursor(schema: Json, schemas: Json) -> bool:
+    properties = schema.get("properties", {})
+    parts = (properties.get(name, {}) for name in ("pagination", "data"))
+    return "cursor" in properties or any("cursor" in _resolved(part, schemas).get("properties", {}) for part in parts)
 
 
 def _body_fields(operation: Json, schemas: Json) -> list[Field]:

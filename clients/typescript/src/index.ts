@@ -3,8 +3,11 @@
 import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod } from "openapi-typescript-helpers";
 import { Webhook } from "standardwebhooks";
+import { answerOf, BUSY, LONGEST_WAIT_SECONDS, type Result, STREAM } from "./answers.js";
 import type { paths, webhooks } from "./schema.js";
 
+export { answerOf, type ErrorBody, LaunchboardError } from "./answers.js";
+export { type StreamEvent, streamEvents, type StreamInit, type StreamOptions } from "./streams.js";
 export { WebhookVerificationError } from "standardwebhooks";
 export type { components, operations, paths, webhooks } from "./schema.js";
 
@@ -28,9 +31,6 @@ export interface Launchboard {
 export type WebhookEvent = {
   [Name in keyof webhooks]: webhooks[Name]["post"]["requestBody"]["content"]["application/json"];
 }[keyof webhooks];
-/** The body of every error. */
-export type ErrorBody = { error: string; details?: { field: string; message: string }[] };
-
 export interface Options {
   /** Partner key. */
   key?: string;
@@ -40,19 +40,6 @@ export interface Options {
   retries?: number;
   fetch?: typeof fetch;
 }
-
-/** An error response. */
-export class LaunchboardError extends Error {
-  constructor(
-    readonly status: number,
-    readonly body: ErrorBody,
-  ) {
-    super(`${status}: ${body.error}`);
-  }
-}
-
-// A call is not repeated if the service requests a longer wait, such as until a daily limit ends.
-const LONGEST_WAIT_SECONDS = 60;
 
 /** Return a client of the service at a URL. */
 export function launchboard(baseUrl: string, options: Options = {}): Launchboard {
@@ -69,12 +56,15 @@ export function launchboard(baseUrl: string, options: Options = {}): Launchboard
   }) as Launchboard;
 }
 
-/** Return a fetch that repeats refused calls, and failed ones where that has no further effect. */
+/**
+ * Return a fetch that repeats refused calls, and failed ones where that has no further effect. Streams repeat
+ * their attempts themselves.
+ */
 export function retrying(send: typeof fetch, retries: number): (request: Request) => Promise<Response> {
   return async (request) => {
     const mayRepeat = request.method !== "POST" || hasRequestKey(await request.clone().text());
     for (let attempt = 0; ; attempt++) {
-      const isLast = attempt >= retries;
+      const isLast = attempt >= retries || request.headers.get("accept") === STREAM;
       const outcome = await send(request.clone()).catch((error: unknown) => {
         if (isLast || !mayRepeat || request.signal.aborted) throw error;
       });
@@ -89,7 +79,7 @@ export function retrying(send: typeof fetch, retries: number): (request: Request
 
 /** A call over its rate limit was refused before any effect. */
 function isRetryable(response: Response, mayRepeat: boolean): boolean {
-  return response.status === 429 || (mayRepeat && (response.status === 502 || response.status === 503));
+  return BUSY.includes(response.status) && (mayRepeat || response.status === 429);
 }
 
 /** Of deployments the service accepts one for each request key. */
@@ -106,51 +96,50 @@ export function newRequestKey(): string {
   return crypto.randomUUID().replaceAll("-", "");
 }
 
-type Result<Answer> = { data?: Answer; error?: unknown; response: Response };
-
-/** Return the body of a response. Throws LaunchboardError for an error response. */
-export async function answerOf<Answer>(call: Promise<Result<Answer>>): Promise<Answer> {
-  const { data, error, response } = await call;
-  if (response.ok) return data as Answer;
-  const isDescribed = typeof error === "object" && error !== null && "error" in error;
-  throw new LaunchboardError(response.status, isDescribed ? (error as ErrorBody) : { error: "no error body" });
-}
-
+type Cursor = string | number | null;
+type TwoCursors = { cursor: Cursor; recipientCursor: Cursor };
 // Its entries are in its list, `data` of most operations.
-type Page = { cursor: string | number | null };
+type Page = { cursor: Cursor } | { pagination: { cursor: Cursor } } | { data: TwoCursors };
+// The lists of a response with two cursors.
+const LISTS_OF_TWO = { cursor: "launches", recipientCursor: "recipientOf" };
 
 /**
  * Yield the pages of a list, up to the last one of now:
- * `pages((cursor) => api.GET("/api/tokens", { params: { query: { limit: 20, cursor } } }))`.
+ * `pages((cursor) => api.GET("/api/tokens", { params: { query: { limit: 20, cursor } } }))`. A response with two lists
+ * takes `(cursor, recipientCursor)`; a list that has ended is empty in the pages that follow.
  */
 export async function* pages<Answer extends Page>(
-  // Of any type: texts and numbers continue lists, and only the response's type has which, after this parameter.
-  call: (cursor: any) => Promise<Result<Answer>>,
+  // Of any type: texts and numbers continue lists, and only the response's type has which, after these parameters.
+  call: (cursor: any, recipientCursor: any) => Promise<Result<Answer>>,
 ): AsyncGenerator<Answer> {
-  let cursor: Answer["cursor"] | undefined;
+  let cursors: Partial<TwoCursors> = {};
   do {
-    const page = await answerOf(call(cursor));
+    const page: Answer = await answerOf(call(cursors.cursor, cursors.recipientCursor));
+    emptyEndedLists(holderOf(page), cursors);
     yield page;
-    const entries = Object.values<unknown>({ ...page }).find(Array.isArray);
-    cursor = entries?.length ? (page.cursor ?? undefined) : undefined;
-  } while (cursor !== undefined);
+    cursors = nextCursors(page);
+  } while (Object.keys(cursors).length);
 }
 
-/** A server-sent event with its decoded data. */
-export type StreamEvent = { id: string; event: string; data: unknown };
+/** Return the part of a response that has its cursor. */
+function holderOf(page: Record<string, any>): Record<string, any> {
+  return [page, page.pagination, page.data].find((part) => part && "cursor" in part);
+}
 
-/** Yield events as they arrive: `streamEvents(api.GET("/api/tokens/stream", { parseAs: "stream" }))`. */
-export async function* streamEvents(call: Promise<Result<unknown>>): AsyncGenerator<StreamEvent> {
-  const stream = (await answerOf(call)) as ReadableStream<Uint8Array<ArrayBuffer>>;
-  let rest = "";
-  for await (const part of stream.pipeThrough(new TextDecoderStream())) {
-    const blocks = (rest + part).split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const field = (name: string) => block.match(new RegExp(`^${name}: (.*)$`, "m"))?.[1] ?? "";
-      if (field("data")) yield { id: field("id"), event: field("event"), data: JSON.parse(field("data")) };
-    }
+/** Remove entries and cursor of a list of two that ended before: without its cursor, it begins again. */
+function emptyEndedLists(holder: Record<string, any>, cursors: Partial<TwoCursors>): void {
+  if (!("recipientCursor" in holder) || !Object.keys(cursors).length) return;
+  for (const [cursor, list] of Object.entries(LISTS_OF_TWO)) {
+    if (!(cursor in cursors)) Object.assign(holder, { [list]: [], [cursor]: null });
   }
+}
+
+/** Return what continues the lists of a page; nothing after the last one of now, which may be empty. */
+function nextCursors(page: Record<string, any>): Partial<TwoCursors> {
+  const { cursor, recipientCursor } = holderOf(page);
+  const isEmpty = recipientCursor === undefined && !Object.values(page).find(Array.isArray)?.length;
+  const found = Object.entries(isEmpty ? {} : { cursor, recipientCursor });
+  return Object.fromEntries(found.filter(([, value]) => value !== null && value !== undefined));
 }
 
 /** Return the event of a delivery. Throws WebhookVerificationError if it is forged or over five minutes old. */
