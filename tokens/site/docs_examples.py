@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 
 from django.conf import settings
 from django.db.models import F
 from django.db.models.lookups import IsNull
+from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from config.environment.variables import BASE_DIR
@@ -19,10 +21,12 @@ _FILES = BASE_DIR / "templates" / "site" / "docs_examples"
 # Code -> name and suffix of the language.
 LANGUAGES = {"curl": ("curl", ".sh"), "python": ("Python", ".py"), "typescript": ("TypeScript", ".ts")}
 
-# What stands in the files for this installation's URL, and for its token.
-_PLACEHOLDERS = re.compile(r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|0x0{39}3(?![0-9a-f])|\b8453\b")
+# What stands in the files for this installation's URL, for its token, and for yesterday.
+_PLACEHOLDERS = re.compile(
+    r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|0x0{39}3(?![0-9a-f])|\b8453\b|\b977\b|2025-01-01"
+)
 _BASE, _ADDRESS, _TX_HASH, _CHAIN_ID = "https://launchboard.example", f"0x{1:040}", f"0x{2:064}", "8453"
-_CREATOR = f"0x{3:040}"
+_CREATOR, _FID, _DAY = f"0x{3:040}", "977", "2025-01-01"
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,23 @@ class Task:
     examples: tuple[Example, ...]
 
 
+@dataclass(frozen=True)
+class TaskGroup:
+    """Tasks about one subject."""
+
+    title: str
+    tasks: tuple[Task, ...]
+
+
+# Title -> slugs.
+_GROUPS = (
+    (gettext_lazy("Tokens"), ("newest", "search", "token", "prices", "trades", "integrity")),
+    (gettext_lazy("Users and creators"), ("users", "creator")),
+    (gettext_lazy("Airdrops and presales"), ("airdrops", "presales")),
+    (gettext_lazy("Charts and feeds"), ("bars", "screener", "tools", "daily")),
+    (gettext_lazy("Changes"), ("events", "stream", "webhook", "index")),
+    (gettext_lazy("Agents"), ("mcp",)),
+)
 # Slug -> title and text.
 _TASKS = {
     "newest": (
@@ -66,6 +87,13 @@ _TASKS = {
         gettext_lazy("Read trades and candles"),
         gettext_lazy("Trades come newest first, candles oldest first. Prices are in USD where a source has one."),
     ),
+    "users": (
+        gettext_lazy("Find a user"),
+        gettext_lazy(
+            "By FID, verified address or name. Profiles are stored of users that requested tokens; of others the answer"
+            " is 404."
+        ),
+    ),
     "creator": (
         gettext_lazy("Read a creator's ledger"),
         gettext_lazy(
@@ -78,6 +106,37 @@ _TASKS = {
         gettext_lazy(
             "The datafeed has the format UDF. A symbol is a chain and an address, in USD, or with .QUOTE after it in"
             " the paired token."
+        ),
+    ),
+    "airdrops": (
+        gettext_lazy("Save and claim airdrops"),
+        gettext_lazy(
+            "For a token that is launched elsewhere: save the entries with a key of the scope deploy, and launch the"
+            " token with the root in the answer. Proofs are public."
+        ),
+    ),
+    "presales": (
+        gettext_lazy("Read presales"),
+        gettext_lazy(
+            "Terms and state come from the chain. A buyer of a presale with an allow-list needs a proof, which is"
+            " stored of presales that were started here."
+        ),
+    ),
+    "screener": (
+        gettext_lazy("Feed DEX Screener"),
+        gettext_lazy(
+            "The format is that of its adapter. Events are of final blocks: read each block once, up to the latest one."
+        ),
+    ),
+    "tools": (
+        gettext_lazy("Feed DEXTools"),
+        gettext_lazy("The same events in the format of its adapter, without a price; a pair names its factory."),
+    ),
+    "daily": (
+        gettext_lazy("Read volume and fees of a day"),
+        gettext_lazy(
+            "In USD and by paired token, of a day in UTC. A day is served once all of its blocks are final and"
+            " verified; before, the answer is 404."
         ),
     ),
     "integrity": (
@@ -116,27 +175,39 @@ _TASKS = {
 
 
 # Slug -> the feed without which the task is left out.
-_NEEDED_FEEDS = {"bars": "udf"}
+_NEEDED_FEEDS = {"bars": "udf", "screener": "dexscreener", "tools": "dextools", "daily": "daily"}
+# Of chains with airdrops, presales and events by block; on Solana their examples keep the files' addresses.
+_EVM_ONLY = {"airdrops", "presales", "screener", "tools", "daily"}
 
 
-def build_tasks() -> list[Task]:
-    """Return the tasks, with examples about one token of this installation; one query."""
+def build_groups() -> list[TaskGroup]:
+    """Return the tasks by subject, with examples about one token of this installation; one query."""
     token = _example_token()
-    values = {_BASE: settings.SITE_URL}
+    general = {_BASE: settings.SITE_URL, _DAY: f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"}
+    values = dict(general)
     if token is not None:
         values |= {_ADDRESS: token.contract_address, _TX_HASH: token.tx_hash, _CHAIN_ID: str(token.chain_id)}
-        values[_CREATOR] = token.msg_sender or _CREATOR
-    return [
-        Task(slug, str(title), str(text), tuple(_build_example(slug, language, values) for language in LANGUAGES))
-        for slug, (title, text) in _TASKS.items()
-        if slug not in _NEEDED_FEEDS or _NEEDED_FEEDS[slug] in settings.FEEDS
-    ]
+        values |= {_CREATOR: token.msg_sender or _CREATOR, _FID: str(token.requestor_fid or _FID)}
+    is_evm = values.get(_ADDRESS, _ADDRESS).startswith("0x")
+    groups = []
+    for title, slugs in _GROUPS:
+        served = [slug for slug in slugs if _NEEDED_FEEDS.get(slug) in (None, *settings.FEEDS)]
+        tasks = [_build_task(slug, values if is_evm or slug not in _EVM_ONLY else general) for slug in served]
+        groups += [TaskGroup(str(title), tuple(tasks))] if tasks else []
+    return groups
+
+
+def _build_task(slug: str, values: dict[str, str]) -> Task:
+    title, text = _TASKS[slug]
+    return Task(slug, str(title), str(text), tuple(_build_example(slug, language, values) for language in LANGUAGES))
 
 
 def _example_token() -> Token | None:
     """Return the newest listed token with stored trades among the newest _CANDIDATES; the newest one without any."""
     newest = Token.objects.listed().order_by("-deployed_at", "-id").values("pk")[:_CANDIDATES]
-    tokens = Token.objects.filter(pk__in=newest).only("chain_id", "contract_address", "tx_hash", "msg_sender")
+    tokens = Token.objects.filter(pk__in=newest).only(
+        "chain_id", "contract_address", "tx_hash", "msg_sender", "requestor_fid"
+    )
     return tokens.order_by(IsNull(F("market__last_trade_at"), True), "-deployed_at", "-id").first()
 
 

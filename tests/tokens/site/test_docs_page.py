@@ -18,36 +18,46 @@ from development.servers.processes import free_port
 from tests.html_pages import HOSTILE, read_page
 from tests.processes.example_code import compile_typescript, read_examples, run_example, running
 from tests.processes.waiting import wait_for
-from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.token_lists import price
 from tests.tokens.market.stored_trades import TRADER, WEEK, make_candle, make_trade, make_traded_token, make_weeks
+from tokens.chains.launching.merkle import NODE_BYTES, build_tree
 from tokens.models import Market
 
 URL = "/docs"
 LANGUAGES = ("curl", "python", "typescript")
+# The entries that the examples save.
+AIRDROP = [
+    ("0x70997970C51812dc3A010C7d01b50e0d17dc79C8", 10**21),
+    ("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", 2 * 10**21),
+]
 TASKS = (
-    *("newest", "search", "token", "prices", "trades", "creator", "integrity", "mcp"),
+    *("newest", "search", "token", "prices", "trades", "creator", "integrity", "mcp", "users", "airdrops", "presales"),
     *("events", "stream", "index", "webhook"),
 )
+# The feed of each task that is left out without it.
+FEED_TASKS = {"bars": "udf", "screener": "dexscreener", "tools": "dextools", "daily": "daily"}
 
 
 @pytest.mark.django_db
 def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(client, settings):
     settings.SITE_URL = "https://launch.example.org"
-    token = TokenFactory(chain_id=1)
+    token = TokenFactory(chain_id=1, requestor_fid=41)
     page = client.get(URL).text
     examples = read_examples(page)
     assert set(examples) == {(task, language) for task in TASKS for language in LANGUAGES}
     for (task, language), code in examples.items():
-        assert "launchboard.example" not in code and "8453" not in code
+        assert "launchboard.example" not in code and "8453" not in code and "977" not in code
         if (task, language) not in {("webhook", "python"), ("webhook", "typescript")}:
             assert f"https://launch.example.org/{'mcp' if task == 'mcp' else 'api/'}" in code
         if task in ("token", "trades", "integrity"):
             assert f"https://launch.example.org/api/tokens/1/{token.contract_address}" in code
+        if task in ("airdrops", "prices"):
+            assert token.contract_address in code
+        if task in ("presales", "users"):
+            assert token.msg_sender in code
         if task == "creator":
             assert f"https://launch.example.org/api/creators/{token.msg_sender}" in code
-        if task == "prices":
-            assert token.contract_address in code
         if task == "index":
             assert token.tx_hash in code
     assert {"/api/docs", "/api/openapi.json", "#example-stream"} <= set(read_page(client.get(URL)).addresses)
@@ -110,16 +120,43 @@ def test_types_of_examples_are_checked(client, tmp_path):
 
 
 @pytest.mark.django_db
+def test_the_index_names_each_task_once_below_its_subject(client):
+    page = client.get(URL).text
+    index = page.split("<nav")[2].partition("</nav>")[0]
+    assert re.findall(r"#example-(\w+)", index) == re.findall(r'<section id="example-(\w+)"', page)
+    assert re.findall(r"<b>(.*?)</b>", index) == re.findall(r"<h2>(.*?)</h2>", page)[:-2]
+    assert "Charts and feeds" not in index
+
+
+@pytest.mark.django_db
 def test_a_feed_that_is_on_has_a_task_of_its_own(client, settings, tmp_path):
-    assert "#example-bars" not in read_page(client.get(URL)).addresses
+    assert not {f"#example-{task}" for task in FEED_TASKS} & set(read_page(client.get(URL)).addresses)
     settings.FEEDS = ("udf",)
-    page = client.get(URL)
-    assert "#example-bars" in read_page(page).addresses
-    compile_typescript({"bars": read_examples(page.text)["bars", "typescript"]}, tmp_path, "--noEmit")
+    assert {f"#example-{task}" for task in FEED_TASKS} & set(read_page(client.get(URL)).addresses) == {"#example-bars"}
+    settings.FEEDS = tuple(FEED_TASKS.values())
+    examples = read_examples(client.get(URL).text)
+    compile_typescript({task: examples[task, "typescript"] for task in FEED_TASKS}, tmp_path, "--noEmit")
+
+
+@pytest.mark.django_db
+def test_tasks_of_evm_chains_keep_their_addresses_beside_a_token_of_solana(client, settings):
+    settings.FEEDS = tuple(FEED_TASKS.values())
+    SolanaTokenFactory()
+    examples = read_examples(client.get(URL).text)
+    assert "/api/feeds/dexscreener/8453" in examples["screener", "python"]
+    assert f"0x{1:040}" in examples["airdrops", "curl"]
+
+
+@pytest.mark.django_db
+def test_the_day_of_the_examples_is_the_last_whole_one(client, settings):
+    settings.FEEDS = ("daily",)
+    days = {(timezone.now() - timedelta(days=1)).strftime("%Y-%m-%d")}
+    shown = set(re.findall(r"day=([\d-]{10})", read_examples(client.get(URL).text)["daily", "curl"]))
+    assert shown == days
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_examples_of_a_feed_run(language, live_server, client, settings, tmp_path):
+def test_examples_of_charts_run(language, live_server, client, settings, tmp_path):
     settings.SITE_URL, settings.FEEDS = live_server.url, ("udf",)
     make_weeks(1)
     token = make_traded_token(symbol="CATTY", pair="WETH")
@@ -137,7 +174,11 @@ def examples(live_server: LiveServer, client: Any, settings: Any) -> dict[tuple[
     recipients = [{"admin": TRADER, "recipient": TRADER, "bps": 10_000, "token": "Both"}]
     extensions = dict.fromkeys(["vault", "airdrop", "devBuy", "sniperTax", "positions"])
     extensions["fees"] = {"type": "static", "recipients": recipients}
-    token = make_traded_token(name="Cat of cats", symbol="CATTY", known_interface_deployer=True, extensions=extensions)
+    extensions["airdrop"] = {"amount": "1", "merkleRoot": build_tree(AIRDROP).root, "admin": TRADER, "lockup": None}
+    columns = {"known_interface_deployer": True, "requestor_fid": 41, "extensions": extensions}
+    token = make_traded_token(name="Cat of cats", symbol="CATTY", **columns)
+    SocialProfileFactory(fid=41, username="catherine")
+    SocialProfileFactory(fid=42, username="sender", verified_addresses=[token.msg_sender])
     make_trade(token)
     price(token, market_cap=123_456_789)
     return read_examples(client.get(URL).text)
@@ -156,12 +197,22 @@ def test_examples_of_reading_run(language, examples, tmp_path):
     assert "buy" in run("trades") or "sell" in run("trades")
     assert "transfers" in run("integrity")
     assert "CATTY" in run("mcp")
+    users = run("users")
+    assert "catherine" in users and "sender" in users
+    assert ("User not found" if language == "curl" else "name is of no stored user") in users
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_examples_with_a_key_run(language, examples, tmp_path):
-    key = credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS])
+    key = credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS, Scope.DEPLOY])
     run_example(language, examples["events", language], tmp_path, LAUNCHBOARD_KEY=key)
+    output = run_example(language, examples["airdrops", language], tmp_path, LAUNCHBOARD_KEY=key)
+    tree = build_tree(AIRDROP)
+    # In the responses to saving, of what the key has saved, and of the token; then the proof.
+    assert output.count(tree.root) == 3
+    # The proof of one of two entries is the leaf of the other.
+    leaf = tree.nodes[NODE_BYTES * tree.positions[1] :][:NODE_BYTES]
+    assert str(AIRDROP[0][1]) in output and output.count(f"0x{leaf.hex()}") == 1
     if language == "curl":
         output = run_example(language, examples["webhook", language], tmp_path, LAUNCHBOARD_KEY=key)
         assert '"secret":"whsec_' in output

@@ -15,7 +15,7 @@ from config.site.sections import section_page
 from tokens.ledger import creator_facts
 from tokens.ledger.creators import user_name
 from tokens.site.chain_reports import overall_state, read_chain_reports
-from tokens.site.docs_examples import LANGUAGES, build_tasks
+from tokens.site.docs_examples import LANGUAGES, build_groups
 from tokens.site.token_rows import read_rows
 
 _LIVE_HEADERS = page_headers(5)
@@ -45,7 +45,7 @@ def docs_page(request: HttpRequest) -> HttpResponse:
 def docs_context() -> dict[str, Any]:
     """Return the context of the first steps; one query."""
     names = {language: name for language, (name, _) in LANGUAGES.items()}
-    return {"tasks": build_tasks(), "code_languages": names}
+    return {"groups": build_groups(), "code_languages": names}
 
 
 @require_safe

@@ -1,0 +1,70 @@
+"""Examples of the page `/docs` about presales and feeds, run against a running service and a chain."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from config.redis.connection import PREFIX, redis_client
+from development.devchain.anvil import CHAIN_ID
+from tests.processes.example_code import read_examples, run_example
+from tests.rows.factories import TokenFactory
+from tests.tokens.deploying.test_presales import SALE, SENDER, start
+from tests.tokens.feeds.feed_worlds import FACTORY, POOL, TOKEN, add_swap, follow_chain, make_pair
+from tests.tokens.feeds.test_daily_feed import DAY, chain, fetch
+from tokens.installation.installed_chains import installed_chain
+
+__all__ = ["chain"]
+URL = "/docs"
+LANGUAGES = ("curl", "python", "typescript")
+STRANGER = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
+
+
+@pytest.fixture
+def run(live_server, client, settings, tmp_path):
+    """Return a function that runs the example of a task in a language, with texts replaced, and returns the output."""
+    settings.SITE_URL, settings.FEEDS = live_server.url, ("dexscreener", "dextools", "daily")
+
+    def run(task, language, **replaced):
+        code = read_examples(client.get(URL).text)[task, language]
+        for old, new in replaced.items():
+            code = code.replace(old, new)
+        return run_example(language, code, tmp_path)
+
+    return run
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_presales_have_their_proofs(language, own_launchpad, run):
+    for key in redis_client().scan_iter(f"{PREFIX}shared:presales:*"):
+        redis_client().delete(key)
+    TokenFactory(chain_id=CHAIN_ID, msg_sender=SENDER)
+    started, _ = start(installed_chain(CHAIN_ID), own_launchpad.deployment)
+    started.config = {"presale": SALE | {"allowlist": [SENDER, STRANGER]}}
+    started.save()
+    output = run("presales", language)
+    assert "PRE" in output and "active" in output
+    assert "true" in output.lower() and "0x" in output.rpartition("[")[2]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_aggregators_get_the_events_of_final_blocks(language, transactional_db, run):
+    follow_chain()
+    add_swap(make_pair(), block=110)
+    screener = run("screener", language)
+    assert "swap" in screener and POOL in screener and "0.000000000123456789012345" in screener
+    assert TOKEN in screener
+    tools = run("tools", language)
+    assert "swap" in tools and "DOGE" in tools
+    assert (POOL if language == "curl" else FACTORY) in tools
+
+
+def test_a_day_has_its_volume_and_fees(transactional_db, run, chain):
+    yesterday = (timezone.now() - timedelta(days=1)).strftime("%Y-%m-%d")
+    sums = fetch(day=DAY).json()
+    assert sums["trades"]
+    for language in LANGUAGES:
+        # Of the simulated chain, which begins there.
+        output = run("daily", language, **{yesterday: DAY})
+        assert sums["volumeUsd"] in output
+        assert all(quote["volume"] in output and quote["fees"] in output for quote in sums["quotes"])
