@@ -24,7 +24,7 @@ SEARCHED = 1_000
 _SECONDS = 15.0
 _ENDED_TIMES = CacheTimes(fresh=3_600.0, ttl=86_400.0, wait_timeout=_SECONDS, lock_ttl=30.0)
 _OTHER_TIMES = CacheTimes(fresh=60.0, ttl=3_600.0, wait_timeout=_SECONDS, lock_ttl=30.0)
-# A failure by time alone is final only after so long: a block with an earlier time may come late.
+# A failure that follows from the time is final only after so long: a block with an earlier time may come late.
 _SETTLING_SECONDS = 900
 
 # Id, status, raised and lower goal in wei, end, launch deadline, owner, admin. Wei exceed the numbers of JSON.
