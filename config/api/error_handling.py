@@ -89,8 +89,8 @@ def error_body(error: APIException, *, whole: str = "body") -> dict[str, Any]:
     """Return the body for an exception; `whole` is the field name for an error that concerns no single field."""
     if isinstance(error, ValidationError):
         details = _details(error.detail, whole=whole) or [{"field": whole, "message": "is not valid"}]
-        first = details[0]
-        return {"error": _sentence(first["field"], first["message"], whole=whole), "details": details}
+        path, message = next(_flatten(error.detail, path=""), ("", details[0]["message"]))
+        return {"error": _sentence(path, message), "details": details}
     body: dict[str, Any] = {"error": _text(error)}
     if isinstance(error, BadRequestError) and error.field:
         body["details"] = [{"field": error.field, "message": body["error"]}]
@@ -252,8 +252,9 @@ def _join(path: str, key: str | int) -> str:
     return f"{path}.{key}" if path else str(key)
 
 
-def _sentence(field: str, message: str, *, whole: str) -> str:
-    if field == whole:
+def _sentence(field: str, message: str) -> str:
+    # A parameter may have the name of the whole, such as `query`.
+    if not field:
         return message
     text = message.rstrip(".")
     if text.startswith("This field "):

@@ -30,11 +30,11 @@ def describe_events(events: Iterable[PoolEvent], *, with_price: bool) -> list[di
 
 
 def describe_asset(asset: FeedAsset) -> dict[str, Any]:
-    """Return an asset of both formats. Launched tokens can't be minted, so that all of the supply circulates."""
+    """Return an asset of both formats. Launched tokens can't be minted: what is not locked by the launch circulates."""
     described: dict[str, Any] = {"id": asset.address, "name": asset.name, "symbol": asset.symbol}
     if asset.supply is not None:
         supply = decimal_text(asset.supply, asset.decimals)
-        described |= {"totalSupply": supply, "circulatingSupply": supply}
+        described |= {"totalSupply": supply} | ({} if asset.has_locked_supply else {"circulatingSupply": supply})
     return described
 
 

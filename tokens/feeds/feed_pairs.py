@@ -55,7 +55,9 @@ class FeedAsset(NamedTuple):
     name: str
     symbol: str
     decimals: int
-    supply: int | None
+    supply: int | None = None
+    # A part of the supply was given to a vault, an airdrop or a presale, of which it is not stored what is claimed.
+    has_locked_supply: bool = False
 
 
 def find_pair(chain: ChainInfo, pool: str) -> FeedPair | None:
@@ -77,14 +79,21 @@ def read_chain_pairs(chain: ChainInfo) -> Iterator[FeedPair]:
 
 def find_asset(chain: ChainInfo, address: str) -> FeedAsset | None:
     """Return a launched token, or a quote token of the registry, by its address in stored form. At most one query."""
-    columns = ("name", "symbol", "decimals", "supply")
+    columns = ("name", "symbol", "decimals", "supply", "presale_id", "extensions")
     launched = Token.objects.at_address(address, chain_id=chain.chain_id).values_list(*columns).first()
     if launched:
-        name, symbol, decimals, supply = launched
+        name, symbol, decimals, supply, presale_id, extensions = launched
         symbol = first_shown(symbol, address)
-        return FeedAsset(address, first_shown(name, symbol), symbol, decimals, None if supply is None else int(supply))
+        return FeedAsset(
+            address,
+            first_shown(name, symbol),
+            symbol,
+            decimals,
+            None if supply is None else int(supply),
+            has_locked_supply=bool(presale_id or extensions["vault"] or extensions["airdrop"]),
+        )
     quote = chain.quote_tokens.get(address_key(address))
-    return None if quote is None else FeedAsset(quote.address, quote.symbol, quote.symbol, quote.decimals, None)
+    return None if quote is None else FeedAsset(quote.address, quote.symbol, quote.symbol, quote.decimals)
 
 
 def first_shown(*texts: str) -> str:

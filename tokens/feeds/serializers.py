@@ -183,7 +183,9 @@ class FeedAssetSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     symbol = serializers.CharField()
     totalSupply = serializers.CharField(required=False, help_text=_DECIMAL)
-    circulatingSupply = serializers.CharField(required=False, help_text="All of it: no token is minted later.")
+    circulatingSupply = serializers.CharField(
+        required=False, help_text="The total supply. Absent if a vault, airdrop or presale got a part."
+    )
 
 
 class _FeedPairSerializer(serializers.Serializer[Any]):

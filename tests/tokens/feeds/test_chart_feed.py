@@ -105,6 +105,12 @@ def test_a_search_finds_listed_tokens_of_the_chains(token, settings):
     assert answer_of("search", query="dog") == []
 
 
+def test_a_refused_search_names_its_parameter(token):
+    refused = fetch("search", query="x" * 101).json()
+    assert refused["error"] == refused["errmsg"] == "query must have at most 100 characters"
+    assert fetch("search", limit=0).json()["details"][0]["field"] == "limit"
+
+
 def bars(**parameters):
     return answer_of("history", **{"symbol": SYMBOL, "resolution": "60", "to": START + 86_400} | parameters)
 

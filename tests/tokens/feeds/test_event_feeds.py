@@ -100,6 +100,14 @@ class TestBothFeeds:
         assert fetch(path, id=SENDER).json()["error"] == "Asset not found"
         assert fetch(path, id="nonsense").status_code == 400
 
+    def test_a_supply_that_is_partly_locked_does_not_circulate(self, pair, feed):
+        token = Token.objects.get(contract_address=TOKEN)
+        locks = [{"extensions": token.extensions | {name: {"amount": "5"}}} for name in ("vault", "airdrop")]
+        for lock in ({"presale_id": "7"}, *locks):
+            Token.objects.filter(pk=token.pk).update(**{"presale_id": "", "extensions": token.extensions} | lock)
+            asset = answer_of(f"{feed}/{CHAIN}/asset", id=TOKEN)["asset"]
+            assert asset["totalSupply"] == "100000000000.0" and "circulatingSupply" not in asset
+
     def test_an_asset_without_a_name_has_its_symbol_or_address(self, pair, feed):
         Token.objects.update(name="", symbol="")
         asset = answer_of(f"{feed}/{CHAIN}/asset", id=TOKEN)["asset"]
