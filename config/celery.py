@@ -32,6 +32,7 @@ _ROOMS = [
     "tokens.market",
     "tokens.trades",
     "tokens.deploying",
+    "tokens.fees",
     "tokens.site.pictures",
 ]
 

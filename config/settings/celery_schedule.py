@@ -36,6 +36,7 @@ SCHEDULE = {
     # The task scans every account with a score, however old.
     "prune-facts": _every(3600.0, "leaderboard.tasks.prune_facts"),
     "maintain-partitions": _every(60.0, "tokens.tasks.maintain_partitions"),
+    "fill-fee-sums": _every(60.0, "tokens.tasks.fill_fee_sums"),
     "prune-reference-prices": _every(3600.0, "tokens.tasks.prune_reference_prices"),
 }
 

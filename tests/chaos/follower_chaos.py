@@ -49,6 +49,7 @@ _SPAN_SECONDS = 26 * 3600
 _STARTS_SECONDS = 20.0
 
 
+_SUMMED = "INSERT INTO tokens_feesumprogress VALUES (%s, 9223372036854775807) ON CONFLICT DO NOTHING"
 _STALE_MARKETS = """
     SELECT FROM tokens_market JOIN tokens_token AS token ON token.id = token_id
     JOIN (SELECT * FROM tokens_referenceprice ORDER BY block_number DESC LIMIT 1) AS newest ON currency = paired_token
@@ -96,6 +97,9 @@ def write_finality(path: Path, chain_id: int) -> None:
 def run(launchpad: Launchpad, environment: Mapping[str, str], plan: Plan) -> Outcome:
     """Launch as many tokens as planned, all of which are on the chain in the end, followed and verified."""
     outcome, started = Outcome(), time.monotonic()
+    with connect(environment["DATABASE_URL"]) as connection:
+        # As the worker does before there are events. Later ones are summed as they are written.
+        connection.execute(_SUMMED, [launchpad.web3.eth.chain_id])
     with _killing(environment, plan, outcome) as killed_enough:
         ChainDriver(launchpad, plan, outcome).drive(killed_enough)
         outcome.blocks = finish_chain(launchpad, environment["DATABASE_URL"])

@@ -4,12 +4,13 @@
 
 reads every launch, every event after launch, swap and change of liquidity from the first block on (eth_getLogs, decoded
 by web3.py with the ABIs of the development contracts) and compares them with the rows by plain SQL; candles, rolling
-sums and markets with those that follow from the swaps. It shares no code with the service. Prints what is wrong, a line
-each, and ends with code 1 where something is.
+sums and markets with those that follow from the swaps, and daily sums of fees with those of the events. It shares no
+code with the service. Prints what is wrong, a line each, and ends with code 1 where something is.
 """
 
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -46,10 +47,11 @@ _PREFERENCES = ("Both", "Paired", "Clanker")
 
 @dataclass
 class Found:
-    """The contents of the chain: tokens by address, events by (transaction, log index)."""
+    """The contents of the chain: tokens by address, events by (transaction, log index), and the rows' sums of fees."""
 
     tokens: dict[str, Row] = field(default_factory=dict)
     events: dict[tuple[str, int], Row] = field(default_factory=dict)
+    fee_sums: dict[tuple[Any, ...], Row] = field(default_factory=dict)
 
 
 class Reader:
@@ -86,6 +88,7 @@ class Reader:
                 "token": token,
                 "block_number": event["blockNumber"],
                 "block_hash": event["blockHash"].to_0x_hex(),
+                "at": datetime.fromtimestamp(self._block(event["blockNumber"])["timestamp"], UTC),
                 "arguments": {name: _stored(value) for name, value in event["args"].items()},
             }
             if token:
@@ -173,6 +176,14 @@ def read_rows(database_url: str, chain_id: int) -> Found:
             LEFT JOIN tokens_token token ON token.id = event.token_id WHERE event.chain_id = %s"""
         for row in connection.execute(events, [chain_id]):
             found.events[row["tx_hash"], row["log_index"]] = row | {"token": row["of_token"]}
+        collected = """SELECT contract_address, day, since, share, place, amount FROM tokens_collectionsum
+            JOIN tokens_token token ON token.id = token_id WHERE chain_id = %s AND amount <> 0"""
+        claimed = """SELECT recipient, currency, day, amount FROM tokens_accountclaimsum
+            WHERE chain_id = %s AND amount <> 0"""
+        for name, query in (("collected", collected), ("claimed", claimed)):
+            for row in connection.execute(query, [chain_id]):
+                *key, amount = row.values()
+                found.fee_sums[name, *key] = {"amount": amount}
     return found
 
 
@@ -180,6 +191,26 @@ def compare(chain: Found, rows: Found) -> Iterator[str]:
     """Return the errors of the rows, one line each."""
     for kind, theirs, ours in (("token", chain.tokens, rows.tokens), ("event", chain.events, rows.events)):
         yield from _compare(kind, theirs, ours)
+
+
+def compare_fee_sums(chain: Found, rows: Found) -> Iterator[str]:
+    """Return the errors of daily sums of fees, one line each."""
+    expected: dict[tuple[Any, ...], int] = defaultdict(int)
+    changed: dict[tuple[Any, ...], int] = {}
+    for (_, log_index), event in sorted(
+        chain.events.items(), key=lambda entry: (entry[1]["block_number"], entry[0][1])
+    ):
+        values, day, token = event["arguments"], event["at"].date(), event["token"]
+        if event["kind"] == "reward_recipient_updated":
+            changed[token, day] = event["block_number"] * 2**20 + log_index
+        elif event["kind"] == "fees_claimed":
+            expected["claimed", values["feeOwner"], values["token"], day] += int(values["amountClaimed"])
+        elif event["kind"] == "fees_collected":
+            for place in (0, 1):
+                for share, amount in enumerate(values[f"rewards{place}"]):
+                    expected["collected", token, day, changed.get((token, day), 0), share, place] += int(amount)
+    theirs = {key: {"amount": amount} for key, amount in expected.items() if amount}
+    yield from _compare("fee sum", theirs, rows.fee_sums)
 
 
 def compare_trades(chain: ChainTrades, rows: TradeRows) -> Iterator[str]:
@@ -213,9 +244,10 @@ def main() -> None:
     trades, rows = reader.read_trades(), read_rows(database_url, chain_id)
     with psycopg.connect(database_url, row_factory=psycopg.rows.dict_row) as connection:
         trade_rows = read_trade_rows(connection, chain_id)
-    wrong = [*compare(chain, rows), *compare_trades(trades, trade_rows)]
+    wrong = [*compare(chain, rows), *compare_fee_sums(chain, rows), *compare_trades(trades, trade_rows)]
     print("\n".join(wrong[:50]))
     counted = {"head": reader.head, "tokens": len(chain.tokens), "events": len(chain.events)}
+    counted["fee sums"] = len(rows.fee_sums)
     print(json.dumps(counted | count_trades(trades, trade_rows)))
     sys.exit(1 if wrong else 0)
 

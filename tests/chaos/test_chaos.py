@@ -8,7 +8,7 @@ from django.db.models import F
 from development.devchain.anvil import CHAIN_ID
 from tests.chaos import follower_chaos
 from tests.chaos.follower_chaos import Plan
-from tokens.models import Candle, Market, MinuteCandle, PoolLiquidityChange, PoolTrade, RollingSum, Token
+from tokens.models import Candle, CollectionSum, Market, MinuteCandle, PoolLiquidityChange, PoolTrade, RollingSum, Token
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def test_every_row_is_right_after_kills_and_reorganisations(own_launchpad, envir
     assert is_right, findings
     assert counted["tokens"] == PLAN.launches
     # Conversions and pools for launched tokens are rarer than the trades of this short run: `make chaos` has them.
-    covered = ("trades", "sells", "of currency 0", "sums")
+    covered = ("trades", "sells", "of currency 0", "sums", "fee sums")
     assert [name for name in covered if not counted[name]] == []
     assert counted["trades"] > counted["of currency 0"]
 
@@ -47,7 +47,7 @@ def test_the_check_finds_rows_that_are_missing_wrong_and_made_up(own_launchpad, 
     url = own_launchpad.deployment.rpc_url
     follower_chaos.run(own_launchpad, environment, Plan(launches=12, trades=12, kills=0, reorgs=0))
     assert follower_chaos.check(url, environment["DATABASE_URL"])[0]
-    changes = [*_change_tokens(), *_change_trades()]
+    changes = [*_change_tokens(), *_change_trades(), *_change_sums()]
     is_right, _, findings = follower_chaos.check(url, environment["DATABASE_URL"])
     assert not is_right
     for row, wrong in changes:
@@ -66,6 +66,14 @@ def _change_tokens():
         (third.contract_address, "is missing"),
         (MADE_UP, "is not on the chain"),
     ]
+
+
+def _change_sums():
+    """Change sums of fees, as `_change_tokens`."""
+    changed = CollectionSum.objects.select_related("token").exclude(amount=0)[0]
+    rows = CollectionSum.objects.filter(token=changed.token, day=changed.day, since=changed.since)
+    rows.update(amount=F("amount") + 1)
+    return [(f"fee sum ('collected', '{changed.token.contract_address}'", f"amount Decimal('{changed.amount + 1}')")]
 
 
 def _change_trades():

@@ -29,6 +29,7 @@ WIRE_NAMES = {
     "tokens.tasks.count_selection",
     "tokens.tasks.fetch_documents",
     "tokens.tasks.fetch_pictures",
+    "tokens.tasks.fill_fee_sums",
     "tokens.tasks.index_transaction",
     "tokens.tasks.maintain_partitions",
     "tokens.tasks.note_deploy_wallets",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.rows.fee_sums import counted_sums, stored_sums, sum_all_chains
 from tests.simulator.trade_comparing import trade_differences
 from tests.simulator.truth import EventTruth, Json, TokenTruth, Truth
 from tokens.models import FeeClaim, Token, TokenEvent
@@ -29,6 +30,7 @@ def differences(truth: Truth, *, chain_id: int, above: int = -1, with_trades: bo
     }
     found += _compare("event", {_place(event): _event_truth(event) for event in truth.events}, events)
     found += _compare_claims(truth.events, chain_id)
+    found += _compare_sums()
     return found + trade_differences(truth, chain_id=chain_id, above=above) if with_trades else found
 
 
@@ -88,6 +90,17 @@ def _event_row(event: TokenEvent) -> Json:
     names = ("kind", "block_number", "block_hash", "tx_hash", "at", "emitter", "arguments")
     token = event.token and event.token.contract_address
     return {name: getattr(event, name) for name in names} | {"token": token}
+
+
+def _compare_sums() -> Iterable[str]:
+    """Yield the sums of fees that differ from those of the stored events, which equal the truth's."""
+    sum_all_chains()
+    stored, counted = stored_sums(), counted_sums()
+    for kind in counted._fields:
+        expected, sums = getattr(counted, kind), getattr(stored, kind)
+        for key in expected.keys() | sums.keys():
+            if expected.get(key) != sums.get(key):
+                yield f"sum of {kind} {key} is {sums.get(key)} and should be {expected.get(key)}"
 
 
 def _compare_claims(events: Iterable[EventTruth], chain_id: int) -> Iterable[str]:

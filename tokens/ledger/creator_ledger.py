@@ -11,10 +11,11 @@ from tokens.catalogue import listing
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, Record
 from tokens.catalogue.selections import Selection
+from tokens.fees.fee_sums import summed_chains
 from tokens.ledger.creator_facts import list_quote_tokens, read_totals, read_user, select_launches
 from tokens.ledger.creators import Creator
 from tokens.ledger.fee_claims import FeeAccount, read_account_claims
-from tokens.ledger.fee_ledger import TOO_MANY_EVENTS, KnownAmounts, PayeeFees, read_token_fees
+from tokens.ledger.fee_ledger import NOT_SUMMED, KnownAmounts, PayeeFees, read_token_fees
 from tokens.ledger.launch_outcomes import LaunchOutcome, read_outcomes
 from tokens.ledger.waiting_fees import WaitingReport, read_waiting
 from tokens.models import Token
@@ -41,6 +42,10 @@ class LedgerRequest:
     launch_cursor: Cursor | LegacyCursor | None
     recipient_cursor: Cursor | LegacyCursor | None
 
+    def first_day(self, now: datetime) -> date:
+        """Return the first of the days; after today if there are none."""
+        return (now - timedelta(days=self.days - 1)).date()
+
 
 def parse_ledger_cursor(text: str | None) -> Cursor | LegacyCursor | None:
     """Return the position before a page of either list. Raises CursorError."""
@@ -54,15 +59,14 @@ def read_ledger(creator: Creator, wanted: LedgerRequest, now: datetime) -> dict[
     received = TokenPage([], None)
     if creator.address:
         received = _read_page(Selection(fee_recipient=creator.address), wanted.limit, wanted.recipient_cursor)
-    first_day = (now - timedelta(days=wanted.days - 1)).date()
-    reader = _EntryReader(launches, received, is_waiting_requested=wanted.includes_waiting, now=now)
+    reader = _EntryReader(wanted, launches, received, now=now)
     return {
         "creator": _describe_creator(creator),
         "totals": _describe_totals(creator, now),
-        "claimed": _describe_claims(creator, first_day),
-        "launches": reader.entries(launches, recipient="", first_day=first_day),
+        "claimed": _describe_claims(creator, wanted.first_day(now)),
+        "launches": reader.entries(launches, recipient=""),
         "cursor": launches.cursor,
-        "recipientOf": reader.entries(received, recipient=creator.address, first_day=first_day),
+        "recipientOf": reader.entries(received, recipient=creator.address),
         "recipientCursor": received.cursor,
     }
 
@@ -74,7 +78,7 @@ def _read_page(selection: Selection, limit: int, cursor: Cursor | LegacyCursor |
 class _EntryReader:
     """What both lists show of their tokens besides the records, read once for all of them."""
 
-    def __init__(self, *pages: TokenPage, is_waiting_requested: bool, now: datetime) -> None:
+    def __init__(self, wanted: LedgerRequest, *pages: TokenPage, now: datetime) -> None:
         ids = {record["id"] for page in pages for record in page.records}
         tokens = Token.objects.filter(pk__in=ids).select_related("launch", "market").only(*_COLUMNS)
         self._tokens: Mapping[int, Token] = {token.pk: token for token in tokens} if ids else {}
@@ -82,17 +86,18 @@ class _EntryReader:
         ordered = [self._tokens[pk] for page in pages for pk in _ids(page) if pk in self._tokens]
         unique = list(dict.fromkeys(ordered))
         self._outcomes: Mapping[int, LaunchOutcome] = read_outcomes(unique, now) if unique else {}
-        self._waiting: Mapping[int, WaitingReport] = read_waiting(unique, is_requested=is_waiting_requested)
-        self._fees: Mapping[int, list[PayeeFees]] = read_token_fees(unique) if unique else {}
+        self._waiting: Mapping[int, WaitingReport] = read_waiting(unique, is_requested=wanted.includes_waiting)
+        fees = read_token_fees(unique, wanted.first_day(now)) if unique else {}
+        self._fees: Mapping[int, list[PayeeFees]] = fees
 
-    def entries(self, page: TokenPage, *, recipient: str, first_day: date) -> list[dict[str, Any]]:
+    def entries(self, page: TokenPage, *, recipient: str) -> list[dict[str, Any]]:
         """Return the entries of a page; with a recipient only its fees."""
         return [
             {
                 "token": record,
                 "outcome": _describe_outcome(self._outcomes[record["id"]]),
                 "fees": [
-                    _describe_fees(fees, self._waiting[record["id"]], first_day)
+                    _describe_fees(fees, self._waiting[record["id"]])
                     for fees in self._fees[record["id"]]
                     if recipient in ("", fees.payee.recipient)
                 ],
@@ -134,24 +139,29 @@ def _describe_totals(creator: Creator, now: datetime) -> dict[str, Any]:
 
 
 def _describe_claims(creator: Creator, first_day: date) -> list[dict[str, Any]]:
-    """Return the wallet's claims in the currencies that launches are usually paired with; one query."""
+    """Return the wallet's claims in the currencies that launches are usually paired with; two queries."""
     if not creator.address:
         return []
     quotes = {FeeAccount(chain_id, creator.address, address): quote for chain_id, address, quote in list_quote_tokens()}
+    summed = summed_chains({account.chain_id for account in quotes})
+    claimed = {
+        account: KnownAmounts(amounts=amounts, reason="" if account.chain_id in summed else NOT_SUMMED)
+        for account, amounts in read_account_claims(quotes, first_day).items()
+    }
     return [
         {
             "chainId": account.chain_id,
             "currency": account.currency,
             "symbol": quotes[account].symbol,
             "decimals": quotes[account].decimals,
-            "claimed": _amount(KnownAmounts(amounts=claims, reason=TOO_MANY_EVENTS if claims.is_cut else "")),
+            "claimed": _amount(claims),
             "days": [
                 {"day": day.isoformat(), "claimed": _digits(claims.on(day))}
-                for day in sorted(claims.since(first_day), reverse=True)
+                for day in sorted(claims.days, reverse=True)
             ],
         }
-        for account, claims in read_account_claims(quotes).items()
-        if claims.days
+        for account, claims in claimed.items()
+        if claims.total != 0
     ]
 
 
@@ -173,9 +183,8 @@ def _describe_outcome(outcome: LaunchOutcome) -> dict[str, Any]:
     }
 
 
-def _describe_fees(fees: PayeeFees, report: WaitingReport, first_day: date) -> dict[str, Any]:
+def _describe_fees(fees: PayeeFees, report: WaitingReport) -> dict[str, Any]:
     waiting = report.of(fees.payee)
-    known = [each for each in (fees.earned, fees.claimed) if each.has_days]
     return {
         "recipient": fees.payee.recipient,
         "currency": fees.payee.currency,
@@ -195,7 +204,7 @@ def _describe_fees(fees: PayeeFees, report: WaitingReport, first_day: date) -> d
                 "earned": _digits(fees.earned.on(day)),
                 "claimed": _digits(fees.claimed.on(day)),
             }
-            for day in sorted({day for each in known for day in each.amounts.since(first_day)}, reverse=True)
+            for day in sorted({*fees.earned.days, *fees.claimed.days}, reverse=True)
         ],
     }
 

@@ -1,6 +1,5 @@
-"""Stored claims of recipients by day: a walk along the claims' index for each recipient and currency, up to a limit."""
+"""Claims of recipients by day, from the sums that are stored with their blocks."""
 
-from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date
@@ -9,18 +8,12 @@ from typing import NamedTuple
 from config.postgresql.bulk_load import array_literal
 from config.postgresql.replica import read_connection
 
-# The newest claims that are read of a recipient in one currency.
-CLAIMS_READ = 2_000
 _SUMS = """
-SELECT chain_id, recipient, currency, day, sum(amount), count(*)
+SELECT chain_id, recipient, currency, CASE WHEN day >= %(first_day)s THEN day END, sum(amount)
 FROM unnest(%(chains)s::bigint[], %(recipients)s::text[], %(currencies)s::text[])
     AS wanted (chain_id, recipient, currency)
-CROSS JOIN LATERAL (
-    SELECT (at AT TIME ZONE 'UTC')::date AS day, amount FROM tokens_feeclaim AS claim
-    WHERE claim.chain_id = wanted.chain_id AND claim.recipient = wanted.recipient AND claim.currency = wanted.currency
-    ORDER BY at DESC, id DESC LIMIT %(limit)s
-) AS claim
-GROUP BY 1, 2, 3, 4
+JOIN tokens_accountclaimsum USING (chain_id, recipient, currency)
+GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
 """
 
 
@@ -34,51 +27,32 @@ class FeeAccount(NamedTuple):
 
 @dataclass(slots=True)
 class DailyAmounts:
-    """Amounts by day in UTC, in the smallest unit of a currency. `is_cut`: older ones exist that were not read."""
+    """An amount, and its parts by day in UTC since a first day, in the smallest unit of a currency."""
 
+    total: int = 0
+    # Without days that have none.
     days: dict[date, int] = field(default_factory=dict)
-    is_cut: bool = False
 
-    @property
-    def total(self) -> int | None:
-        """Return the sum; None if older amounts were not read."""
-        return None if self.is_cut else sum(self.days.values())
-
-    def add(self, day: date, amount: int) -> None:
-        """Add an amount to its day."""
-        self.days[day] = self.days.get(day, 0) + amount
-
-    def on(self, day: date) -> int | None:
-        """Return the amount of a day; None if it is not known that the whole day was read."""
-        if self.is_cut and (not self.days or day <= min(self.days)):
-            return None
-        return self.days.get(day, 0)
-
-    def since(self, first: date) -> set[date]:
-        """Return the days from `first` on with an amount that is read in full."""
-        return {day for day in self.days if day >= first and self.on(day) is not None}
+    def add(self, day: date | None, amount: int) -> None:
+        """Add an amount to the total and to its day; None is before the first one."""
+        self.total += amount
+        if day is not None:
+            self.days[day] = self.days.get(day, 0) + amount
 
 
-def read_account_claims(accounts: Collection[FeeAccount]) -> dict[FeeAccount, DailyAmounts]:
-    """Return the claims of each account by day, in one query; none without an account."""
-    if not accounts:
-        return {}
-    unique = sorted(set(accounts))
+def read_account_claims(accounts: Collection[FeeAccount], first_day: date) -> dict[FeeAccount, DailyAmounts]:
+    """Return the claims of each account, by day since the first one; in one query, none without an account."""
+    found = {account: DailyAmounts() for account in accounts}
+    if not found:
+        return found
     parameters = {
-        "chains": array_literal(account.chain_id for account in unique),
-        "recipients": [account.recipient for account in unique],
-        "currencies": [account.currency for account in unique],
-        "limit": CLAIMS_READ + 1,
+        "chains": array_literal(account.chain_id for account in found),
+        "recipients": [account.recipient for account in found],
+        "currencies": [account.currency for account in found],
+        "first_day": first_day,
     }
     with read_connection().cursor() as cursor:
         cursor.execute(_SUMS, parameters)
-        rows = cursor.fetchall()
-    found = {account: DailyAmounts() for account in unique}
-    counts: defaultdict[FeeAccount, int] = defaultdict(int)
-    for chain_id, recipient, currency, day, amount, count in rows:
-        account = FeeAccount(chain_id, recipient, currency)
-        found[account].add(day, int(amount))
-        counts[account] += count
-    for account, count in counts.items():
-        found[account].is_cut = count > CLAIMS_READ
+        for chain_id, recipient, currency, day, amount in cursor.fetchall():
+            found[FeeAccount(chain_id, recipient, currency)].add(day, int(amount))
     return found

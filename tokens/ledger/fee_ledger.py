@@ -4,37 +4,26 @@ A v4 pool's fees are collected into a fee locker, which pays each owner per curr
 Earlier lockers, and Solana's program, pay in the collection itself: what is earned is claimed.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
 
-from django.conf import settings
-
-from tokens.chains.evm.generations.event_decoding import EventKind
-from tokens.fees.liquidity import has_lp_nft
+from tokens.fees.fee_sums import summed_chains
 from tokens.following.coverage import covers_events
-from tokens.indexing.event_sources import pool_currencies
-from tokens.ledger.event_history import HISTORY_NOT_READ, FeeHistory, first_blocks, read_fee_histories
+from tokens.ledger.earned_fees import EarnedFees, Payee, current_recipients, pays_by_owner, read_earned
 from tokens.ledger.fee_claims import DailyAmounts, FeeAccount, read_account_claims
-from tokens.models import FeeClaim, Token
-from tokens.models.expressions import equals_any
+from tokens.ledger.stored_blocks import HISTORY_NOT_READ, first_blocks
+from tokens.models import Token
 
 # Reasons of unknown amounts.
-TOO_MANY_EVENTS = "too_many_events"
+NOT_SUMMED = "not_summed"
+TOO_MANY_RECIPIENTS = "too_many_recipients"
 POOLED_CURRENCY = "pooled_currency"
-
-
-class Payee(NamedTuple):
-    """A recipient of a token's fees in one currency; addresses are in stored form."""
-
-    recipient: str
-    currency: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownAmounts:
-    """Amounts by day, and why their total is unknown; an empty reason if it is known."""
+    """An amount with its days, and why it is unknown; an empty reason if it is known."""
 
     amounts: DailyAmounts
     reason: str = ""
@@ -45,13 +34,13 @@ class KnownAmounts:
         return None if self.reason else self.amounts.total
 
     @property
-    def has_days(self) -> bool:
-        """Return whether days are known: those that were read in full, although older ones were not read."""
-        return self.reason in ("", TOO_MANY_EVENTS)
+    def days(self) -> Iterable[date]:
+        """Return the days with an amount; none for a reason."""
+        return () if self.reason else self.amounts.days
 
     def on(self, day: date) -> int | None:
-        """Return the amount of a day; None if it is unknown."""
-        return self.amounts.on(day) if self.has_days else None
+        """Return the amount of a day since the first one that was read; None for a reason."""
+        return None if self.reason else self.amounts.days.get(day, 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,119 +55,59 @@ class PayeeFees:
     claimed: KnownAmounts
 
 
-@dataclass(kw_only=True, slots=True)
-class _Sums:
-    """Sums of a token's events by payee."""
-
-    earned: dict[Payee, DailyAmounts] = field(default_factory=dict)
-    claimed: dict[Payee, DailyAmounts] = field(default_factory=dict)
-
-
-def read_token_fees(tokens: Sequence[Token]) -> dict[int, list[PayeeFees]]:
+def read_token_fees(tokens: Sequence[Token], first_day: date) -> dict[int, list[PayeeFees]]:
     """Return token id -> fees of all its recipients. Requires `launch`; at most seven queries."""
-    histories = read_fee_histories([token.pk for token in tokens])
-    since = first_blocks({token.chain_id for token in tokens}, covers_events)
-    paid = _read_payments(histories[token.pk] for token in tokens if not _pays_by_owner(token))
-    sums = {token.pk: _add_up(token, histories[token.pk], paid) for token in tokens}
-    accounts = {token.pk: _own_accounts(token, sums[token.pk]) for token in tokens if _pays_by_owner(token)}
-    claims = read_account_claims({account for of_token in accounts.values() for account in of_token})
+    chain_ids = {token.chain_id for token in tokens}
+    since, summed = first_blocks(chain_ids, covers_events), summed_chains(chain_ids)
+    earned = read_earned(tokens, first_day)
+    accounts = {token.pk: _own_accounts(token, earned[token.pk]) for token in tokens if pays_by_owner(token)}
+    claims = read_account_claims({account for of_token in accounts.values() for account in of_token}, first_day)
+    found = {}
     for token in tokens:
-        for account in accounts.get(token.pk, ()):
-            sums[token.pk].claimed[Payee(account.recipient, account.currency)] = claims[account]
-    return {
-        token.pk: [
-            _describe(token, payee, sums[token.pk], histories[token.pk], since.get(token.chain_id))
-            for payee in _payees(token, sums[token.pk])
+        first = since.get(token.chain_id)
+        reason = "" if token.chain_id in summed else NOT_SUMMED
+        if first is None or first > token.block_number:
+            reason = HISTORY_NOT_READ
+        claimed = {account.recipient: claims[account] for account in accounts.get(token.pk, ())}
+        found[token.pk] = [
+            _describe(token, payee, earned[token.pk], claimed, reason) for payee in _payees(token, earned[token.pk])
         ]
-        for token in tokens
-    }
-
-
-def current_recipients(token: Token) -> list[str]:
-    """Return the recipients of the token's shares of fees, in their order; empty if the launch names none."""
-    return [each["recipient"] for each in (token.extensions["fees"] or {}).get("recipients") or ()]
-
-
-def _pays_by_owner(token: Token) -> bool:
-    """Return whether a fee locker pays the token's recipients per currency, as in v4."""
-    return token.chain_id != settings.SOLANA_CHAIN_ID and not has_lp_nft(token)
-
-
-def _read_payments(histories: Iterable[FeeHistory]) -> dict[int, list[tuple[Payee, int]]]:
-    """Return event id -> payees and amounts of the events that paid; one query, none without such events."""
-    ids = [event.event_id for history in histories for event in history.events if event.kind == EventKind.FEES_CLAIMED]
-    found: dict[int, list[tuple[Payee, int]]] = {}
-    if ids:
-        claims = FeeClaim.objects.filter(equals_any("event_id", ids, array="bigint[]"))
-        for event_id, recipient, currency, amount in claims.values_list("event_id", "recipient", "currency", "amount"):
-            found.setdefault(event_id, []).append((Payee(recipient, currency), int(amount)))
     return found
 
 
-def _add_up(token: Token, history: FeeHistory, paid: Mapping[int, Sequence[tuple[Payee, int]]]) -> _Sums:
-    """Return the sums of a token's events, of which each belongs to the recipients at its time."""
-    sums = _Sums()
-    recipients = current_recipients(token)
-    pays_by_owner = _pays_by_owner(token)
-    for event in history.events:
-        if event.kind == EventKind.REWARD_RECIPIENT_UPDATED:
-            share = int(event.arguments["rewardIndex"])
-            if share < len(recipients):
-                # Newest first: all events that follow are older than the change.
-                recipients[share] = event.arguments["oldRecipient"]
-        elif event.kind == EventKind.FEES_COLLECTED:
-            for payee, amount in _collected(token, recipients, event.arguments):
-                sums.earned.setdefault(payee, DailyAmounts()).add(event.day, amount)
-        elif not pays_by_owner:
-            for payee, amount in paid.get(event.event_id, ()):
-                sums.earned.setdefault(payee, DailyAmounts()).add(event.day, amount)
-    return sums
-
-
-def _collected(token: Token, recipients: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[Payee, int]]:
-    """Yield the parts of a collection of v4, in which each list has an amount for each share."""
-    for place, currency in enumerate(pool_currencies(token)):
-        for recipient, amount in zip(recipients, values[f"rewards{place}"], strict=False):
-            if int(amount):
-                yield Payee(recipient, currency), int(amount)
-
-
-def _own_accounts(token: Token, sums: _Sums) -> list[FeeAccount]:
-    """Return the recipients' accounts in the token itself, which no other token pays."""
-    recipients = {payee.recipient for payee in sums.earned} | set(current_recipients(token))
+def _own_accounts(token: Token, earned: EarnedFees) -> list[FeeAccount]:
+    """Return the recipients' accounts in the token itself."""
+    recipients = {payee.recipient for payee in earned.amounts} | set(current_recipients(token))
     return [FeeAccount(token.chain_id, recipient, token.contract_address) for recipient in sorted(recipients)]
 
 
-def _payees(token: Token, sums: _Sums) -> Collection[Payee]:
+def _payees(token: Token, earned: EarnedFees) -> Collection[Payee]:
     """Return the payees, current recipients first, each with the paired token before the token itself."""
     currencies = (token.paired_token, token.contract_address)
-    recipients = dict.fromkeys([*current_recipients(token), *(payee.recipient for payee in sums.earned)])
+    former = sorted({payee.recipient for payee in earned.amounts})
+    recipients = dict.fromkeys([*current_recipients(token), *former])
     return [Payee(recipient, currency) for recipient in recipients for currency in currencies]
 
 
-def _describe(token: Token, payee: Payee, sums: _Sums, history: FeeHistory, since: int | None) -> PayeeFees:
+def _describe(token: Token, payee: Payee, fees: EarnedFees, claims: dict[str, DailyAmounts], reason: str) -> PayeeFees:
+    """Return the fees of a payee; `claims` are those in the token itself by recipient, if a fee locker pays them."""
     is_own = payee.currency == token.contract_address
-    is_read = since is not None and since <= token.block_number
-    reason = "" if is_read else HISTORY_NOT_READ
-    earned = sums.earned.get(payee, DailyAmounts())
-    earned = DailyAmounts(earned.days, is_cut=history.is_cut)
-    claimed = sums.claimed.get(payee, DailyAmounts())
-    claimed_reason = reason
-    if not _pays_by_owner(token):
-        claimed = earned
-    elif not is_own:
-        claimed_reason = POOLED_CURRENCY
+    amounts = fees.amounts.get(payee, DailyAmounts())
+    earned = KnownAmounts(amounts=amounts, reason=reason or (TOO_MANY_RECIPIENTS if fees.is_cut else ""))
+    claimed = earned
+    if pays_by_owner(token):
+        own = claims.get(payee.recipient, DailyAmounts())
+        claimed = KnownAmounts(amounts=own, reason=reason) if is_own else _POOLED
     return PayeeFees(
         payee=payee,
         symbol=token.symbol if is_own else token.pair,
         decimals=token.decimals if is_own else _pair_decimals(token),
-        earned=_known(earned, reason),
-        claimed=_known(claimed, claimed_reason),
+        earned=earned,
+        claimed=claimed,
     )
 
 
-def _known(amounts: DailyAmounts, reason: str) -> KnownAmounts:
-    return KnownAmounts(amounts=amounts, reason=reason or (TOO_MANY_EVENTS if amounts.is_cut else ""))
+_POOLED = KnownAmounts(amounts=DailyAmounts(), reason=POOLED_CURRENCY)
 
 
 def _pair_decimals(token: Token) -> int | None:

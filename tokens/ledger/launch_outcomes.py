@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Sum
 from tokens.following.coverage import covers_trades
 from tokens.installation.installed_registry import registry
 from tokens.installation.market_sources import has_own_trades
-from tokens.ledger.event_history import HISTORY_NOT_READ, first_blocks
+from tokens.ledger.stored_blocks import HISTORY_NOT_READ, first_blocks
 from tokens.models import Candle, Token
 from tokens.models.candle import DAY
 

@@ -11,10 +11,10 @@ from tokens.catalogue.list_parameters import PageQuery
 from tokens.catalogue.serializers import NullableNumber, NullableText, RelatedUserSerializer, TokenRecordSerializer
 from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
 from tokens.ledger.creator_search import MAX_QUERY_LENGTH
-from tokens.ledger.event_history import EVENTS_READ, HISTORY_NOT_READ
-from tokens.ledger.fee_claims import CLAIMS_READ
-from tokens.ledger.fee_ledger import POOLED_CURRENCY, TOO_MANY_EVENTS
+from tokens.ledger.earned_fees import CHANGES_READ
+from tokens.ledger.fee_ledger import NOT_SUMMED, POOLED_CURRENCY, TOO_MANY_RECIPIENTS
 from tokens.ledger.launch_outcomes import CURVE_UNKNOWN, NO_CURVE, NO_OWN_TRADES, NO_PRICE, NO_TRADES
+from tokens.ledger.stored_blocks import HISTORY_NOT_READ
 from tokens.ledger.waiting_fees import (
     CHAIN_UNAVAILABLE,
     CONVERSION_UNKNOWN,
@@ -96,12 +96,13 @@ class LedgerAmountSerializer(serializers.Serializer[Any]):
     amount = _maybe_wei("In the smallest unit of the currency.")
     reason = _reason(
         HISTORY_NOT_READ,
-        TOO_MANY_EVENTS,
+        NOT_SUMMED,
+        TOO_MANY_RECIPIENTS,
         POOLED_CURRENCY,
         help_text=f"Why the amount is null. {HISTORY_NOT_READ}: not all blocks since the launch are stored."
-        f" {TOO_MANY_EVENTS}: only the newest {EVENTS_READ:,} events of a token are read, and the newest"
-        f" {CLAIMS_READ:,} claims of a recipient. {POOLED_CURRENCY}: the fee locker of v4 pays the paired token for all"
-        " tokens of a recipient together; `claimed` of the creator has the sum.",
+        f" {NOT_SUMMED}: after an upgrade, older events are still added to the sums. {TOO_MANY_RECIPIENTS}: the"
+        f" token's recipients changed more than {CHANGES_READ:,} times. {POOLED_CURRENCY}: the fee locker of v4 pays"
+        " the paired token for all tokens of a recipient together; `claimed` of the creator has the sum.",
     )
 
 

@@ -11,7 +11,7 @@ from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.rpc.client import query_deadline
 from tokens.fees.uncollected import read_uncollected
 from tokens.installation.installed_chains import UnsupportedChainError
-from tokens.ledger.fee_ledger import Payee
+from tokens.ledger.earned_fees import Payee
 from tokens.models import Token
 
 logger = logging.getLogger(__name__)

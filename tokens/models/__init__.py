@@ -14,6 +14,7 @@ from tokens.models.deployment import (
     TransactionPurpose,
 )
 from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, StoredState, TokenEvent
+from tokens.models.fee_sum import ALL_BLOCKS, AccountClaimSum, ClaimSum, CollectionSum, FeeSumProgress
 from tokens.models.followed_account import FollowedAccount, ListedSignature
 from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
 from tokens.models.index_request import IndexRequest, IndexRequestStatus
@@ -28,6 +29,8 @@ from tokens.models.trade import PoolLiquidityChange, PoolTrade, ReferencePrice
 
 __all__ = [
     "ADDRESS_LENGTH",
+    "ALL_BLOCKS",
+    "AccountClaimSum",
     "AirdropEntry",
     "AirdropTree",
     "AttemptState",
@@ -35,6 +38,8 @@ __all__ = [
     "CHANGE_KINDS",
     "Candle",
     "ChainHead",
+    "ClaimSum",
+    "CollectionSum",
     "Coverage",
     "CoverageAlarm",
     "DeployAttempt",
@@ -45,6 +50,7 @@ __all__ = [
     "DeploymentStatus",
     "DocumentStatus",
     "FeeClaim",
+    "FeeSumProgress",
     "FollowedAccount",
     "FollowedBlock",
     "IndexRequest",

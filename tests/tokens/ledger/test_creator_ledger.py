@@ -4,6 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from config.timestamps import format_timestamp
@@ -20,13 +21,15 @@ from tests.rows.factories import (
     TokenEventFactory,
     TokenFactory,
 )
+from tests.rows.fee_sums import sum_all_chains
 from tests.rows.indexed_tokens import index_launch
 from tests.rows.token_lists import price
 from tests.tokens.market.stored_trades import make_candle
+from tokens.fees.fee_sums import fill_next_blocks
 from tokens.following.coverage import pool_makers
 from tokens.indexing import index_requests
-from tokens.ledger import event_history, fee_claims
-from tokens.models import ChainHead, Coverage, Token
+from tokens.ledger import earned_fees
+from tokens.models import ChainHead, Coverage, FeeClaim, FeeSumProgress, Token, TokenEvent
 from tokens.models.candle import DAY
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +45,12 @@ TOKEN = "0x1111111111111111111111111111111111111111"
 FIRST = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=3)
 RULE = "must be an address, or a FID: a whole number from 1 without leading zeros"
 CURSOR_RULE = "must be the cursor of an earlier answer of this list"
+
+
+@pytest.fixture(autouse=True)
+def summed(db):
+    """Complete the sums of all chains, which later events are added to."""
+    sum_all_chains()
 
 
 @pytest.fixture
@@ -102,6 +111,23 @@ def collect(token, first, second, *, days=0):
 def hand_over(token, share, old, new):
     arguments = {"token": token.contract_address, "rewardIndex": str(share), "oldRecipient": old, "newRecipient": new}
     TokenEventFactory(kind="reward_recipient_updated", token=token, at=FIRST, arguments=arguments)
+
+
+def multiply_events(count):
+    """Store the newest event so many times more, in blocks of their own."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO tokens_tokenevent (chain_id, tx_hash, log_index, block_number, block_hash, at, kind, emitter,
+                token_id, arguments)
+            SELECT chain_id, gen_random_uuid(), log_index, block_number + n, block_hash, at, kind, emitter, token_id,
+                arguments
+            FROM (SELECT * FROM tokens_tokenevent ORDER BY id DESC LIMIT 1) AS event, generate_series(1, %s) AS n
+            """,
+            [count],
+        )
+    newest = TokenEvent.objects.latest("block_number").block_number
+    TokenEventFactory.reset_sequence(newest - 2_000_000 + 1, force=True)
 
 
 def claim(recipient, currency, amount, *, token=None, days=0, **event):
@@ -325,29 +351,53 @@ def test_a_history_that_is_behind_is_not_read(read):
     assert amounts(read()["launches"][0], "earned")[ALICE, "WETH"] == "history_not_read"
 
 
-def test_more_events_than_are_read_are_no_total(read, monkeypatch):
-    monkeypatch.setattr(event_history, "EVENTS_READ", 3)
+def test_amounts_are_unknown_while_stored_events_are_not_summed(read):
+    FeeSumProgress.objects.all().delete()
     token = launch()
-    for days in range(3):
-        collect(token, (1,), (1,), days=days)
-    assert amounts(read()["launches"][0], "earned")[ALICE, "WETH"] == "3"
-    collect(token, (1,), (1,), days=3)
-    (entry,) = read(days=90)["launches"]
-    assert set(amounts(entry, "earned").values()) == {"too_many_events"}
-    # The oldest day that was read may have earlier events.
-    assert [each["day"] for each in entry["fees"][0]["days"]] == [day(3), day(2)]
-    # Claims in the token itself have an index of their own.
-    assert amounts(entry, "claimed")[ALICE, token.symbol] == "0"
-
-
-def test_more_claims_than_are_read_are_no_total(read, monkeypatch):
-    monkeypatch.setattr(fee_claims, "CLAIMS_READ", 2)
-    token = launch()
-    for days in range(2):
-        claim(ALICE, TOKEN, 5, token=token, days=days)
-    assert amounts(read()["launches"][0], "claimed")[ALICE, token.symbol] == "10"
+    collect(token, (1,), (1,), days=2)
     claim(ALICE, TOKEN, 5, token=token, days=2)
-    assert amounts(read()["launches"][0], "claimed")[ALICE, token.symbol] == "too_many_events"
+    claim(ALICE, WETH, 6)
+    (entry,) = read(days=90)["launches"]
+    assert set(amounts(entry, "earned").values()) == {"not_summed"}
+    assert amounts(entry, "claimed")[ALICE, token.symbol] == "not_summed"
+    assert [fees["days"] for fees in entry["fees"]] == [[], []]
+    unknown = {(each["symbol"], each["claimed"]["reason"]) for each in read(ALICE)["claimed"]}
+    assert {("WETH", "not_summed"), ("USDC", "not_summed")} <= unknown
+    while not fill_next_blocks(8453, batch=1):
+        pass
+    (entry,) = read(days=90)["launches"]
+    assert set(amounts(entry, "earned").values()) == {"1"}
+    assert amounts(entry, "claimed")[ALICE, token.symbol] == "5"
+    assert {each["claimed"]["amount"] for each in read(ALICE)["claimed"] if each["chainId"] == 8453} == {"6"}
+
+
+def test_any_number_of_events_has_exact_amounts(read):
+    token = launch(ALICE, BOB)
+    collect(token, (1, 2), (3, 4))
+    multiply_events(7_000)
+    hand_over(token, 0, CREATOR, ALICE)
+    collect(token, (1, 2), (3, 4))
+    multiply_events(3)
+    for number in range(3):
+        claim(ALICE, TOKEN, number + 1, token=token)
+    earned = amounts(read()["launches"][0], "earned")
+    assert {key: amount for key, amount in earned.items() if key[1] == "WETH"} == {
+        (ALICE, "WETH"): str(3 * 4),
+        (BOB, "WETH"): str(4 * 7_005),
+        (CREATOR, "WETH"): str(3 * 7_001),
+    }
+    assert amounts(read()["launches"][0], "claimed")[ALICE, token.symbol] == "6"
+
+
+def test_more_changes_of_recipients_than_are_read_are_no_total(read):
+    token = launch(ALICE)
+    collect(token, (1,), (1,))
+    hand_over(token, 0, BOB, ALICE)
+    multiply_events(earned_fees.CHANGES_READ)
+    (entry,) = read(days=90)["launches"]
+    assert set(amounts(entry, "earned").values()) == {"too_many_recipients"}
+    # Claims in the token itself are known for each recipient.
+    assert amounts(entry, "claimed") == {(ALICE, "WETH"): "pooled_currency", (ALICE, token.symbol): "0"}
 
 
 def test_a_recipients_own_ledger(read):
@@ -374,6 +424,25 @@ def test_earlier_lockers_pay_what_is_earned(read):
     claim(BOB, WETH, 100)
     (entry,) = read()["launches"]
     assert amounts(entry, "earned") == amounts(entry, "claimed") == {(BOB, "WETH"): "8", (BOB, token.symbol): "3"}
+
+
+def test_more_payees_of_an_earlier_locker_than_are_read_are_no_total(read):
+    token = launch(generation="v2", position_id="7", extensions=shares(ALICE) | {"fees": None})
+    event = claim(BOB, WETH, 8, token=token).event
+    payees = [FeeClaimFactory.build(event=event, currency=WETH) for _ in range(earned_fees.CHANGES_READ)]
+    FeeClaim.objects.bulk_create(payees[1:])
+    assert amounts(read()["launches"][0], "earned")[BOB, "WETH"] == "8"
+    payees[0].save()
+    (entry,) = read(days=90)["launches"]
+    assert set(amounts(entry, "earned").values()) == {"too_many_recipients"}
+
+
+def test_what_a_fee_locker_pays_in_an_old_token_is_not_its_own(read):
+    token = launch(generation="v2", position_id="7", extensions=shares(ALICE) | {"fees": None})
+    claim(BOB, TOKEN, 8, token=token, arguments={"feeOwner": BOB, "token": TOKEN, "amountClaimed": "8"})
+    claim(ALICE, TOKEN, 3, token=token, arguments={"claimer": ALICE})
+    earned = amounts(read()["launches"][0], "earned")
+    assert earned == {(ALICE, "WETH"): "0", (ALICE, token.symbol): "3"}
 
 
 def test_a_token_of_solana(read):
@@ -409,12 +478,12 @@ def test_any_number_of_launches_costs_the_same_queries(fetch, django_assert_num_
 
     for number in range(1, 4):
         collect(launch(ALICE, CREATOR, contract_address=f"0x{number:040x}"), (1, 1), (1, 1))
-    queries(15)
+    queries(16)
     for number in range(4, 9):
         token = launch(ALICE, CREATOR, BOB, contract_address=f"0x{number:040x}")
         collect(token, (1, 1, 1), (1, 1, 1))
         claim(ALICE, token.contract_address, 1, token=token)
-    queries(15)
+    queries(16)
 
 
 def test_it_adds_up_what_recorded_lockers_collected(read, installed_node):

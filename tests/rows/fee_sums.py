@@ -1,0 +1,63 @@
+"""Daily sums of fees: as stored, and counted anew from all events and claims, in plain Python."""
+
+from collections import defaultdict
+from datetime import UTC, date
+from typing import Any, NamedTuple
+
+from tokens.chains.pool_types import chain_position
+from tokens.chains.registry.chains import load_registry
+from tokens.fees.fee_sums import fill_next_blocks
+from tokens.models import AccountClaimSum, ClaimSum, CollectionSum, FeeClaim, TokenEvent
+
+Sums = dict[tuple[Any, ...], int]
+
+
+class FeeSums(NamedTuple):
+    """The rows of the three tables by their keys, without those of zero."""
+
+    collections: Sums
+    claims: Sums
+    accounts: Sums
+
+
+def sum_all_chains() -> None:
+    """Complete the sums of all chains of the registry."""
+    for chain_id in load_registry().chains:
+        while not fill_next_blocks(chain_id):
+            pass
+
+
+def stored_sums() -> FeeSums:
+    """Return the rows of the tables."""
+    collections = CollectionSum.objects.values_list("token_id", "day", "since", "share", "place", "amount")
+    claims = ClaimSum.objects.values_list("token_id", "day", "recipient", "currency", "amount")
+    accounts = AccountClaimSum.objects.values_list("chain_id", "recipient", "currency", "day", "amount")
+    return FeeSums(
+        *({tuple(key): int(amount) for *key, amount in rows if amount} for rows in (collections, claims, accounts))
+    )
+
+
+def counted_sums() -> FeeSums:
+    """Return what the tables should have."""
+    collections: Sums = defaultdict(int)
+    # (token, day) -> the position of the last change of a recipient.
+    changed: dict[tuple[Any, date], int] = {}
+    for event in TokenEvent.objects.exclude(token=None).order_by("block_number", "log_index"):
+        of_day = event.token_id, event.at.astimezone(UTC).date()
+        if event.kind == "reward_recipient_updated":
+            changed[of_day] = chain_position(event.block_number, event.log_index)
+        elif event.kind == "fees_collected":
+            for place in (0, 1):
+                for share, amount in enumerate(event.arguments[f"rewards{place}"]):
+                    collections[*of_day, changed.get(of_day, 0), share, place] += int(amount)
+    claims: Sums = defaultdict(int)
+    accounts: Sums = defaultdict(int)
+    for claim in FeeClaim.objects.select_related("event"):
+        day = claim.at.astimezone(UTC).date()
+        accounts[claim.chain_id, claim.recipient, claim.currency, day] += int(claim.amount)
+        is_own = claim.event.kind == "fees_claimed" and "token" not in claim.event.arguments
+        if claim.event.token_id and is_own:
+            claims[claim.event.token_id, day, claim.recipient, claim.currency] += int(claim.amount)
+    return FeeSums(
+        *({key: amount for key, amount in sums.items() if amount} for sums in (collections, claims, accounts))
+    )

@@ -1,0 +1,80 @@
+"""Models of daily sums of fees, which triggers of events and claims maintain in the transactions that write these."""
+
+from django.db import models
+
+from tokens.models.token import ADDRESS_LENGTH, Token
+from tokens.models.trade import ExactNumericField
+
+# `FeeSumProgress.summed_to` of a chain of which all blocks are summed, whichever is written later.
+ALL_BLOCKS = 2**63 - 1
+
+
+class FeeSumProgress(models.Model):
+    """The block of a chain up to which its events are in the sums; triggers add and subtract no others.
+
+    Blocks that were stored before the triggers are added later. A chain without a row has no sums.
+    """
+
+    chain_id = models.BigIntegerField(primary_key=True)
+    summed_to = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"fees of chain {self.chain_id} summed to {self.summed_to}"
+
+
+class CollectionSum(models.Model):
+    """Fees that a v4 locker collected for one share of a token on a day, in one of the pool's currencies.
+
+    A day with changes of recipients has a row for the time before the first one, and one after each.
+    """
+
+    pk = models.CompositePrimaryKey("token_id", "day", "since", "share", "place")
+    token = models.ForeignKey(Token, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+")
+    # UTC.
+    day = models.DateField()
+    # `chain_position` of the last change of a recipient before, on the same day; 0 without one.
+    since = models.BigIntegerField()
+    # The place in the list of recipients.
+    share = models.IntegerField()
+    # 0 or 1: the place in the pool's currencies.
+    place = models.SmallIntegerField()
+    # Smallest units. 0 remains where a reorg dropped all of it.
+    amount = ExactNumericField()
+    # All of these events are in this range of blocks. It only grows, as the index of a token's events has no day.
+    first_block = models.BigIntegerField()
+    last_block = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.amount} of token {self.token_id} on {self.day}"
+
+
+class ClaimSum(models.Model):
+    """Fees that a token's own locker or pool paid to a recipient on a day, in one currency."""
+
+    pk = models.CompositePrimaryKey("token_id", "day", "recipient", "currency")
+    token = models.ForeignKey(Token, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+")
+    # UTC.
+    day = models.DateField()
+    recipient = models.CharField(max_length=ADDRESS_LENGTH)
+    currency = models.CharField(max_length=ADDRESS_LENGTH)
+    # As in `CollectionSum`.
+    amount = ExactNumericField()
+
+    def __str__(self) -> str:
+        return f"{self.amount} of token {self.token_id} to {self.recipient} on {self.day}"
+
+
+class AccountClaimSum(models.Model):
+    """All fees that were paid to a recipient on a day, in one currency of a chain."""
+
+    pk = models.CompositePrimaryKey("chain_id", "recipient", "currency", "day")
+    chain_id = models.BigIntegerField()
+    recipient = models.CharField(max_length=ADDRESS_LENGTH)
+    currency = models.CharField(max_length=ADDRESS_LENGTH)
+    # UTC.
+    day = models.DateField()
+    # As in `CollectionSum`.
+    amount = ExactNumericField()
+
+    def __str__(self) -> str:
+        return f"{self.amount} of {self.currency} to {self.recipient} on {self.day}"
