@@ -26,7 +26,8 @@ COPY . ./
 # Without byte code each start takes 2.4 s more CPU, and the processes can't write any. By content: copies of files may
 # have other times.
 RUN .venv/bin/python -m compileall -q -j 0 --invalidation-mode unchecked-hash . \
-    && mkdir -p /var/lib/launchboard/backups /var/lib/launchboard/pictures
+    && mkdir -p /var/lib/launchboard/backups /var/lib/launchboard/pictures \
+        /var/lib/launchboard/uploads
 
 FROM ${PYTHON_IMAGE}
 ARG VERSION=
@@ -49,6 +50,7 @@ ENV PATH=/srv/launchboard/.venv/bin:$PATH \
     POSTGRESQL_PROGRAMS=/srv/launchboard/.venv/lib/postgresql/18/bin \
     SITE_PICTURE_DIR=/var/lib/launchboard/pictures \
     STREAM_HOST=0.0.0.0 \
+    UPLOAD_DIR=/var/lib/launchboard/uploads \
     WEB_HOST=0.0.0.0
 USER 10001:10001
 EXPOSE 8000 8001

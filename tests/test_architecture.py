@@ -74,6 +74,8 @@ ROOMS = {
         "tokens.market",
     },
     "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    # The rules of a deployment's texts.
+    "tokens.uploads": {"tokens.deploying"},
     "tokens.ledger": {
         "tokens.chains",
         "tokens.installation",

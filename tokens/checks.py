@@ -1,4 +1,4 @@
-"""System checks of the chain registry, the nodes and the signers, which run before commands that use chains."""
+"""System checks of the chain registry, nodes, signers and uploads, which run before commands that use chains."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -19,6 +19,11 @@ CHAINS = "chains"
 UNKNOWN_VARIABLE = "tokens.W005"
 # The chain settings that also apply to Solana.
 _ALSO_ON_SOLANA = ("FOLLOW_FROM",)
+# The settings that a storage of uploads needs.
+_UPLOAD_SETTINGS = {
+    "s3": ("UPLOAD_S3_URL", "UPLOAD_S3_BUCKET", "UPLOAD_S3_KEY_ID", "UPLOAD_S3_SECRET", "UPLOAD_PUBLIC_URL"),
+    "pinning": ("UPLOAD_PINNING_URL",),
+}
 
 
 def check_chains(**_: Any) -> list[CheckMessage]:
@@ -151,6 +156,15 @@ def _check_remote_signer() -> Iterator[CheckMessage]:
                 )
     if settings.DEPLOYER_REMOTE and not settings.DEPLOYER_SIGNER_URL:
         yield Error("There are addresses in DEPLOYER_REMOTE, and no DEPLOYER_SIGNER_URL.", id="tokens.E007")
+
+
+def check_uploads(**_: Any) -> list[CheckMessage]:
+    """Report the settings that the storage of uploads lacks."""
+    return [
+        Error(f"UPLOAD_STORAGE is {settings.UPLOAD_STORAGE}, and {name} is not set.", id="tokens.E008")
+        for name in _UPLOAD_SETTINGS.get(settings.UPLOAD_STORAGE, ())
+        if not getattr(settings, name)
+    ]
 
 
 def check_nodes(**_: Any) -> list[CheckMessage]:

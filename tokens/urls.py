@@ -41,6 +41,7 @@ from tokens.ledger.views import CreatorSearchView, CreatorView
 from tokens.market.trading.views import TokenCandlesView, TokenTradesView
 from tokens.market.views import MarketCapsView, MarketCapView, TrendingView
 from tokens.site.views.status_endpoint import StatusView
+from tokens.uploads.views import MetadataView, PicturesView
 
 urlpatterns = [
     endpoint("tokens", TokenListView.as_view(), name="token-list"),
@@ -78,6 +79,8 @@ urlpatterns = [
     endpoint("airdrops/saved", SavedAirdropsView.as_view(), name="saved-airdrops"),
     endpoint("airdrops/saved/<str:id>", SavedAirdropView.as_view(), name="saved-airdrop"),
     endpoint("airdrops/claim", AirdropClaimView.as_view(), name="airdrop-claim"),
+    endpoint("uploads/pictures", PicturesView.as_view(), name="upload-picture"),
+    endpoint("uploads/metadata", MetadataView.as_view(), name="upload-metadata"),
     endpoint("presales", PresalesView.as_view(), name="presales"),
     endpoint("presales/allowlists", AllowlistView.as_view(), name="presale-allowlist"),
     endpoint("presales/allowlists/proof", AllowlistProofView.as_view(), name="presale-allowlist-proof"),

@@ -41,6 +41,7 @@ from config.api.errors import (
     PasswordChecksBusyError,
     PayloadTooLargeError,
     ServiceUnavailableError,
+    UploadsBusyError,
     UpstreamFailedError,
     UpstreamUnavailableError,
     WritesBusyError,
@@ -52,6 +53,7 @@ from config.concurrency_limits import (
     LargeBodySlotTimeoutError,
     NodeSlotTimeoutError,
     PasswordSlotTimeoutError,
+    UploadSlotTimeoutError,
     WriteSlotTimeoutError,
 )
 from config.http.errors import PermanentError, RetryableError
@@ -180,6 +182,8 @@ def _as_api_exception(exc: Exception) -> APIException:
             return LargeBodiesBusyError()
         case PasswordSlotTimeoutError():
             return PasswordChecksBusyError()
+        case UploadSlotTimeoutError():
+            return UploadsBusyError()
         case RetryableError():
             return UpstreamUnavailableError()
         case PermanentError():

@@ -95,6 +95,13 @@ class LargeBodiesBusyError(ServiceUnavailableError):
     default_detail = "Too many concurrent large bodies"
 
 
+class UploadsBusyError(ServiceUnavailableError):
+    """503: the slot for uploads is in use."""
+
+    wait = 1
+    default_detail = "Too many concurrent uploads"
+
+
 class PasswordChecksBusyError(ServiceUnavailableError):
     """503: the slot for password checks is in use."""
 

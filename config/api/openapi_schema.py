@@ -8,6 +8,7 @@ from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
+from config.api.parsing import PICTURE_PARSERS
 from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
 from config.events.event_types import EventType, event_schema, webhook_types
@@ -62,7 +63,7 @@ _TEXTS = {
     "408": "The body did not arrive in time.",
     "410": "Events after this id are past their retention, or it is larger than any id.",
     "413": "The body is too large.",
-    "415": "The body is not JSON.",
+    "415": "The media type of the body is not accepted.",
     "429": "A rate limit is exceeded. Retry after the number of seconds in `Retry-After`.",
     "500": "Internal server error.",
     "502": "An upstream returned an error or is down, and there is no cached response.",
@@ -139,6 +140,8 @@ class EndpointSchema(AutoSchema):
         view = cast(LimitedView, self.view)
         operation |= _summarised(operation.get("description", ""))
         responses = operation["responses"]
+        if view.parser_classes == PICTURE_PARSERS:
+            operation["requestBody"]["required"] = True
         for status in ("429", "503"):
             responses.setdefault(status, {})
         if self.method == "GET" and NO_STORE not in getattr(view, "cache_control", NO_STORE):

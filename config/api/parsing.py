@@ -1,4 +1,7 @@
-"""JSON request parser: limits length and depth, keeps numbers exact, and rejects text that PostgreSQL can't store."""
+"""Request parsers of limited length.
+
+That of JSON also limits depth, keeps numbers exact, and rejects text that PostgreSQL can't store.
+"""
 
 import json
 import re
@@ -61,17 +64,38 @@ class LimitedJSONParser(BaseParser):
         Raises PayloadTooLargeError (413), ParseError (400) for invalid JSON, LargeBodySlotTimeoutError.
         """
         context = parser_context or {}
-        limit = getattr(context.get("view"), "max_body_bytes", MAX_BODY_BYTES)
-        if declared_length(context.get("request")) > limit:
-            raise PayloadTooLargeError(f"Request body is over {limit} bytes")
-        body = stream.read(limit + 1)
-        if len(body) > limit:
-            raise PayloadTooLargeError(f"Request body is over {limit} bytes")
+        body = _read_limited(stream, context)
         held_slots = getattr(context.get("view"), "held_slots", None)
         # Not before the body has arrived: a slow client would hold the slot.
         if len(body) > LARGE_BODY_BYTES and held_slots is not None:
             held_slots.enter_context(large_body_slot())
         return parse_json_body(body)
+
+
+class PictureParser(BaseParser):
+    """Parser of a body that is one picture: it returns the bytes, limited as JSON is, whatever their format."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return the body. Raises PayloadTooLargeError (413)."""
+        return _read_limited(stream, parser_context or {})
+
+
+# One for each media type of pictures that the API accepts; SVG is a program.
+PICTURE_PARSERS = tuple(
+    type("PictureParser", (PictureParser,), {"media_type": f"image/{form}"}) for form in ("png", "jpeg", "gif", "webp")
+)
+
+
+def _read_limited(stream: IO[Any], context: Mapping[str, Any]) -> bytes:
+    limit = getattr(context.get("view"), "max_body_bytes", MAX_BODY_BYTES)
+    if declared_length(context.get("request")) > limit:
+        raise PayloadTooLargeError(f"Request body is over {limit} bytes")
+    body: bytes = stream.read(limit + 1)
+    if len(body) > limit:
+        raise PayloadTooLargeError(f"Request body is over {limit} bytes")
+    return body
 
 
 def parse_json_body(body: bytes) -> Any:

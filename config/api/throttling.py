@@ -138,6 +138,15 @@ class DeployLimit(KeyLimit):
     setting, seconds = "RATE_LIMIT_DEPLOY", _DAY
 
 
+class UploadLimit(KeyLimit):
+    """Limit of a partner key's uploads, each of which may take a second of CPU time.
+
+    The bytes that are stored have a quota, which is counted in the database.
+    """
+
+    setting, seconds = "RATE_LIMIT_UPLOAD", _MINUTE
+
+
 class SaveLimit(UserLimit):
     """Limit of a user's calls that save a launched token."""
 

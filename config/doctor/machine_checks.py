@@ -66,8 +66,9 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
 
 
 def disk_space(now: datetime) -> Iterator[Finding]:
-    """Yield the free space of the disks of this installation: program, bundled servers and keys, pictures."""
-    places = {_existing(place) for place in (BASE_DIR, settings.LOCAL_DIRECTORY, settings.SITE_PICTURE_DIR)}
+    """Yield the free space of the disks of this installation: program, bundled servers and keys, pictures, uploads."""
+    directories = (BASE_DIR, settings.LOCAL_DIRECTORY, settings.SITE_PICTURE_DIR, settings.UPLOAD_DIR)
+    places = {_existing(place) for place in directories}
     for place in {path.stat().st_dev: path for path in sorted(places, reverse=True)}.values():
         usage = shutil.disk_usage(place)
         level = Level.OK

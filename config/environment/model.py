@@ -13,6 +13,7 @@ from config.environment import kinds
 from config.environment.issuers import IssuerVariables
 from config.environment.secret import Secret
 from config.environment.site_variables import SiteVariables
+from config.environment.upload_variables import UploadVariables
 from config.environment.variables import per_chain, variable
 from config.http.public_addresses import Network
 
@@ -49,7 +50,7 @@ class ServerVariables:
 
 
 @frozen(slots=False, repr=False)
-class Environment(ServerVariables, IssuerVariables, SiteVariables):
+class Environment(ServerVariables, IssuerVariables, SiteVariables, UploadVariables):
     """Variables of the service."""
 
     # The installation.
@@ -371,6 +372,8 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables):
     """Per minute and partner key, for index requests, besides the general limit."""
     RATE_LIMIT_DEPLOY: int = variable(kinds.whole_number(*_CALLS), "10000")
     """Per day and partner key, for launch requests; without a quota also the deployments on a chain per day in UTC."""
+    RATE_LIMIT_UPLOAD: int = variable(kinds.whole_number(*_CALLS), "30")
+    """Per minute and partner key, for uploads, besides the general limit."""
     RATE_LIMIT_PRETOKEN: int = variable(kinds.whole_number(*_CALLS), "20")
     """Per hour and user, for creating a pretoken."""
     RATE_LIMIT_SAVE_TOKEN: int = variable(kinds.whole_number(*_CALLS), "60")

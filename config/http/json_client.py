@@ -1,4 +1,4 @@
-"""Outbound HTTP client for JSON: pooled connections, mandatory timeouts, and two families of errors.
+"""Outbound HTTP client, mostly for JSON: pooled connections, mandatory timeouts, and two families of errors.
 
 Also functions that read untrusted JSON: a value of an unexpected type counts as absent.
 """
@@ -8,7 +8,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -102,7 +102,20 @@ def get_json(
     return _request("GET", url, {"params": params, "headers": headers}, timeout=timeout, max_bytes=max_bytes)
 
 
-def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
+def send_content(
+    method: str,
+    url: str,
+    content: Mapping[str, Any],
+    *,
+    timeout: float,
+    accepted: Container[int] = (200,),
+    max_bytes: int = MAX_RESPONSE_BYTES,
+) -> bytes:
+    """Send a request whose body is not JSON, and return the body of a response of an accepted status.
+
+    `content` has arguments of `requests`, such as data, files, headers and auth. Timeout and errors are those of
+    `post_json`.
+    """
     try:
         with (
             waiting(),
@@ -117,7 +130,13 @@ def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: floa
         slow = isinstance(error, requests.ReadTimeout | urllib3.exceptions.ReadTimeoutError)
         # `from None`: the text of the cause contains the URL, and a traceback would print it.
         raise (ResponseTimeoutError if slow else NoResponseError)(f"no response ({type(error).__name__})") from None
-    raise_for_status(status, retry_after=retry_after, content=answer)
+    if status not in accepted:
+        raise_for_status(status, retry_after=retry_after, content=answer)
+    return answer
+
+
+def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
+    answer = send_content(method, url, content, timeout=timeout, max_bytes=max_bytes)
     try:
         return parse_json_response(answer)
     except orjson.JSONDecodeError as error:

@@ -58,6 +58,7 @@ _NAVIGATION = [
         "Deploying",
         _list("Deployments", "rocket", "tokens.deployment"),
         _list("Pretokens", "pending_actions", "pretokens.pretoken"),
+        _list("Uploads", "upload", "tokens.upload"),
         _list("Wallets", "account_balance_wallet", "tokens.deploywallet"),
         _list("Pauses", "pause_circle", "tokens.deployswitch"),
         _list("Quotas", "speed", "tokens.deployquota"),

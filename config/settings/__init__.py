@@ -98,7 +98,7 @@ EDGE_CACHE_MB = env.EDGE_CACHE_MB
 # Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
 EDGE_CACHE_PREFIXES = (
     *("/api/", "/assets/", "/tokens/", "/embed/", "/leaderboard", "/pictures/", "/cards/"),
-    *("/creators/", "/status", "/docs", "/llms", "/robots.txt", "/sitemap.xml"),
+    *("/uploads/", "/creators/", "/status", "/docs", "/llms", "/robots.txt", "/sitemap.xml"),
     *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
 )
 
@@ -220,6 +220,7 @@ RATE_LIMIT_CARDS = env.RATE_LIMIT_CARDS
 RATE_LIMIT_KEYED = env.RATE_LIMIT_KEYED
 RATE_LIMIT_INDEX = env.RATE_LIMIT_INDEX
 RATE_LIMIT_DEPLOY = env.RATE_LIMIT_DEPLOY
+RATE_LIMIT_UPLOAD = env.RATE_LIMIT_UPLOAD
 RATE_LIMIT_PRETOKEN = env.RATE_LIMIT_PRETOKEN
 RATE_LIMIT_SAVE_TOKEN = env.RATE_LIMIT_SAVE_TOKEN
 RATE_LIMIT_SAVE_TOKEN_ANONYMOUS = env.RATE_LIMIT_SAVE_TOKEN_ANONYMOUS
@@ -293,6 +294,22 @@ SITE_PICTURES = env.SITE_PICTURES
 SITE_PICTURE_DIR = env.SITE_PICTURE_DIR or LOCAL_DIRECTORY / "pictures"
 SITE_PICTURE_MB = env.SITE_PICTURE_MB
 
+# Uploads of partners (`tokens.uploads`).
+
+UPLOAD_STORAGE = env.UPLOAD_STORAGE
+UPLOAD_DIR = env.UPLOAD_DIR or LOCAL_DIRECTORY / "uploads"
+UPLOAD_PUBLIC_URL = env.UPLOAD_PUBLIC_URL
+UPLOAD_PICTURE_MAX_BYTES = env.UPLOAD_PICTURE_MAX_BYTES
+UPLOAD_DAILY_BYTES = env.UPLOAD_DAILY_BYTES
+UPLOAD_TIMEOUT_SECONDS = env.UPLOAD_TIMEOUT_SECONDS
+UPLOAD_S3_URL = env.UPLOAD_S3_URL
+UPLOAD_S3_BUCKET = env.UPLOAD_S3_BUCKET
+UPLOAD_S3_REGION = env.UPLOAD_S3_REGION
+UPLOAD_S3_KEY_ID = env.UPLOAD_S3_KEY_ID
+UPLOAD_S3_SECRET = env.UPLOAD_S3_SECRET
+UPLOAD_PINNING_URL = env.UPLOAD_PINNING_URL
+UPLOAD_PINNING_TOKEN = env.UPLOAD_PINNING_TOKEN
+
 # Languages and static files.
 
 # Of paths without a prefix. The API and the admin site are English (`config.site.languages`).
@@ -309,25 +326,9 @@ TIME_ZONE = "UTC"
 
 # Log-in of operators.
 
-AUTHENTICATION_BACKENDS = [
-    # First: the password of a locked-out name is not checked.
-    "axes.backends.AxesStandaloneBackend",
-    "accounts.operators.passwords.PasswordBackend",
-]
-PASSWORD_HASHERS = [
-    "accounts.operators.passwords.Argon2idHasher",
-    # Hashes of earlier releases, until the next log-in.
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
-]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
+AUTHENTICATION_BACKENDS = apps_and_middleware.AUTHENTICATION_BACKENDS
+PASSWORD_HASHERS = apps_and_middleware.PASSWORD_HASHERS
+AUTH_PASSWORD_VALIDATORS = apps_and_middleware.AUTH_PASSWORD_VALIDATORS
 # Target after a log-in that no page of ours started.
 LOGIN_REDIRECT_URL = "/admin/"
 

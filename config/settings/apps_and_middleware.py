@@ -1,4 +1,4 @@
-"""Apps, middleware and templates of the Django project; their order matters."""
+"""Apps, middleware, templates and the log-in of the Django project; their order matters."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -105,4 +105,26 @@ TEMPLATES: list[dict[str, Any]] = [
             },
         },
     },
+]
+
+# Log-in of operators.
+
+AUTHENTICATION_BACKENDS = [
+    # First: the password of a locked-out name is not checked.
+    "axes.backends.AxesStandaloneBackend",
+    "accounts.operators.passwords.PasswordBackend",
+]
+PASSWORD_HASHERS = [
+    "accounts.operators.passwords.Argon2idHasher",
+    # Hashes of earlier releases, until the next log-in.
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
 ]

@@ -57,6 +57,7 @@ DOCTOR_CHECKS = (
     ("redis", "config.redis.diagnostics.server", ""),
     ("workers", "config.doctor.worker_checks.workers", "redis"),
     ("nodes", "tokens.installation.diagnostics.nodes", ""),
+    ("uploads", "tokens.uploads.diagnostics.storage", ""),
     ("queues", "config.doctor.worker_checks.queues", "migrations"),
     ("partitions", "config.postgresql.diagnostics.partitions", "migrations"),
     ("following", "tokens.following.diagnostics.following", "migrations"),

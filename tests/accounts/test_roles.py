@@ -30,6 +30,7 @@ from tests.rows.factories import (
     SavedTokenFactory,
     SocialProfileFactory,
     TokenFactory,
+    UploadFactory,
     WebhookDeliveryFactory,
     WebhookEndpointFactory,
 )
@@ -48,6 +49,7 @@ DEPLOYING = [
     for name in ("deployment", "deploywallet", "deployswitch", "deployquota", "spendinglimit", "savedtree")
 ]
 SAVED = "/admin/tokens/savedtoken/"
+UPLOADS = "/admin/tokens/upload/"
 PRETOKENS = "/admin/pretokens/pretoken/"
 USERS = [f"/admin/accounts/{name}/" for name in ("person", "administrator", "adminsession")]
 ENDPOINTS, DELIVERIES = "/admin/accounts/webhookendpoint/", "/admin/accounts/webhookdelivery/"
@@ -67,6 +69,7 @@ MIGRATIONS = [
         "tokens.migrations.0021_spending_limits",
         "tokens.migrations.0028_provider_refreshes",
         "tokens.migrations.0044_saved_allowlists",
+        "tokens.migrations.0041_uploads",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",
     )
@@ -164,6 +167,7 @@ def test_both_see_all_lists(group, pages):
     rows |= dict(zip(FOLLOWING, followed, strict=True))
     rows |= dict(zip(DEPLOYING, deploying_rows(), strict=True))
     rows |= {PROFILES: SocialProfileFactory(), PRETOKENS: PretokenFactory(), SAVED: SavedTokenFactory()}
+    rows[UPLOADS] = UploadFactory()
     rows |= {REFRESHES: ProviderRefreshFactory()} | dict(zip(HUB, (HubCursorFactory(), HubCastFactory()), strict=True))
     rows |= {ENDPOINTS: WebhookEndpointFactory(), DELIVERIES: WebhookDeliveryFactory()}
     session = AdminSessionFactory()

@@ -23,7 +23,7 @@ from tests.processes.waiting import wait_for
 
 # Directories of the image with files of ours.
 _WRITTEN = ("srv", "var/lib")
-VOLUMES = ("/var/lib/launchboard/backups", "/var/lib/launchboard/pictures")
+VOLUMES = ("/var/lib/launchboard/backups", "/var/lib/launchboard/pictures", "/var/lib/launchboard/uploads")
 _SYSTEM = ("usr", "bin", "lib", "lib64", "sbin")
 
 

@@ -279,6 +279,8 @@ def test_scrapes_have_the_name_of_the_alerts_and_a_host_that_is_accepted() -> No
         ({"settings": SETTINGS, "workers": [{"name": "same", "resources": {}}] * 2}, "workers: two have the name same"),
         ({"settings": SETTINGS, "followers": [{"name": "a", "resources": {}}] * 2}, "followers: two have the name a"),
         ({"settings": SETTINGS | {"SITE_PICTURES": "true"}}, "SITE_PICTURES needs pictures.existingClaim"),
+        ({"settings": SETTINGS | {"UPLOAD_STORAGE": "Directory"}}, "UPLOAD_STORAGE must be s3 or pinning"),
+        ({"settings": SETTINGS | {"UPLOAD_S3_SECRET": "s3cret"}}, "UPLOAD_S3_SECRET"),
         ({"settings": SETTINGS | {"SITE_PICTURES": "ON"}}, "SITE_PICTURES needs pictures.existingClaim"),
         ({"settings": SETTINGS | {"DATABASE_URL_FILE": "/run/s3cret"}}, "DATABASE_URL_FILE"),
         ({"settings": SETTINGS | {"DEPLOYER_KEYS_8453_FILE": "/run/s3cret"}}, "DEPLOYER_KEYS_8453_FILE"),

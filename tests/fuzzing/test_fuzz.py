@@ -20,10 +20,11 @@ def description(client):
 
 
 @pytest.fixture
-def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chains):
+def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chains, tmp_path):
     """Build the service with rows, nodes and providers."""
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
+    settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path
     # Feeds are made of own trades, and trending pools of the other chain are the provider's.
     settings.FEEDS, settings.MARKET_PROVIDER_CHAINS = ("dexscreener", "dextools", "udf", "daily"), (8453,)
     for name in dir(settings):

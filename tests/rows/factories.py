@@ -45,6 +45,7 @@ from tokens.models import (
     Token,
     TokenDocument,
     TokenEvent,
+    Upload,
 )
 
 Row = TypeVar("Row")
@@ -370,6 +371,15 @@ class SavedTokenFactory(RowFactory[SavedToken]):
     chain_id = 8453
     tx_hash = factory.LazyFunction(_hash)
     contract_address = factory.LazyFunction(_address)
+
+
+class UploadFactory(RowFactory[Upload]):
+    """A picture that a partner uploaded to the directory."""
+
+    partner_key = factory.SubFactory(PartnerKeyFactory)
+    digest = factory.Sequence(lambda n: f"{n:064x}")
+    kind, storage, size = "picture", "directory", 7
+    url = factory.LazyAttribute(lambda upload: f"https://files.example/{upload.digest}.webp")
 
 
 class PretokenFactory(RowFactory[Pretoken]):

@@ -26,6 +26,7 @@ from tokens.models.search_entry import SearchEntry
 from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.token_document import DocumentStatus, TokenDocument
 from tokens.models.trade import PoolLiquidityChange, PoolTrade, ReferencePrice
+from tokens.models.upload import StorageKind, Upload, UploadKind
 
 __all__ = [
     "ADDRESS_LENGTH",
@@ -72,6 +73,7 @@ __all__ = [
     "SearchEntry",
     "SignedTransaction",
     "SpendingLimit",
+    "StorageKind",
     "StoredState",
     "Token",
     "TokenDocument",
@@ -79,4 +81,6 @@ __all__ = [
     "PoolTrade",
     "TransactionPurpose",
     "TreeKind",
+    "Upload",
+    "UploadKind",
 ]

@@ -31,6 +31,9 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- if and (has $pictures (list "true" "yes" "on" "1")) (not .Values.pictures.existingClaim) }}
   {{- fail "settings.SITE_PICTURES needs pictures.existingClaim" }}
 {{- end }}
+{{- if eq (lower (.Values.settings.UPLOAD_STORAGE | default "off")) "directory" }}
+  {{- fail "settings.UPLOAD_STORAGE must be s3 or pinning: the chart has no volume for a directory" }}
+{{- end }}
 {{- end }}
 
 {{- define "launchboard.image" -}}

@@ -100,6 +100,8 @@ class Endpoint:
     level: Level
     query: str = ""
     body: Any = None
+    # Media type of the body.
+    form: str = "application/json"
     # Status for admitted callers: mostly a refusal of the nonsense.
     status: int = 400
     # Text of a 404 for admitted callers.
@@ -144,6 +146,8 @@ ENDPOINTS = {
     "GET /api/airdrops/saved": Endpoint(DEPLOY, status=200),
     "DELETE /api/airdrops/saved/{id}": Endpoint(DEPLOY, status=404, missing="Airdrop not found"),
     "GET /api/airdrops/claim": Endpoint(PUBLIC, "?tokenAddress=nonsense"),
+    "POST /api/uploads/pictures": Endpoint(DEPLOY, body={}, form="image/png"),
+    "POST /api/uploads/metadata": Endpoint(DEPLOY, body={}),
     "GET /api/creators/{creator}": Endpoint(PUBLIC),
     "GET /api/search-creator": Endpoint(PUBLIC, "?limit=nonsense"),
     "GET /api/status": Endpoint(PUBLIC, status=200),
@@ -207,6 +211,7 @@ OF_COOKIES = ["DELETE /api/admin/verify", "GET /api/droid/leaderboard"]
 def origins(settings: Any) -> None:
     settings.CORS_ALLOWED_ORIGINS = (LISTED,)
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
+    settings.UPLOAD_STORAGE = "directory"
 
 
 @pytest.fixture
@@ -226,7 +231,7 @@ def call(name: str, headers: dict[str, str], *, pretoken: str = "nonsense", meth
     usual, _, path = name.partition(" ")
     address = re.sub(r"\{\w+\}", lambda part: pretoken if part[0] == "{id}" else "nonsense", path)
     if ENDPOINTS[name].body is not None:
-        options = {"data": ENDPOINTS[name].body, "content_type": "application/json"} | options
+        options = {"data": ENDPOINTS[name].body, "content_type": ENDPOINTS[name].form} | options
     CLIENT.cookies.clear()
     with transaction.atomic():
         send = getattr(CLIENT, (method or usual).lower())

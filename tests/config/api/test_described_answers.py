@@ -21,6 +21,7 @@ from tests.rows.factories import (
 )
 from tests.rows.launch_requests import WALLET as ORDERING_WALLET
 from tests.rows.launch_requests import order, pretoken
+from tests.rows.pictures import encoded, plain_picture
 from tests.rows.token_lists import price
 from tests.rows.user_tokens import as_user
 from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_traded_token, make_weeks
@@ -380,6 +381,20 @@ def test_posted_allow_lists_are_as_described(client, deploy_key, description):
         deleted = client.delete(f"/api/presales/allowlists/saved/{answer.json()['id']}", headers=deploy_key)
         assert deleted.status_code == status
         check(description, "/api/presales/allowlists/saved/{id}", deleted.json(), method="delete", status=status)
+
+
+def test_uploads_are_as_described(client, deploy_key, description, settings, tmp_path):
+    settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path
+    path, picture = reverse("upload-picture"), encoded(plain_picture())
+    content = description["paths"][path]["post"]["requestBody"]["content"]
+    assert set(content) == {"image/png", "image/jpeg", "image/gif", "image/webp"}
+    answer = client.generic("POST", path, picture, content_type="image/png", headers=deploy_key)
+    check(description, path, answer.json(), method="post")
+    path, body = reverse("upload-metadata"), {"name": "Called", "symbol": "CALL", "image": answer.json()["url"]}
+    shape = description["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({"components": description["components"]} | shape).validate(body)
+    answer = client.post(path, json.dumps(body), content_type="application/json", headers=deploy_key)
+    check(description, path, answer.json(), method="post")
 
 
 def leaves(value, path=()):

@@ -47,6 +47,7 @@ from tests.rows.factories import (
     TokenDocumentFactory,
     TokenEventFactory,
     TokenFactory,
+    UploadFactory,
     WebhookDeliveryFactory,
     WebhookEndpointFactory,
 )
@@ -71,6 +72,7 @@ from tokens.models import (
     TokenDocument,
     TokenEvent,
     TreeKind,
+    Upload,
 )
 
 pytestmark = pytest.mark.django_db
@@ -146,6 +148,7 @@ MAKERS = {
     FollowedAccount: lambda: [FollowedAccountFactory(listing_slot=5, listed=True) for _ in range(ROWS)],
     CoverageAlarm: lambda: CoverageAlarmFactory.create_batch(ROWS),
     Deployment: lambda: [DeploymentFactory(token=token) for token in TokenFactory.create_batch(ROWS)],
+    Upload: lambda: UploadFactory.create_batch(ROWS),
     DeployWallet: lambda: [DeployAttemptFactory(wallet=wallet) for wallet in DeployWalletFactory.create_batch(ROWS)],
     DeploySwitch: lambda: [DeploySwitch.objects.create(chain_id=number) for number in range(1, ROWS + 1)],
     DeployQuota: make_quotas,
@@ -228,6 +231,7 @@ SERVICE_ROWS = {
     IndexRequest: (IndexRequestFactory, {"status": "indexed"}),
     TokenDocument: (TokenDocumentFactory, {"uri": "http://evil.example/", "status": "fetched", "content": "{}"}),
     SavedToken: (SavedTokenFactory, {"contract_address": "0x"}),
+    Upload: (UploadFactory, {"url": "https://evil.example/", "blocked_at": ""}),
     ChainHead: (ChainHeadFactory, {"head": 1, "halted": "x"}),
     Coverage: (CoverageFactory, {"followed_to": 1}),
     FollowedAccount: (FollowedAccountFactory, {"complete_to": 1}),

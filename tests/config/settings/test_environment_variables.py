@@ -225,7 +225,7 @@ def test_the_guide_has_every_variable() -> None:
 def test_both_lists_have_every_setting_that_a_file_can_hold(guide: str) -> None:
     text = (BASE_DIR / guide).read_text()
     sentence = text[text.index("SECRET_KEY") : text.index("NAME_FILE")]
-    listed = re.findall(r"[A-Z_]+_[A-Z_]+(?:<chainId>)?", sentence)
+    listed = re.findall(r"[A-Z_]+_[A-Z0-9_]+(?:<chainId>)?", sentence)
     accepting = [field for field in attrs.fields(Environment) if field.metadata["accepts_file"]]
     prefixes = {field.name: field.metadata.get("chain_prefix") for field in accepting}
     assert sorted(listed) == sorted(f"{prefix}<chainId>" if prefix else name for name, prefix in prefixes.items())

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageDraw
 
 from config.concurrency_limits import card_slot
+from config.picture_decoding import encode_square
 from config.postgresql.partitions import week_of
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
@@ -25,9 +26,8 @@ from tokens.models import Market
 from tokens.site.cards.card_drawing import HEIGHT, WIDTH, draw_card
 from tokens.site.cards.card_facts import CardFacts, fetch_card
 from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_width
-from tokens.site.pictures.picture_decoding import encode_picture
 from tokens.site.pictures.picture_files import store_picture
-from tokens.site.pictures.wanted_pictures import picture_key
+from tokens.site.pictures.wanted_pictures import PICTURE_SIDE, picture_key
 from tokens.site.sparklines import PriceAt, draw_line
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,7 @@ def test_a_card_shows_the_stored_picture(client, settings, tmp_path):
     token = TokenFactory(img_url="https://a.example/1.png")
     area = (70, 180, 230, 320)
     assert not has_color(image_of(client.get(card_path(token)).content), area, (219, 20, 20))
-    store_picture(picture_key(token.img_url), encode_picture(encoded(plain_picture(RED))))
+    store_picture(picture_key(token.img_url), encode_square(encoded(plain_picture(RED)), side=PICTURE_SIDE))
     with_picture = image_of(client.get(card_path(token)).content).convert("RGB").getpixel((150, 240))
     assert all(abs(one - other) < 24 for one, other in zip(with_picture, RED, strict=True))
 

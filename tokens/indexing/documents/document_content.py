@@ -44,8 +44,10 @@ def _links(raw: Json) -> Iterator[dict[str, str]]:
     """Yield the document's web links, each URL once."""
     extensions = _object(raw.get("extensions"))
     found = [(name, source.get(name)) for name in _PLATFORMS for source in (extensions, raw)]
+    # That of the documents that this service stores.
+    own = [(link["platform"], link["url"]) for link in clean_metadata(raw)["socialMediaUrls"]]
     seen = set()
-    for platform, url in [*found, ("website", raw.get("external_url"))]:
+    for platform, url in [*found, ("website", raw.get("external_url")), *own]:
         link = web_link(url) if isinstance(url, str) else None
         if link and link not in seen:
             seen.add(link)

@@ -1,14 +1,14 @@
 """Files of encoded pictures below SITE_PICTURE_DIR, named by their key; the oldest ones are removed."""
 
 import logging
-import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from django.conf import settings
+
+from config.stored_files import write_file
 
 logger = logging.getLogger(__name__)
 
@@ -28,19 +28,7 @@ def read_picture(key: str) -> bytes | None:
 
 def store_picture(key: str, body: bytes) -> None:
     """Store a picture, whole or not at all. Raises OSError, for a full disk too."""
-    path = _path(key)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix="new-", delete=False) as file:
-        try:
-            file.write(body)
-            file.flush()
-            # Web processes may have another user.
-            os.chmod(file.name, 0o644)
-            os.replace(file.name, path)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(file.name)
-            raise
+    write_file(_path(key), body)
 
 
 def remove_picture(key: str) -> None:

@@ -20,15 +20,17 @@ from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
 from config.http.public_client import MAX_URL, fetch_public_url
 from config.http.request_ids import RequestThreadPool
+from config.picture_decoding import encode_square
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from config.redis.connection import PREFIX, redis_client
 from tokens.indexing.documents.document_locations import document_url
-from tokens.site.pictures.picture_decoding import encode_picture
 from tokens.site.pictures.picture_files import prune_pictures, read_picture, store_picture
 
 logger = logging.getLogger(__name__)
 
 MAX_BYTES = 2 * 1024 * 1024
+# Pixels, twice the size at which pages show pictures on dense screens.
+PICTURE_SIDE = 160
 # Pictures in the list: ten pages of unknown ones. Further ones are requested again by later views.
 MAX_WANTED = 200
 # Concurrent requests of a round; each may hold MAX_BYTES. Decoding is done by one thread.
@@ -143,7 +145,7 @@ def _finish(picture: WantedPicture, content: bytes | RetryableError | PermanentE
     error: Exception
     try:
         if isinstance(content, bytes):
-            store_picture(picture.key, encode_picture(content))
+            store_picture(picture.key, encode_square(content, side=PICTURE_SIDE))
             redis_client().delete(_claim(picture.key), _failures(picture.key))
             return
         error = content

@@ -12,8 +12,9 @@ from config.backups.dump_programs import BackupError
 from config.postgresql.schema_state import known_migrations
 
 _NOT_IN_IT = (
-    "Not in it: SECRET_KEY, PARTNER_KEY_PEPPER, keys and key files of wallets, .env, and SITE_PICTURE_DIR, which is"
-    " fetched again. Redis is not saved: it may lose messages, caches, rate limits and the key usage of a minute."
+    "Not in it: SECRET_KEY, PARTNER_KEY_PEPPER, keys and key files of wallets, .env, UPLOAD_DIR, which is"
+    " data, and SITE_PICTURE_DIR, which is fetched again. Redis is not saved: it may lose messages, caches, rate limits"
+    " and the key usage of a minute."
 )
 
 

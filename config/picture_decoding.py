@@ -7,7 +7,9 @@ import io
 import re
 import struct
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from PIL import GifImagePlugin, Image, ImageOps, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
@@ -30,24 +32,66 @@ _MAX_WEBP_PIXELS = MAX_PIXELS // 4
 _MAX_SCANNED_PIXELS = 10 * MAX_PIXELS
 # Pixels up to which a mode that can't be resized well is converted whole.
 _MAX_CONVERTED_PIXELS = 4_000_000
-# Pixels of the result, twice the size at which pages show it on dense screens.
-SIZE = 160
+# Pixels of a side to which a larger one is reduced by the nearest pixels, before it is converted and resized well.
+_MAX_CONVERTED_SIDE = 2_048
+# A smaller result is resized from at most this many times its sides.
+_MAX_CONVERTED_FACTOR = 8
 _QUALITY = 82
 _START_OF_SCAN = b"\xff\xda"
 _WEBP = re.compile(rb"RIFF....WEBP(VP8 |VP8L|VP8X)....", re.DOTALL)
+
+_Size = tuple[int, int]
+_Box = tuple[int, int, int, int]
 
 
 class UnusablePictureError(PermanentError):
     """The content is no picture of a supported format, or a too large one."""
 
 
-def encode_picture(content: bytes) -> bytes:
-    """Return the first frame as a WebP file of SIZE pixels a side, its center cropped. Raises UnusablePictureError."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EncodedPicture:
+    """A WebP file, and its pixels."""
+
+    content: bytes
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Target:
+    """The part of a picture that is kept, and the size in pixels that it gets."""
+
+    box: _Box
+    size: _Size
+
+
+def encode_square(content: bytes, *, side: int) -> bytes:
+    """Return the center of the first frame as a WebP file of `side` pixels a side. Raises UnusablePictureError."""
+
+    def target(size: _Size) -> _Target:
+        shorter = min(size)
+        left, top = (size[0] - shorter) // 2, (size[1] - shorter) // 2
+        return _Target(box=(left, top, left + shorter, top + shorter), size=(side, side))
+
+    return _encode_any(content, target).content
+
+
+def encode_whole(content: bytes, *, longest: int) -> EncodedPicture:
+    """Return the whole first frame, reduced to `longest` pixels a side, never enlarged. Raises UnusablePictureError."""
+
+    def target(size: _Size) -> _Target:
+        scale = min(1.0, longest / max(size))
+        return _Target(box=(0, 0, *size), size=(max(1, round(size[0] * scale)), max(1, round(size[1] * scale))))
+
+    return _encode_any(content, target)
+
+
+def _encode_any(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPicture:
     try:
         with warnings.catch_warnings():
             # Pillow warns of pictures that are refused below.
             warnings.simplefilter("ignore")
-            return _encode(content)
+            return _encode(content, target)
     except UnusablePictureError:
         raise
     # Decoders raise errors of any kind for hostile content.
@@ -55,7 +99,7 @@ def encode_picture(content: bytes) -> bytes:
         raise UnusablePictureError(f"a picture that can't be decoded ({type(error).__name__})") from error
 
 
-def _encode(content: bytes) -> bytes:
+def _encode(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPicture:
     # Before Pillow's reader of WebP, which allocates all pixels when it reads the header.
     _check_pixels(*_webp_size(content), limit=_MAX_WEBP_PIXELS)
     with Image.open(io.BytesIO(content), formats=FORMATS) as image:
@@ -64,8 +108,9 @@ def _encode(content: bytes) -> bytes:
             if image.width * image.height * content.count(_START_OF_SCAN) > _MAX_SCANNED_PIXELS:
                 raise UnusablePictureError("a picture of too many scans")
             # The decoder leaves out detail that the result has no room for.
-            image.draft("RGB", (2 * SIZE, 2 * SIZE))
-        small = _small_copy(image)
+            width, height = target(image.size).size
+            image.draft("RGB", (2 * width, 2 * height))
+        small = _small_copy(image, target(image.size))
     # A picture whose EXIF data can't be read stays as it is.
     with suppress(Exception):
         small = ImageOps.exif_transpose(small)
@@ -74,7 +119,7 @@ def _encode(content: bytes) -> bytes:
     bare.paste(small)
     output = io.BytesIO()
     bare.save(output, "WEBP", quality=_QUALITY, method=4)
-    return output.getvalue()
+    return EncodedPicture(content=output.getvalue(), width=bare.width, height=bare.height)
 
 
 def _check_pixels(width: int, height: int, *, limit: int = MAX_PIXELS) -> None:
@@ -82,23 +127,22 @@ def _check_pixels(width: int, height: int, *, limit: int = MAX_PIXELS) -> None:
         raise UnusablePictureError(f"a picture of more than {limit // 10**6} megapixels")
 
 
-def _small_copy(image: Image.Image) -> Image.Image:
-    """Return the center as a square of SIZE pixels in RGB or RGBA, with the orientation of the EXIF data to apply."""
-    side = min(image.size)
-    left, top = (image.width - side) // 2, (image.height - side) // 2
-    box = (left, top, left + side, top + side)
+def _small_copy(image: Image.Image, target: _Target) -> Image.Image:
+    """Return the target in RGB or RGBA, with the orientation of the EXIF data to apply."""
+    box, (width, height) = target.box, target.size
     has_alpha = image.mode in ("LA", "PA", "RGBA") or "transparency" in image.info
     whole: Image.Image = image
     if image.mode not in ("L", "RGB"):
-        if side * side > _MAX_CONVERTED_PIXELS:
+        if (box[2] - box[0]) * (box[3] - box[1]) > _MAX_CONVERTED_PIXELS:
             # Converted whole, the picture would take four times the memory.
-            whole = image.resize((8 * SIZE, 8 * SIZE), Image.Resampling.NEAREST, box=box)
+            factor = min(_MAX_CONVERTED_FACTOR, _MAX_CONVERTED_SIDE // max(width, height))
+            whole = image.resize((factor * width, factor * height), Image.Resampling.NEAREST, box=box)
             box = (0, 0, *whole.size)
         if whole.mode.startswith("I"):
             # Of 16 bits: Pillow's conversion cuts values off instead of scaling them.
             whole = whole.convert("I").point(lambda value: value * (1 / 256)).convert("L")
         whole = whole.convert("RGBA" if has_alpha else "RGB")
-    small = whole.resize((SIZE, SIZE), Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
+    small = whole.resize((width, height), Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
     return small.convert("RGBA" if has_alpha else "RGB")
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 
+from config.picture_decoding import UnusablePictureError, encode_square, encode_whole
 from tests.rows.pictures import (
     BLUE,
     GREEN,
@@ -24,9 +25,14 @@ from tests.rows.pictures import (
     png_chunk,
     png_of_sixteen_bits,
 )
-from tokens.site.pictures.picture_decoding import SIZE, UnusablePictureError, encode_picture
 
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><script>alert(1)</script></svg>"
+
+SIZE = 160
+
+
+def encode_picture(content: bytes) -> bytes:
+    return encode_square(content, side=SIZE)
 
 
 def middle_of(body: bytes) -> tuple[int, ...]:
@@ -62,6 +68,41 @@ def test_the_center_is_cropped():
     wide.paste(GREEN, (100, 0, 200, 100))
     picture = decoded(encode_picture(encoded(wide)))
     assert all(is_near(picture.getpixel(place), GREEN) for place in ((8, 8), (80, 80), (151, 151)))
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ((1, 1), (1, 1)),
+        ((1024, 1024), (1024, 1024)),
+        ((1024, 1025), (1023, 1024)),
+        ((64, 20), (64, 20)),
+        ((4000, 1000), (1024, 256)),
+        ((1, 65_500), (1, 1024)),
+        ((20_000, 2), (1024, 1)),
+    ],
+)
+@pytest.mark.parametrize(("mode", "form"), [("RGB", "PNG"), ("RGBA", "PNG"), ("P", "GIF"), ("RGB", "JPEG")])
+def test_a_whole_picture_is_reduced_and_never_enlarged(mode, form, size, expected):
+    given = plain_picture(RED, size)
+    given = given.quantize(8) if mode == "P" else given.convert(mode)
+    picture = encode_whole(encoded(given, form), longest=1024)
+    shown = decoded(picture.content)
+    assert shown.size == (picture.width, picture.height) == expected
+    assert is_near(shown.getpixel((expected[0] // 2, expected[1] // 2)), RED)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+def test_a_whole_picture_keeps_its_edges_and_is_turned(mode):
+    picture = plain_picture(RED, (3000, 1500))
+    picture.paste(BLUE, (0, 0, 100, 1500))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    whole = encode_whole(encoded(picture.convert(mode), exif=exif), longest=1024)
+    shown = decoded(whole.content)
+    assert shown.size == (whole.width, whole.height) == (512, 1024)
+    # Turned clockwise: the left edge is above.
+    assert is_near(shown.getpixel((256, 10)), BLUE) and is_near(shown.getpixel((256, 60)), RED)
 
 
 def test_the_orientation_of_a_camera_is_applied_and_its_data_dropped():

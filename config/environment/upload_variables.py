@@ -1,0 +1,46 @@
+"""Environment variables of uploads: where pictures and metadata of partners are stored, and their limits."""
+
+from pathlib import Path
+
+from attrs import frozen
+
+from config.environment.kinds import api_key, base_url, choice, directory, matching, number, whole_number
+from config.environment.secret import Secret
+from config.environment.variables import variable
+
+STORAGES = ("off", "directory", "s3", "pinning")
+
+
+@frozen(slots=False, repr=False)
+class UploadVariables:
+    """Uploads of partners, which are off by default."""
+
+    UPLOAD_STORAGE: str = variable(choice(*STORAGES), "off")
+    """Storage of uploads: `off`, `directory`, `s3` (S3-like), or `pinning` (IPFS, by Kubo's RPC)."""
+    UPLOAD_DIR: Path | None = variable(directory, empty=None)
+    """Directory of uploads, which all web processes share."""
+    UPLOAD_PUBLIC_URL: str = variable(base_url)
+    """URL before the names of stored files: by default SITE_URL/uploads for a directory; `s3` needs it."""
+    # A client address may use a quarter of WEB_BODY_MEMORY_MB, which is at least 33 MiB.
+    UPLOAD_PICTURE_MAX_BYTES: int = variable(whole_number(65_536, 8 * 2**20), "5242880")
+    """Maximum size of an uploaded picture in bytes."""
+    UPLOAD_DAILY_BYTES: int = variable(whole_number(0, 2**50), "104857600")
+    """Bytes that the uploads of a partner key may add to the storage per day in UTC; 0 is no limit."""
+    UPLOAD_TIMEOUT_SECONDS: float = variable(number(0.1, 30.0), "10.0")
+    """Timeout of the storage's connection, response head and body, each."""
+    UPLOAD_S3_URL: str = variable(base_url)
+    """URL of an S3-like service without the bucket, such as https://s3.eu-central-1.amazonaws.com."""
+    UPLOAD_S3_BUCKET: str = variable(
+        matching(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "a bucket of 3 to 63 small letters, digits, dots and hyphens")
+    )
+    """Bucket of uploads."""
+    UPLOAD_S3_REGION: str = variable(matching("[a-z0-9-]{1,60}", "small letters, digits and -"), "us-east-1")
+    """Region in the signatures of requests."""
+    UPLOAD_S3_KEY_ID: str = variable(api_key)
+    """Access key id, which may put and delete objects of the bucket."""
+    UPLOAD_S3_SECRET: Secret = variable(Secret, empty=Secret(""), accepts_file=True)
+    """Secret of that key."""
+    UPLOAD_PINNING_URL: str = variable(base_url)
+    """URL of Kubo's RPC or a compatible service, without /api/v0, such as http://127.0.0.1:5001."""
+    UPLOAD_PINNING_TOKEN: Secret = variable(Secret, empty=Secret(""), accepts_file=True)
+    """Token of that service, sent as `Authorization: Bearer`; empty for none."""

@@ -1,0 +1,40 @@
+"""Metadata documents that partners upload: the texts of a deployment as one JSON document, in a canonical form."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from config.json_rules import FieldRule, InvalidFieldsError, Problem, parse_object
+from tokens.deploying.rules import token_texts
+
+# As a launch's texts on the chain, whose document has more syntax.
+MAX_DOCUMENT_BYTES = 16 * 1024
+# In a deployment's rules and names. `image`, `name` and `symbol` are where Metaplex's documents have them, too.
+DOCUMENT: Mapping[str, FieldRule] = {
+    "name": FieldRule(rule=token_texts.name),
+    "symbol": FieldRule(rule=token_texts.symbol),
+    "image": FieldRule(rule=token_texts.image, default=None),
+    **token_texts.METADATA,
+}
+
+
+def encode_document(body: Any) -> bytes:
+    """Return a document as canonical JSON: sorted keys, UTF-8, no blanks, absent keys left out.
+
+    Raises InvalidFieldsError with all broken rules.
+    """
+    parsed, problems = parse_object(body, DOCUMENT)
+    if not problems:
+        document = {name: rule.to_json(parsed[name]) for name, rule in DOCUMENT.items() if parsed[name] is not None}
+        content = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+        problems = list(_size_problems(content))
+    if problems:
+        raise InvalidFieldsError(problems)
+    return content
+
+
+def _size_problems(content: bytes) -> list[Problem]:
+    if len(content) <= MAX_DOCUMENT_BYTES:
+        return []
+    return [("", f"must be a document of at most {MAX_DOCUMENT_BYTES} bytes, and has {len(content)}")]

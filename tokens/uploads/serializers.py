@@ -1,0 +1,48 @@
+"""Serializers of uploads for the OpenAPI description; `metadata_documents` validates documents."""
+
+from typing import Any
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+
+from tokens.deploying.serializers import SocialPageField
+from tokens.models import UploadKind
+from tokens.models.upload import media_type
+
+_DIGEST = r"^[0-9a-f]{64}$"
+
+DOCUMENT_BODY = inline_serializer(
+    "MetadataBody",
+    {
+        "name": serializers.CharField(),
+        "symbol": serializers.CharField(),
+        "image": serializers.CharField(required=False, help_text="An http, https or ipfs URL, such as of an upload."),
+        "description": serializers.CharField(required=False),
+        "socialMediaUrls": serializers.ListField(
+            child=SocialPageField(),
+            required=False,
+            help_text="http or https URLs, or objects that also name the platform.",
+        ),
+        "auditUrls": serializers.ListField(child=serializers.URLField(), required=False),
+    },
+)
+
+
+class UploadAnswer(serializers.Serializer[Any]):
+    """A stored file."""
+
+    url = serializers.CharField(help_text="URL of the file, or `ipfs://` and its CID.")
+    sha256 = serializers.RegexField(_DIGEST, source="digest", help_text="Digest of the stored bytes in hex.")
+    bytes = serializers.IntegerField(source="size", help_text="Size of the stored file.")
+    mediaType = serializers.ChoiceField(choices=[media_type(kind) for kind in UploadKind], source="media_type")
+
+
+class PictureAnswer(serializers.Serializer[Any]):
+    """A stored picture."""
+
+    url = serializers.CharField(source="upload.url", help_text="URL of the picture, or `ipfs://` and its CID.")
+    sha256 = serializers.RegexField(_DIGEST, source="upload.digest", help_text="Digest of the stored bytes in hex.")
+    bytes = serializers.IntegerField(source="upload.size", help_text="Size of the stored file.")
+    mediaType = serializers.ChoiceField(choices=[media_type(UploadKind.PICTURE)], source="upload.media_type")
+    width = serializers.IntegerField(source="picture.width", help_text="Pixels.")
+    height = serializers.IntegerField(source="picture.height", help_text="Pixels.")

@@ -1,0 +1,98 @@
+"""The storage of uploads that the settings choose, behind a circuit breaker."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Never, assert_never
+
+from django.conf import settings
+
+from config.http.circuit_breaker import CircuitBreaker
+from config.http.errors import PermanentError, RetryableError
+from tokens.models import StorageKind, Upload, UploadKind
+from tokens.models.upload import file_name, media_type
+from tokens.uploads import directory_storage, pinning_storage, s3_storage
+
+logger = logging.getLogger(__name__)
+
+# Of this process. A storage that hangs costs each upload its timeout, until the circuit opens.
+BREAKER = CircuitBreaker()
+
+
+class UploadsOffError(PermanentError):
+    """This installation takes no uploads."""
+
+
+class StorageUnavailableError(RetryableError):
+    """The storage failed, or did within the last seconds; nothing was stored."""
+
+
+def chosen_storage() -> StorageKind:
+    """Return the storage of new uploads. Raises UploadsOffError."""
+    if settings.UPLOAD_STORAGE not in StorageKind.values:
+        raise UploadsOffError("Uploads are off on this installation")
+    return StorageKind(settings.UPLOAD_STORAGE)
+
+
+def store_content(content: bytes, *, digest: str, kind: UploadKind, storage: StorageKind) -> str:
+    """Store a file, whole or not at all, and return its URL. Raises StorageUnavailableError."""
+    name = file_name(digest, kind)
+    with _guarded(storage):
+        match storage:
+            case StorageKind.DIRECTORY:
+                return directory_storage.store_in_directory(name, content)
+            case StorageKind.S3:
+                return s3_storage.put_object(name, content, media_type=media_type(kind))
+            case StorageKind.PINNING:
+                return pinning_storage.pin_content(name, content, media_type=media_type(kind))
+    assert_never(storage)
+
+
+def is_lost(upload: Upload) -> bool:
+    """Return whether an upload's file is missing, as after a restore; other storages than a directory are trusted."""
+    return upload.storage == StorageKind.DIRECTORY and not directory_storage.is_in_directory(upload.file_name)
+
+
+def remove_content(upload: Upload) -> None:
+    """Delete the file of an upload, if there is one. Raises StorageUnavailableError.
+
+    On IPFS only the pin is removed: copies of other nodes stay.
+    """
+    with _guarded(upload.kept_in):
+        match upload.kept_in:
+            case StorageKind.DIRECTORY:
+                directory_storage.remove_from_directory(upload.file_name)
+            case StorageKind.S3:
+                s3_storage.delete_object(upload.file_name)
+            case StorageKind.PINNING:
+                pinning_storage.unpin(upload.url)
+
+
+def probe_storage(storage: StorageKind) -> None:
+    """Write to the storage, and leave nothing there. Raises OSError, RetryableError, PermanentError."""
+    match storage:
+        case StorageKind.DIRECTORY:
+            directory_storage.probe_directory()
+        case StorageKind.S3:
+            s3_storage.probe_bucket()
+        case StorageKind.PINNING:
+            pinning_storage.probe_pinning()
+
+
+@contextmanager
+def _guarded(storage: StorageKind) -> Iterator[None]:
+    """Call a storage unless its circuit is open, and translate its errors."""
+    if not BREAKER.claim_call():
+        raise StorageUnavailableError("the circuit breaker is open")
+    try:
+        yield
+    except (OSError, RetryableError, PermanentError) as error:
+        BREAKER.record_failure()
+        _log_failure(storage, error)
+    BREAKER.record_success()
+
+
+def _log_failure(storage: StorageKind, error: Exception) -> Never:
+    # Of any kind: what a storage refuses, such as a key that has ended, is for operators.
+    logger.error("the storage of uploads (%s) failed: %s", storage.value, error)
+    raise StorageUnavailableError(str(error)) from error
