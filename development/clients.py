@@ -46,6 +46,9 @@ def write_clients(target: Path, document: Json) -> None:
     collection = ["node", str(_COLLECTION_WRITER), str(target / DESCRIPTION), str(target / COLLECTION)]
     for command in (types, collection):
         subprocess.run(command, check=True, capture_output=True, text=True)
+    # openapi-typescript makes texts of files.
+    source = (target / TYPES).read_text(encoding="utf-8")
+    (target / TYPES).write_text(re.sub(r'("image/\w+"): string;', r"\1: Blob;", source), encoding="utf-8")
 
 
 def _write_python(target: Path, document: Json) -> None:
@@ -76,7 +79,8 @@ def _bind_operation(path: str, method: str, operation: Json, schemas: Json) -> s
     parameters = operation.get("parameters", [])
     in_path = re.findall(r"{(\w+)}", path)
     query = _query_schema([each for each in parameters if each["in"] == "query"])
-    content = operation.get("requestBody", {}).get("content", {}).get(_JSON)
+    media_types = operation.get("requestBody", {}).get("content", {})
+    content = media_types.get(_JSON)
     arguments = ["self", *(f"{_snake(each)}: str | int" for each in in_path)]
     passed = []
     if in_path:
@@ -84,6 +88,9 @@ def _bind_operation(path: str, method: str, operation: Json, schemas: Json) -> s
     if content:
         arguments.append(f"body: {_type_of(content['schema'], f'{title}Body', schemas)}")
         passed.append("body=body")
+    elif media_types:
+        arguments += ["body: bytes", f"media_type: Literal[{', '.join(map(json.dumps, media_types))}]"]
+        passed += ["body=body", "media_type=media_type"]
     if query:
         schemas[f"{title}Query"] = query
         arguments.append(f"**query: Unpack[schemas.{title}Query]")
@@ -152,7 +159,7 @@ def _remove_formats(part: Any) -> None:
 def _operations_module(operations: list[str], events: list[str]) -> str:
     methods = "\n".join(textwrap.indent(each, "    ") for each in operations)
     source = f'''{_header(OPERATIONS)}
-from typing import Unpack
+from typing import Literal, Unpack
 
 from launchboard import schemas
 from launchboard.connection import Connection

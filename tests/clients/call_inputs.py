@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from development.devchain.anvil import CHAIN_ID
+from tests.rows.pictures import encoded, plain_picture
 
 Json = dict[str, Any]
 ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
@@ -36,11 +37,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Values of the path by name, of the query, and the body; None for none."""
+    """Values of the path by name, of the query, and the body, bytes of a file; None for none."""
 
     path: Json
     query: Json
-    body: Json | None
+    body: Json | bytes | None
 
 
 def make_order(**parts: Json) -> Json:
@@ -104,7 +105,7 @@ VALUES: Mapping[str, Callable[[Facts], Any]] = {
     "toolsPair id": lambda facts: facts.token["pool_address"],
 }
 # Bodies by operation.
-BODIES: Mapping[str, Callable[[Facts], Json]] = {
+BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
     "beginAdminSession": lambda facts: {"username": "admin", "password": facts.password},
     "createPretoken": pretoken,
     "createWebhook": lambda facts: {"url": f"https://{facts.mark}.example/", "types": ["token.indexed"]},
@@ -124,6 +125,8 @@ BODIES: Mapping[str, Callable[[Facts], Json]] = {
         "tx_hash": facts.token["tx_hash"],
         "chain_id": CHAIN_ID,
     },
+    "uploadMetadata": lambda facts: {"name": "Called", "symbol": "CALL", "description": facts.mark},
+    "uploadPicture": lambda facts: encoded(plain_picture()),
     "updateWebhook": lambda facts: {"description": "called"},
 }
 
@@ -149,7 +152,7 @@ def _value(name: str, parameter: Json, facts: Facts) -> Any:
     return found
 
 
-def _body(operation: Json, facts: Facts) -> Json | None:
+def _body(operation: Json, facts: Facts) -> Json | bytes | None:
     if "requestBody" not in operation:
         return None
     if operation["operationId"] in BODIES:

@@ -1,5 +1,6 @@
 """Every operation of the description, called with both clients against the service as `make run` starts it."""
 
+import base64
 import json
 import os
 import re
@@ -28,7 +29,8 @@ from tests.processes.waiting import wait_for
 pytestmark = pytest.mark.slow
 __all__ = ["make_directory"]
 STREAM = "text/event-stream"
-FEEDS = "dexscreener,dextools,udf,daily"
+# What is off by default.
+ENABLED = {"FEEDS": "dexscreener,dextools,udf,daily", "UPLOAD_STORAGE": "directory"}
 # Refusals that are right: the development chain has no token up to v3.1, and no day that has ended.
 REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400}
 
@@ -53,7 +55,7 @@ Caller = Callable[[Json, Inputs, str], tuple[int, Any]]
 
 @pytest.fixture(scope="module")
 def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
-    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", FEEDS=FEEDS)
+    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", **ENABLED)
     yield from end_in_time(run)
 
 
@@ -115,6 +117,13 @@ def in_sequence(operation: Json, inputs: Inputs) -> list[Any]:
     return [inputs.path[name] for name in re.findall(r"{(\w+)}", operation["path"])]
 
 
+def body_arguments(inputs: Inputs) -> list[Any]:
+    """Return the body as Python's client takes it, that of a file with its media type."""
+    if inputs.body is None:
+        return []
+    return [inputs.body, "image/png"] if isinstance(inputs.body, bytes) else [inputs.body]
+
+
 def credential_of(operation: Json) -> str:
     """Return the name of a credential that an operation demands; empty for none."""
     alternatives = operation.get("security", [{}])
@@ -163,7 +172,7 @@ def by_python(service: Run, document: Json, facts: Facts, credentials: dict[str,
 
     def call(operation: Json, inputs: Inputs, credential: str) -> tuple[int, Any]:
         method = getattr(clients[credential], method_name(operation["operationId"]))
-        arguments = [*in_sequence(operation, inputs), *([] if inputs.body is None else [inputs.body])]
+        arguments = [*in_sequence(operation, inputs), *body_arguments(inputs)]
         try:
             answer = method(*arguments, **inputs.query)
             return 200, next(answer) if STREAM in str(operation["responses"]) else answer
@@ -198,7 +207,15 @@ def init_of(inputs: Inputs) -> Json:
     """Return inputs as the client for TypeScript takes them."""
     parameters = {"path": inputs.path, "query": inputs.query}
     given = {"params": {name: values for name, values in parameters.items() if values}}
-    return {**({"body": inputs.body} if inputs.body is not None else {}), **(given if given["params"] else {})}
+    body = {"png": base64.b64encode(inputs.body).decode()} if isinstance(inputs.body, bytes) else inputs.body
+    return {**({"body": body} if body is not None else {}), **(given if given["params"] else {})}
+
+
+def init_source(inputs: Inputs) -> str:
+    """Return the source of these inputs in TypeScript."""
+    if isinstance(inputs.body, bytes):
+        return '{ body: new Blob([]), headers: { "Content-Type": "image/png" } }'
+    return json.dumps(init_of(inputs))
 
 
 def test_the_service_has_the_description_of_the_clients(document: Json) -> None:
@@ -223,7 +240,7 @@ def test_calls_and_responses_have_the_types_of_python(by_python: list[Made], tmp
     code = 'from launchboard import Launchboard\n\napi = Launchboard("")\n'
     for number, each in enumerate(by_python):
         positional = [repr(value) for value in in_sequence(each.operation, each.inputs)]
-        positional += [] if each.inputs.body is None else [repr(each.inputs.body)]
+        positional += map(repr, body_arguments(each.inputs))
         arguments = ", ".join([*positional, *(f"{name}={value!r}" for name, value in each.inputs.query.items())])
         call = f"api.{method_name(each.name)}({arguments})"
         code += f"\n\ndef call_{number}() -> None:\n    {call if each.body is None else f'answer = {call}'}\n"
@@ -245,7 +262,7 @@ def test_calls_and_responses_have_the_types_of_python(by_python: list[Made], tmp
 def test_calls_and_responses_have_the_types_of_typescript(by_typescript: list[Made], typescript: Path) -> None:
     code = 'import { launchboard } from "launchboard-client";\nconst api = launchboard("");\n'
     for number, each in enumerate(by_typescript):
-        operation, init = each.operation, json.dumps(init_of(each.inputs))
+        operation, init = each.operation, init_source(each.inputs)
         code += f"export async function call{number}() {{\n"
         code += f"  let {{ data }} = await api.{operation['method']}({json.dumps(operation['path'])}, {init});\n"
         if each.status // 100 == 2 and each.body is not None and STREAM not in str(operation["responses"]):

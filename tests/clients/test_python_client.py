@@ -32,6 +32,15 @@ def test_inputs_are_written_as_the_description_has_them() -> None:
         assert json.loads(server.requests[2].body) == {"poolAddresses": ["0x1"]}
 
 
+def test_a_file_is_sent_as_it_is_and_repeated() -> None:
+    busy, answer = Reply(b"{}", 503, {"retry-after": "0"}), Reply(b'{"url":"ipfs://x"}')
+    with scripted_server(busy, answer) as server, Launchboard(server.url) as api:
+        sent = {"body": b"\x89PNG\0", "media_type": "image/png"}
+        assert api.call("POST", "/api/uploads/pictures", dict[str, str], **sent) == {"url": "ipfs://x"}
+        assert [request.body for request in server.requests] == [b"\x89PNG\0"] * 2
+        assert {request.headers["content-type"] for request in server.requests} == {"image/png"}
+
+
 def test_an_error_has_the_body_and_its_wait() -> None:
     body = {"error": "limit is wrong", "details": [{"field": "limit", "message": "is wrong"}]}
     with (

@@ -13,12 +13,17 @@ from development.clients import CLIENTS
 from tests.processes.example_code import compile_typescript
 
 SOURCE = CLIENTS / "typescript"
-# Makes the call of each line of JSON and prints its outcome: a status and a body, or the error of a failed call.
+# Makes the call of each line of JSON, whose body may be a PNG file in base64, and prints its outcome: a status and a
+# body, or the error of a failed call.
 _DRIVER = """
 import { createInterface } from "node:readline";
 import { launchboard, streamEvents } from "launchboard-client";
 for await (const line of createInterface({ input: process.stdin })) {
   const { server, options, method, path, init } = JSON.parse(line);
+  if (init.body?.png) {
+    init.body = new Blob([Buffer.from(init.body.png, "base64")]);
+    init.headers = { "Content-Type": "image/png" };
+  }
   let outcome;
   try {
     const call = (more = {}) => launchboard(server, options)[method](path, { ...init, ...more });

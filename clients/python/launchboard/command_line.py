@@ -5,6 +5,7 @@ Commands, options and their help come from the description.
 
 import argparse
 import json
+import mimetypes
 import os
 import re
 import sys
@@ -38,6 +39,7 @@ SHORT_NAMES = {
     "stream": ("streamTokens", ()),
 }
 _WHOLE_BODY = "whole body"
+_FILE = "file"
 
 
 class UsageError(Exception):
@@ -124,6 +126,8 @@ def _add_command(commands: Any, name: str, operation: Operation, *, unnamed: Seq
             command.add_argument(option, dest=_destination(field), metavar="VALUE", help=text, required=is_required)
     if any(field.place == "body" for field in operation.fields):
         command.add_argument("--body", dest=_WHOLE_BODY, metavar="JSON", help="whole body: JSON, or @FILE, or @-")
+    if operation.media_types:
+        command.add_argument(_FILE, metavar="FILE", help=f"path of a file: {', '.join(operation.media_types)}")
     if operation.continued_by:
         command.add_argument("--all", action="store_true", help="print all pages")
 
@@ -145,6 +149,7 @@ def _answers(operation: Operation, options: Mapping[str, Any]) -> Iterator[Any]:
     )
     if options.get(_WHOLE_BODY) is not None:
         body = _read_body(options[_WHOLE_BODY]) | body
+    content, media_type = _read_file(operation, options[_FILE]) if operation.media_types else (None, "")
     has_body = any(field.place == "body" for field in operation.fields)
     with Connection(options["server"], key=options["api_key"], user_token=options["user_token"]) as connection:
         if operation.is_stream:
@@ -154,7 +159,7 @@ def _answers(operation: Operation, options: Mapping[str, Any]) -> Iterator[Any]:
         def fetch(cursors: dict[str, Any]) -> dict[str, Any]:
             return connection.call(
                 operation.method, operation.path, dict[str, Any], values=values, query=query | cursors,
-                body=body if has_body else None,
+                body=body if has_body else content, media_type=media_type,
             )  # fmt: skip
 
         if options.get("all"):
@@ -183,6 +188,17 @@ def _read_body(text: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise UsageError("--body: must be a JSON object")
     return body
+
+
+def _read_file(operation: Operation, path: str) -> tuple[bytes, str]:
+    """Return the bytes of a file, and the media type of its name."""
+    media_type = mimetypes.guess_type(path)[0]
+    if media_type not in operation.media_types:
+        raise UsageError(f"{path}: must be one of {', '.join(operation.media_types)}")
+    try:
+        return Path(path).read_bytes(), media_type
+    except OSError as error:
+        raise UsageError(f"{path}: {error}") from error
 
 
 def _as_json(answer: Any) -> str:

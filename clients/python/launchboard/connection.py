@@ -87,13 +87,14 @@ class Connection:
         values: Mapping[str, Any] | None = None,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
+        media_type: str = "",
     ) -> Answer:
         """Return the decoded body of a response; None if it has none.
 
-        `values` replace the names in the path. Raises LaunchboardError for an error response, and
-        urllib3.exceptions.HTTPError without a response.
+        `values` replace the names in the path. The body is sent as JSON, or as bytes with a media type. Raises
+        LaunchboardError for an error response, and urllib3.exceptions.HTTPError without a response.
         """
-        response = self._send(method, path, values=values or {}, query=query or {}, body=body)
+        response = self._send(method, path, values=values or {}, query=query or {}, body=body, media_type=media_type)
         return cast(Answer, json.loads(response.data) if response.data else None)
 
     def stream(self, path: str, *, query: Mapping[str, Any] | None = None) -> EventStream:
@@ -114,6 +115,7 @@ class Connection:
         values: Mapping[str, Any],
         query: Mapping[str, Any],
         body: Any = None,
+        media_type: str = "",
         stream_headers: Mapping[str, str] | None = None,
     ) -> urllib3.BaseHTTPResponse:
         filled = path.format_map({name: quote(str(value), safe="") for name, value in values.items()})
@@ -121,11 +123,13 @@ class Connection:
         headers = {**self._headers, **(stream_headers or {})}
         if self._cookies:
             headers["Cookie"] = self._cookies.output(attrs=[], header="", sep=";").strip()
+        if media_type:
+            headers["Content-Type"] = media_type
         response = self._pool.request(
             method,
             f"{self._url}{filled}{'?' if parameters else ''}{parameters}",
             headers=headers,
-            json=body,
+            **{"body" if media_type else "json": body},
             preload_content=stream_headers is None,
             retries=self._retries_of_call(method, body) if stream_headers is None else _ONE_ATTEMPT,
         )
@@ -135,7 +139,8 @@ class Connection:
         return response
 
     def _retries_of_call(self, method: str, body: Any) -> _Retries:
-        may_repeat = method in _REPEATABLE or _has_request_key(body)
+        # Of the same bytes an upload stores one file.
+        may_repeat = method in _REPEATABLE or isinstance(body, bytes) or _has_request_key(body)
         return _Retries(
             total=self._retries,
             # None is for all methods.

@@ -10,6 +10,7 @@ from typing import Any
 
 Json = dict[str, Any]
 _STREAM = "text/event-stream"
+_JSON = "application/json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,8 @@ class Operation:
     text: str
     fields: tuple[Field, ...]
     is_stream: bool
+    # Media types of a body that is a file; empty for JSON and for none.
+    media_types: tuple[str, ...]
     # Whether its responses have a `cursor`, null or not, in themselves or in one of their objects.
     has_cursor: bool
 
@@ -72,12 +75,17 @@ def operations_of(document: Mapping[str, Any]) -> dict[str, Operation]:
             path=path,
             text=operation["description"],
             fields=(*_parameters(path, operation), *_body_fields(operation, schemas)),
+            media_types=_file_types(operation),
             is_stream=_STREAM in operation["responses"].get("200", {}).get("content", {}),
             has_cursor=_has_cursor(_schema(operation["responses"].get("200", {}), schemas), schemas),
         )
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     }
+
+
+def _file_types(operation: Json) -> tuple[str, ...]:
+    return tuple(name for name in operation.get("requestBody", {}).get("content", {}) if name != _JSON)
 
 
 def _parameters(path: str, operation: Json) -> list[Field]:
@@ -98,7 +106,7 @@ def _parameters(path: str, operation: Json) -> list[Field]:
 
 def _schema(body: Json, schemas: Json) -> Json:
     """Return the schema of a body or response in JSON; empty if it has none."""
-    return _resolved(body.get("content", {}).get("application/json", {}).get("schema", {}), schemas)
+    return _resolved(body.get("content", {}).get(_JSON, {}).get("schema", {}), schemas)
 
 
 def _resolved(schema: Json, schemas: Json) -> Json:

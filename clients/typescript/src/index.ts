@@ -51,6 +51,7 @@ export function launchboard(baseUrl: string, options: Options = {}): Launchboard
     baseUrl,
     headers,
     fetch: retrying(options.fetch ?? fetch, options.retries ?? 5),
+    bodySerializer: (body: unknown) => (body instanceof Blob ? body : JSON.stringify(body)),
     // Lists in a query are one text with commas.
     querySerializer: { array: { style: "form", explode: false } },
   }) as Launchboard;
@@ -62,7 +63,7 @@ export function launchboard(baseUrl: string, options: Options = {}): Launchboard
  */
 export function retrying(send: typeof fetch, retries: number): (request: Request) => Promise<Response> {
   return async (request) => {
-    const mayRepeat = request.method !== "POST" || hasRequestKey(await request.clone().text());
+    const mayRepeat = request.method !== "POST" || isFile(request) || hasRequestKey(await request.clone().text());
     for (let attempt = 0; ; attempt++) {
       const isLast = attempt >= retries || request.headers.get("accept") === STREAM;
       const outcome = await send(request.clone()).catch((error: unknown) => {
@@ -80,6 +81,11 @@ export function retrying(send: typeof fetch, retries: number): (request: Request
 /** A call over its rate limit was refused before any effect. */
 function isRetryable(response: Response, mayRepeat: boolean): boolean {
   return BUSY.includes(response.status) && (mayRepeat || response.status === 429);
+}
+
+/** Of the same bytes an upload stores one file. */
+function isFile(request: Request): boolean {
+  return request.headers.get("content-type")?.startsWith("image/") ?? false;
 }
 
 /** Of deployments the service accepts one for each request key. */
