@@ -68,8 +68,8 @@ MIGRATIONS = [
         "tokens.migrations.0019_roles_of_markets",
         "tokens.migrations.0021_spending_limits",
         "tokens.migrations.0028_provider_refreshes",
-        "tokens.migrations.0044_saved_allowlists",
-        "tokens.migrations.0041_uploads",
+        "tokens.migrations.0041_saved_allowlists",
+        "tokens.migrations.0042_uploads",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",
     )

@@ -83,6 +83,7 @@ class AllowlistProofAnswer(TypedDict):
 
     isAllowed: bool
     proof: list[str]
+    encodedProof: str | None
     allowedAmountWei: str
 
 
@@ -233,6 +234,10 @@ class CurrencyFees(TypedDict):
 
 
 class DeletedAirdrop(TypedDict):
+    success: bool
+
+
+class DeletedAllowlist(TypedDict):
     success: bool
 
 
@@ -465,7 +470,7 @@ class LaunchShare(TypedDict):
     percent: float | None
 
 
-LedgerAmountReasonEnum: TypeAlias = Literal["history_not_read", "too_many_events", "pooled_currency"]
+LedgerAmountReasonEnum: TypeAlias = Literal["history_not_read", "not_summed", "too_many_recipients", "pooled_currency"]
 
 
 class LedgerDay(TypedDict):
@@ -534,6 +539,20 @@ class MarketCaps(TypedDict):
     data: list[MarketCap]
 
 
+class SocialMediaUrls(TypedDict):
+    platform: str
+    url: str
+
+
+class MetadataBody(TypedDict):
+    name: str
+    symbol: str
+    image: NotRequired[str]
+    description: NotRequired[str]
+    socialMediaUrls: NotRequired[list[str | SocialMediaUrls]]
+    auditUrls: NotRequired[list[str]]
+
+
 NullEnum: TypeAlias = None
 
 
@@ -573,6 +592,9 @@ class PatchedEndpointChanges(TypedDict):
 PendingPretokenShapeStatusEnum: TypeAlias = Literal["pending"]
 
 
+PictureAnswerMediaTypeEnum: TypeAlias = Literal["image/webp"]
+
+
 PoolKind: TypeAlias = Literal["standard", "project"]
 
 
@@ -595,6 +617,15 @@ class PoolsBody(TypedDict):
     """
 
     poolAddresses: list[PoolAddress]
+
+
+class PostedBuyer(TypedDict):
+    """
+    A buyer of an allow-list that is posted.
+    """
+
+    address: str
+    allowedAmountWei: str
 
 
 class PresaleAllowlist(TypedDict):
@@ -638,11 +669,6 @@ class PretokenDeleted(TypedDict):
     success: bool
 
 
-class SocialMediaUrls(TypedDict):
-    platform: str
-    url: str
-
-
 class PretokenMetadataShape(TypedDict):
     """
     Metadata of the token, beside its name.
@@ -677,6 +703,7 @@ ReasonsEnum: TypeAlias = Literal[
     "ADMIN_VERIFIED",
     "LAUNCH_FINAL",
     "INTERFACE_UNVERIFIED",
+    "USER_UNVERIFIED",
     "BLOCKED",
     "UNUSUAL_TICK",
     "UNUSUAL_PAIR_ADDRESS",
@@ -826,6 +853,34 @@ class SavedAirdropAnswer(TypedDict):
 
 class SavedAirdrops(TypedDict):
     data: list[SavedAirdrop]
+    cursor: int | None
+
+
+class SavedAllowlist(TypedDict):
+    """
+    An allow-list that a partner has posted.
+    """
+
+    id: int
+    merkleRoot: str
+    entries: int
+    createdAt: str
+
+
+class SavedAllowlistAnswer(TypedDict):
+    """
+    The posted allow-list.
+    """
+
+    id: int
+    merkleRoot: str
+    entries: int
+    createdAt: str
+    success: NotRequired[bool]
+
+
+class SavedAllowlists(TypedDict):
+    data: list[SavedAllowlist]
     cursor: int | None
 
 
@@ -1223,6 +1278,9 @@ class UnknownFact(TypedDict):
 UnknownTradesReason: TypeAlias = Literal["no_own_trades", "history_not_read", "no_trades", "no_price"]
 
 
+UploadAnswerMediaTypeEnum: TypeAlias = Literal["image/webp", "application/json"]
+
+
 class VaultClaimed(TypedDict):
     """
     What left the launch's vault.
@@ -1467,10 +1525,15 @@ class ScreenerEventsQuery(TypedDict):
 
 
 class ToolsBlockQuery(TypedDict):
-    number: int
+    number: NotRequired[int]
+    timestamp: NotRequired[int]
 
 
 class ToolsAssetQuery(TypedDict):
+    id: str
+
+
+class ToolsHoldersQuery(TypedDict):
     id: str
 
 
@@ -1760,7 +1823,10 @@ class ListPresalesQuery(TypedDict):
     chainId: int
     limit: NotRequired[int]
     offset: NotRequired[int]
+    owner: NotRequired[str]
     sort: NotRequired[Literal["desc", "asc"]]
+    state: NotRequired[Literal["active", "successful", "failed", "launched"]]
+    tokenAdmin: NotRequired[str]
 
 
 class GetPresaleAllowlistQuery(TypedDict):
@@ -1772,6 +1838,11 @@ class GetPresaleAllowlistProofQuery(TypedDict):
     buyerAddress: str
     chainId: int
     presaleId: int
+
+
+class ListSavedAllowlistsQuery(TypedDict):
+    before: NotRequired[int]
+    limit: NotRequired[int]
 
 
 class GetTokenQuery(TypedDict):
@@ -2167,6 +2238,11 @@ class AirdropsAnswer(TypedDict):
     airdrops: list[TokenAirdrop]
 
 
+class AllowlistBody(TypedDict):
+    entries: list[PostedBuyer]
+    merkleRoot: NotRequired[str]
+
+
 class ChainStatus(TypedDict):
     """
     State of a followed chain.
@@ -2507,6 +2583,19 @@ class PendingPretokens(TypedDict):
     pendingPretokens: list[PendingPretokenShape]
 
 
+class PictureAnswer(TypedDict):
+    """
+    A stored picture.
+    """
+
+    url: str
+    sha256: str
+    bytes: int
+    mediaType: PictureAnswerMediaTypeEnum
+    width: int
+    height: int
+
+
 class PretokenShape(TypedDict):
     """
     A token configuration stored under a keyword; the rules are those of a deployment.
@@ -2788,6 +2877,17 @@ class TradedShape(TypedDict):
     amount: str
 
 
+class UploadAnswer(TypedDict):
+    """
+    A stored file.
+    """
+
+    url: str
+    sha256: str
+    bytes: int
+    mediaType: UploadAnswerMediaTypeEnum
+
+
 class WaitingFees(TypedDict):
     """
     Fees that wait for a claim, as of one block; on Solana of one slot.
@@ -2977,6 +3077,7 @@ class PayeeFees(TypedDict):
 class Presales(TypedDict):
     presales: list[ShownPresale]
     totalCount: int
+    oldestSearched: int | None
 
 
 class PublicUser(TypedDict):

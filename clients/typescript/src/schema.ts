@@ -112,8 +112,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the time of a block that is served
-         * @description Return the time of a block that is served. The specification requires no search by time of such chains.
+         * Return a served block by its number, or the youngest one of at most a time
+         * @description Return a served block by its number, or the youngest one of at most a time.
+         *
+         *     A time is answered once a served block is younger: until then, a block that is not final may have it.
          */
         get: operations["toolsBlock"];
         put?: never;
@@ -136,6 +138,26 @@ export interface paths {
          * @description Return a launched token, or a quote token.
          */
         get: operations["toolsAsset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/feeds/dextools/{chainId}/asset/holders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Refuse the holders of an asset: no transfers are stored, and a list of some holders would be wrong
+         * @description Refuse the holders of an asset: no transfers are stored, and a list of some holders would be wrong.
+         */
+        get: operations["toolsHolders"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1087,6 +1109,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/uploads/pictures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a picture, and return the URL for the `image` of a deployment
+         * @description Store a picture, and return the URL for the `image` of a deployment.
+         *
+         *     The body is a PNG, JPEG, GIF or WebP file; its content decides which. The first frame is turned by its EXIF
+         *     data, reduced to at most 1,024 pixels a side, and stored as WebP without metadata. The same picture has the same
+         *     URL, and is stored once. Each request counts for your key's limit a minute, and each new file for its daily
+         *     quota of bytes, else the response is 429. A picture that the operator has blocked is 403, and 404 means that
+         *     uploads are off.
+         */
+        post: operations["uploadPicture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/uploads/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store a metadata document, and return its URL
+         * @description Store a metadata document, and return its URL.
+         *
+         *     Its fields have the rules of a deployment. It is stored as JSON with sorted keys and without blanks, at most 16
+         *     KiB, so that the same values have the same URL. Limits are those of pictures.
+         */
+        post: operations["uploadMetadata"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/presales": {
         parameters: {
             query?: never;
@@ -1097,6 +1168,8 @@ export interface paths {
         /**
          * List the presales of a chain by id, with their state as of the newest block
          * @description List the presales of a chain by id, with their state as of the newest block.
+         *
+         *     Filters cover the newest 1,000 presales of the contract, and find what matched up to a minute ago.
          */
         get: operations["listPresales"];
         put?: never;
@@ -1115,12 +1188,24 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the buyers of a presale that this service has started
-         * @description Return the buyers of a presale that this service has started. Others are 404.
+         * Return the buyers of a presale that this service has started, or whose entries are posted
+         * @description Return the buyers of a presale that this service has started, or whose entries are posted. Others are 404.
+         *
+         *     Posted ones are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago.
+         *     They are by address.
          */
         get: operations["getPresaleAllowlist"];
         put?: never;
-        post?: never;
+        /**
+         * Save the entries of an allow-list, and return the root of their Merkle tree
+         * @description Save the entries of an allow-list, and return the root of their Merkle tree.
+         *
+         *     Start the presale with this root. Its buyers and their proofs are served here once the allow-list contract has
+         *     the root, also if the presale is started elsewhere, later or earlier. The same entries are saved once: a
+         *     repeated request gets the same response. A key may have 1,000,000 saved entries, with those of airdrops, else
+         *     the response is 409. Each request counts for the daily rate limit of launch requests.
+         */
+        post: operations["savePresaleAllowlist"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1135,13 +1220,53 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return whether an account may buy in a presale that this service has started, with the proof for it
-         * @description Return whether an account may buy in a presale that this service has started, with the proof for it.
+         * Return whether an account may buy in a presale of `getPresaleAllowlist`, with the proof for it
+         * @description Return whether an account may buy in a presale of `getPresaleAllowlist`, with the proof for it.
          */
         get: operations["getPresaleAllowlistProof"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/presales/allowlists/saved": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the allow-lists that your key has posted, newest first, whether or not a presale has them
+         * @description List the allow-lists that your key has posted, newest first, whether or not a presale has them.
+         */
+        get: operations["listSavedAllowlists"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/presales/allowlists/saved/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an allow-list of your key
+         * @description Delete an allow-list of your key. Its presales have no buyers and proofs here from then on.
+         */
+        delete: operations["deleteSavedAllowlist"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2004,11 +2129,19 @@ export interface components {
             /** @description The most that the buyer may pay. */
             readonly allowedAmountWei: string;
         };
+        AllowlistBody: {
+            /** @description 1 to 10,000, each address once. */
+            entries: components["schemas"]["PostedBuyer"][];
+            /** @description Verified: the root of the entries. */
+            merkleRoot?: string;
+        };
         /** @description Whether an account may buy, and the proof that the contract requires. */
         AllowlistProofAnswer: {
             isAllowed: boolean;
             /** @description Hashes of 32 bytes, from the leaf up; empty if none is required. */
             proof: string[];
+            /** @description Argument `proof` of `buyIntoPresaleWithProof`: amount and hashes as ABI-encoded bytes. Null if none is required. */
+            encodedProof: string | null;
             /** @description The most that the account may pay. */
             readonly allowedAmountWei: string;
         };
@@ -2306,6 +2439,9 @@ export interface components {
             quotes: components["schemas"]["_QuoteDay"][];
         };
         DeletedAirdrop: {
+            success: boolean;
+        };
+        DeletedAllowlist: {
             success: boolean;
         };
         /** @description A delivery of an event to an endpoint. */
@@ -2637,7 +2773,7 @@ export interface components {
             symbol: string;
             /** @description Whole units, with a point. */
             totalSupply?: string;
-            /** @description All of it: no token is minted later. */
+            /** @description The total supply. Absent if a vault, airdrop or presale got a part. */
             circulatingSupply?: string;
         };
         FeedAssetAnswer: {
@@ -2993,21 +3129,23 @@ export interface components {
             /** @description In the smallest unit of the currency. */
             amount: string | null;
             /**
-             * @description Why the amount is null. history_not_read: not all blocks since the launch are stored. too_many_events: only the newest 2,000 events of a token are read, and the newest 2,000 claims of a recipient. pooled_currency: the fee locker of v4 pays the paired token for all tokens of a recipient together; `claimed` of the creator has the sum.
+             * @description Why the amount is null. history_not_read: not all blocks since the launch are stored. not_summed: after an upgrade, older events are still added to the sums. too_many_recipients: the token's recipients changed more than 1,000 times. pooled_currency: the fee locker of v4 pays the paired token for all tokens of a recipient together; `claimed` of the creator has the sum.
              *
              *     * `history_not_read` - history_not_read
-             *     * `too_many_events` - too_many_events
+             *     * `not_summed` - not_summed
+             *     * `too_many_recipients` - too_many_recipients
              *     * `pooled_currency` - pooled_currency
              */
             reason: components["schemas"]["LedgerAmountReasonEnum"] | components["schemas"]["NullEnum"];
         };
         /**
          * @description * `history_not_read` - history_not_read
-         *     * `too_many_events` - too_many_events
+         *     * `not_summed` - not_summed
+         *     * `too_many_recipients` - too_many_recipients
          *     * `pooled_currency` - pooled_currency
          * @enum {string}
          */
-        LedgerAmountReasonEnum: "history_not_read" | "too_many_events" | "pooled_currency";
+        LedgerAmountReasonEnum: "history_not_read" | "not_summed" | "too_many_recipients" | "pooled_currency";
         /** @description The creator of the path. */
         LedgerCreator: {
             /** @description The FID in digits, or the address as displayed. */
@@ -3101,6 +3239,19 @@ export interface components {
         };
         MarketCaps: {
             data: components["schemas"]["MarketCap"][];
+        };
+        MetadataBody: {
+            name: string;
+            symbol: string;
+            /** @description An http, https or ipfs URL, such as of an upload. */
+            image?: string;
+            description?: string;
+            /** @description http or https URLs, or objects that also name the platform. */
+            socialMediaUrls?: (string | {
+                platform: string;
+                url: string;
+            })[];
+            auditUrls?: string[];
         };
         NullEnum: null;
         /** @description What became of a launch. Amounts are in USD. */
@@ -3233,6 +3384,25 @@ export interface components {
         PendingPretokens: {
             pendingPretokens: components["schemas"]["PendingPretokenShape"][];
         };
+        /** @description A stored picture. */
+        PictureAnswer: {
+            /** @description URL of the picture, or `ipfs://` and its CID. */
+            url: string;
+            /** @description Digest of the stored bytes in hex. */
+            sha256: string;
+            /** @description Size of the stored file. */
+            bytes: number;
+            mediaType: components["schemas"]["PictureAnswerMediaTypeEnum"];
+            /** @description Pixels. */
+            width: number;
+            /** @description Pixels. */
+            height: number;
+        };
+        /**
+         * @description * `image/webp` - image/webp
+         * @enum {string}
+         */
+        PictureAnswerMediaTypeEnum: "image/webp";
         /**
          * @description * `standard` - standard
          *     * `project` - project
@@ -3258,6 +3428,12 @@ export interface components {
         /** @description Body of a lookup by pools. */
         PoolsBody: {
             poolAddresses: string[];
+        };
+        /** @description A buyer of an allow-list that is posted. */
+        PostedBuyer: {
+            address: string;
+            /** @description Wei as a text of digits: the most that the buyer may pay. */
+            allowedAmountWei: string;
         };
         PresaleAllowlist: {
             presaleId: number;
@@ -3305,8 +3481,10 @@ export interface components {
         };
         Presales: {
             presales: components["schemas"]["ShownPresale"][];
-            /** @description Presales of the contract; up to a minute old. */
+            /** @description Presales of the contract, or those that match the filters; up to a minute old. */
             totalCount: number;
+            /** @description Oldest presaleId that the filters cover; older presales are not read. Null without filters. */
+            oldestSearched: number | null;
         };
         /** @description A share of the liquidity's fees, and the account that may change its recipient. */
         PretokenAdminShape: {
@@ -3447,6 +3625,7 @@ export interface components {
          *     * `ADMIN_VERIFIED` - ADMIN_VERIFIED
          *     * `LAUNCH_FINAL` - LAUNCH_FINAL
          *     * `INTERFACE_UNVERIFIED` - INTERFACE_UNVERIFIED
+         *     * `USER_UNVERIFIED` - USER_UNVERIFIED
          *     * `BLOCKED` - BLOCKED
          *     * `UNUSUAL_TICK` - UNUSUAL_TICK
          *     * `UNUSUAL_PAIR_ADDRESS` - UNUSUAL_PAIR_ADDRESS
@@ -3455,7 +3634,7 @@ export interface components {
          *     * `POSSIBLE_COPY` - POSSIBLE_COPY
          * @enum {string}
          */
-        ReasonsEnum: "OPERATOR_VERIFIED" | "DEPLOYER_KNOWN" | "INTERFACE_KNOWN" | "USER_VERIFIED" | "ADMIN_VERIFIED" | "LAUNCH_FINAL" | "INTERFACE_UNVERIFIED" | "BLOCKED" | "UNUSUAL_TICK" | "UNUSUAL_PAIR_ADDRESS" | "MISSING_POOL_CONFIG" | "UNUSUAL_POSITIONS" | "POSSIBLE_COPY";
+        ReasonsEnum: "OPERATOR_VERIFIED" | "DEPLOYER_KNOWN" | "INTERFACE_KNOWN" | "USER_VERIFIED" | "ADMIN_VERIFIED" | "LAUNCH_FINAL" | "INTERFACE_UNVERIFIED" | "USER_UNVERIFIED" | "BLOCKED" | "UNUSUAL_TICK" | "UNUSUAL_PAIR_ADDRESS" | "MISSING_POOL_CONFIG" | "UNUSUAL_POSITIONS" | "POSSIBLE_COPY";
         /** @description Uncollected fees of one recipient. */
         RecipientFees: {
             /** @description Null for a share whose recipient the locker does not reveal. */
@@ -3627,6 +3806,33 @@ export interface components {
         };
         SavedAirdrops: {
             data: components["schemas"]["SavedAirdrop"][];
+            /** @description `before` of the next page; null on the last. */
+            cursor: number | null;
+        };
+        /** @description An allow-list that a partner has posted. */
+        SavedAllowlist: {
+            id: number;
+            /** @description Its 32 bytes are the `allowlistInitializationData` of `startPresale`. */
+            merkleRoot: string;
+            /** @description Number of entries. */
+            entries: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        /** @description The posted allow-list. */
+        SavedAllowlistAnswer: {
+            id: number;
+            /** @description Its 32 bytes are the `allowlistInitializationData` of `startPresale`. */
+            merkleRoot: string;
+            /** @description Number of entries. */
+            entries: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** @default true */
+            success?: boolean;
+        };
+        SavedAllowlists: {
+            data: components["schemas"]["SavedAllowlist"][];
             /** @description `before` of the next page; null on the last. */
             cursor: number | null;
         };
@@ -4417,7 +4623,7 @@ export interface components {
         Trust: {
             /** @description An operator verified the token, or its sender is a known deployer; false for a blocked token. */
             verified: boolean;
-            /** @description Facts for and against it. OPERATOR_VERIFIED: an operator of this service verified the token. DEPLOYER_KNOWN: the launch's sender is on the registry's list of known deployers. INTERFACE_KNOWN: the launch names its interface, and its sender is a known deployer. USER_VERIFIED: the launch's sender is a verified wallet of the requestor's social profile. ADMIN_VERIFIED: the original admin called verify() of the token, which anyone may do with an own token. LAUNCH_FINAL: the launch's block is final. INTERFACE_UNVERIFIED: the launch names an interface, but its sender is no known deployer. BLOCKED: an operator removed the token from the lists. Further codes are those of warnings. */
+            /** @description Facts for and against it. OPERATOR_VERIFIED: an operator of this service verified the token. DEPLOYER_KNOWN: the launch's sender is on the registry's list of known deployers. INTERFACE_KNOWN: the launch names its interface, and its sender is a known deployer. USER_VERIFIED: the launch's sender is a verified wallet of the requestor's social profile. ADMIN_VERIFIED: the original admin called verify() of the token, which anyone may do with an own token. LAUNCH_FINAL: the launch's block is final. INTERFACE_UNVERIFIED: the launch names an interface, but its sender is no known deployer. USER_UNVERIFIED: the launch names a user, but its sender is neither a verified wallet of that user's profile nor a known deployer. BLOCKED: an operator removed the token from the lists. Further codes are those of warnings. */
             reasons: components["schemas"]["ReasonsEnum"][];
         };
         /** @description Amounts in the smallest unit, all as of one block (on Solana: slot). */
@@ -4457,6 +4663,22 @@ export interface components {
          * @enum {string}
          */
         UnknownTradesReason: "no_own_trades" | "history_not_read" | "no_trades" | "no_price";
+        /** @description A stored file. */
+        UploadAnswer: {
+            /** @description URL of the file, or `ipfs://` and its CID. */
+            url: string;
+            /** @description Digest of the stored bytes in hex. */
+            sha256: string;
+            /** @description Size of the stored file. */
+            bytes: number;
+            mediaType: components["schemas"]["UploadAnswerMediaTypeEnum"];
+        };
+        /**
+         * @description * `image/webp` - image/webp
+         *     * `application/json` - application/json
+         * @enum {string}
+         */
+        UploadAnswerMediaTypeEnum: "image/webp" | "application/json";
         /** @description What left the launch's vault. */
         VaultClaimed: {
             /** @description In the token's smallest unit. */
@@ -5414,9 +5636,11 @@ export interface operations {
     };
     toolsBlock: {
         parameters: {
-            query: {
-                /** @description At most that of /latest-block. */
-                number: number;
+            query?: {
+                /** @description At most that of /latest-block. `timestamp` is then ignored. */
+                number?: number;
+                /** @description Unix seconds: the youngest block of at most this time, which a served block is younger than. */
+                timestamp?: number;
             };
             header?: {
                 /** @description ETags of cached responses; 304 if one of them is current. */
@@ -5548,6 +5772,96 @@ export interface operations {
                     "application/json": components["schemas"]["FeedAssetAnswer"];
                 };
             };
+            /** @description The ETag in If-None-Match is current; there is no body. */
+            304: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    toolsHolders: {
+        parameters: {
+            query: {
+                /** @description A launched token, or a quote token of the registry. */
+                id: string;
+            };
+            header?: {
+                /** @description ETags of cached responses; 304 if one of them is current. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description An EVM chain with market data from its own trades. */
+                chainId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
             /** @description The ETag in If-None-Match is current; there is no body. */
             304: {
                 headers: {
@@ -7626,7 +7940,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -9004,7 +9318,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -9144,7 +9458,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -9300,7 +9614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -9471,7 +9785,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -9751,7 +10065,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10344,7 +10658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -10777,6 +11091,317 @@ export interface operations {
             };
         };
     };
+    uploadPicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "image/png": Blob;
+                "image/jpeg": Blob;
+                "image/gif": Blob;
+                "image/webp": Blob;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PictureAnswer"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not accepted. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    uploadMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MetadataBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UploadAnswer"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not accepted. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listPresales: {
         parameters: {
             query: {
@@ -10784,11 +11409,24 @@ export interface operations {
                 chainId: number;
                 limit?: number;
                 offset?: number;
+                /** @description Filter: owner of the sale. */
+                owner?: string;
                 /**
                  * @description * `desc` - desc
                  *     * `asc` - asc
                  */
                 sort?: "desc" | "asc";
+                /**
+                 * @description Filters cover the newest 1,000 presales of the contract, as of up to a minute ago.
+                 *
+                 *     * `active` - active
+                 *     * `successful` - successful
+                 *     * `failed` - failed
+                 *     * `launched` - launched
+                 */
+                state?: "active" | "successful" | "failed" | "launched";
+                /** @description Filter: admin of the token. */
+                tokenAdmin?: string;
             };
             header?: {
                 /** @description ETags of cached responses; 304 if one of them is current. */
@@ -10973,6 +11611,160 @@ export interface operations {
             };
         };
     };
+    savePresaleAllowlist: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowlistBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedAllowlistAnswer"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A record with the same key exists, with other content. */
+            409: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The media type of the body is not accepted. */
+            415: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getPresaleAllowlistProof: {
         parameters: {
             query: {
@@ -11025,6 +11817,215 @@ export interface operations {
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSavedAllowlists: {
+        parameters: {
+            query?: {
+                /** @description Id; that of the next page is `cursor`. */
+                before?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedAllowlists"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSavedAllowlist: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAllowlist"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11714,7 +12715,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12183,7 +13184,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -12713,7 +13714,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13154,7 +14155,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -13546,7 +14547,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -14075,7 +15076,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not JSON. */
+            /** @description The media type of the body is not accepted. */
             415: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

@@ -28,6 +28,7 @@ RULES_OF_CONTENT = (
     "must be an EVM chain of this installation, with market data from its own trades",
     "must be at least fromBlock",
     "must be less than 1000 blocks after fromBlock",
+    "must be at most to, unless countback is given",
     "must be a day that has ended in UTC",
 )
 

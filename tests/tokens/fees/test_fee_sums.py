@@ -240,7 +240,7 @@ def test_an_interrupted_fill_continues():
 
 @pytest.mark.slow
 def test_events_of_an_earlier_version_are_summed_after_the_upgrade(own_tables):
-    call_command("migrate", "tokens", "0044", verbosity=0)
+    call_command("migrate", "tokens", "0042", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute("SELECT proname FROM pg_proc WHERE proname ~ 'fee_day|_collections|_claims' ORDER BY 1")
         assert [name for (name,) in cursor.fetchall()] == ["store_events_of_claims"]

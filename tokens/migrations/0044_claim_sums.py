@@ -32,7 +32,7 @@ CLAIMS_OF_BLOCKS = """
 class Migration(migrations.Migration):
     """Daily sums of claims, by triggers. Their table is locked alone: writers lock it before or after that of events."""
 
-    dependencies = [("tokens", "0042_fee_sums")]
+    dependencies = [("tokens", "0043_fee_sums")]
 
     operations = [
         make_fill("fill_claims", ADD_CLAIMS, CLAIMS_OF_BLOCKS),

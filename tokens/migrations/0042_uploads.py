@@ -13,7 +13,7 @@ PERMISSIONS = {
 class Migration(migrations.Migration):
     """Uploads of partners, of which there are none yet, and the pages of operators about them."""
 
-    dependencies = [("tokens", "0044_saved_allowlists"), ("accounts", "0004_roles")]
+    dependencies = [("tokens", "0041_saved_allowlists"), ("accounts", "0004_roles")]
 
     operations = [
         migrations.CreateModel(

@@ -86,7 +86,7 @@ EVENTS_OF_BLOCKS = """
 class Migration(migrations.Migration):
     """Daily sums of collected fees, by triggers of events, and the tables for those of claims."""
 
-    dependencies = [("tokens", "0044_saved_allowlists")]
+    dependencies = [("tokens", "0042_uploads")]
 
     operations = [
         migrations.CreateModel(
