@@ -58,9 +58,8 @@ def compile_typescript(examples: Mapping[str, str], directory: Path, *options: s
 
 def run_example(language: str, code: str, directory: Path, **variables: str) -> str:
     """Run an example to its end, and return its output."""
-    done = subprocess.run(
-        command(language, code, directory), env=os.environ | variables, capture_output=True, text=True, timeout=120
-    )
+    words, environment = command(language, code, directory), os.environ | variables
+    done = subprocess.run(words, cwd=directory, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

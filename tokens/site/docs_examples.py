@@ -60,7 +60,7 @@ class TaskGroup:
 _GROUPS = (
     (gettext_lazy("Tokens"), ("newest", "search", "token", "prices", "trades", "integrity")),
     (gettext_lazy("Users and creators"), ("users", "creator")),
-    (gettext_lazy("Airdrops and presales"), ("airdrops", "presales")),
+    (gettext_lazy("Launches"), ("uploads", "airdrops", "presales")),
     (gettext_lazy("Charts and feeds"), ("bars", "screener", "tools", "daily")),
     (gettext_lazy("Changes"), ("events", "stream", "webhook", "index")),
     (gettext_lazy("Agents"), ("mcp",)),
@@ -108,6 +108,12 @@ _TASKS = {
             " the paired token."
         ),
     ),
+    "uploads": (
+        gettext_lazy("Upload a picture"),
+        gettext_lazy(
+            "With a key of the scope deploy. A picture is reduced and encoded anew; the same one has the same URL."
+        ),
+    ),
     "airdrops": (
         gettext_lazy("Save and claim airdrops"),
         gettext_lazy(
@@ -118,8 +124,8 @@ _TASKS = {
     "presales": (
         gettext_lazy("Read presales"),
         gettext_lazy(
-            "Terms and state come from the chain. A buyer of a presale with an allow-list needs a proof, which is"
-            " stored of presales that were started here."
+            "Terms and state come from the chain. A buyer of a presale with an allow-list needs a proof: it is served"
+            " for presales that were started here, and for posted allow-lists."
         ),
     ),
     "screener": (
@@ -191,10 +197,16 @@ def build_groups() -> list[TaskGroup]:
     is_evm = values.get(_ADDRESS, _ADDRESS).startswith("0x")
     groups = []
     for title, slugs in _GROUPS:
-        served = [slug for slug in slugs if _NEEDED_FEEDS.get(slug) in (None, *settings.FEEDS)]
+        served = [slug for slug in slugs if _is_served(slug)]
         tasks = [_build_task(slug, values if is_evm or slug not in _EVM_ONLY else general) for slug in served]
         groups += [TaskGroup(str(title), tuple(tasks))] if tasks else []
     return groups
+
+
+def _is_served(slug: str) -> bool:
+    if slug == "uploads":
+        return settings.UPLOAD_STORAGE != "off"
+    return _NEEDED_FEEDS.get(slug) in (None, *settings.FEEDS)
 
 
 def _build_task(slug: str, values: dict[str, str]) -> Task:

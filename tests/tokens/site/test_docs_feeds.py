@@ -1,10 +1,13 @@
-"""Examples of the page `/docs` about presales and feeds, run against a running service and a chain."""
+"""Examples of the page `/docs` about uploads, presales and feeds, run against a running service and a chain."""
 
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from PIL import Image
 
+from accounts.keys import credentials
+from accounts.models import Scope
 from config.redis.connection import PREFIX, redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.processes.example_code import read_examples, run_example
@@ -13,6 +16,7 @@ from tests.tokens.deploying.test_presales import SALE, SENDER, start
 from tests.tokens.feeds.feed_worlds import FACTORY, POOL, TOKEN, add_swap, follow_chain, make_pair
 from tests.tokens.feeds.test_daily_feed import DAY, chain, fetch
 from tokens.installation.installed_chains import installed_chain
+from tokens.models import Upload
 
 __all__ = ["chain"]
 URL = "/docs"
@@ -25,11 +29,11 @@ def run(live_server, client, settings, tmp_path):
     """Return a function that runs the example of a task in a language, with texts replaced, and returns the output."""
     settings.SITE_URL, settings.FEEDS = live_server.url, ("dexscreener", "dextools", "daily")
 
-    def run(task, language, **replaced):
+    def run(task, language, *, variables=None, **replaced):
         code = read_examples(client.get(URL).text)[task, language]
         for old, new in replaced.items():
             code = code.replace(old, new)
-        return run_example(language, code, tmp_path)
+        return run_example(language, code, tmp_path, **variables or {})
 
     return run
 
@@ -45,6 +49,16 @@ def test_presales_have_their_proofs(language, own_launchpad, run):
     output = run("presales", language)
     assert "PRE" in output and "active" in output
     assert "true" in output.lower() and "0x" in output.rpartition("[")[2]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_picture_and_a_document_are_stored(language, transactional_db, run, settings, tmp_path):
+    settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path / "uploads"
+    Image.new("RGB", (3, 2), "red").save(tmp_path / "token.png")
+    key = credentials.issue_key("Launchpad", scopes=[Scope.DEPLOY])
+    output = run("uploads", language, variables={"LAUNCHBOARD_KEY": key})
+    picture, document = Upload.objects.order_by("pk")
+    assert picture.url in output and document.url in output and "3" in output
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
