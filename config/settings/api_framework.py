@@ -81,6 +81,7 @@ DESCRIPTION = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.api.openapi_schema.describe_errors",
         "config.api.openapi_schema.describe_webhooks",
+        "config.api.openapi_examples.add_examples",
     ],
     # Enumerations are named after their field; these belong to several fields, or had the name before other fields.
     "ENUM_NAME_OVERRIDES": {

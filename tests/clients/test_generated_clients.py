@@ -1,6 +1,7 @@
 """Generated files: made anew from the description, they are those of the repository."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -19,17 +20,19 @@ from development.clients import CLIENTS, COLLECTION, DESCRIPTION, GENERATED, wri
 from tests.prose import replaced_words
 from tests.test_architecture import MAX_LINES
 
+Json = dict[str, Any]
+
 VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    description: dict[str, Any] = json.loads(openapi_document())
+def document() -> Json:
+    description: Json = json.loads(openapi_document())
     return description
 
 
 @pytest.fixture(scope="module")
-def written(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(document: Json, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a directory with newly generated files."""
     directory = tmp_path_factory.mktemp("clients")
     write_clients(directory, document)
@@ -41,7 +44,7 @@ def test_generated_files_are_those_of_the_description(written: Path) -> None:
     assert outdated == [], "run `make clients`"
 
 
-def test_a_change_of_the_description_changes_each_file(document: dict[str, Any], written: Path, tmp_path: Path) -> None:
+def test_a_change_of_the_description_changes_each_file(document: Json, written: Path, tmp_path: Path) -> None:
     changed = json.loads(json.dumps(document))
     parameter = {"in": "query", "name": "colour", "schema": {"type": "string"}, "description": "A color."}
     changed["paths"]["/api/tokens"]["get"]["parameters"].append(parameter)
@@ -50,7 +53,7 @@ def test_a_change_of_the_description_changes_each_file(document: dict[str, Any],
     assert [path for path in GENERATED if (written / path).read_bytes() == (tmp_path / path).read_bytes()] == []
 
 
-def test_each_operation_is_a_method_with_its_text(document: dict[str, Any]) -> None:
+def test_each_operation_is_a_method_with_its_text(document: Json) -> None:
     operations = operations_of(document)
     assert read_operations() == operations
     methods = {name for name, each in vars(Operations).items() if callable(each) and not name.startswith("_")}
@@ -58,24 +61,77 @@ def test_each_operation_is_a_method_with_its_text(document: dict[str, Any]) -> N
     assert all(getattr(Operations, name).__doc__ for name in methods)
 
 
-def requests_of(part: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the method and the path of each request of a collection."""
+def requests_of(part: Json) -> Iterator[Json]:
+    """Yield each request of a collection."""
     for item in part.get("item", []):
         yield from requests_of(item)
     if "request" in part:
-        path = "/".join(part["request"]["url"]["path"])
-        yield part["request"]["method"], path
+        yield part["request"]
 
 
-def test_the_collection_has_each_operation_with_its_credential(document: dict[str, Any]) -> None:
-    collection = json.loads((CLIENTS / COLLECTION).read_text())
+def name_of(request: Json) -> tuple[str, str]:
+    """Return the method and the path of a request."""
+    return request["method"], "/".join(request["url"]["path"])
+
+
+@pytest.fixture
+def collection() -> Json:
+    made: Json = json.loads((CLIENTS / COLLECTION).read_text())
+    return made
+
+
+def test_the_collection_has_each_operation(document: Json, collection: Json) -> None:
     described = {
         (method.upper(), path.strip("/").replace("{", ":").replace("}", ""))
         for path, methods in document["paths"].items()
         for method in methods
     }
-    assert set(requests_of(collection)) == described
-    assert [variable["key"] for variable in collection["variable"]] == ["baseUrl"]
+    assert {name_of(each) for each in requests_of(collection)} == described
+
+
+def test_the_collection_declares_its_variables(collection: Json) -> None:
+    used = set(re.findall(r"{{(.*?)}}", json.dumps(collection["item"])))
+    assert [variable["key"] for variable in collection["variable"]] == ["baseUrl", "apiKey", "bearerToken"]
+    assert used == {"baseUrl", "apiKey", "bearerToken"}
+
+
+def operation_of(document: Json, request: Json) -> Json:
+    """Return the described operation of a request."""
+    method, path = name_of(request)
+    operation: Json = document["paths"]["/" + re.sub(r":(\w+)", r"{\1}", path)][method.lower()]
+    return operation
+
+
+def as_text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def test_requests_of_the_collection_send_the_examples_only(document: Json, collection: Json) -> None:
+    for request in requests_of(collection):
+        operation = operation_of(document, request)
+        parameters = operation.get("parameters", [])
+        examples = {entry["name"]: as_text(entry["example"]) for entry in parameters if "example" in entry}
+        parts = [*request["url"].get("query", []), *request["url"].get("variable", [])]
+        assert {part["key"]: part["value"] for part in parts if not part.get("disabled")} == examples
+        optional = [part for part in [*parts, *request["header"]] if part.get("disabled")]
+        assert {part["value"] for part in optional} <= {""}
+        content = operation.get("requestBody", {}).get("content", {})
+        if "application/json" in content:
+            assert json.loads(request["body"]["raw"]) == content["application/json"]["example"]
+        else:
+            assert request.get("body", {}) == ({"mode": "file", "file": {}} if content else {})
+
+
+def test_requests_of_the_collection_have_their_credential(document: Json, collection: Json) -> None:
+    kinds = {"partnerKey": "apikey", "userToken": "bearer", "adminSession": "noauth"}
+    for request in requests_of(collection):
+        described = operation_of(document, request)
+        schemes = [scheme for alternative in described.get("security", []) for scheme in alternative]
+        auth = request.get("auth") or {"type": None}
+        assert auth["type"] == (kinds[schemes[0]] if schemes else None), name_of(request)
+        if auth["type"] == "apikey":
+            header = {part["key"]: part["value"] for part in auth["apikey"]}
+            assert header == {"key": "x-api-key", "value": "{{apiKey}}", "in": "header"}
 
 
 def test_packages_have_the_version_of_the_service() -> None:

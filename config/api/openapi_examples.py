@@ -1,0 +1,113 @@
+"""Examples of the API description, which Swagger UI fills in and the Postman collection sends.
+
+A test calls each operation with its examples on a service that reads Base: none is refused as invalid.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+Json = dict[str, Any]
+
+_CHAIN_ID = 8453
+_LAUNCHED = "0x60541C4871bf12291a75a7C91581A3d6822c4b07"
+_POOL = "0x0D4691aaa8877d981930aa81313384bB3d274F3d"
+_FACTORY = "0x2A787b2362021cC3eEa3C24C4748a6cD5B687382"
+_TRANSACTION = "0xf9caf2f5eff9f20499fba4ab0fab6659df74f6291955f11c5e97cccf35426a57"
+_ADMIN = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+_RECIPIENT = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+_REQUEST_KEY = "5b3a51c04fda4d3ea6f1f1b2f7a0c9d4"
+_FID = 12345
+
+# Required parameters by name, or by operation and name; the latter also of operations that require one of several.
+PARAMETERS: Mapping[str, Any] = {
+    "address": _LAUNCHED,
+    "addresses": [_LAUNCHED],
+    "admin": _ADMIN,
+    "buyerAddress": _ADMIN,
+    "chainId": _CHAIN_ID,
+    "claimerAddress": _ADMIN,
+    "creator": _ADMIN,
+    "day": "2026-01-05",
+    "deletePretoken id": "0f8fad5b-d9cb-469f-a165-70867728950e",
+    "feeRecipient": _ADMIN,
+    "fid": _FID,
+    "fids": [_FID],
+    "fromBlock": 30_000_000,
+    "getUserByAddress address": _ADMIN,
+    "id": "1",
+    "name": "alice",
+    "poolAddress": _POOL,
+    "presaleId": 1,
+    "q": "alice",
+    "requestKey": _REQUEST_KEY,
+    "resolution": "60",
+    "screenerAsset id": _LAUNCHED,
+    "screenerPair id": _POOL,
+    "symbol": f"{_CHAIN_ID}:{_LAUNCHED}",
+    # 2026-01-05.
+    "to": 1_767_571_200,
+    "toBlock": 30_000_099,
+    "tokenAddress": _LAUNCHED,
+    "toolsAsset id": _LAUNCHED,
+    # Or a timestamp.
+    "toolsBlock number": 30_000_000,
+    "toolsExchange id": _FACTORY,
+    "toolsHolders id": _LAUNCHED,
+    "toolsPair id": _POOL,
+}
+# Only simulated, so that an example spends no gas.
+_LAUNCH: Json = {
+    "chainId": _CHAIN_ID,
+    "dryRun": True,
+    "token": {"name": "Example", "symbol": "EXMPL", "tokenAdmin": _ADMIN, "requestKey": _REQUEST_KEY},
+}
+# Bodies by operation.
+BODIES: Mapping[str, Json] = {
+    "beginAdminSession": {"username": "ada", "password": "correct horse battery staple"},
+    "createPretoken": {
+        "keyword": "example",
+        "chain_id": _CHAIN_ID,
+        "token_settings": {
+            "name": "Example",
+            "symbol": "EXMPL",
+            "admins": [{"admin": _ADMIN, "recipient": _ADMIN, "bps": 10_000}],
+        },
+    },
+    "createWebhook": {
+        "url": "https://hooks.example/launchboard",
+        "types": ["token.indexed"],
+        "chainIds": [_CHAIN_ID],
+    },
+    "deployToken": _LAUNCH,
+    "deployTokenV4": _LAUNCH,
+    "fetchByPoolAddresses": {"poolAddresses": [_POOL]},
+    "indexTokenByAddress": {"address": _LAUNCHED, "chainId": _CHAIN_ID},
+    "indexTransaction": {"txHash": _TRANSACTION, "chainId": _CHAIN_ID},
+    "replayWebhook": {"eventId": 1},
+    "reportAgentEvents": {
+        "events": [{"id": "agent-1", "type": "agent", "at": "2026-01-05T12:00:00Z", "agentId": "alice-bot"}]
+    },
+    "saveAirdrop": {"entries": [{"account": _ADMIN, "amount": 1000}, {"account": _RECIPIENT, "amount": 500}]},
+    "savePresaleAllowlist": {"entries": [{"address": _ADMIN, "allowedAmountWei": "1000000000000000000"}]},
+    "saveDeployedToken": {"address": _LAUNCHED, "tx_hash": _TRANSACTION, "chain_id": _CHAIN_ID},
+    "updateWebhook": {"description": "New tokens", "enabled": True},
+    "uploadMetadata": {"name": "Example", "symbol": "EXMPL", "description": "An example of a token."},
+}
+
+
+def add_examples(result: Json, generator: Any, request: Any, public: bool) -> Json:
+    """Add the examples to the parameters that calls need, and to the bodies, of the description's operations.
+
+    Other parameters have none: Swagger UI would send them.
+    """
+    for operations in result.get("paths", {}).values():
+        for operation in operations.values():
+            name = operation["operationId"]
+            for parameter in operation.get("parameters", []):
+                keys = [f"{name} {parameter['name']}", *([parameter["name"]] if parameter.get("required") else [])]
+                found = [PARAMETERS[key] for key in keys if key in PARAMETERS]
+                if found:
+                    parameter["example"] = found[0]
+            if name in BODIES and "requestBody" in operation:
+                operation["requestBody"]["content"]["application/json"]["example"] = BODIES[name]
+    return result
