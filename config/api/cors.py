@@ -1,5 +1,7 @@
 """CORS middleware: public reads for all origins, everything else for those of CORS_ORIGINS."""
 
+from collections.abc import Sequence
+
 from corsheaders.conf import conf
 from corsheaders.middleware import CorsMiddleware
 from django.http import HttpRequest, HttpResponseBase
@@ -19,17 +21,18 @@ class CrossOriginMiddleware(CorsMiddleware):
 
     def add_response_headers(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Add the CORS headers to the response; for a preflight, those of the request that follows."""
-        if request.method in _READS and self.is_enabled(request) and _is_public(request):
+        if self.is_enabled(request) and request.method in _public_reads(request):
             # For listed origins and requests without an origin as well, so that one cache entry serves all.
             _allow_all(response)
             return response
         super().add_response_headers(request, response)
         is_of_other = "Origin" in request.headers and "Access-Control-Allow-Origin" not in response
         requested = request.headers.get("Access-Control-Request-Method")
-        if request.method == "OPTIONS" and requested in _READS and is_of_other and _is_public(request):
+        reads = _public_reads(request) if request.method == "OPTIONS" and is_of_other else ()
+        if requested in reads:
             _allow_all(response)
-            response["Access-Control-Allow-Methods"] = ", ".join(_READS)
-            # Reads do not need it; browsers expect it anyway.
+            response["Access-Control-Allow-Methods"] = ", ".join(reads)
+            # GET does not need it; browsers expect it anyway.
             response["Access-Control-Allow-Headers"] = "content-type"
             response["Access-Control-Max-Age"] = str(conf.CORS_PREFLIGHT_MAX_AGE)
         return response
@@ -40,8 +43,10 @@ def _allow_all(response: HttpResponseBase) -> None:
     response["Access-Control-Expose-Headers"] = ", ".join(conf.CORS_EXPOSE_HEADERS)
 
 
-def _is_public(request: HttpRequest) -> bool:
-    """Return whether the endpoint requires no permission."""
+def _public_reads(request: HttpRequest) -> Sequence[str]:
+    """Return the methods that only read, of an endpoint that requires no permission."""
     view = view_class(request)
     # Endpoints that return more with a token list AllowAny explicitly.
-    return view is not None and all(permission is AllowAny for permission in view.permission_classes)
+    if view is None or any(permission is not AllowAny for permission in view.permission_classes):
+        return ()
+    return (*_READS, "POST") if getattr(view, "reads_by_post", False) else _READS

@@ -29,6 +29,8 @@ class LimitedView(APIView):
 
     `extra_headers` maps the headers of its 200s that no other endpoint has to a description or an OpenAPI object.
 
+    `reads_by_post`: whether POST only reads, so that pages of any origin may send it if the endpoint is public.
+
     `vary` is the whole Vary header of its responses. It guarantees that nothing else changes them, so they are never
     compressed. By default each middleware adds its headers.
     """
@@ -36,6 +38,7 @@ class LimitedView(APIView):
     throttle_classes: Sequence[type[BaseThrottle]] = ()
     query_serializer: type[Serializer[Any]] | None = None
     extra_headers: Mapping[str, str | Mapping[str, Any]] = {}
+    reads_by_post = False
     vary: str | None = None
 
     limit_results: tuple[RateLimitResult, ...] = ()

@@ -1,7 +1,7 @@
 """The API's OpenAPI description as Markdown: a section per endpoint, short enough for a language model."""
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -9,10 +9,14 @@ import orjson
 from config.mcp.tools import read_description
 
 Schema = Mapping[str, Any]
+# Returns the type of a schema in words.
+Kind = Callable[[Schema], str]
 
 _COMPONENTS = "#/components/schemas/"
 # Deeper parts are left to the description in JSON.
 _MAX_DEPTH = 3
+# A larger maximum limits no sensible value: it is that of a column, or of times.
+_LARGEST_SHOWN = 10**9
 # Statuses of every endpoint, most of which the introduction states.
 _USUAL = frozenset({"304", "400", "408", "413", "415", "429", "503"})
 _INTRODUCTION = (
@@ -44,15 +48,16 @@ def _describe_operation(name: str, operation: Schema, schemas: Mapping[str, Sche
     yield operation["description"]
     if is_deprecated:
         return
+    bounded = functools.partial(_bounded_kind, schemas=schemas)
     parameters = [each for each in operation.get("parameters", []) if each["in"] in ("path", "query")]
     if parameters:
         yield "Parameters:"
-        yield "\n".join(_parameter_line(each) for each in parameters)
+        yield "\n".join(_parameter_line(each, bounded) for each in parameters)
     responses = operation["responses"]
     success: Schema = next((responses[status] for status in sorted(responses) if status.startswith("2")), {})
-    for title, content in (("Body", operation.get("requestBody", {})), ("Response", success)):
+    for title, content, kind in (("Body", operation.get("requestBody", {}), bounded), ("Response", success, _kind)):
         schema = content.get("content", {}).get("application/json", {}).get("schema")
-        lines = list(_property_lines(schema, schemas)) if schema else []
+        lines = list(_property_lines(schema, schemas, kind)) if schema else []
         if lines:
             yield f"{title}:"
             yield "\n".join(lines)
@@ -79,16 +84,16 @@ def _access(security: Sequence[Mapping[str, Sequence[str]]]) -> str:
     return ", or ".join(texts)
 
 
-def _parameter_line(parameter: Schema) -> str:
+def _parameter_line(parameter: Schema, kind: Kind) -> str:
     is_required = ", required" if parameter.get("required") else ""
     default = parameter["schema"].get("default")
     shown = "" if default is None else f", default `{_as_json(default)}`"
     place = "path" if parameter["in"] == "path" else "query"
-    line = f"- `{parameter['name']}` ({place}, {_kind(parameter['schema'])}{is_required}{shown})"
+    line = f"- `{parameter['name']}` ({place}, {kind(parameter['schema'])}{is_required}{shown})"
     return f"{line}: {_one_line(parameter['description'])}" if parameter.get("description") else line
 
 
-def _property_lines(schema: Schema, schemas: Mapping[str, Schema], depth: int = 0) -> Iterator[str]:
+def _property_lines(schema: Schema, schemas: Mapping[str, Schema], kind: Kind, depth: int = 0) -> Iterator[str]:
     found = _resolve(schema, schemas)
     if found.get("type") == "array":
         found = _resolve(found.get("items", {}), schemas)
@@ -97,10 +102,10 @@ def _property_lines(schema: Schema, schemas: Mapping[str, Schema], depth: int = 
         inner = _resolve(each, schemas)
         optional = "" if name in required else ", optional"
         text = each.get("description") or inner.get("description", "")
-        line = f"{'  ' * depth}- `{name}` ({_kind(inner)}{optional})"
+        line = f"{'  ' * depth}- `{name}` ({kind(inner)}{optional})"
         yield f"{line}: {_one_line(text)}" if text else line
         if depth + 1 < _MAX_DEPTH:
-            yield from _property_lines(each, schemas, depth + 1)
+            yield from _property_lines(each, schemas, kind, depth + 1)
 
 
 def _resolve(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
@@ -116,6 +121,27 @@ def _kind(schema: Schema) -> str:
         return " or ".join(f"`{_as_json(value)}`" for value in schema["enum"])
     kind = schema.get("type", "value")
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _bounded_kind(schema: Schema, schemas: Mapping[str, Schema]) -> str:
+    """Return the kind with its bounds, and of a list those of its items, for what a caller sends."""
+    if "enum" in schema:
+        return _kind(schema)
+    items = _resolve(schema.get("items", {}), schemas)
+    is_bounded = bool({"enum", "minimum", "maximum"} & set(items))
+    parts = (_kind(schema), _bounds(schema), f"of {_bounded_kind(items, schemas)}" if is_bounded else "")
+    return " ".join(filter(None, parts))
+
+
+def _bounds(schema: Schema) -> str:
+    """Return the limits of a number, of a text's characters or of an array's items; empty if there are none."""
+    for unit, least, most in (("", "minimum", "maximum"), (" characters", "", "maxLength"), (" items", "", "maxItems")):
+        low, high = schema.get(least), schema.get(most)
+        if high is not None and high <= _LARGEST_SHOWN:
+            return f"{'up to' if low is None else f'{low} to'} {high}{unit}"
+        if low is not None:
+            return f"from {low}"
+    return ""
 
 
 def _is_own(status: str) -> bool:

@@ -117,8 +117,7 @@ class TokenFilters(SearchQuery):
         WARNING_CHOICES,
         required=False,
         error_messages={"invalid_choice": f"must be {' or '.join(WARNING_CHOICES)}"},
-        help_text="none: only tokens without warnings. any: only tokens with a warning about their launch, for which"
-        " POSSIBLE_COPY does not count: it is about another token, too.",
+        help_text="none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY.",
     )
     minMarketCap = WholeNumberField(
         source="min_market_cap",

@@ -255,7 +255,7 @@ class TokenStreamView(QueryView):
         },
     )
     def get(self, request: Request) -> HttpResponse:
-        """Listen to public token events, by a redirect unless a proxy routes this path to the stream."""
+        """Stream public token events. The response may be a redirect to the URL of the stream's process."""
         try:
             parse_event_id(request.headers.get("Last-Event-ID", "0"))
         except ValueError as error:
@@ -284,6 +284,8 @@ class TokenByPoolView(QueryView):
 
 class TokensByPoolsView(LimitedView):
     """Lookup of the tokens of up to 100 pools."""
+
+    reads_by_post = True
 
     @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TOKENS_BY_POOL_ANSWER})
     def post(self, request: Request) -> Response:

@@ -69,7 +69,9 @@ class FeesShape(serializers.Serializer[Any]):
     clankerFee = serializers.FloatField(min_value=0, max_value=5, required=False, help_text="Default 1.")
     pairedFee = serializers.FloatField(min_value=0, max_value=5, required=False, help_text="Default 1.")
     baseFee = serializers.FloatField(min_value=0.25, max_value=5, required=False)
-    maxLpFee = serializers.FloatField(min_value=0.25, max_value=5, required=False, help_text="Also as maxFee.")
+    maxLpFee = serializers.FloatField(
+        min_value=0.25, max_value=5, required=False, help_text="Older clients send it as `maxFee`."
+    )
     referenceTickFilterPeriod = serializers.IntegerField(required=False, help_text="Seconds.")
     resetPeriod = serializers.IntegerField(required=False, help_text="Seconds.")
     resetTickFilter = serializers.IntegerField(required=False, help_text="Ticks.")

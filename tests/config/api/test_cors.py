@@ -35,8 +35,11 @@ def allowed(answer):
 @pytest.mark.parametrize(
     ("address", "method", "headers"),
     [
-        (POST, "POST", "content-type"),
+        (POST, "DELETE", "content-type"),
         (PUBLIC, "POST", ""),
+        ("/api/tokens/save-deployed-token/from-ui", "POST", "content-type"),
+        ("/api/admin/verify", "POST", "content-type"),
+        ("/mcp", "POST", "content-type"),
         (PUBLIC, "DELETE", ""),
         ("/api/tokens/index", "POST", "content-type,x-api-key"),
         (KEYED, "GET", "x-api-key"),
@@ -65,6 +68,15 @@ def test_a_page_of_any_origin_may_preflight_what_is_public(method):
     assert answer == {"origin": "*", "methods": "GET, HEAD", "headers": "content-type"}
 
 
+@pytest.mark.parametrize("origin", [ELSEWHERE, "null"])
+def test_a_page_of_any_origin_may_send_a_post_that_only_reads(origin):
+    answer = preflight(POST, "POST", origin=origin, headers="content-type")
+    assert answer == {"origin": "*", "methods": "GET, HEAD, POST", "headers": "content-type"}
+    for body, status in (({"poolAddresses": []}, 200), ({}, 400)):
+        posted = Client().post(POST, body, content_type="application/json", headers={"origin": origin})
+        assert (posted.status_code, allowed(posted)) == (status, {"origin": "*"})
+
+
 @pytest.mark.parametrize("origin", [LISTED, ELSEWHERE, "null", ""])
 @pytest.mark.parametrize(
     ("address", "status"),
@@ -83,8 +95,8 @@ def test_a_page_of_any_origin_may_read_what_is_public(address, status, origin):
 @pytest.mark.parametrize(("origin", "shown"), [(LISTED, {"origin": LISTED}), (ELSEWHERE, {})])
 def test_everything_else_is_for_pages_of_listed_origins(origin, shown, read_key):
     headers = {"origin": origin}
-    posted = Client().post(POST, {"poolAddresses": []}, content_type="application/json", headers=headers)
-    assert (posted.status_code, allowed(posted)) == (200, shown)
+    posted = Client().post("/api/tokens/index", {}, content_type="application/json", headers=headers)
+    assert (posted.status_code, allowed(posted)) == (401, shown)
     keyed = Client().get(KEYED, headers=headers | read_key)
     assert (keyed.status_code, allowed(keyed)) == (200, shown)
     refused = Client().get(KEYED, headers=headers)
@@ -94,7 +106,7 @@ def test_everything_else_is_for_pages_of_listed_origins(origin, shown, read_key)
 
 def test_no_origin_is_listed_by_default(settings):
     settings.CORS_ALLOWED_ORIGINS = ()
-    assert preflight(POST, "POST", origin=LISTED) == {}
+    assert preflight(KEYED, "GET", origin=LISTED) == {}
 
 
 @pytest.mark.parametrize("origin", [LISTED, ELSEWHERE])

@@ -30,7 +30,10 @@ def test_it_has_every_operation(sections):
             "GET /api/tokens",
             [
                 "Access: public.",
-                "- `limit` (query, integer, default `10`): With 0 only the counts.",
+                "- `limit` (query, integer 0 to 20, default `10`): With 0 only the counts.",
+                "- `q` (query, string up to 100 characters)",
+                "- `startDate` (query, integer from 0)",
+                "- `fids` (query, array up to 100 items of integer from 1)",
                 "- `sort` (query, `desc` or `asc`, default `desc`)",
                 "- `data` (array)",
                 "  - `contract_address` (string)",
@@ -52,6 +55,8 @@ def test_it_has_every_operation(sections):
                 "- `addresses` (array, optional)",
             ],
         ),
+        ("POST /api/webhooks", ["- `types` (array of `deployment.failed` or `deployment.submitted` or"]),
+        ("POST /api/tokens/deploy", ["  - `baseFee` (number 0.25 to 5, optional)"]),
         ("GET /api/pretoken/pending", ["Access: a user's token as `Authorization: Bearer`."]),
         (
             "GET /api/droid/leaderboard",
