@@ -83,6 +83,7 @@ TOOLS = (
         name="list_trending",
         operation="listTrending",
         hint="Returns which tokens are traded most now, with prices, volumes and changes of their pools.",
+        defaults={"limit": 5},
     ),
     ToolEntry(
         name="list_trades",

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from config.api.fields import WholeNumberField
 from tokens.catalogue.serializers import NullableNumber, TokenRecordSerializer
 from tokens.installation.chain_fields import AddressField, AddressListField, ChainIdField, PoolAddressField
+from tokens.market.own_trending import PAGE_SIZE
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
 from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT, TRENDING_SORTS
 
@@ -20,6 +21,9 @@ class TrendingQuery(serializers.Serializer[Any]):
     """Query parameters of trending pools."""
 
     page = WholeNumberField(min_value=1, max_value=10, default=1)
+    limit = WholeNumberField(
+        min_value=1, max_value=PAGE_SIZE, required=False, help_text="Only the first pools of the page. Default: all."
+    )
     order = serializers.ChoiceField(
         TRENDING_SORTS,
         default=DEFAULT_TRENDING_SORT,

@@ -47,10 +47,11 @@ class TrendingPage:
     is_stale: bool
 
 
-def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, caller: str) -> TrendingPage:
+def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, limit: int | None, caller: str) -> TrendingPage:
     """Return a page, from 1 to 10, of a chain's trending pools, without those of blocked tokens.
 
-    `caller` is the client address: no address may use up the provider's rate limit.
+    With `limit` only the first pools of the page. `caller` is the client address: no address may use up the provider's
+    rate limit.
 
     Each page is computed or fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page it
     raises the RetryableError or PermanentError of the provider, and NoCallSlotError if the rate limit allows no call.
@@ -66,6 +67,8 @@ def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, caller: str) 
         record = records.get(described["address"]) or records.get(described["base_token"])
         if record and record["tags"]["blocked"]:
             continue
+        if len(pools) == limit:
+            break
         pools[described["address"]] = {**(record or {}), "pool": _without_tokens(described)}
     return TrendingPage(pools=list(pools), records=pools, is_stale=shared.is_stale)
 

@@ -57,6 +57,7 @@ class TrendingView(QueryView):
                 chain,
                 sort=self.query["order"],
                 page=self.query["page"],
+                limit=self.query.get("limit"),
                 caller=client_address(request._request),
             )
         except NoCallSlotError as error:

@@ -18,6 +18,7 @@ from tests.html_pages import HOSTILE
 from tests.rows.factories import TokenFactory
 from tests.rows.ranking_walks import make_snapshot
 from tests.rows.user_tokens import as_user, bearer
+from tests.tokens.market.test_own_trending import traded
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -170,6 +171,13 @@ def test_a_call_with_wrong_arguments_names_field_and_rule(tool, arguments, field
     (detail,) = body["details"]
     assert detail["field"] == field and detail["message"].startswith(rule)
     assert body["error"].startswith(field)
+
+
+def test_the_list_of_trending_pools_is_short(market, settings):
+    settings.MARKET_PROVIDER_CHAINS = ()
+    pools = [traded(TokenFactory(), price_change_24h=float(change)).pool_address for change in (6, 5, 4, 3, 2, 1)]
+    assert content_of(result(call("list_trending")))["trending"] == pools[:5]
+    assert content_of(result(call("list_trending", limit=20)))["trending"] == pools
 
 
 def test_numbers_and_lists_are_written_as_in_a_query():

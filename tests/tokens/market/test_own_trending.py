@@ -221,6 +221,16 @@ def test_a_page_has_our_pools_with_their_tokens_and_costs_the_provider_no_call(c
     assert not market.received
 
 
+def test_a_limit_returns_the_first_pools_that_are_not_blocked(client):
+    tokens = [traded(TokenFactory(), price_change_24h=change) for change in (4.0, 3.0, 2.0, 1.0)]
+    Token.objects.filter(pk=tokens[1].pk).update(blocked=True)
+    first, _, third, _ = (token.pool_address for token in tokens)
+    body = client.get(PATH, {"limit": 2}).json()
+    assert body["trending"] == list(body["tokens"]) == [first, third]
+    assert len(client.get(PATH).json()["trending"]) == len(client.get(PATH, {"limit": 20}).json()["trending"]) == 3
+    assert [client.get(PATH, {"limit": limit}).status_code for limit in (0, 21)] == [400, 400]
+
+
 def test_a_page_is_computed_once_for_all_and_blocked_tokens_leave_it_at_once(client, django_assert_num_queries):
     tokens = [traded(TokenFactory(), price_change_24h=number) for number in (1.0, 2.0)]
     assert client.get(PATH).json()["trending"] == [token.pool_address for token in reversed(tokens)]
