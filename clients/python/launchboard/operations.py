@@ -202,7 +202,7 @@ class Operations(Connection):
         return self.call("GET", "/api/metadata/contracts", schemas.ListContractsAnswer, query=query)
 
     def stream_tokens(self, **query: Unpack[schemas.StreamTokensQuery]) -> EventStream:
-        """Listen to public token events, by a redirect unless a proxy routes this path to the stream."""
+        """Stream public token events. The response may be a redirect to the URL of the stream's process."""
         return self.stream("/api/tokens/stream", query=query)
 
     def fetch_deployed_by_fid(self, **query: Unpack[schemas.FetchDeployedByFidQuery]) -> schemas.TokenPage:

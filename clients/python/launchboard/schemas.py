@@ -1610,6 +1610,7 @@ class ListTokensQuery(TypedDict):
 
 class ListTrendingQuery(TypedDict):
     chainId: NotRequired[int]
+    limit: NotRequired[int]
     order: NotRequired[
         Literal[
             "m5_trending",

@@ -486,8 +486,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Listen to public token events, by a redirect unless a proxy routes this path to the stream
-         * @description Listen to public token events, by a redirect unless a proxy routes this path to the stream.
+         * Stream public token events
+         * @description Stream public token events. The response may be a redirect to the URL of the stream's process.
          */
         get: operations["streamTokens"];
         put?: never;
@@ -2839,7 +2839,7 @@ export interface components {
             baseFee?: number;
             /**
              * Format: double
-             * @description Also as maxFee.
+             * @description Older clients send it as `maxFee`.
              */
             maxLpFee?: number;
             /** @description Seconds. */
@@ -5126,7 +5126,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5222,7 +5225,10 @@ export interface operations {
     screenerAsset: {
         parameters: {
             query: {
-                /** @description A launched token, or a quote token of the registry. */
+                /**
+                 * @description A launched token, or a quote token of the registry.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 id: string;
             };
             header?: {
@@ -5230,7 +5236,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5326,7 +5335,10 @@ export interface operations {
     screenerPair: {
         parameters: {
             query: {
-                /** @description A v3 pool's address, or a v4 pool's id of 32 bytes. */
+                /**
+                 * @description A v3 pool's address, or a v4 pool's id of 32 bytes.
+                 * @example 0x0D4691aaa8877d981930aa81313384bB3d274F3d
+                 */
                 id: string;
             };
             header?: {
@@ -5334,7 +5346,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5430,9 +5445,15 @@ export interface operations {
     screenerEvents: {
         parameters: {
             query: {
-                /** @description First block: at least the first one that is indexed with trades. */
+                /**
+                 * @description First block: at least the first one that is indexed with trades.
+                 * @example 30000000
+                 */
                 fromBlock: number;
-                /** @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events. */
+                /**
+                 * @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events.
+                 * @example 30000099
+                 */
                 toBlock: number;
             };
             header?: {
@@ -5440,7 +5461,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5541,7 +5565,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5637,7 +5664,10 @@ export interface operations {
     toolsBlock: {
         parameters: {
             query?: {
-                /** @description At most that of /latest-block. `timestamp` is then ignored. */
+                /**
+                 * @description At most that of /latest-block. `timestamp` is then ignored.
+                 * @example 30000000
+                 */
                 number?: number;
                 /** @description Unix seconds: the youngest block of at most this time, which a served block is younger than. */
                 timestamp?: number;
@@ -5647,7 +5677,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5743,7 +5776,10 @@ export interface operations {
     toolsAsset: {
         parameters: {
             query: {
-                /** @description A launched token, or a quote token of the registry. */
+                /**
+                 * @description A launched token, or a quote token of the registry.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 id: string;
             };
             header?: {
@@ -5751,7 +5787,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5847,7 +5886,10 @@ export interface operations {
     toolsHolders: {
         parameters: {
             query: {
-                /** @description A launched token, or a quote token of the registry. */
+                /**
+                 * @description A launched token, or a quote token of the registry.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 id: string;
             };
             header?: {
@@ -5855,7 +5897,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -5937,7 +5982,10 @@ export interface operations {
     toolsExchange: {
         parameters: {
             query: {
-                /** @description A factory of launches of this chain, as in a pair. */
+                /**
+                 * @description A factory of launches of this chain, as in a pair.
+                 * @example 0x2A787b2362021cC3eEa3C24C4748a6cD5B687382
+                 */
                 id: string;
             };
             header?: {
@@ -5945,7 +5993,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -6041,7 +6092,10 @@ export interface operations {
     toolsPair: {
         parameters: {
             query: {
-                /** @description A v3 pool's address, or a v4 pool's id of 32 bytes. */
+                /**
+                 * @description A v3 pool's address, or a v4 pool's id of 32 bytes.
+                 * @example 0x0D4691aaa8877d981930aa81313384bB3d274F3d
+                 */
                 id: string;
             };
             header?: {
@@ -6049,7 +6103,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -6145,9 +6202,15 @@ export interface operations {
     toolsEvents: {
         parameters: {
             query: {
-                /** @description First block: at least the first one that is indexed with trades. */
+                /**
+                 * @description First block: at least the first one that is indexed with trades.
+                 * @example 30000000
+                 */
                 fromBlock: number;
-                /** @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events. */
+                /**
+                 * @description Last block: at most that of /latest-block. At most 1000 blocks, and 5000 events.
+                 * @example 30000099
+                 */
                 toBlock: number;
             };
             header?: {
@@ -6155,7 +6218,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -6402,7 +6468,10 @@ export interface operations {
     udfSymbol: {
         parameters: {
             query: {
-                /** @description `<chain id>:<address>`, or with `.QUOTE` after it. */
+                /**
+                 * @description `<chain id>:<address>`, or with `.QUOTE` after it.
+                 * @example 8453:0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 symbol: string;
             };
             header?: {
@@ -6627,11 +6696,18 @@ export interface operations {
                  *     * `240` - 240
                  *     * `1D` - 1D
                  *     * `D` - D
+                 * @example 60
                  */
                 resolution: "1" | "5" | "15" | "60" | "240" | "1D" | "D";
-                /** @description `<chain id>:<address>`, or with `.QUOTE` after it. */
+                /**
+                 * @description `<chain id>:<address>`, or with `.QUOTE` after it.
+                 * @example 8453:0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 symbol: string;
-                /** @description Only bars that begin before these Unix seconds. */
+                /**
+                 * @description Only bars that begin before these Unix seconds.
+                 * @example 1767571200
+                 */
                 to: number;
             };
             header?: {
@@ -6732,7 +6808,10 @@ export interface operations {
     dailySums: {
         parameters: {
             query: {
-                /** @description A day that has ended, in UTC, as YYYY-MM-DD. */
+                /**
+                 * @description A day that has ended, in UTC, as YYYY-MM-DD.
+                 * @example 2026-01-05
+                 */
                 day: string;
             };
             header?: {
@@ -6740,7 +6819,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description An EVM chain with market data from its own trades. */
+                /**
+                 * @description An EVM chain with market data from its own trades.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -6889,7 +6971,7 @@ export interface operations {
                 /** @description Only tokens with `trust.verified`. */
                 verified?: boolean;
                 /**
-                 * @description none: only tokens without warnings. any: only tokens with a warning about their launch, for which POSSIBLE_COPY does not count: it is about another token, too.
+                 * @description none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY.
                  *
                  *     * `none` - none
                  *     * `any` - any
@@ -6990,6 +7072,8 @@ export interface operations {
             query?: {
                 /** @description Default: the first chain with market data that this service follows, or the first one with market data. */
                 chainId?: number;
+                /** @description Only the first pools of the page. Default: all. */
+                limit?: number;
                 /**
                  * @description Sort. A list has pools with a trade in the period of its sort, or in 24 hours; by creation also those without a trade. On chains with data of an outside provider, the list is the provider's.
                  *
@@ -7121,7 +7205,12 @@ export interface operations {
     listMarketCaps: {
         parameters: {
             query: {
-                /** @description Launched tokens, at most 100, by comma. */
+                /**
+                 * @description Launched tokens, at most 100, by comma.
+                 * @example [
+                 *       "0x60541C4871bf12291a75a7C91581A3d6822c4b07"
+                 *     ]
+                 */
                 addresses: string[];
                 /** @description Chain id. Default: all chains. */
                 chainId?: number;
@@ -7214,7 +7303,10 @@ export interface operations {
                 chainId?: number;
                 /** @description The pool of its launch, which is verified. */
                 poolAddress?: string;
-                /** @description A launched token; on Solana its mint. */
+                /**
+                 * @description A launched token; on Solana its mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 tokenAddress: string;
             };
             header?: {
@@ -7605,7 +7697,10 @@ export interface operations {
             query: {
                 /** @description Opaque cursor of the previous response. */
                 cursor?: string;
-                /** @description Requestor FID. */
+                /**
+                 * @description Requestor FID.
+                 * @example 12345
+                 */
                 fid: number;
             };
             header?: {
@@ -7696,7 +7791,10 @@ export interface operations {
     fetchDeployedByAddress: {
         parameters: {
             query: {
-                /** @description Sender or requestor. */
+                /**
+                 * @description Sender or requestor.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
                 /** @description Opaque cursor of the previous response. */
                 cursor?: string;
@@ -7789,6 +7887,7 @@ export interface operations {
     fetchByPoolAddress: {
         parameters: {
             query: {
+                /** @example 0x0D4691aaa8877d981930aa81313384bB3d274F3d */
                 poolAddress: string;
             };
             header?: {
@@ -7881,6 +7980,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "poolAddresses": [
+                 *         "0x0D4691aaa8877d981930aa81313384bB3d274F3d"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PoolsBody"];
             };
         };
@@ -8093,7 +8199,10 @@ export interface operations {
     estimateRewardsByPoolAddress: {
         parameters: {
             query: {
-                /** @description 20 bytes; v4 pool ids and pools of Solana are rejected. */
+                /**
+                 * @description 20 bytes; v4 pool ids and pools of Solana are rejected.
+                 * @example 0x0D4691aaa8877d981930aa81313384bB3d274F3d
+                 */
                 poolAddress: string;
             };
             header?: {
@@ -8276,7 +8385,7 @@ export interface operations {
                 /** @description Only tokens with `trust.verified`. */
                 verified?: boolean;
                 /**
-                 * @description none: only tokens without warnings. any: only tokens with a warning about their launch, for which POSSIBLE_COPY does not count: it is about another token, too.
+                 * @description none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY.
                  *
                  *     * `none` - none
                  *     * `any` - any
@@ -8379,6 +8488,7 @@ export interface operations {
     getTokenByAddress: {
         parameters: {
             query: {
+                /** @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07 */
                 address: string;
                 chainId?: number;
             };
@@ -8509,7 +8619,10 @@ export interface operations {
             query: {
                 /** @description Opaque cursor of the previous response. */
                 cursor?: string;
-                /** @description Requestor FID. */
+                /**
+                 * @description Requestor FID.
+                 * @example 12345
+                 */
                 fid: number;
             };
             header?: {
@@ -8627,7 +8740,10 @@ export interface operations {
     fetchTokensByAdmin: {
         parameters: {
             query: {
-                /** @description Current admin of the tokens. */
+                /**
+                 * @description Current admin of the tokens.
+                 * @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+                 */
                 admin: string;
                 /** @description Chain id. */
                 chainId?: number;
@@ -8735,6 +8851,7 @@ export interface operations {
     isTokenBlocked: {
         parameters: {
             query: {
+                /** @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07 */
                 address: string;
                 chainId?: number;
             };
@@ -8856,7 +8973,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A token. Quote tokens and mints of Solana are rejected: they have no locked LP position. */
+                /**
+                 * @description A token. Quote tokens and mints of Solana are rejected: they have no locked LP position.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
             };
             cookie?: never;
@@ -8989,9 +9109,15 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The account paid; on Solana in base58. */
+                /**
+                 * @description The account paid; on Solana in base58.
+                 * @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+                 */
                 feeRecipient: string;
-                /** @description The currency paid: a launched token or its paired token; on Solana the mint. */
+                /**
+                 * @description The currency paid: a launched token or its paired token; on Solana the mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 tokenAddress: string;
             };
             cookie?: never;
@@ -9114,7 +9240,10 @@ export interface operations {
     getClaimInfo: {
         parameters: {
             query: {
-                /** @description v4 tokens and mints of Solana are rejected. */
+                /**
+                 * @description v4 tokens and mints of Solana are rejected.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
                 chainId?: number;
             };
@@ -9232,6 +9361,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "txHash": "0xf9caf2f5eff9f20499fba4ab0fab6659df74f6291955f11c5e97cccf35426a57",
+                 *       "chainId": 8453
+                 *     }
+                 */
                 "application/json": components["schemas"]["IndexBody"];
             };
         };
@@ -9372,6 +9507,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "address": "0x60541C4871bf12291a75a7C91581A3d6822c4b07",
+                 *       "chainId": 8453
+                 *     }
+                 */
                 "application/json": components["schemas"]["IndexByAddressBody"];
             };
         };
@@ -9512,6 +9653,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "chainId": 8453,
+                 *       "dryRun": true,
+                 *       "token": {
+                 *         "name": "Example",
+                 *         "symbol": "EXMPL",
+                 *         "tokenAdmin": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *         "requestKey": "5b3a51c04fda4d3ea6f1f1b2f7a0c9d4"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeployBody"];
             };
         };
@@ -9683,6 +9836,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "chainId": 8453,
+                 *       "dryRun": true,
+                 *       "token": {
+                 *         "name": "Example",
+                 *         "symbol": "EXMPL",
+                 *         "tokenAdmin": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *         "requestKey": "5b3a51c04fda4d3ea6f1f1b2f7a0c9d4"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeployBody"];
             };
         };
@@ -9850,7 +10015,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The deployment's request key, percent-encoded. */
+                /**
+                 * @description The deployment's request key, percent-encoded.
+                 * @example 5b3a51c04fda4d3ea6f1f1b2f7a0c9d4
+                 */
                 requestKey: string;
             };
             cookie?: never;
@@ -9965,6 +10133,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "address": "0x60541C4871bf12291a75a7C91581A3d6822c4b07",
+                 *       "tx_hash": "0xf9caf2f5eff9f20499fba4ab0fab6659df74f6291955f11c5e97cccf35426a57",
+                 *       "chain_id": 8453
+                 *     }
+                 */
                 "application/json": components["schemas"]["SaveBody"];
             };
         };
@@ -10123,7 +10298,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A launched token; on Solana its mint. */
+                /**
+                 * @description A launched token; on Solana its mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
             };
             cookie?: never;
@@ -10277,7 +10455,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description Address of a wallet, which sent or requested launches, or FID of the user that requested them. */
+                /**
+                 * @description Address of a wallet, which sent or requested launches, or FID of the user that requested them.
+                 * @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+                 */
                 creator: string;
             };
             cookie?: never;
@@ -10376,7 +10557,10 @@ export interface operations {
                 /** @description Opaque cursor of the previous response. */
                 cursor?: string;
                 limit?: number;
-                /** @description Beginning of a user name in any case (of a display name, if there is no user name), a whole address or a FID. */
+                /**
+                 * @description Beginning of a user name in any case (of a display name, if there is no user name), a whole address or a FID.
+                 * @example alice
+                 */
                 q: string;
             };
             header?: {
@@ -10465,7 +10649,10 @@ export interface operations {
             query: {
                 /** @description Account of `claims`, which is empty without one. */
                 claimerAddress?: string;
-                /** @description Token of the airdrops; not a Solana mint. */
+                /**
+                 * @description Token of the airdrops; not a Solana mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 tokenAddress: string;
             };
             header?: {
@@ -10558,6 +10745,20 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "entries": [
+                 *         {
+                 *           "account": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *           "amount": 1000
+                 *         },
+                 *         {
+                 *           "account": "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+                 *           "amount": 500
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AirdropBody"];
             };
         };
@@ -10709,7 +10910,10 @@ export interface operations {
                 /** @description Opaque cursor of the previous response. */
                 cursor?: string;
                 limit?: number;
-                /** @description Token of the airdrops; not a Solana mint. */
+                /**
+                 * @description Token of the airdrops; not a Solana mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 tokenAddress: string;
             };
             header?: {
@@ -10896,7 +11100,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id. */
+                /**
+                 * @description Its id.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -11005,9 +11212,15 @@ export interface operations {
     getAirdropProofs: {
         parameters: {
             query: {
-                /** @description Account with an entry in the airdrop. */
+                /**
+                 * @description Account with an entry in the airdrop.
+                 * @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+                 */
                 claimerAddress: string;
-                /** @description Token of the airdrop; not a Solana mint. */
+                /**
+                 * @description Token of the airdrop; not a Solana mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 tokenAddress: string;
             };
             header?: {
@@ -11257,6 +11470,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Example",
+                 *       "symbol": "EXMPL",
+                 *       "description": "An example of a token."
+                 *     }
+                 */
                 "application/json": components["schemas"]["MetadataBody"];
             };
         };
@@ -11405,7 +11625,10 @@ export interface operations {
     listPresales: {
         parameters: {
             query: {
-                /** @description A chain with a presale contract. */
+                /**
+                 * @description A chain with a presale contract.
+                 * @example 8453
+                 */
                 chainId: number;
                 limit?: number;
                 offset?: number;
@@ -11512,8 +11735,12 @@ export interface operations {
     getPresaleAllowlist: {
         parameters: {
             query: {
-                /** @description Chain id. */
+                /**
+                 * @description Chain id.
+                 * @example 8453
+                 */
                 chainId: number;
+                /** @example 1 */
                 presaleId: number;
             };
             header?: {
@@ -11620,6 +11847,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "entries": [
+                 *         {
+                 *           "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *           "allowedAmountWei": "1000000000000000000"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AllowlistBody"];
             };
         };
@@ -11768,9 +12005,14 @@ export interface operations {
     getPresaleAllowlistProof: {
         parameters: {
             query: {
+                /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
                 buyerAddress: string;
-                /** @description Chain id. */
+                /**
+                 * @description Chain id.
+                 * @example 8453
+                 */
                 chainId: number;
+                /** @example 1 */
                 presaleId: number;
             };
             header?: {
@@ -11971,7 +12213,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Its id. */
+                /**
+                 * @description Its id.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -12160,9 +12405,15 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A launched token; on Solana its mint. */
+                /**
+                 * @description A launched token; on Solana its mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
-                /** @description Chain id. */
+                /**
+                 * @description Chain id.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -12267,9 +12518,15 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A launched token; on Solana its mint. */
+                /**
+                 * @description A launched token; on Solana its mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
-                /** @description Chain id. */
+                /**
+                 * @description Chain id.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -12397,9 +12654,15 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A launched token; on Solana its mint. */
+                /**
+                 * @description A launched token; on Solana its mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
-                /** @description Chain id. */
+                /**
+                 * @description Chain id.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -12511,9 +12774,15 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description A launched token; on Solana its mint. */
+                /**
+                 * @description A launched token; on Solana its mint.
+                 * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
+                 */
                 address: string;
-                /** @description Chain id. */
+                /**
+                 * @description Chain id.
+                 * @example 8453
+                 */
                 chainId: number;
             };
             cookie?: never;
@@ -12615,6 +12884,23 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "keyword": "example",
+                 *       "chain_id": 8453,
+                 *       "token_settings": {
+                 *         "name": "Example",
+                 *         "symbol": "EXMPL",
+                 *         "admins": [
+                 *           {
+                 *             "admin": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *             "recipient": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *             "bps": 10000
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["PretokenShape"];
             };
         };
@@ -12860,7 +13146,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id returned by its creation. */
+                /**
+                 * @description The id returned by its creation.
+                 * @example 0f8fad5b-d9cb-469f-a165-70867728950e
+                 */
                 id: string;
             };
             cookie?: never;
@@ -13098,6 +13387,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "events": [
+                 *         {
+                 *           "id": "agent-1",
+                 *           "type": "agent",
+                 *           "at": "2026-01-05T12:00:00Z",
+                 *           "agentId": "alice-bot"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["AgentEvents"];
             };
         };
@@ -13232,7 +13533,10 @@ export interface operations {
     getUserByFid: {
         parameters: {
             query: {
-                /** @description FID. */
+                /**
+                 * @description FID.
+                 * @example 12345
+                 */
                 fid: number;
             };
             header?: {
@@ -13333,7 +13637,10 @@ export interface operations {
     getUserByAddress: {
         parameters: {
             query: {
-                /** @description Verified address. Base58 is case-sensitive. */
+                /**
+                 * @description Verified address. Base58 is case-sensitive.
+                 * @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+                 */
                 address: string;
             };
             header?: {
@@ -13434,7 +13741,10 @@ export interface operations {
     getUserByName: {
         parameters: {
             query: {
-                /** @description Whole user name in any case, with or without an @ before it. */
+                /**
+                 * @description Whole user name in any case, with or without an @ before it.
+                 * @example alice
+                 */
                 name: string;
             };
             header?: {
@@ -13535,7 +13845,12 @@ export interface operations {
     getUsersByFids: {
         parameters: {
             query: {
-                /** @description FIDs, at most 100, by comma. */
+                /**
+                 * @description FIDs, at most 100, by comma.
+                 * @example [
+                 *       12345
+                 *     ]
+                 */
                 fids: number[];
             };
             header?: {
@@ -13628,6 +13943,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "username": "ada",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": components["schemas"]["PasswordBody"];
             };
         };
@@ -14055,6 +14376,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example/launchboard",
+                 *       "types": [
+                 *         "token.indexed"
+                 *       ],
+                 *       "chainIds": [
+                 *         8453
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["EndpointBody"];
             };
         };
@@ -14205,7 +14537,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14316,7 +14651,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14426,13 +14764,22 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "New tokens",
+                 *       "enabled": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["PatchedEndpointChanges"];
             };
         };
@@ -14597,7 +14944,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14722,7 +15072,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14844,7 +15197,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14955,13 +15311,21 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the endpoint. */
+                /**
+                 * @description The id of the endpoint.
+                 * @example 1
+                 */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "eventId": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReplayBody"];
             };
         };
