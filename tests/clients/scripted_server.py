@@ -1,5 +1,6 @@
 """An HTTP server with a script of responses, which records the requests."""
 
+import itertools
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,10 @@ class ScriptedServer:
     script: list[Reply | None] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
 
+    def gaps(self) -> list[float]:
+        """Return the seconds between the requests."""
+        return [later.seconds - earlier.seconds for earlier, later in itertools.pairwise(self.requests)]
+
 
 class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
@@ -45,9 +50,9 @@ class _Handler(QuietHandler):
             return
         assert isinstance(reply.body, bytes)
         self.send_response(reply.status)
-        for name, value in {"content-type": "application/json", **reply.headers}.items():
+        described = {"content-type": "application/json", "content-length": str(len(reply.body))}
+        for name, value in {**described, **reply.headers}.items():
             self.send_header(name, value)
-        self.send_header("content-length", str(len(reply.body)))
         self.end_headers()
         self.wfile.write(reply.body)
 

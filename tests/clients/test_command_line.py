@@ -40,6 +40,17 @@ def test_each_operation_is_a_command_with_help(capsys: pytest.CaptureFixture[str
     assert "--dry-run VALUE" in capsys.readouterr().out
 
 
+def test_help_has_what_is_required_and_the_values_once(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("create-webhook", "deploy", "list"):
+        with pytest.raises(SystemExit, match="0"):
+            main([name, "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--url VALUE Required, here or in --body. https://" in shown
+    assert "--token JSON Required, here or in --body. Name, symbol, admin" in shown
+    assert "--sort VALUE One of desc, asc." in shown
+    assert "* `" not in shown
+
+
 def test_json_is_the_response_and_text_is_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     with scripted_server(reply(LIST), reply(LIST)) as server:
         assert run(server, "search", "d g", "--limit", "2", "--json") == 0
@@ -49,28 +60,81 @@ def test_json_is_the_response_and_text_is_a_table(capsys: pytest.CaptureFixture[
         assert lines[0].split() == ["chain_id", "symbol", "name"]
         assert lines[1].split() == ["1", "DOG", "Dog\ufffd[2J\ufffd"]
         assert [line.split() for line in lines[3:]] == [["total", "2"], ["cursor", "b"]]
-        assert [request.path for request in server.requests] == ["/api/tokens?limit=2&q=d+g", "/api/tokens"]
+        assert [request.path for request in server.requests] == [
+            "/api/tokens?limit=2&q=d+g",
+            "/api/tokens?includeMarket=true",
+        ]
         assert server.requests[1].headers["x-api-key"] == "k"
 
 
 def test_an_object_is_printed_by_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with scripted_server(reply({"data": TOKEN}), reply({"success": True, "address": "0x1"})) as server:
         assert run(server, "token", "1", "0x1") == 0
-        assert "symbol      DOG\n" in capsys.readouterr().out
+        lines = [
+            "symbol           DOG",
+            "name             Dog\ufffd[2J\ufffd",
+            "extensions.fees  {}",
+            "warnings         []",
+        ]
+        assert capsys.readouterr().out.splitlines()[1:] == lines
         assert run(server, "index", "0xab", "31337") == 0
         assert capsys.readouterr().out == "success  true\naddress  0x1\n"
         assert json.loads(server.requests[1].body) == {"txHash": "0xab", "chainId": 31337}
 
 
-def test_an_object_with_several_lists_is_printed_by_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_object_with_lists_is_printed_by_tables_and_lines(capsys: pytest.CaptureFixture[str]) -> None:
     facts = {"seconds": 60, "dev": {"accounts": []}, "unknown": [{"fact": "holders"}]}
     presales = {"presales": [{"presaleId": 1, "state": "active"}], "totalCount": 1}
     with scripted_server(reply(facts), reply(presales)) as server:
         assert run(server, "integrity", "1", "0x1") == 0
-        lines = ["seconds  60", 'dev      {"accounts": []}', 'unknown  [{"fact": "holders"}]']
+        lines = ["fact", "holders", "seconds       60", "dev.accounts  []"]
         assert capsys.readouterr().out.splitlines() == lines
         assert run(server, "list-presales", "--chain-id", "1") == 0
         assert capsys.readouterr().out.splitlines()[:2] == ["presaleId  state", "1          active"]
+
+
+ADDRESS = f"0x{'ab' * 20}"
+
+
+def full_token(name: str, market_cap: float | None) -> dict[str, Any]:
+    """Return a token record with the sequence of fields, and the lengths of values, that the service has."""
+    return {
+        "id": 1,
+        "created_at": "2026-11-27T20:00:00.000Z",
+        "tx_hash": f"0x{'cd' * 32}",
+        "contract_address": ADDRESS,
+        "chain_id": 31337,
+        "name": name,
+        "symbol": "DOG",
+        "socialLinks": [{"name": "x", "link": "y"}],
+        "related": {"user": None, "market": None if market_cap is None else {"marketCap": market_cap}},
+    }
+
+
+TOKENS = [full_token("Dog that is long", 1234567.8), full_token("Dog", None)]
+TABLE = [
+    "symbol  name       chain  address                                     market cap",
+    f"DOG     Dog that…  31337  {ADDRESS}  1234568",
+    f"DOG     Dog        31337  {ADDRESS}",
+]
+
+
+def test_tokens_are_a_table_of_80_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    totals = {"launches": 2, "volume24h": None}
+    launches = [{"token": token, "outcome": {"ageSeconds": 1}, "fees": [{}]} for token in TOKENS]
+    claimed = [{"symbol": "WETH", "claimed": {"amount": "3"}, "days": []}]
+    creator = {"data": {"totals": totals, "claimed": claimed, "launches": launches, "cursor": None}}
+    trending = {"trending": ["0x1", "0x2"], "tokens": dict(zip(("0x1", "0x2"), TOKENS, strict=True))}
+    with scripted_server(reply({"data": TOKENS}), reply(trending), reply(creator)) as server:
+        assert run(server, "search", "dog", "--limit", "2") == 0
+        assert capsys.readouterr().out.splitlines() == TABLE
+        assert run(server, "trending") == 0
+        assert capsys.readouterr().out.splitlines() == [*TABLE, "trending  0x1", "          0x2"]
+        assert run(server, "creator", "7") == 0
+        claims = ["claimed:", "symbol  claimed.amount", "WETH    3"]
+        values = ["totals.launches   2", "totals.volume24h  null", "cursor            null"]
+        assert capsys.readouterr().out.splitlines() == [*claims, "launches:", *TABLE, *values]
 
 
 def test_the_short_names_take_what_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,16 +190,62 @@ def test_a_failure_is_a_line_and_a_status(capsys: pytest.CaptureFixture[str], tm
     assert "no response from http://127.0.0.1:9" in capsys.readouterr().err
 
 
+PROGRAM = (sys.executable, "-c", "from launchboard.command_line import main; exit(main())")
+
+
+def start(*words: str | bytes, stdout: Any = subprocess.PIPE) -> "subprocess.Popen[bytes]":
+    """Start the command line in its own process."""
+    environment = os.environ | {"PYTHONPATH": str(CLIENTS / "python")}
+    return subprocess.Popen([*PROGRAM, *words], env=environment, stdout=stdout, stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--server", "127.0.0.1:8000", "list"], b"URL must begin with http:// or https://"),
+        (["--api-key", "lb\n", "list"], b"key and user token must be printable ASCII"),
+        (["--user-token", "lb\u20ac", "list"], b"key and user token must be printable ASCII"),
+        (["search", b"\xff"], b"all arguments must be UTF-8"),
+        (["token", "1", b"\xff"], b"all arguments must be UTF-8"),
+        (["deploy", "--body", '{"token":"\\ud800"}'], b"all arguments must be UTF-8"),
+    ],
+)
+def test_a_value_that_no_request_can_have_is_a_line(words: list[str | bytes], message: bytes) -> None:
+    with start(*words) as process:
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.count(b"\n")) == (2, 1) and message in errors, errors
+
+
+def test_a_response_that_is_not_json_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with scripted_server(Reply(b"<html>"), Reply(b"<html>")) as server:
+        assert run(server, "list") == run(server, "list", "--json") == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "launchboard: 200: the response is not JSON"
+    assert json.loads(second) == {"error": "the response is not JSON"}
+
+
+def test_output_that_can_not_be_written_is_a_line() -> None:
+    with (
+        scripted_server(reply(LIST)) as server,
+        open("/dev/full", "wb") as full,
+        start("--server", server.url, "list", stdout=full) as process,
+    ):
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert errors == b"launchboard: standard output: [Errno 28] No space left on device\n"
+
+
+def test_a_long_wait_is_a_line() -> None:
+    refused = reply({"error": "Not now"}, 429, retry_after="2")
+    with scripted_server(refused, reply({})) as server, start("--server", server.url, "list") as process:
+        _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors) == (0, b"launchboard: 429: the next attempt is in 2 s\n")
+
+
 def test_a_reader_that_has_enough_ends_it_quietly() -> None:
-    program = [sys.executable, "-c", "from launchboard.command_line import main; exit(main())"]
     with (
         scripted_server(*[reply(LIST)] * 1_000) as server,
-        subprocess.Popen(
-            [*program, "--server", server.url, "list", "--all", "--json"],
-            env=os.environ | {"PYTHONPATH": str(CLIENTS / "python")},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        ) as process,
+        start("--server", server.url, "list", "--all", "--json") as process,
     ):
         assert process.stdout and process.stderr
         assert process.stdout.read(1) == b"{"

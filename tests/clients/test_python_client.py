@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -129,6 +130,34 @@ def test_a_delivery_is_verified() -> None:
         verify_webhook(body + b" ", headers, secret=SECRET)
     with pytest.raises(WebhookVerificationError):
         verify_webhook(body, headers | {"Webhook-Timestamp": "1700000000"}, secret=SECRET)
+    for signature in ("garbage", "v1", "v1,a,b", "v1,\u00e9"):
+        with pytest.raises(WebhookVerificationError):
+            verify_webhook(body, headers | {"Webhook-Signature": signature}, secret=SECRET)
+    with pytest.raises(WebhookVerificationError):
+        verify_webhook(b"\xff", headers, secret=SECRET)
+
+
+def test_a_response_that_is_not_json_is_an_error() -> None:
+    with (
+        scripted_server(Reply(b"<html>")) as server,
+        Launchboard(server.url) as api,
+        pytest.raises(LaunchboardError, match="200: the response is not JSON"),
+    ):
+        api.list_tokens()
+
+
+@pytest.mark.parametrize("url", ["", "127.0.0.1:8000", "ftp://a.example", "http://", "http://a.example:x"])
+def test_a_url_that_no_request_can_have_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="host"):
+        Launchboard(url)
+
+
+@pytest.mark.parametrize("credential", ["lb\n", "lb\u20ac", "lb\udcff"])
+def test_a_credential_that_no_request_can_have_is_refused(credential: str) -> None:
+    with pytest.raises(ValueError, match="must be printable ASCII"):
+        Launchboard("http://127.0.0.1", key=credential)
+    with pytest.raises(ValueError, match="must be printable ASCII"):
+        Launchboard("http://127.0.0.1", user_token=credential)
 
 
 MISTAKES = """
@@ -142,14 +171,25 @@ blocked = {"address": "0x1", "blocked": True, "reason": ""}
 """
 
 
-def test_type_checkers_find_mistakes(tmp_path: Path) -> None:
-    (tmp_path / "mistakes.py").write_text(MISTAKES)
+def check_types(code: str, directory: Path) -> str:
+    """Return the output of mypy for a program."""
+    (directory / "program.py").write_text(code)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "mistakes.py"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py"],
+        cwd=directory,
         env=os.environ | {"MYPYPATH": str(CLIENTS / "python")},
         capture_output=True,
         text=True,
     )
-    lines = [line.split(":")[1] for line in done.stdout.splitlines() if ": error: " in line]
-    assert lines == ["4", "5", "6", "8"], done.stdout
+    return done.stdout
+
+
+def test_type_checkers_find_mistakes(tmp_path: Path) -> None:
+    output = check_types(MISTAKES, tmp_path)
+    lines = [line.split(":")[1] for line in output.splitlines() if ": error: " in line]
+    assert lines == ["4", "5", "6", "8"], output
+
+
+def test_the_quick_start_passes_a_strict_type_checker(tmp_path: Path) -> None:
+    [code] = re.findall(r"^```python\n(.*?)^```$", (CLIENTS / "python" / "README.md").read_text(), re.M | re.S)
+    assert "no issues found" in (output := check_types(code, tmp_path)), output

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from tests.clients.typescript_package import NodeClient
 from tests.nodes.json_server import Reply
 
 TOKENS, WEBHOOKS, DEPLOY = "/api/tokens", "/api/webhooks", "/api/tokens/deploy"
-GOOD = Reply(b'{"data":[],"cursor":null}')
+BODY = b'{"data":[],"cursor":null}'
+GOOD = Reply(BODY)
 FAILED = "no response"
 ORDER = {"token": {"name": "Dog", "symbol": "DOG", "tokenAdmin": "0x", "requestKey": new_request_key()}}
 HOOK = {"url": "https://a.example/"}
@@ -23,8 +26,12 @@ HOOK = {"url": "https://a.example/"}
 Call = Callable[[ScriptedServer, str, str, Any], str]
 
 
-def refusal(status: int, seconds: int = 0) -> Reply:
-    return Reply(b'{"error":"Not now"}', status, {"retry-after": str(seconds)})
+# Without the last byte.
+CUT_OFF = Reply(BODY, headers={"content-length": str(len(BODY) + 1), "connection": "close"})
+
+
+def refusal(status: int, retry_after: str | None = "0") -> Reply:
+    return Reply(b'{"error":"Not now"}', status, {} if retry_after is None else {"retry-after": retry_after})
 
 
 @pytest.fixture(params=["python", "typescript"])
@@ -68,7 +75,10 @@ CASES = {
     "busy, then a response": Case("GET", TOKENS, [refusal(503), refusal(502), GOOD], "200"),
     "busy for longer than the retries": Case("GET", TOKENS, [refusal(503)] * 4, "503", left=1),
     "over the rate limit": Case("GET", TOKENS, [refusal(429), GOOD], "200"),
-    "a wait of an hour": Case("GET", TOKENS, [refusal(429, 3600), GOOD], "429", left=1),
+    "a wait of an hour": Case("GET", TOKENS, [refusal(429, "3600"), GOOD], "429", left=1),
+    "a wait of many digits": Case("GET", TOKENS, [refusal(429, "9" * 5_000), GOOD], "429", left=1),
+    "a response that is cut off": Case("GET", TOKENS, [CUT_OFF, GOOD], "200"),
+    "a creation whose response is cut off": Case("POST", WEBHOOKS, [CUT_OFF, GOOD], FAILED, left=1, body=HOOK),
     "no response to a read": Case("GET", TOKENS, [None, GOOD], "200"),
     "an invalid read": Case("GET", TOKENS, [refusal(400), GOOD], "400", left=1),
     "a creation over the rate limit": Case("POST", WEBHOOKS, [refusal(429), GOOD], "200", body=HOOK),
@@ -91,8 +101,21 @@ def test_a_call_is_repeated_only_where_that_has_no_second_effect(call: Call, cas
         assert case.body is None or json.loads(server.requests[0].body) == case.body
 
 
-def test_a_call_waits_for_the_seconds_of_retry_after(call: Call) -> None:
-    with scripted_server(refusal(429, 1), GOOD) as server:
+def test_a_call_waits_as_long_as_retry_after_requests(call: Call) -> None:
+    # A date has whole seconds.
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=5), usegmt=True)
+    with scripted_server(refusal(429, date), refusal(429, "1"), GOOD) as server:
         assert call(server, "GET", TOKENS, None) == "200"
-        first, second = server.requests
-        assert second.seconds - first.seconds >= 1
+        first, second = server.gaps()
+        assert first >= 2 and second >= 1
+
+
+PAST, NO_DATE = "Thu, 01 Jan 2026 00:00:00 GMT", "Thu, 99 Jan 2099 00:00:00 GMT"
+
+
+@pytest.mark.parametrize("values", [("soon", "-5"), (None, None), ("\u00b2", "1.5"), (PAST, NO_DATE)])
+def test_a_call_waits_twice_as_long_each_time_without_a_usable_value(call: Call, values: list[str | None]) -> None:
+    with scripted_server(*[refusal(429, value) for value in values], GOOD) as server:
+        assert call(server, "POST", WEBHOOKS, HOOK) == "200"
+        first, second = server.gaps()
+        assert first >= 0.5 and second >= 1

@@ -176,12 +176,6 @@ def positions(server: ScriptedServer) -> list[str | None]:
     return [request.headers.get("last-event-id") for request in server.requests]
 
 
-def gaps(server: ScriptedServer) -> list[float]:
-    """Return the seconds between the requests."""
-    times = [request.seconds for request in server.requests]
-    return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
-
-
 def refusal(status: int, seconds: int) -> Reply:
     return Reply(b'{"error":"Not now"}', status, {"retry-after": str(seconds)})
 
@@ -203,7 +197,7 @@ def test_it_waits_as_long_as_each_response_requests(listen: Listen) -> None:
     # An incomplete block moves nothing; a heartbeat does.
     assert positions(server) == [None, "5", "5", "5", "9", "9", "9"]
     assert {request.path for request in server.requests} == {"/api/tokens/stream?type=token.indexed"}
-    waits = gaps(server)
+    waits = server.gaps()
     assert all(wait >= least for wait, least in zip(waits, (0.2, 1, 1, 0.2, 0.4, 0.8), strict=True))
     assert waits[0] < 1 and waits[3] < 1
 

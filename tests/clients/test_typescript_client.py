@@ -10,6 +10,7 @@ from standardwebhooks import Webhook
 from tests.clients.scripted_server import scripted_server
 from tests.clients.typescript_package import run_program
 from tests.nodes.json_server import Reply
+from tests.processes.example_code import compile_typescript
 
 SECRET = "whsec_" + "A" * 43
 _PAGES = """
@@ -34,14 +35,16 @@ try {
 }
 """
 _WEBHOOK = """
-import { verifyWebhook } from "launchboard-client";
+import { verifyWebhook, WebhookVerificationError } from "launchboard-client/webhooks";
 const [body, headers, secret] = JSON.parse(process.env.DELIVERY ?? "");
 const event = verifyWebhook(body, headers, secret);
 console.log(event.type === "token.indexed" ? event.data.name : event.type);
-try {
-  verifyWebhook(`${body} `, headers, secret);
-} catch (error) {
-  console.log(String(error));
+for (const signature of [`v1,x ${headers["webhook-signature"]}x`, "garbage", "v1", "v1,a,b", "v1,\u00e9"]) {
+  try {
+    verifyWebhook(body, { ...headers, "webhook-signature": signature }, secret);
+  } catch (error) {
+    console.log(error instanceof WebhookVerificationError);
+  }
 }
 """
 
@@ -78,7 +81,13 @@ def test_a_delivery_is_verified(typescript: Path) -> None:
         "webhook-signature": Webhook(SECRET).sign("1", now, body),
     }
     output = run_program(_WEBHOOK, typescript, DELIVERY=json.dumps([body, headers, SECRET]))
-    assert output.splitlines() == ["Dog", "WebhookVerificationError: No matching signature found"]
+    assert output.splitlines() == ["Dog", *["true"] * 5]
+
+
+def test_a_page_of_a_browser_needs_no_types_of_node(typescript: Path) -> None:
+    code = 'import { launchboard } from "launchboard-client";\nconsole.log(await launchboard("").GET("/api/status"));\n'
+    options = ("--lib", "es2023,dom", "--types", "", "--skipLibCheck", "false")
+    compile_typescript({"page": code}, typescript, *options)
 
 
 def test_a_misspelled_field_is_an_error(typescript: Path) -> None:

@@ -5,6 +5,7 @@ Commands, options and their help come from the description.
 
 import argparse
 import json
+import logging
 import mimetypes
 import os
 import re
@@ -50,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Return 0, 1 for an error response or none, and 2 for a value that can't be used."""
     operations = read_operations()
     options = vars(make_parser(operations).parse_args(arguments))
+    # Of long waits before another attempt.
+    logging.basicConfig(format="launchboard: %(message)s")
+    logging.getLogger("launchboard").setLevel(logging.INFO)
     try:
         for answer in _answers(operations[options["operation"]], options):
             print(_as_json(answer) if options["json"] else as_text(answer), flush=True)
@@ -61,9 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"no response from {options['server']}: {error}")
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader, such as `head`, has enough; the interpreter would fail to flush at its end.
+    except (OSError, UnicodeEncodeError) as error:
+        # The interpreter would fail to flush at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # A reader, such as `head`, may have enough.
+        return 0 if isinstance(error, BrokenPipeError) else _fail(f"standard output: {error}")
     return 0
 
 
@@ -74,7 +80,7 @@ def _fail(text: str, *, status: int = 1) -> int:
 
 def _sentence(error: LaunchboardError) -> str:
     details = "".join(f"\n  {each['field']}: {each['message']}" for each in error.body.get("details", []))
-    wait = f" (retry after {error.retry_after} s)" if error.retry_after else ""
+    wait = f" (retry after {error.retry_after:.0f} s)" if error.retry_after else ""
     return f"{error}{wait}{details}"
 
 
@@ -117,19 +123,28 @@ def _add_command(commands: Any, name: str, operation: Operation, *, unnamed: Seq
     )
     command.set_defaults(operation=operation.name)
     for field in operation.fields:
-        text = field.text.replace("%", "%%")
+        text = _help_of(field)
         if field.place == "path" or field.name in unnamed:
             command.add_argument(_destination(field), metavar=field.name, help=text)
         else:
             is_required = field.required and field.place == "query"
             option = f"--{_with_hyphens(field.name)}"
-            command.add_argument(option, dest=_destination(field), metavar="VALUE", help=text, required=is_required)
+            metavar = "JSON" if field.place == "body" and field.schema.get("type") in ("object", "array") else "VALUE"
+            command.add_argument(option, dest=_destination(field), metavar=metavar, help=text, required=is_required)
     if any(field.place == "body" for field in operation.fields):
         command.add_argument("--body", dest=_WHOLE_BODY, metavar="JSON", help="whole body: JSON, or @FILE, or @-")
     if operation.media_types:
         command.add_argument(_FILE, metavar="FILE", help=f"path of a file: {', '.join(operation.media_types)}")
     if operation.continued_by:
         command.add_argument("--all", action="store_true", help="print all pages")
+
+
+def _help_of(field: Field) -> str:
+    """Return the text of a field, with its values and whether it is required."""
+    values = f"One of {', '.join(map(str, field.schema['enum']))}." if "enum" in field.schema else ""
+    places = {"query": "Required.", "body": "Required, here or in --body."}
+    required = places.get(field.place, "") if field.required else ""
+    return " ".join(filter(None, (required, field.text, values))).replace("%", "%%")
 
 
 def _destination(field: Field) -> str:
@@ -150,8 +165,18 @@ def _answers(operation: Operation, options: Mapping[str, Any]) -> Iterator[Any]:
     if options.get(_WHOLE_BODY) is not None:
         body = _read_body(options[_WHOLE_BODY]) | body
     content, media_type = _read_file(operation, options[_FILE]) if operation.media_types else (None, "")
+    if not options["json"] and any(field.name == "includeMarket" for field in operation.fields):
+        # For the market caps of the table.
+        query = {"includeMarket": "true"} | query
     has_body = any(field.place == "body" for field in operation.fields)
-    with Connection(options["server"], key=options["api_key"], user_token=options["user_token"]) as connection:
+    try:
+        json.dumps([values, query, body], ensure_ascii=False).encode()
+        connection = Connection(options["server"], key=options["api_key"], user_token=options["user_token"])
+    except UnicodeEncodeError as error:
+        raise UsageError("all arguments must be UTF-8") from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    with connection:
         if operation.is_stream:
             yield from connection.stream(operation.path, query=query)
             return

@@ -1,17 +1,19 @@
 """Calls of the HTTP API with retries, below the generated operations."""
 
 import json
-from collections.abc import Mapping
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from http.cookies import SimpleCookie
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import urllib3
-from urllib3.connectionpool import ConnectionPool
-from urllib3.exceptions import MaxRetryError, ResponseError
+from urllib3.exceptions import HTTPError
 
-from launchboard.errors import BUSY, LONGEST_WAIT_SECONDS, TOO_MANY, make_error
+from launchboard.errors import LaunchboardError, is_retryable, log_wait, make_error
 from launchboard.event_streams import EventStream
 
 # Repeated without another effect than the first one. A POST has such a one only with a request key.
@@ -23,33 +25,15 @@ _CREDENTIALS = {"x-api-key", "authorization", "cookie"}
 Answer = TypeVar("Answer")
 
 
-class _Retries(urllib3.Retry):
-    """Retries of refused calls, and of failed ones where they are repeatable, after the seconds of Retry-After."""
-
-    def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
-        """Return whether to repeat: a call over its rate limit was refused before any effect."""
-        refused = status_code == TOO_MANY and has_retry_after and bool(self.total)
-        return refused or super().is_retry(method, status_code, has_retry_after)
-
-    def increment(
-        self,
-        method: str | None = None,
-        url: str | None = None,
-        response: urllib3.BaseHTTPResponse | None = None,
-        error: Exception | None = None,
-        _pool: ConnectionPool | None = None,
-        _stacktrace: TracebackType | None = None,
-    ) -> Self:
-        """Count an attempt. Raises MaxRetryError, which returns the response, if its wait is too long."""
-        wait = self.get_retry_after(response) if response is not None else None
-        if _pool and wait is not None and wait > LONGEST_WAIT_SECONDS:
-            raise MaxRetryError(_pool, url, ResponseError(f"Retry-After: {wait:.0f}"))
-        return super().increment(method, url, response, error, _pool, _stacktrace)
-
-
-# Of a stream, which repeats its attempts itself and may be closed meanwhile. Redirects are followed.
-_ONE_ATTEMPT = _Retries(
-    total=None, redirect=5, connect=0, read=0, other=0, raise_on_status=False, remove_headers_on_redirect=_CREDENTIALS
+# Of each attempt: redirects are followed, and errors are those of the first cause.
+_ONE_ATTEMPT = urllib3.Retry(
+    total=None,
+    redirect=5,
+    connect=False,
+    read=False,
+    other=0,
+    respect_retry_after_header=False,
+    remove_headers_on_redirect=_CREDENTIALS,
 )
 
 
@@ -59,7 +43,14 @@ class Connection:
     def __init__(
         self, url: str, *, key: str = "", user_token: str = "", retries: int = 5, timeout_seconds: float = 30.0
     ) -> None:
-        """Take the service's URL, and a partner key or a user's token for operations that need one."""
+        """Take the service's URL, and a partner key or a user's token for operations that need one.
+
+        Raises ValueError for a URL or a credential that no request can have.
+        """
+        if not url.startswith(("http://", "https://")) or not urllib3.util.parse_url(url).host:
+            raise ValueError("URL must begin with http:// or https:// and have a host")
+        if not all(text.isascii() and text.isprintable() for text in (key, user_token)):
+            raise ValueError("key and user token must be printable ASCII")
         self._url = url.rstrip("/")
         self._headers = {"Accept": "application/json", "User-Agent": "launchboard-python"}
         if key:
@@ -92,10 +83,18 @@ class Connection:
         """Return the decoded body of a response; None if it has none.
 
         `values` replace the names in the path. The body is sent as JSON, or as bytes with a media type. Raises
-        LaunchboardError for an error response, and urllib3.exceptions.HTTPError without a response.
+        LaunchboardError for an error response or one that is not JSON, and urllib3.exceptions.HTTPError without a
+        whole response.
         """
-        response = self._send(method, path, values=values or {}, query=query or {}, body=body, media_type=media_type)
-        return cast(Answer, json.loads(response.data) if response.data else None)
+        inputs: dict[str, Any] = {"values": values or {}, "query": query or {}, "body": body, "media_type": media_type}
+        # Of the same bytes an upload stores one file.
+        may_repeat = method in _REPEATABLE or isinstance(body, bytes) or _has_request_key(body)
+        send = partial(self._send, method, path, **inputs)
+        response = _send_with_retries(send, retries=self._retries, may_repeat=may_repeat)
+        try:
+            return cast(Answer, json.loads(response.data) if response.data else None)
+        except ValueError as error:
+            raise LaunchboardError(response.status, {"error": "the response is not JSON"}) from error
 
     def stream(self, path: str, *, query: Mapping[str, Any] | None = None) -> EventStream:
         """Return the events of a stream, which opens lost connections again until it is closed."""
@@ -131,26 +130,36 @@ class Connection:
             headers=headers,
             **{"body" if media_type else "json": body},
             preload_content=stream_headers is None,
-            retries=self._retries_of_call(method, body) if stream_headers is None else _ONE_ATTEMPT,
+            retries=_ONE_ATTEMPT,
         )
         self._cookies.load(response.headers.get("Set-Cookie", ""))
         if response.status >= 400:
             raise make_error(response)
         return response
 
-    def _retries_of_call(self, method: str, body: Any) -> _Retries:
-        # Of the same bytes an upload stores one file.
-        may_repeat = method in _REPEATABLE or isinstance(body, bytes) or _has_request_key(body)
-        return _Retries(
-            total=self._retries,
-            # None is for all methods.
-            allowed_methods=None if may_repeat else _REPEATABLE,
-            status_forcelist=BUSY,
-            backoff_factor=0.5,
-            backoff_jitter=0.5,
-            raise_on_status=False,
-            remove_headers_on_redirect=_CREDENTIALS,
-        )
+
+def _send_with_retries(
+    send: Callable[[], urllib3.BaseHTTPResponse], *, retries: int, may_repeat: bool
+) -> urllib3.BaseHTTPResponse:
+    """Return the response of the first attempt that succeeds. Raises the error of the last one."""
+    for attempt in range(retries):
+        requested: float | None = None
+        try:
+            return send()
+        except LaunchboardError as error:
+            requested = error.retry_after
+            if not is_retryable(error.status, requested, may_repeat=may_repeat):
+                raise
+            reason = str(error.status)
+        except HTTPError as error:
+            # Lost, maybe within the body.
+            if not may_repeat:
+                raise
+            reason = str(error)
+        wait = 0.5 * 2**attempt + secrets.SystemRandom().random() / 2 if requested is None else requested
+        log_wait(reason, wait)
+        time.sleep(wait)
+    return send()
 
 
 def _text(value: Any) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 Json = dict[str, Any]
 _STREAM = "text/event-stream"
 _JSON = "application/json"
+# The values of an enum, which its schema has, too.
+_VALUES = re.compile(r"(?:^|\n\n)(?:\* `[^`]*` - .*(?:\n|$))+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +76,7 @@ def operations_of(document: Mapping[str, Any]) -> dict[str, Operation]:
             method=method.upper(),
             path=path,
             text=operation["description"],
-            fields=(*_parameters(path, operation), *_body_fields(operation, schemas)),
+            fields=(*_parameters(path, operation, schemas), *_body_fields(operation, schemas)),
             media_types=_file_types(operation),
             is_stream=_STREAM in operation["responses"].get("200", {}).get("content", {}),
             has_cursor=_has_cursor(_schema(operation["responses"].get("200", {}), schemas), schemas),
@@ -88,15 +90,15 @@ def _file_types(operation: Json) -> tuple[str, ...]:
     return tuple(name for name in operation.get("requestBody", {}).get("content", {}) if name != _JSON)
 
 
-def _parameters(path: str, operation: Json) -> list[Field]:
+def _parameters(path: str, operation: Json, schemas: Json) -> list[Field]:
     """Return the parameters of the path in its sequence, and then those of the query."""
     found = [
         Field(
             name=parameter["name"],
             place=parameter["in"],
             required=parameter.get("required", False),
-            schema=parameter["schema"],
-            text=parameter.get("description", ""),
+            schema=_described(parameter["schema"], schemas),
+            text=_VALUES.sub("", parameter.get("description", "")),
         )
         for parameter in operation.get("parameters", [])
         if parameter["in"] in ("path", "query")
@@ -115,6 +117,13 @@ def _resolved(schema: Json, schemas: Json) -> Json:
     return schema
 
 
+def _described(schema: Json, schemas: Json) -> Json:
+    """Return a schema with what it takes over from others, such as the values of an enum and the description."""
+    own = {**_resolved(schema, schemas)}
+    parts = own.pop("allOf", [])
+    return {name: value for part in parts for name, value in _resolved(part, schemas).items()} | own
+
+
 def _has_cursor(schema: Json, schemas: Json) -> bool:
     properties = schema.get("properties", {})
     parts = (properties.get(name, {}) for name in ("pagination", "data"))
@@ -124,13 +133,14 @@ def _has_cursor(schema: Json, schemas: Json) -> bool:
 def _body_fields(operation: Json, schemas: Json) -> list[Field]:
     """Return the top-level properties of a body; their objects are given as JSON."""
     schema = _schema(operation.get("requestBody", {}), schemas)
+    properties = {name: _described(each, schemas) for name, each in schema.get("properties", {}).items()}
     return [
         Field(
             name=name,
             place="body",
             required=name in schema.get("required", []),
             schema=each,
-            text=each.get("description", ""),
+            text=_VALUES.sub("", each.get("description", "")),
         )
-        for name, each in schema.get("properties", {}).items()
+        for name, each in properties.items()
     ]

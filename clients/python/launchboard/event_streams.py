@@ -1,6 +1,7 @@
 """Server-sent events over as many connections as they need, by the rules of the HTML standard's EventSource."""
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -9,7 +10,7 @@ from typing import Any, Self, TypedDict
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from launchboard.errors import BUSY, LONGEST_WAIT_SECONDS, TOO_MANY, LaunchboardError
+from launchboard.errors import LONGEST_WAIT_SECONDS, LaunchboardError, is_retryable, log_wait
 
 # Until the service names another delay in `retry`, which it varies by client: not all reconnect at once.
 _RETRY_SECONDS = 3.0
@@ -59,19 +60,23 @@ class EventStream(Iterator[StreamEvent]):
         delay = 0.0
         while not self._closed.is_set():
             requested: float | None = None
+            reason = "the stream ended"
             try:
                 with self._open(self._last_id) as self._response:
                     delay = 0.0
                     yield from self._read(self._response)
             except LaunchboardError as error:
                 requested = error.retry_after
-                if error.status not in (TOO_MANY, *BUSY) or (requested or 0) > LONGEST_WAIT_SECONDS:
+                if not is_retryable(error.status, requested, may_repeat=True):
                     raise
-            except HTTPError:
+                reason = str(error.status)
+            except HTTPError as error:
                 # Lost, or silent for longer than the connection's timeout.
-                pass
+                reason = str(error)
             delay = min(2 * delay, LONGEST_WAIT_SECONDS) or self._retry_seconds
-            self._closed.wait(delay if requested is None else requested)
+            wait = delay if requested is None else requested
+            log_wait(reason, wait)
+            self._closed.wait(wait)
 
     def _read(self, response: urllib3.BaseHTTPResponse) -> Iterator[StreamEvent]:
         """Yield the events of a response. A block without data, such as a heartbeat, moves the last id, too."""
@@ -85,7 +90,7 @@ class EventStream(Iterator[StreamEvent]):
                 block[name] = f"{block[name]}\n{text}" if name == "data" and name in block else text
                 continue
             self._last_id = block.get("id", self._last_id)
-            if block.get("retry", "").isdigit():
+            if re.fullmatch("[0-9]{1,9}", block.get("retry", "")):
                 self._retry_seconds = int(block["retry"]) / 1000
             if "data" in block:
                 name = block.get("event", "message")

@@ -14,7 +14,7 @@ _LISTS_OF_TWO = {"cursor": "launches", _SECOND: "recipientOf"}
 
 
 def pages(operation: Callable[Parameters, Page], *args: Parameters.args, **query: Parameters.kwargs) -> Iterator[Page]:
-    """Yield the pages of a list, such as `pages(api.list_tokens, limit=20)`, up to the last one of now.
+    """Yield the pages of a list, such as `pages(api.list_tokens, limit=20)`, up to the last existing one.
 
     The next page begins at the cursor of the one before. Raises as the operation, and ValueError for one without
     pages.
@@ -47,7 +47,7 @@ def _empty_ended_lists(page: Any, cursors: Mapping[str, Any]) -> None:
 
 
 def _next_cursors(page: Any, parameter: str) -> dict[str, Any]:
-    """Return the parameters of the page after this one; none after the last one of now, which may be empty."""
+    """Return the parameters of the page after this one; none after the last existing one, which may be empty."""
     holder = _holder(page)
     if _SECOND in holder:
         return {name: holder[name] for name in _LISTS_OF_TWO if holder[name] is not None}

@@ -16,4 +16,9 @@ def verify_webhook(body: bytes, headers: Mapping[str, str], *, secret: str) -> W
     `secret` is that of the endpoint, `whsec_...`; `body` is as received, before any parser.
     """
     names = {name.lower(): value for name, value in headers.items()}
-    return cast(WebhookEvent, standardwebhooks.Webhook(secret).verify(body, names))
+    webhook = standardwebhooks.Webhook(secret)
+    try:
+        return cast(WebhookEvent, webhook.verify(body, names))
+    except ValueError as error:
+        # Of parts of a signature, or of a body, that can't be decoded.
+        raise WebhookVerificationError("Malformed signature or body") from error

@@ -2,13 +2,11 @@
 
 import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod } from "openapi-typescript-helpers";
-import { Webhook } from "standardwebhooks";
-import { answerOf, BUSY, LONGEST_WAIT_SECONDS, type Result, STREAM } from "./answers.js";
-import type { paths, webhooks } from "./schema.js";
+import { answerOf, isRetryable, requestedWait, type Result, STREAM } from "./answers.js";
+import type { paths } from "./schema.js";
 
 export { answerOf, type ErrorBody, LaunchboardError } from "./answers.js";
 export { type StreamEvent, streamEvents, type StreamInit, type StreamOptions } from "./streams.js";
-export { WebhookVerificationError } from "standardwebhooks";
 export type { components, operations, paths, webhooks } from "./schema.js";
 
 type Init<Path extends keyof paths, Method extends HttpMethod> = MaybeOptionalInit<paths[Path], Method>;
@@ -27,10 +25,6 @@ export interface Launchboard {
   DELETE: Call<"delete">;
 }
 
-/** Any event that a webhook delivers; its `type` is the kind. */
-export type WebhookEvent = {
-  [Name in keyof webhooks]: webhooks[Name]["post"]["requestBody"]["content"]["application/json"];
-}[keyof webhooks];
 export interface Options {
   /** Partner key. */
   key?: string;
@@ -63,24 +57,25 @@ export function launchboard(baseUrl: string, options: Options = {}): Launchboard
  */
 export function retrying(send: typeof fetch, retries: number): (request: Request) => Promise<Response> {
   return async (request) => {
+    const isStream = request.headers.get("accept") === STREAM;
+    const sendOnce = async () => {
+      const response = await send(request.clone());
+      // Throws for a body that is cut off.
+      if (!isStream) await response.clone().arrayBuffer();
+      return response;
+    };
     const mayRepeat = request.method !== "POST" || isFile(request) || hasRequestKey(await request.clone().text());
-    for (let attempt = 0; ; attempt++) {
-      const isLast = attempt >= retries || request.headers.get("accept") === STREAM;
-      const outcome = await send(request.clone()).catch((error: unknown) => {
-        if (isLast || !mayRepeat || request.signal.aborted) throw error;
+    for (let attempt = 0; !isStream && attempt < retries; attempt++) {
+      const outcome = await sendOnce().catch((error: unknown): undefined => {
+        if (!mayRepeat || request.signal.aborted) throw error;
       });
-      if (outcome && (isLast || !isRetryable(outcome, mayRepeat))) return outcome;
-      const after = Number(outcome?.headers.get("retry-after") ?? 0.5 * 2 ** attempt + Math.random() / 2);
-      if (outcome && after > LONGEST_WAIT_SECONDS) return outcome;
-      await outcome?.body?.cancel();
-      await new Promise((resolve) => setTimeout(resolve, after * 1000));
+      const requested = outcome && requestedWait(outcome);
+      if (outcome && !isRetryable(outcome.status, requested, mayRepeat)) return outcome;
+      const wait = requested ?? 0.5 * 2 ** attempt + Math.random() / 2;
+      await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }
+    return sendOnce();
   };
-}
-
-/** A call over its rate limit was refused before any effect. */
-function isRetryable(response: Response, mayRepeat: boolean): boolean {
-  return BUSY.includes(response.status) && (mayRepeat || response.status === 429);
 }
 
 /** Of the same bytes an upload stores one file. */
@@ -110,7 +105,7 @@ type Page = { cursor: Cursor } | { pagination: { cursor: Cursor } } | { data: Tw
 const LISTS_OF_TWO = { cursor: "launches", recipientCursor: "recipientOf" };
 
 /**
- * Yield the pages of a list, up to the last one of now:
+ * Yield the pages of a list, up to the last existing one:
  * `pages((cursor) => api.GET("/api/tokens", { params: { query: { limit: 20, cursor } } }))`. A response with two lists
  * takes `(cursor, recipientCursor)`; a list that has ended is empty in the pages that follow.
  */
@@ -140,15 +135,10 @@ function emptyEndedLists(holder: Record<string, any>, cursors: Partial<TwoCursor
   }
 }
 
-/** Return what continues the lists of a page; nothing after the last one of now, which may be empty. */
+/** Return what continues the lists of a page; nothing after the last existing one, which may be empty. */
 function nextCursors(page: Record<string, any>): Partial<TwoCursors> {
   const { cursor, recipientCursor } = holderOf(page);
   const isEmpty = recipientCursor === undefined && !Object.values(page).find(Array.isArray)?.length;
   const found = Object.entries(isEmpty ? {} : { cursor, recipientCursor });
   return Object.fromEntries(found.filter(([, value]) => value !== null && value !== undefined));
-}
-
-/** Return the event of a delivery. Throws WebhookVerificationError if it is forged or over five minutes old. */
-export function verifyWebhook(body: string, headers: Record<string, string>, secret: string): WebhookEvent {
-  return new Webhook(secret).verify(body, headers) as WebhookEvent;
 }

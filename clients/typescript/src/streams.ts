@@ -1,6 +1,6 @@
 /** Server-sent events over as many connections as they need, by the rules of the HTML standard's EventSource. */
 
-import { answerOf, BUSY, LaunchboardError, LONGEST_WAIT_SECONDS, type Result, STREAM } from "./answers.js";
+import { answerOf, isRetryable, LaunchboardError, LONGEST_WAIT_SECONDS, type Result, STREAM } from "./answers.js";
 
 /** A server-sent event with its decoded data. */
 export type StreamEvent = { id: string; event: string; data: unknown };
@@ -39,7 +39,7 @@ export async function* streamEvents(
       delay = 0;
       for await (const block of readBlocks(body as ReadableStream<Uint8Array<ArrayBuffer>>, watch.restart)) {
         id = block.id ?? id;
-        retrySeconds = /^\d+$/.test(block.retry ?? "") ? Number(block.retry) / 1000 : retrySeconds;
+        retrySeconds = /^\d{1,9}$/.test(block.retry ?? "") ? Number(block.retry) / 1000 : retrySeconds;
         // A block without data, such as a heartbeat, moves the id only.
         if (block.data !== undefined) yield { id, event: block.event ?? "message", data: JSON.parse(block.data) };
         if (signal?.aborted) return;
@@ -48,7 +48,7 @@ export async function* streamEvents(
       if (signal?.aborted) return;
       if (error instanceof LaunchboardError) {
         requested = error.retryAfter;
-        if (!BUSY.includes(error.status) || (requested ?? 0) > LONGEST_WAIT_SECONDS) throw error;
+        if (!isRetryable(error.status, requested)) throw error;
       } else if (error instanceof SyntaxError) {
         throw error;
       }

@@ -225,8 +225,8 @@ def test_the_receiver_accepts_only_what_is_signed(language, client, tmp_path):
     port, now = free_port(), time.time()
     variables = {"WEBHOOK_SECRET": "whsec_" + base64.b64encode(raw).decode(), "PORT": str(port)}
 
-    def deliver(*, key: bytes = raw, at: float = now, sent: str = body) -> int:
-        headers = {"webhook-id": "evt_1", "webhook-timestamp": str(int(at))}
+    def deliver(*, key: bytes = raw, at: float = now, timestamp: str = "", sent: str = body) -> int:
+        headers = {"webhook-id": "evt_1", "webhook-timestamp": timestamp or str(int(at))}
         signature = Webhook(key).sign("evt_1", datetime.fromtimestamp(at, UTC), body)
         headers["webhook-signature"] = f"v1,b2xk {signature}"
         return requests.post(f"http://127.0.0.1:{port}", data=sent, headers=headers, timeout=30).status_code
@@ -242,4 +242,5 @@ def test_the_receiver_accepts_only_what_is_signed(language, client, tmp_path):
         wait_for(is_up)
         assert deliver() == 204
         assert [deliver(key=b"x" * 32), deliver(at=now - 400), deliver(sent=body + " ")] == [401, 401, 401]
+        assert [deliver(timestamp=each) for each in ("\u00b2", "9" * 5_000)] == [401, 401]
         assert output() == "token.indexed\n"

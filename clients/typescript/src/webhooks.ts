@@ -1,0 +1,16 @@
+/** Verification of webhook deliveries. Apart from the client: the types of its library need those of Node. */
+
+import { Webhook } from "standardwebhooks";
+import type { webhooks } from "./schema.js";
+
+export { WebhookVerificationError } from "standardwebhooks";
+
+/** Any event that a webhook delivers; its `type` is the kind. */
+export type WebhookEvent = {
+  [Name in keyof webhooks]: webhooks[Name]["post"]["requestBody"]["content"]["application/json"];
+}[keyof webhooks];
+
+/** Return the event of a delivery. Throws WebhookVerificationError if it is forged or over five minutes old. */
+export function verifyWebhook(body: string, headers: Record<string, string>, secret: string): WebhookEvent {
+  return new Webhook(secret).verify(body, headers) as WebhookEvent;
+}
