@@ -149,7 +149,6 @@ ALONE = {
     "config.open_files": "shared by the web server and the stream",
     "config.operators.replica_panel": "settings name it",
     "config.operators.row_links": "templates name it, in processes without the admin site",
-    "config.postgresql.timeouts": "imported without the rest of the database's modules",
     "config.site.sections": "shared by the pages of two packages",
     "config.timestamps": "shared by API, pages and providers' responses",
     "config.wsgi": "the web server names it",

@@ -1,10 +1,20 @@
 """Timeouts for database statements and locks."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.backends.utils import CursorWrapper
+from psycopg.errors import QueryCanceled
+
+from config.postgresql.compiled_queries import parse_timestamps_in_c
+from config.postgresql.replica import read_connection
+
+
+class StatementTimeoutError(Exception):
+    """Raised if PostgreSQL cancels a statement at its time limit."""
 
 
 @contextmanager
@@ -24,3 +34,30 @@ def limit_statements(cursor: CursorWrapper, *, milliseconds: int, lock_milliseco
     """Limit the statements and the lock waits of the current transaction; 0 is no limit."""
     limits = "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
     cursor.execute(limits, [str(milliseconds), str(lock_milliseconds)])
+
+
+def fetch_before_deadline(
+    sql: str, parameters: Iterable[Any], *, deadline: float, preceding_results: int = 0
+) -> list[tuple[Any, ...]]:
+    """Fetch all rows of a read that PostgreSQL cancels at the deadline, by the monotonic clock.
+
+    The time limit and the statement are sent as one message, which PostgreSQL executes as one transaction. The limit
+    ends with it and costs no round trip of its own. Raises StatementTimeoutError.
+    """
+    milliseconds = int((deadline - time.monotonic()) * 1000)
+    if milliseconds < 1:
+        raise StatementTimeoutError
+    with read_connection().cursor() as cursor:
+        parse_timestamps_in_c(cursor)
+        try:
+            # Without the reset, a limit reached just after the last row would cancel the connection's next statement.
+            limited = f"SET LOCAL statement_timeout = {milliseconds}; {sql}; SET LOCAL statement_timeout = 0"
+            cursor.execute(limited, tuple(parameters))
+            for _ in range(preceding_results + 1):
+                cursor.nextset()
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        except OperationalError as error:
+            if isinstance(error.__cause__, QueryCanceled):
+                raise StatementTimeoutError from error
+            raise
+    return rows

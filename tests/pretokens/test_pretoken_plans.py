@@ -12,7 +12,8 @@ from pretokens import lifecycle, storage_quota
 from pretokens.models import Pretoken
 from tests.processes.template_database import restore_template_rows
 from tests.rows.factories import PersonFactory, PretokenFactory
-from tests.rows.many_tokens import multiply, plans, settle
+from tests.rows.many_tokens import multiply, settle
+from tests.rows.query_plans import plans
 
 pytestmark = pytest.mark.django_db
 

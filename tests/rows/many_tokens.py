@@ -1,12 +1,9 @@
-"""Tables of some size, filled by SQL, and the plans of the queries on them."""
+"""Tables of some size, filled by SQL."""
 
-import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Model
-from django.test.utils import CaptureQueriesContext
 from psycopg.sql import SQL
 
 from tests.processes.waiting import wait_for
@@ -14,8 +11,6 @@ from tests.rows.factories import TokenFactory
 
 # Enough for the planner to prefer an index.
 ROWS = 5_000
-# Settings that are sent with a statement, and the statement.
-_SENT = re.compile(r"((?:SET LOCAL [^;]*;\s*)*)((?:SELECT|WITH)\b.*)", re.DOTALL)
 
 
 def make_tokens(values: Mapping[str, str], markets: Mapping[str, str], *, rows: int = ROWS) -> None:
@@ -66,31 +61,6 @@ def multiply(row: Model, values: Mapping[str, str], *, rows: int = ROWS) -> None
 def settle(table: str) -> None:
     """Vacuum until all rows are visible, which they are not while others have an older snapshot."""
     wait_for(lambda: _is_vacuumed(table))
-
-
-def plans(run: Callable[[], Any], *tables: str) -> list[str]:
-    """Return the plans of the queries on tables (by default of tokens), under the settings sent along."""
-    with CaptureQueriesContext(connection) as queries:
-        run()
-    found = []
-    for query in queries:
-        sent = _SENT.fullmatch(query["sql"])
-        if sent and any(f'FROM "{table}"' in query["sql"] for table in tables or ("tokens_token",)):
-            found.append(_explain(*sent.groups()))
-    assert found
-    return found
-
-
-def _explain(settings: str, statement: str) -> str:
-    with transaction.atomic(), connection.cursor() as cursor:
-        # In a test's transaction the settings of the statement before are still there.
-        cursor.execute("RESET ALL")
-        if settings:
-            cursor.execute(settings)
-        cursor.execute(f"EXPLAIN {statement}")
-        plan = "\n".join(line for (line,) in cursor.fetchall())
-        transaction.set_rollback(True)
-    return plan
 
 
 def _is_vacuumed(table: str) -> bool:

@@ -104,6 +104,10 @@ def page_statement(
     """Return the query of a page, with slots for the cursor; the sort key is its last column."""
     limit, offset, cursor = statement_key
     tokens = with_sort_key(selection.tokens().with_record_facts(), list_sort)
+    least = None if list_sort.descending else selection.least_of(list_sort.sort.column)
+    if least is not None:
+        # A walk along the ascending index begins there, and ends before the unknown values.
+        tokens = tokens.filter(**{"sort_key__gte": least, "sort_key__lt": list_sort.unknown_key})
     if cursor:
         tokens = _after(tokens, list_sort, cursor)
     direction = "-" if list_sort.descending else ""

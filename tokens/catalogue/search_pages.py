@@ -1,31 +1,38 @@
-"""Pages of text searches.
+"""Pages of text searches and of filtered lists.
 
 The number of matches is unknown before the search, and a scan in sort order that relied on a wrong estimate could read
 the whole table for ten rows. Therefore matches are first read from the text index, up to the limit for exact totals. If
 these are all, they are sorted, which yields page and total. Otherwise matches are so frequent that a scan of the sort's
-index usually fills a page quickly. If it exceeds its time limit, all matches are read and sorted.
+index usually fills a page quickly. If it exceeds its time limit, all matches are read and sorted. A filtered list
+without a search is counted first: few tokens are read by the indexes of its filters and sorted, others by a scan.
 """
 
 import functools
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.db import OperationalError
 from django.db.models import BigIntegerField, Expression, F, Q, Value
-from psycopg.errors import QueryCanceled
 
 from config.cursors import Cursor, LegacyCursor
-from config.postgresql.compiled_queries import CompiledQuery, QueryParameter, parse_timestamps_in_c
-from config.postgresql.replica import read_connection
+from config.postgresql.compiled_queries import CompiledQuery, QueryParameter
+from config.postgresql.timeouts import StatementTimeoutError, fetch_before_deadline
 from tokens.catalogue import text_search
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage, build_page, cursor_values, page_statement
 from tokens.catalogue.records import NO_EXTRAS, Extras, Record, build_records
 from tokens.catalogue.selections import Selection
-from tokens.catalogue.totals import EXACT_UP_TO, Total, estimated_total, estimated_total_if_large, stored_total
+from tokens.catalogue.totals import (
+    EXACT_UP_TO,
+    Total,
+    estimated_total,
+    estimated_total_if_large,
+    fetch_total,
+    stored_total,
+)
 from tokens.models import Token
 from tokens.models.expressions import EqualsAny
 
@@ -37,6 +44,8 @@ _KEYS = {
         " FROM found JOIN tokens_market AS market ON market.token_id = found.id"
     ),
 }
+# Up to so many tokens of a filtered list are sorted without a scan in sort order, which may pass all other tokens.
+_FEW = 1_000
 _IDS = ArrayField(BigIntegerField())
 # A scan in sort order may take this part of SEARCH_TIMEOUT_MS, 0.25 s by default; a slower one skips too many rows that
 # do not match.
@@ -56,21 +65,38 @@ class _MatchPage:
 
 
 class SearchTimeoutError(Exception):
-    """Raised if a search exceeds SEARCH_TIMEOUT_MS."""
-
-
-class _StatementTimeoutError(Exception):
-    """Raised if PostgreSQL cancels a statement at its time limit."""
+    """Raised if a search or a filtered list exceeds SEARCH_TIMEOUT_MS."""
 
 
 def search_page(
     selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras = NO_EXTRAS
 ) -> tuple[TokenPage, Total]:
     """Return the page of a search and the number of tokens that match. Raises SearchTimeoutError."""
-    deadline = time.monotonic() + settings.SEARCH_TIMEOUT_MS / 1000
-    try:
+    with _deadline() as deadline:
         return _search(selection, list_sort, page_request, extras, deadline=deadline)
-    except _StatementTimeoutError as error:
+
+
+def filtered_page(
+    selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras = NO_EXTRAS
+) -> tuple[TokenPage, Total]:
+    """Return the page of a list with filters and without a search, and its total. Raises SearchTimeoutError."""
+    with _deadline() as deadline:
+        total = fetch_total(selection)
+        if page_request.limit == 0:
+            return TokenPage([], None), total
+        if not total.is_exact or total.number > _FEW:
+            with suppress(StatementTimeoutError):
+                return _fetch_page_by_sort(selection, list_sort, page_request, extras, deadline=deadline), total
+        matches = _fetch_matches(selection, list_sort, page_request, exact_ids=[], limit=None, deadline=deadline)
+        return _build_page(matches, list_sort, page_request, extras), Total(matches.number)
+
+
+@contextmanager
+def _deadline() -> Iterator[float]:
+    """Yield the time, by the monotonic clock, at which the statements of a search or list have to end."""
+    try:
+        yield time.monotonic() + settings.SEARCH_TIMEOUT_MS / 1000
+    except StatementTimeoutError as error:
         raise SearchTimeoutError from error
 
 
@@ -90,7 +116,7 @@ def _search(
         total = estimated_total(selection)
     try:
         return _fetch_page_by_sort(selection, list_sort, page_request, extras, deadline=deadline), total
-    except _StatementTimeoutError:
+    except StatementTimeoutError:
         matches = _fetch_matches(selection, list_sort, page_request, exact_ids=exact_ids, limit=None, deadline=deadline)
         return _build_page(matches, list_sort, page_request, extras), Total(matches.number)
 
@@ -107,7 +133,7 @@ def _fetch_page_by_sort(
     statement = page_statement(selection, list_sort, page_request.statement_key, extras)
     parameters = statement.bind(**cursor_values(list_sort, page_request.cursor))
     scan_deadline = time.monotonic() + _SORTED_SCAN_PART * settings.SEARCH_TIMEOUT_MS / 1000
-    rows = _fetch_before_deadline(statement.sql, parameters, deadline=min(deadline, scan_deadline))
+    rows = fetch_before_deadline(statement.sql, parameters, deadline=min(deadline, scan_deadline))
     return build_page(rows, list_sort, page_request, extras)
 
 
@@ -141,7 +167,7 @@ def _fetch_matches(
     """
     unknown = (list_sort.unknown_key,) if sort.by_market else ()
     parameters = (*statement.bind(exact_ids=exact_ids), *unknown, *cursor_parameters)
-    rows = _fetch_before_deadline(
+    rows = fetch_before_deadline(
         _INDEX_SCAN_SETTINGS + sql, parameters, deadline=deadline, preceding_results=_INDEX_SCAN_SETTING_COUNT
     )
     return _MatchPage(rows[0][0], [row[1:] for row in rows if row[1] is not None])
@@ -149,6 +175,9 @@ def _fetch_matches(
 
 @functools.lru_cache(maxsize=1024)
 def _match_statement(selection: Selection, has_exact: bool) -> CompiledQuery:
+    if not selection.q:
+        tokens = selection.tokens().annotate(is_exact=Value(False))
+        return CompiledQuery.of(tokens.values_list("pk", "deployed_at", "is_exact"))
     match = text_search.indexed_entry_match(selection.q)
     is_exact: Expression = Value(False)
     if has_exact:
@@ -190,30 +219,3 @@ def _fetch_records(ids: Sequence[int], extras: Extras) -> list[Record]:
 def _by_id_statement(extras: Extras) -> CompiledQuery:
     wanted = Q(EqualsAny(F("id"), QueryParameter("ids", _IDS)))
     return CompiledQuery.of(Token.objects.filter(wanted).with_record_facts().values_list(*extras.columns))
-
-
-def _fetch_before_deadline(
-    sql: str, parameters: Iterable[Any], *, deadline: float, preceding_results: int = 0
-) -> list[tuple[Any, ...]]:
-    """Fetch all rows of a statement that PostgreSQL cancels at the deadline. Raises _StatementTimeoutError.
-
-    The time limit and the statement are sent as one message, which PostgreSQL executes as one transaction. The limit
-    ends with it and costs no round trip of its own.
-    """
-    milliseconds = int((deadline - time.monotonic()) * 1000)
-    if milliseconds < 1:
-        raise _StatementTimeoutError
-    with read_connection().cursor() as cursor:
-        parse_timestamps_in_c(cursor)
-        try:
-            # Without the reset, a limit reached just after the last row would cancel the connection's next statement.
-            limited = f"SET LOCAL statement_timeout = {milliseconds}; {sql}; SET LOCAL statement_timeout = 0"
-            cursor.execute(limited, tuple(parameters))
-            for _ in range(preceding_results + 1):
-                cursor.nextset()
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-        except OperationalError as error:
-            if isinstance(error.__cause__, QueryCanceled):
-                raise _StatementTimeoutError from error
-            raise
-    return rows

@@ -15,6 +15,8 @@ from tokens.models.token import TokenQuerySet
 
 # Tokens without any warning, and those with a warning about their launch.
 NO_WARNING, ANY_WARNING = WARNING_CHOICES = ("none", "any")
+# Conditions with an index of their own, in order of time.
+_INDEXED = frozenset({"fid", "fids", "msg_sender", "chain_id", "deployer", "admin", "fee_recipient"})
 # Search entries have the filtered columns of tokens under the same names.
 Filtered = TypeVar("Filtered", TokenQuerySet, SearchEntryQuerySet)
 
@@ -70,6 +72,15 @@ class Selection:
     def identity_filters_only(self) -> "Selection":
         """Return the selection reduced to the filters by user, wallet or chain."""
         return Selection(fid=self.fid, fids=self.fids, msg_sender=self.msg_sender, chain_id=self.chain_id)
+
+    @property
+    def has_filters(self) -> bool:
+        """Return whether there is a condition besides user, wallet and chain, which have indexes of their own."""
+        return not _INDEXED.issuperset(self.conditions)
+
+    def least_of(self, column: str) -> int | None:
+        """Return the least value of a column of Market; None without one."""
+        return {"market_cap": self.min_market_cap, "volume_24h": self.min_volume_24h}.get(column)
 
     def without_search(self) -> "Selection":
         """Return the selection with all conditions except the search."""

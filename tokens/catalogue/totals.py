@@ -12,12 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import orjson
+from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import QueryCanceled
 from redis.exceptions import RedisError
 
 from config.postgresql.compiled_queries import CompiledQuery
 from config.postgresql.replica import read_connection
+from config.postgresql.timeouts import StatementTimeoutError, fetch_before_deadline
 from config.redis.connection import PREFIX, redis_client
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.text_search import entry_match
@@ -31,8 +33,10 @@ REFRESH_AFTER_SECONDS = 30
 # TTL of results without a usable count: a total within the limit, which corrects an estimate that is far too high, or a
 # count that exceeded its time limit.
 NO_TOTAL_TTL_SECONDS = 3600
-# Statement timeout of a worker's count; the worker and the database are needed for indexing, too.
+# Statement timeout of a worker's count, and of a list's without filters; the database is needed for indexing, too.
 _COUNT_TIMEOUT_SECONDS = 20
+# A filtered list's count may take this part of SEARCH_TIMEOUT_MS, 0.25 s by default: it may skip nearly all tokens.
+_FILTERED_COUNT_PART = 1 / 6
 # TTL of the claim that serializes counts, if its worker crashes: time in the queue, the count itself, and a margin.
 _CLAIM_TTL_SECONDS = REFRESH_AFTER_SECONDS + _COUNT_TIMEOUT_SECONDS + 10
 CLAIM_KEY = f"{PREFIX}counting"
@@ -65,7 +69,11 @@ class Total:
 
 def fetch_total(selection: Selection) -> Total:
     """Return the number of tokens: exact up to the limit or if a count is cached, otherwise an estimate."""
-    return stored_total(selection) or _count_to_limit(selection)
+    total = stored_total(selection)
+    if total is None and selection.has_filters:
+        # Reading the first matches of a frequent filter may begin with a hash table of all of them.
+        total = estimated_total_if_large(selection)
+    return total or _count_to_limit(selection)
 
 
 def stored_total(selection: Selection) -> Total | None:
@@ -144,14 +152,18 @@ def _estimate_rows(selection: Selection) -> int:
 
 
 def _count_to_limit(selection: Selection) -> Total:
+    """Count up to the limit; a count that exceeds its time limit is the worker's last one, else an estimate."""
     statement = _limited_statement(selection)
-    with read_connection().cursor() as cursor:
-        # One message is one transaction: the setting ends with it.
-        cursor.execute(
-            f"{_INDEX_SCAN_SETTINGS}SELECT count(*) FROM ({statement.sql}) AS selected", statement.parameters
-        )
-        cursor.nextset()
-        number = int(cursor.fetchone()[0])
+    sql = f"{_INDEX_SCAN_SETTINGS}SELECT count(*) FROM ({statement.sql}) AS selected"
+    filtered_seconds = _FILTERED_COUNT_PART * settings.SEARCH_TIMEOUT_MS / 1000
+    deadline = time.monotonic() + (filtered_seconds if selection.has_filters else _COUNT_TIMEOUT_SECONDS)
+    try:
+        ((number,),) = fetch_before_deadline(sql, statement.parameters, deadline=deadline, preceding_results=1)
+    except StatementTimeoutError:
+        stored = _read_stored_count(selection, int(time.time()))
+        if stored and stored.number is not None:
+            return Total(stored.number, is_exact=False)
+        return _as_estimate(selection, _estimate_rows(selection))
     return Total(number) if number <= EXACT_UP_TO else estimated_total(selection)
 
 

@@ -97,20 +97,21 @@ class TokenPageView(QueryView):
         except CursorError as error:
             raise ValidationError({"cursor": [str(error)]}) from error
         page_request = PageRequest(self.query.get("limit", self.page_size), self.query.get("offset", 0), cursor)
-        if self.selection.q:
-            page, total = self._search(list_sort, page_request)
-        else:
-            page = listing.fetch_page(self.selection, list_sort, page_request, self.extras())
-            total = fetch_total(self.selection)
+        try:
+            page, total = self._read_page(list_sort, page_request)
+        except search_pages.SearchTimeoutError as error:
+            raise SearchTimedOutError from error
         if total.needs_count:
             tasks.enqueue_count(self.selection)
         return page, total
 
-    def _search(self, list_sort: ListSort, page_request: PageRequest) -> tuple[TokenPage, Total]:
-        try:
+    def _read_page(self, list_sort: ListSort, page_request: PageRequest) -> tuple[TokenPage, Total]:
+        if self.selection.q:
             return search_pages.search_page(self.selection, list_sort, page_request, self.extras())
-        except search_pages.SearchTimeoutError as error:
-            raise SearchTimedOutError from error
+        if self.selection.has_filters:
+            return search_pages.filtered_page(self.selection, list_sort, page_request, self.extras())
+        page = listing.fetch_page(self.selection, list_sort, page_request, self.extras())
+        return page, fetch_total(self.selection)
 
     def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
         """Return the response body of a page."""

@@ -29,19 +29,19 @@ class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
 
     def trusted(self) -> Self:
         """Return the entries of tokens as `TokenQuerySet.trusted`."""
-        return self.filter(token__in=Token.objects.trusted())
+        return self.filter(token__in=Token.objects.listed().trusted())
 
     def warned(self) -> Self:
         """Return the entries of tokens as `TokenQuerySet.warned`."""
-        return self.filter(token__in=Token.objects.warned())
+        return self.filter(token__in=Token.objects.listed().warned())
 
     def without_warnings(self) -> Self:
         """Return the entries of tokens as `TokenQuerySet.without_warnings`."""
-        return self.filter(token__in=Token.objects.without_warnings().values("pk"))
+        return self.filter(token__in=Token.objects.listed().without_warnings().values("pk"))
 
     def with_least(self, column: str, least: float) -> Self:
         """Return the entries of tokens as `TokenQuerySet.with_least`."""
-        return self.filter(*at_least(column, least, prefix="token__market__"), token__market__isnull=False)
+        return self.filter(at_least(column, least, prefix="token__market__"), token__market__isnull=False)
 
     def launched_by_interface(self, interface: str) -> Self:
         """Return the entries launched by this interface, case-insensitively."""

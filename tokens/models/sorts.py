@@ -49,14 +49,13 @@ MARKET_SORTS = (
 _MARKET_COLUMNS = {sort.column: sort for sort in MARKET_SORTS}
 
 
-def at_least(column: str, least: float, *, prefix: str) -> "tuple[Lookup[Any], ...]":
-    """Return conditions that a column of a market sort is known and at least this number.
+def at_least(column: str, least: float, *, prefix: str) -> "Lookup[Any]":
+    """Return the condition that a column of a market sort is known and at least this number.
 
-    There is one for the index of each direction, so that a walk along either begins or ends at the number.
+    It is for the index of the descending sort only: a second one, for the ascending index, would be the same to
+    PostgreSQL as a further filter, so that it would expect far fewer rows than there are.
     """
-    sort = _MARKET_COLUMNS[column]
-    keys = (sort.key(descending=descending, prefix=prefix) for descending in (True, False))
-    return tuple(GreaterThanOrEqual(key, Value(least)) for key in keys)
+    return GreaterThanOrEqual(_MARKET_COLUMNS[column].key(descending=True, prefix=prefix), Value(least))
 
 
 SORTS = {sort.name: sort for sort in (DEPLOYED_AT, *MARKET_SORTS)}

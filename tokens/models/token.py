@@ -87,9 +87,9 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.filter(~self._has_original(), launch_warnings=[])
 
     def with_least(self, column: str, least: float) -> Self:
-        """Return the tokens with a market sort's column of at least this number, by either index of the sort."""
+        """Return the tokens with a market sort's column of at least this number, by its descending index."""
         # Every token has a market. The filter makes the join an inner one, which can start from the market's index.
-        return self.filter(*at_least(column, least, prefix="market__"), market__isnull=False)
+        return self.filter(at_least(column, least, prefix="market__"), market__isnull=False)
 
     def paying(self, recipient: str) -> Self:
         """Return the tokens with this current recipient of fees, in stored form."""

@@ -8,7 +8,8 @@ from django.utils import timezone
 
 from accounts.models import SocialProfile
 from tests.rows.factories import SocialProfileFactory
-from tests.rows.many_tokens import multiply, plans
+from tests.rows.many_tokens import multiply
+from tests.rows.query_plans import plans
 
 pytestmark = pytest.mark.django_db
 

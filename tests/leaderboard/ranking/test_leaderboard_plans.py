@@ -21,7 +21,8 @@ from tests.rows.agent_factories import (
     SocialScoreFactory,
     StandingFactory,
 )
-from tests.rows.many_tokens import ROWS, multiply, plans, settle
+from tests.rows.many_tokens import ROWS, multiply, settle
+from tests.rows.query_plans import plans
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,8 @@ from django.db import close_old_connections, connection, connections
 from config.redis.connection import PREFIX, redis_client
 from tests.processes.template_database import restore_template_rows
 from tests.processes.waiting import wait_for
-from tests.rows.many_tokens import make_tokens, plans
+from tests.rows.many_tokens import make_tokens
+from tests.rows.query_plans import plans
 from tests.rows.token_lists import SORTS, ids, walk
 from tests.tokens.catalogue.test_query_plans import INDEXES
 from tokens.catalogue import totals
@@ -468,8 +469,9 @@ def test_a_search_keeps_the_connections_settings(fetch):
         assert settings_of_connection() == before
 
 
+@pytest.mark.parametrize(("parameters", "number"), [({"q": "ancient"}, 11_000), ({"pair": "weth"}, ROWS)])
 def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
-    fetch, tokens, uncounted, locked, settings
+    fetch, tokens, uncounted, locked, settings, parameters, number
 ):
     # A sixth of it is the walk's.
     settings.SEARCH_TIMEOUT_MS = 12_000
@@ -486,8 +488,8 @@ def test_a_walk_that_finds_no_page_soon_is_given_up_and_its_matches_are_sorted(
 
     watcher = threading.Thread(target=let_go_when_sorted)
     watcher.start()
-    answer = fetch(q="ancient", includeMarket=1, offset=5)
+    answer = fetch(**parameters, includeMarket=1, offset=5)
     watcher.join()
-    assert ids(answer) == tokens[10_985:10_995][::-1]
-    assert (answer.json()["total"], is_estimate(answer)) == (11_000, False)
-    assert answer.json()["cursor"] == fetch(q="ancient", offset=5).json()["cursor"]
+    assert ids(answer) == tokens[number - 15 : number - 5][::-1]
+    assert (answer.json()["total"], is_estimate(answer)) == (number, False)
+    assert answer.json()["cursor"] == fetch(**parameters, offset=5).json()["cursor"]

@@ -9,7 +9,8 @@ from tests.nodes.launch_builder import LOCKER_V4, SENDER, STRANGER, WETH, ZERO, 
 from tests.nodes.recordings import base
 from tests.processes.template_database import restore_template_rows
 from tests.rows.factories import FeeClaimFactory, TokenEventFactory
-from tests.rows.many_tokens import make_tokens, multiply, plans, settle
+from tests.rows.many_tokens import make_tokens, multiply, settle
+from tests.rows.query_plans import plans
 from tests.simulator.addresses import LOCKER_V31
 from tokens.chains.evm.generations import event_decoding as chain_events
 from tokens.chains.types import EventLog, TransactionFacts

@@ -5,7 +5,8 @@ from django.db import connection
 
 from tests.config.api.test_described_answers import check, close_objects
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
-from tests.rows.many_tokens import multiply, plans
+from tests.rows.many_tokens import multiply
+from tests.rows.query_plans import plans
 from tests.rows.token_lists import cursor_of
 from tokens.ledger import creator_search
 

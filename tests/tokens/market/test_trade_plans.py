@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 
 from tests.processes.template_database import restore_template_rows
-from tests.rows.many_tokens import multiply, plans
+from tests.rows.many_tokens import multiply
+from tests.rows.query_plans import plans
 from tests.tokens.integrity.followed_launches import forget_reports
 from tests.tokens.market.stored_trades import WEEK, make_candle, make_trade, make_traded_token, make_weeks
 from tokens.chains.pool_types import chain_position
