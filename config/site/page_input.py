@@ -30,6 +30,16 @@ def parse_choice(values: Mapping[str, str], field: str, choices: Collection[str]
     return text
 
 
+def parse_whole_number(values: Mapping[str, str], field: str, most: int) -> int | None:
+    """Return the value of a parameter that must be a whole number up to `most`; None without. Raises PageInputError."""
+    text = values.get(field, "")
+    if not text:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and int(text) <= most:
+        return int(text)
+    raise PageInputError(field, gettext("must be a whole number from 0 to %(most)s") % {"most": most})
+
+
 def parse_page_cursor(values: Mapping[str, str], parse: Callable[[str], Position]) -> Position:
     """Return the position in the parameter `cursor`, parsed by `parse`. Raises PageInputError for its CursorError."""
     try:

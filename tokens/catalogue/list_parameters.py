@@ -19,7 +19,7 @@ from tokens.models.sorts import DEPLOYED_AT, SORTS
 MAX_OFFSET = 10_000
 _MAX_PAIR = 100
 # Numbers up to it are exact in JSON.
-_MAX_USD = 10**15
+MAX_USD = 10**15
 # The last second of the year 9999.
 _LAST_SECOND = 253_402_300_799
 _NUMBER = re.compile(r"[0-9]{1,19}")
@@ -122,14 +122,14 @@ class TokenFilters(SearchQuery):
     minMarketCap = WholeNumberField(
         source="min_market_cap",
         min_value=0,
-        max_value=_MAX_USD,
+        max_value=MAX_USD,
         required=False,
         help_text="Only tokens with a known market cap of at least so many USD.",
     )
     minVolume24h = WholeNumberField(
         source="min_volume_24h",
         min_value=0,
-        max_value=_MAX_USD,
+        max_value=MAX_USD,
         required=False,
         help_text="Only tokens with a known volume of the last 24 hours of at least so many USD.",
     )

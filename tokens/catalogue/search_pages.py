@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BigIntegerField, Expression, F, Q, Value
+from django.db.models import BigIntegerField, Expression, F, Q, QuerySet, Value
 
 from config.cursors import Cursor, LegacyCursor
 from config.postgresql.compiled_queries import CompiledQuery, QueryParameter
@@ -89,6 +89,13 @@ def filtered_page(
                 return _fetch_page_by_sort(selection, list_sort, page_request, extras, deadline=deadline), total
         matches = _fetch_matches(selection, list_sort, page_request, exact_ids=[], limit=None, deadline=deadline)
         return _build_page(matches, list_sort, page_request, extras), Total(matches.number)
+
+
+def first_ids(tokens: QuerySet[Any], number: int) -> list[int]:
+    """Return the primary keys of the first rows of tokens or their entries. Raises SearchTimeoutError."""
+    statement = CompiledQuery.of(tokens.values_list("pk")[:number])
+    with _deadline() as deadline:
+        return [row_id for (row_id,) in fetch_before_deadline(statement.sql, statement.parameters, deadline=deadline)]
 
 
 @contextmanager

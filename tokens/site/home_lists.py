@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings
 from django.utils.translation import gettext
@@ -14,10 +14,11 @@ from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import Total
 from tokens.installation.installed_registry import registry
-from tokens.models import SearchEntry, Token
+from tokens.models import Token
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 from tokens.models.token import TokenQuerySet
+from tokens.site.filter_chips import parse_filters
 
 PAGE_SIZE = 20
 
@@ -43,10 +44,22 @@ class HomeQuery:
     q: str
     # None is all chains.
     chain_id: int | None
+    # Conditions besides text and chain.
+    filters: Selection
     # A key of HOME_SORTS.
     sort: str
     # The last row of the page before; None is the first page.
     cursor: Cursor | LegacyCursor | None
+
+    @property
+    def selection(self) -> Selection:
+        """Return all conditions."""
+        return replace(self.filters, q=self.q, chain_id=self.chain_id)
+
+    @property
+    def has_filters(self) -> bool:
+        """Return whether there is a condition besides text and chain."""
+        return self.filters != Selection()
 
     @property
     def is_symbol(self) -> bool:
@@ -94,6 +107,7 @@ def parse_home_query(values: Mapping[str, str]) -> HomeQuery:
         tab=parse_choice(values, "tab", TABS) or NEW,
         q=q,
         chain_id=_parse_chain(values.get("chain", "")),
+        filters=parse_filters(values),
         sort=sort,
         cursor=parse_page_cursor(values, ListSort(HOME_SORTS[sort]).parse_cursor),
     )
@@ -124,26 +138,17 @@ def has_curve_tokens() -> bool:
 def read_list(query: HomeQuery) -> HomeList:
     """Return a page of the list. Raises SearchTimeoutError."""
     if query.is_symbol:
-        return HomeList(_first_ids(_with_symbol(query.q, query.chain_id).order_by("-deployed_at", "-pk")))
+        entries = query.selection.entries(text_search.symbol_match(query.q))
+        return HomeList(_first_ids(query.filters, entries.order_by("-deployed_at", "-pk")))
     if query.q:
-        return _search(query)
+        return _list_of(*search_pages.search_page(query.selection, *_page_of(query)))
     if query.tab == TRENDING:
-        return HomeList(_first_ids(_trending_tokens(query.chain_id)))
+        return HomeList(_first_ids(query.filters, _trending_tokens(query.selection)))
     if query.tab == GRADUATING:
-        return HomeList(_graduating_ids())
-    page = listing.fetch_page(Selection(chain_id=query.chain_id), *_page_of(query))
-    return _list_of(page)
-
-
-def _search(query: HomeQuery) -> HomeList:
-    page, total = search_pages.search_page(Selection(q=query.q, chain_id=query.chain_id), *_page_of(query))
-    return _list_of(page, total)
-
-
-def _with_symbol(symbol: str, chain_id: int | None) -> SearchEntryQuerySet:
-    """Return the entries of the tokens with exactly this symbol, one character, in any case."""
-    entries = SearchEntry.objects.listed().filter(text_search.symbol_match(symbol))
-    return entries if chain_id is None else entries.filter(chain_id=chain_id)
+        return HomeList(_graduating_ids(query.filters))
+    if query.has_filters:
+        return _list_of(*search_pages.filtered_page(query.selection, *_page_of(query)))
+    return _list_of(listing.fetch_page(query.selection, *_page_of(query)))
 
 
 def _page_of(query: HomeQuery) -> tuple[ListSort, PageRequest]:
@@ -155,24 +160,22 @@ def _list_of(page: TokenPage, total: Total | None = None) -> HomeList:
     return HomeList([record["id"] for record in page.records], page.cursor, total)
 
 
-def _trending_tokens(chain_id: int | None) -> TokenQuerySet:
-    """Return the tokens of chains with followed trades, by the trending score."""
-    tokens = Token.objects.listed().filter(market__trending__isnull=False)
+def _trending_tokens(selection: Selection) -> TokenQuerySet:
+    """Return the tokens of a selection on chains with followed trades, by the trending score."""
+    tokens = selection.tokens().filter(market__trending__isnull=False)
     if settings.MARKET_PROVIDER_CHAINS:
         tokens = tokens.exclude(chain_id__in=settings.MARKET_PROVIDER_CHAINS)
-    if chain_id is not None:
-        tokens = tokens.filter(chain_id=chain_id)
     return tokens.order_by("-market__trending", "-market__token_id")
 
 
-def _graduating_ids() -> list[int]:
+def _graduating_ids(filters: Selection) -> list[int]:
     """Return tokens on a bonding curve, the closest to graduation first, and then the newest of unknown progress."""
-    tokens = Token.objects.listed()
+    tokens = filters.tokens()
     known = _first_ids(
-        tokens.filter(market__curve_progress__lt=100).order_by("-market__curve_progress", "-market__token_id")
+        filters, tokens.filter(market__curve_progress__lt=100).order_by("-market__curve_progress", "-market__token_id")
     )
     unknown = tokens.filter(chain_id__in=_curve_chains(), market__curve_progress=None).order_by("-deployed_at", "-id")
-    return (known + _first_ids(unknown))[:PAGE_SIZE]
+    return (known + _first_ids(filters, unknown))[:PAGE_SIZE]
 
 
 def _curve_chains() -> list[int]:
@@ -180,5 +183,7 @@ def _curve_chains() -> list[int]:
     return [chain.chain_id for chain in registry().chains.values() if chain.is_solana]
 
 
-def _first_ids(tokens: TokenQuerySet | SearchEntryQuerySet) -> list[int]:
-    return list(tokens.values_list("pk", flat=True)[:PAGE_SIZE])
+def _first_ids(filters: Selection, tokens: TokenQuerySet | SearchEntryQuerySet) -> list[int]:
+    if filters == Selection():
+        return list(tokens.values_list("pk", flat=True)[:PAGE_SIZE])
+    return search_pages.first_ids(tokens, PAGE_SIZE)

@@ -12,6 +12,7 @@ from tokens.installation import installed_registry
 from tokens.ledger.creators import Creator, count_launches, creator_of, user_name
 from tokens.models import Market, Token
 from tokens.models.candle import DAY
+from tokens.models.expressions import INTERFACE
 from tokens.site.sparklines import Sparkline, draw_sparklines
 from tokens.site.warning_texts import WarningText, warning_texts
 
@@ -39,6 +40,8 @@ class TokenRow:
     creator_name: str
     launches: int
     warnings: list[WarningText]
+    # As filters compare it, empty without one.
+    interface: str
 
 
 def build_rows(tokens: Sequence[Token]) -> list[TokenRow]:
@@ -68,16 +71,17 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
             creator_name=names.get(creators[token.pk].fid, ""),
             launches=launches.get(creators[token.pk].key, 0),
             warnings=warning_texts(token.warnings),
+            interface=token.interface or "",
         )
         for token in tokens
     ]
 
 
 def _select_tokens(token_ids: Sequence[int]) -> QuerySet[Any]:
-    """Return the tokens with their markets, and with `buys` and `sells` of the last 24 hours."""
+    """Return the tokens with their markets, and with `interface`, and `buys` and `sells` of the last 24 hours."""
     day = FilteredRelation("rolling_sums", condition=Q(rolling_sums__seconds=DAY))
     tokens = Token.objects.filter(pk__in=token_ids).with_copies().select_related("market").only(*_COLUMNS)
-    return tokens.annotate(day=day).annotate(buys=F("day__buys"), sells=F("day__sells"))
+    return tokens.annotate(day=day).annotate(buys=F("day__buys"), sells=F("day__sells"), interface=INTERFACE)
 
 
 def _creator_names(fids: set[int]) -> dict[int | None, str]:

@@ -60,6 +60,8 @@ PAGES = {
     "home": "/",
     "trending": "/?tab=trending",
     "graduating": "/?tab=graduating",
+    "filtered": "/?minMarketCap=10000&sort=volume",
+    "nothing passes": "/?verified=true&warnings=none&minMarketCap=123&minVolume24h=1000&socialInterface=bankr",
     "nothing found": "/?q=zzzzzz",
     "token": f"/tokens/8453/{ORDINARY}",
     "blocked token": f"/tokens/8453/{BLOCKED}",

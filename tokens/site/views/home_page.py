@@ -1,5 +1,6 @@
 """Home page: lists of tokens with a search, filters and sorts in the URL."""
 
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,11 +15,13 @@ from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import NO_STORE, page_headers
 from config.events.outbox import newest_event_id
+from config.site.formats import address_with
 from tokens.catalogue.search_pages import SearchTimeoutError
 from tokens.catalogue.totals import EXACT_UP_TO
 from tokens.site import home_lists
+from tokens.site.filter_chips import build_chips, filter_parameters
 from tokens.site.home_lists import ALL_CHAINS, GRADUATING, NEW, TRENDING, HomeList, HomeQuery
-from tokens.site.token_rows import read_rows
+from tokens.site.token_rows import TokenRow, read_rows
 
 _TITLES = {NEW: _("New"), TRENDING: _("Trending"), GRADUATING: _("Graduating")}
 _SORT_TITLES = {
@@ -46,8 +49,11 @@ def home(request: HttpRequest) -> HttpResponse:
     except SearchTimeoutError:
         tokens, status = HomeList([]), 503
         headers["Cache-Control"] = NO_STORE
-    context = _describe_query(query, tabs) | {
-        "rows": read_rows(tokens.token_ids),
+    rows = read_rows(tokens.token_ids)
+    context = {
+        **_describe_query(query, tabs),
+        **_describe_filters(request, query, rows),
+        "rows": rows,
         "next_cursor": tokens.cursor,
         "found": tokens.found,
         # Beyond it, totals are estimates.
@@ -64,6 +70,18 @@ def _stream_path(query: HomeQuery) -> str:
     of_chain = {"chainId": chain_id} if chain_id else {}
     parameters = {"type": ",".join(query.event_types), **of_chain, "lastEventId": newest_event_id()}
     return f"{reverse('token-stream')}?{urlencode(parameters, safe=',')}"
+
+
+def _describe_filters(request: HttpRequest, query: HomeQuery, rows: list[TokenRow]) -> dict[str, Any]:
+    """Return the context of the chips."""
+    address = partial(address_with, {"request": request})
+    chosen = filter_parameters(query.filters)
+    return {
+        "chip_groups": build_chips(query.filters, (row.interface for row in rows), address),
+        "filters": chosen,
+        "filter_query": urlencode(chosen),
+        "without_filters": address(**dict.fromkeys(chosen)),
+    }
 
 
 def _describe_query(query: HomeQuery, tabs: list[str]) -> dict[str, Any]:

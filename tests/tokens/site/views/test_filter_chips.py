@@ -1,0 +1,194 @@
+"""Filters of the home page's lists: chips that are links, their state, and the lists that they leave."""
+
+import re
+from decimal import Decimal
+from html import unescape
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.html_pages import HOSTILE, read_page
+from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.token_lists import price
+from tests.tokens.site.test_home_page import more_link, stream_of, symbols
+from tokens.site.home_lists import PAGE_SIZE
+
+pytestmark = pytest.mark.django_db
+
+ALL = {
+    "verified": "true",
+    "warnings": "none",
+    "minMarketCap": "100000",
+    "minVolume24h": "1000",
+    "socialInterface": "bankr",
+}
+GOOD = {"verified": True, "social_context": {"interface": "Bankr"}}
+
+
+def chips(answer):
+    """Return text -> (parameters of the link, whether the filter is set) of the chips."""
+    (nav,) = re.findall(r'<nav class="filter-chips" id="filter-chips".*?</nav>', answer.text, re.DOTALL)
+    found = re.findall(r'<a class="chip" rel="nofollow" href="\?([^"]*)"[^>]*?( aria-current="true")?>(.*?)</a>', nav)
+    text = re.compile(r"<[^>]*>")
+    return {
+        unescape(text.sub("", label)): (dict(parse_qsl(unescape(query))), bool(current))
+        for query, current, label in found
+    }
+
+
+def make_tokens():
+    """Create a token that passes all filters, and one for each filter that fails it only."""
+    for symbol, columns, market in (
+        ("ALL", {}, {}),
+        ("UNVERIFIED", {"verified": False}, {}),
+        ("WARNED", {"launch_warnings": ["UNUSUAL_TICK"]}, {}),
+        ("SMALL", {}, {"market_cap": 99_999.0}),
+        ("QUIET", {}, {"volume_24h": None}),
+        ("OTHER", {"social_context": {"interface": "CLI"}}, {}),
+    ):
+        token = TokenFactory(**{**GOOD, "symbol": symbol, "name": symbol, **columns})
+        price(token, **{"market_cap": 100_000.0, "volume_24h": 1_000.0, "trending": 1.0, **market})
+
+
+@pytest.mark.parametrize(
+    ("name", "fails"),
+    [
+        ("verified", "UNVERIFIED"),
+        ("warnings", "WARNED"),
+        ("minMarketCap", "SMALL"),
+        ("minVolume24h", "QUIET"),
+        ("socialInterface", "OTHER"),
+    ],
+)
+@pytest.mark.parametrize("choices", [{}, {"sort": "volume"}, {"tab": "trending"}, {"chain": "8453"}])
+def test_each_filter_leaves_out_what_fails_it(client, name, fails, choices):
+    make_tokens()
+    everything = set(symbols(client.get("/", choices)))
+    assert len(everything) == 6
+    assert set(symbols(client.get("/", {name: ALL[name], **choices}))) == everything - {fails}
+    assert symbols(client.get("/", ALL | choices)) == ["ALL"]
+
+
+@pytest.mark.parametrize("q", ["l", "al", "ALL"])
+def test_a_search_has_the_filters(client, q):
+    make_tokens()
+    TokenFactory(**GOOD, symbol="L", name="ALL")
+    price(TokenFactory(**{**GOOD, "verified": False}, symbol="L", name="ALL"), market_cap=1e6, volume_24h=1e6)
+    assert len(symbols(client.get("/", {"q": q}))) >= 2
+    found = symbols(client.get("/", {"q": q} | ALL))
+    assert found == ([] if q == "l" else ["ALL"])
+    assert set(symbols(client.get("/", {"q": "l", "verified": "true"}))) == {"L"}
+
+
+def test_graduating_tokens_have_the_filters(client):
+    for symbol, verified in (("YES", True), ("NO", False)):
+        price(SolanaTokenFactory(symbol=symbol, verified=verified), curve_progress=Decimal(50))
+        SolanaTokenFactory(symbol=f"{symbol}NEW", verified=verified)
+    assert symbols(client.get("/?tab=graduating&verified=true")) == ["YES", "YESNEW"]
+
+
+def test_chips_set_and_remove_filters_and_keep_all_other_choices(client):
+    make_tokens()
+    choices = {"sort": "volume", "chain": "8453", "q": "al"}
+    found = chips(client.get("/", choices | {"minMarketCap": "10000", "cursor": ""}))
+    kept = choices | {"minMarketCap": "10000"}
+    assert found["Verified"] == (kept | {"verified": "true"}, False)
+    assert found["No warnings"] == (kept | {"warnings": "none"}, False)
+    assert found["Market cap $10K+ remove filter"] == (choices, True)
+    assert found["Market cap $1M+"] == (kept | {"minMarketCap": "1000000"}, False)
+    assert found["Volume, 24 h $1K+"] == (kept | {"minVolume24h": "1000"}, False)
+    assert found["Interface bankr"] == (kept | {"socialInterface": "bankr"}, False)
+    found = chips(client.get("/", ALL | choices))
+    assert [text for text, (_, is_set) in found.items() if is_set] == [
+        "Verified remove filter",
+        "No warnings remove filter",
+        "Market cap $100K+ remove filter",
+        "Volume, 24 h $1K+ remove filter",
+        "Interface bankr remove filter",
+    ]
+
+
+def test_any_amount_and_interface_of_a_link_has_its_chip(client):
+    found = chips(client.get("/", {"minMarketCap": "12345", "minVolume24h": "0", "socialInterface": HOSTILE[:60]}))
+    assert {text.split()[-3] for text, (_, is_set) in found.items() if is_set} >= {"$12.3K+", "$0+"}
+    assert sum(is_set for _, is_set in found.values()) == 3
+
+
+def test_interfaces_are_those_of_the_rows(client):
+    for name, number in (("CLI", 3), ("Bankr", 2), ("bankr", 2), ("SDK", 1), ("rare", 1), ("x" * 101, 5)):
+        TokenFactory.create_batch(number, social_context={"interface": name})
+    TokenFactory(social_context={"interface": None})
+    TokenFactory(social_context={})
+    answer = client.get("/")
+    read_page(answer)
+    names = [text.removeprefix("Interface ") for text in chips(answer) if text.startswith("Interface ")]
+    assert names[:2] == ["bankr", "cli"] and len(names) == 3
+
+
+def test_filters_stay_in_every_control_of_the_list(client):
+    for _ in range(PAGE_SIZE + 1):
+        price(TokenFactory(**GOOD), market_cap=1e6, volume_24h=1e6)
+    answer = client.get("/", ALL)
+    assert len(symbols(answer)) == PAGE_SIZE
+    following = client.get(more_link(answer))
+    assert len(symbols(following)) == 1 and more_link(following) is None
+    for control in (
+        r'<a href="\?([^"]*)"[^>]*>Trending</a>',
+        r'<div id="list" hx-get="/\?([^"]*)"',
+        r'rel="next" href="\?([^"]*)"',
+    ):
+        (query,) = re.findall(control, answer.text)
+        assert ALL.items() <= dict(parse_qsl(unescape(query))).items()
+    hidden = re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)" form="search">', answer.text)
+    assert dict(hidden) == ALL
+    # Not each new token passes the filters, so that none is counted.
+    assert 'data-changed="Changes wait"' in answer.text and "data-one" not in answer.text
+    assert "type=token.indexed," in stream_of(answer) and ",markets.changed" in stream_of(answer)
+    assert f"{PAGE_SIZE + 1} tokens found" in answer.text
+    trending = client.get("/", {"tab": "trending", "verified": "true"})
+    assert ("Only tokens that pass all chosen filters are shown." in trending.text) == bool(symbols(trending))
+
+
+@pytest.mark.parametrize("choices", [{}, {"q": "token"}, {"tab": "trending"}, {"q": "k"}, {"chain": "42161"}])
+def test_an_empty_list_offers_to_remove_the_filters(client, choices):
+    price(TokenFactory(symbol="TKN", name="Token"), trending=1.0)
+    answer = client.get("/", choices | {"minMarketCap": "100000", "warnings": "none"})
+    assert symbols(answer) == []
+    (query,) = re.findall(r'No token passes all chosen filters\. <a href="\?([^"]*)">Remove filters</a>', answer.text)
+    assert dict(parse_qsl(unescape(query))) == choices
+    assert "Remove filters" not in client.get("/", choices).text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("verified", "yes", "must be one of: true"),
+        ("warnings", "any", "must be one of: none"),
+        ("minMarketCap", "-1", "must be a whole number from 0 to 1000000000000000"),
+        ("minMarketCap", "1e6", "must be a whole number from 0 to 1000000000000000"),
+        ("minMarketCap", "٣", "must be a whole number from 0 to 1000000000000000"),
+        ("minVolume24h", "1000000000000001", "must be a whole number from 0 to 1000000000000000"),
+        ("minVolume24h", "9" * 3_000, "must be a whole number from 0 to 1000000000000000"),
+        ("socialInterface", "x" * 101, "must have at most 100 characters"),
+    ],
+)
+def test_a_filter_that_breaks_its_rule_is_refused(client, name, value, rule):
+    answer = client.get("/", {name: value})
+    assert answer.status_code == 400
+    assert name in answer.text and rule in answer.text
+
+
+def test_without_a_value_a_filter_is_none(client):
+    TokenFactory(symbol="TKN")
+    answer = client.get("/", dict.fromkeys(ALL, "") | {"socialInterface": " \0"})
+    assert symbols(answer) == ["TKN"] and not any(is_set for _, is_set in chips(answer).values())
+
+
+@pytest.mark.parametrize("choices", [{}, {"tab": "trending"}, {"sort": "volume"}])
+def test_a_filtered_list_beyond_its_time_limit_says_so(client, settings, choices):
+    settings.SEARCH_TIMEOUT_MS = 0
+    TokenFactory()
+    answer = client.get("/", choices | {"verified": "true"})
+    assert answer.status_code == 503 and answer.headers["Cache-Control"] == "no-store"
+    assert "The list took too long. Remove a filter." in answer.text
+    assert client.get("/", choices).status_code == 200

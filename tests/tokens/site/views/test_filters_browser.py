@@ -1,0 +1,158 @@
+"""The chips of the home page's filters in a real Chromium: by keyboard, on small screens, and without scripts."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from tests.processes.chromium import Visit, browse_site
+from tests.rows.factories import TokenFactory
+from tests.rows.token_lists import price
+from tests.tokens.site.event_stream import EventStream, open_stream
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Chips that are not whole in the viewport's width, too small to touch, or under another element.
+UNUSABLE = """width => [...document.querySelectorAll("#filter-chips a")].filter(chip => {
+  const {left, right, top, width: wide, height} = chip.getBoundingClientRect();
+  const seen = document.elementFromPoint(left + wide / 2, top + height / 2);
+  return left < 0 || right > width || height < 24 || wide < 24 || !chip.contains(seen);
+}).map(chip => chip.textContent)"""
+
+
+@pytest.fixture
+def stream(settings) -> Iterator[EventStream]:
+    with open_stream() as stream:
+        settings.STREAM_URL = stream.url
+        yield stream
+
+
+@pytest.fixture
+def site(transactional_db, settings, stream) -> Iterator[Visit]:
+    """Return a visit of the home page with 30 tokens; each third is verified, and 0 to 25 have 1,000,000 USD."""
+    settings.ALLOWED_HOSTS = ["localhost"]
+    with browse_site() as browse:
+        for number in range(30):
+            make_token(number)
+        visited = browse("/")
+        yield visited
+        visited.page.close()
+
+
+def make_token(number: int, **columns: object) -> None:
+    token = TokenFactory(
+        **{
+            "name": f"Token number {number}",
+            "symbol": f"N{number}",
+            "verified": number % 3 == 0,
+            "deployed_at": timezone.now() - timedelta(minutes=number),
+            "social_context": {"interface": "Bankr"},
+            **columns,
+        }
+    )
+    price(token, market_cap=1_000_000.0 if number <= 25 else 1.0, volume_24h=float(number))
+
+
+def chip(page: Page, text: str):
+    return page.locator("#filter-chips").get_by_role("link", name=text)
+
+
+def assert_clean(site: Visit) -> None:
+    # A page that is left ends its stream.
+    assert [error for error in site.errors if "/api/tokens/stream" not in error] == []
+    assert [url for url in site.strange_requests if "/api/tokens/stream" not in url] == []
+
+
+def test_filters_are_set_and_removed_by_keyboard_only(site):
+    page, host = site.page, f"http://{site.host}"
+    while page.evaluate("document.activeElement.textContent") != "Verified":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".token a")).to_have_count(10)
+    expect(page).to_have_url(f"{host}/?verified=true")
+    expect(page.get_by_role("status")).to_have_text("10 tokens found")
+    # The focus stays, so that the same key removes the filter.
+    expect(chip(page, "Verified remove filter")).to_be_focused()
+    expect(chip(page, "Verified remove filter")).to_have_attribute("aria-current", "true")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{host}/")
+    expect(chip(page, "Verified")).to_be_focused()
+    expect(page.locator("#filter-chips [aria-current]")).to_have_count(0)
+    expect(page.locator(".token a")).to_have_count(20)
+    assert_clean(site)
+
+
+def test_filters_stay_through_sort_search_more_and_a_reload(site):
+    page = site.page
+    chip(page, "Market cap $1M+").click()
+    expect(page).to_have_url(f"http://{site.host}/?minMarketCap=1000000")
+    page.get_by_role("link", name="More").click()
+    expect(page.locator(".token a")).to_have_count(26)
+    page.get_by_label("Sort").select_option(label="Volume, 24 hours")
+    expect(page.locator(".token a").first).to_have_text("N25")
+    # The chips lead to the list of the new sort.
+    chip(page, "Verified").click()
+    expect(page.locator(".token a")).to_have_count(9)
+    expect(page.locator(".token a").first).to_have_text("N24")
+    page.get_by_role("searchbox").fill("number 2")
+    expect(page.locator(".token a")).to_have_text(["N24", "N21"])
+    for part in ("minMarketCap=1000000", "verified=true", "sort=volume", "q=number+2"):
+        assert part in page.url
+    page.reload()
+    expect(page.locator(".token a")).to_have_text(["N24", "N21"])
+    page.get_by_role("searchbox").fill("number 29")
+    expect(page.locator(".empty")).to_contain_text("No token passes all chosen filters.")
+    page.locator(".empty").get_by_role("link", name="Remove filters").click()
+    expect(page.locator(".token a")).to_have_text(["N29"])
+    expect(page.locator("#filter-chips [aria-current]")).to_have_count(0)
+    assert_clean(site)
+
+
+def test_a_live_refresh_keeps_the_filters(site, stream):
+    page = site.page
+    stream.opened.get(timeout=30)
+    chip(page, "Verified").click()
+    expect(page.locator(".token a")).to_have_count(10)
+    stream.opened.get(timeout=30)
+    page.mouse.move(2, 2)
+    make_token(40, symbol="FAILS", verified=False, deployed_at=timezone.now())
+    make_token(41, symbol="PASSES", verified=True, deployed_at=timezone.now())
+    stream.send("token.indexed")
+    expect(page.locator("tr.arrived .token a")).to_have_text(["PASSES"])
+    expect(page.locator(".token a")).to_have_count(11)
+    assert page.url.endswith("/?verified=true")
+    # What waits may not pass the filters, and is not counted.
+    page.locator(".token a").first.focus()
+    stream.send("token.indexed")
+    expect(page.get_by_role("button", name="Changes wait")).to_be_visible()
+    assert_clean(site)
+
+
+def test_filters_work_without_scripts(site):
+    plain = site.page.context.browser.new_context(java_script_enabled=False)
+    page = plain.new_page()
+    page.goto(f"http://{site.host}/")
+    chip(page, "Verified").click()
+    expect(page.locator(".token a")).to_have_count(10)
+    page.get_by_label("Sort").select_option(label="Market cap")
+    page.get_by_role("searchbox").fill("number 1")
+    page.get_by_role("button", name="Show").click()
+    assert "verified=true" in page.url and "sort=market-cap" in page.url
+    expect(page.locator(".token a")).to_have_text(["N18", "N15", "N12"])
+    page.get_by_role("link", name="Remove filters").click()
+    expect(page.locator(".token a")).to_have_count(11)
+    plain.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_chips_are_whole_and_large_enough_at_any_width(site, width):
+    page = site.page
+    page.set_viewport_size({"width": width, "height": 900})
+    for query in ("", "?verified=true&minMarketCap=1000000&minVolume24h=10000", f"?socialInterface={'W' * 100}"):
+        page.goto(f"http://{site.host}/{query}")
+        assert chip(page, "Verified").is_visible() and page.locator("#filter-chips a").count() >= 9
+        assert page.evaluate(UNUSABLE, width) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        site.photograph(f"filters-{width}-{len(query)}")

@@ -1,0 +1,109 @@
+"""Filters of token lists on pages: the API's parameters in the URL, and the links that set and remove them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext
+
+from config.site.formats import compact_text, in_usd, plain
+from config.site.page_input import parse_choice, parse_whole_number, refuse_longer
+from tokens.catalogue.list_parameters import MAX_USD
+from tokens.catalogue.selections import NO_WARNING, Selection
+from tokens.models.expressions import MAX_INTERFACE_LENGTH
+
+# Parameter -> condition of `Selection`.
+FILTERS = {
+    "verified": "trusted",
+    "warnings": "warnings",
+    "minMarketCap": "min_market_cap",
+    "minVolume24h": "min_volume_24h",
+    "socialInterface": "interface",
+}
+# USD.
+_MARKET_CAPS = (10_000, 100_000, 1_000_000)
+_VOLUMES = (1_000, 10_000, 100_000)
+_MOST_INTERFACES = 3
+_ON = "true"
+
+
+@dataclass(frozen=True)
+class FilterChip:
+    """Link that sets a filter, or removes the one that is set."""
+
+    text: str
+    # The query string of the list that it leads to.
+    address: str
+    is_set: bool
+
+
+@dataclass(frozen=True)
+class ChipGroup:
+    """Chips of which at most one is set, or of filters that need no title."""
+
+    title: str
+    chips: list[FilterChip]
+
+
+def parse_filters(values: Mapping[str, str]) -> Selection:
+    """Return the conditions in the parameters of a URL; an empty one is none. Raises PageInputError."""
+    # PostgreSQL's texts have no NUL.
+    interface = values.get("socialInterface", "").replace("\0", "").strip()
+    refuse_longer(interface, "socialInterface", MAX_INTERFACE_LENGTH)
+    return Selection(
+        trusted=bool(parse_choice(values, "verified", (_ON,))),
+        warnings=parse_choice(values, "warnings", (NO_WARNING,)),
+        min_market_cap=parse_whole_number(values, "minMarketCap", MAX_USD),
+        min_volume_24h=parse_whole_number(values, "minVolume24h", MAX_USD),
+        interface=interface,
+    )
+
+
+def filter_parameters(filters: Selection) -> dict[str, str]:
+    """Return the parameters of a URL with these conditions."""
+    conditions = filters.conditions
+    return {
+        name: _ON if conditions[condition] is True else str(conditions[condition])
+        for name, condition in FILTERS.items()
+        if condition in conditions
+    }
+
+
+def build_chips(filters: Selection, interfaces: Iterable[str], address: Callable[..., str]) -> list[ChipGroup]:
+    """Return the chips of a list, with the most frequent `interfaces` of its rows; `address` is `address_with`."""
+    chosen = filter_parameters(filters)
+
+    def chip(name: str, value: str, text: str) -> FilterChip:
+        is_set = chosen.get(name) == value
+        return FilterChip(text, address(**{name: None if is_set else value}), is_set)
+
+    def amounts(name: str, usual: tuple[int, ...]) -> list[FilterChip]:
+        several = sorted({*usual, *map(int, filter(None, [chosen.get(name)]))})
+        return [chip(name, str(amount), _at_least(amount)) for amount in several]
+
+    return [
+        ChipGroup(
+            "", [chip("verified", _ON, gettext("Verified")), chip("warnings", NO_WARNING, gettext("No warnings"))]
+        ),
+        ChipGroup(gettext("Market cap"), amounts("minMarketCap", _MARKET_CAPS)),
+        ChipGroup(gettext("Volume, 24 h"), amounts("minVolume24h", _VOLUMES)),
+        ChipGroup(
+            gettext("Interface"),
+            [chip("socialInterface", name, plain(name, 16)) for name in _interfaces(filters.interface, interfaces)],
+        ),
+    ]
+
+
+def _interfaces(chosen: str, found: Iterable[str]) -> list[str]:
+    """Return the chosen interface only, as all rows have it; without one, the most frequent ones."""
+    if chosen:
+        return [chosen]
+    # Of a longer one no filter finds the tokens.
+    usable = Counter(name for name in found if 0 < len(name.strip()) <= MAX_INTERFACE_LENGTH)
+    return [name for name, _ in usable.most_common(_MOST_INTERFACES)]
+
+
+def _at_least(amount: int) -> str:
+    # As many digits as a round amount has.
+    digits = min(3, max(1, len(str(amount).rstrip("0"))))
+    return gettext("%(amount)s+") % {"amount": in_usd(compact_text(amount, digits))}
