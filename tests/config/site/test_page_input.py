@@ -77,7 +77,7 @@ def test_head_is_refused_without_a_body(client):
 
 @pytest.mark.parametrize("path", ["/docs", "/nowhere"])
 def test_no_page_repeats_a_long_query(client, path):
-    assert len(client.get(path, {"cursor": "x" * 100_000}).content) < 70_000
+    assert "x" * 1_000 not in client.get(path, {"cursor": "x" * 100_000}).text
 
 
 def test_the_api_ignores_what_it_ignored(client):

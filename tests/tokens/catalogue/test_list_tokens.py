@@ -514,8 +514,8 @@ def test_it_adds_nothing_that_was_not_requested(fetch, parameters):
         ({}, 3),
         ({"includeMarket": 1}, 3),
         ({"includeMarket": 1, "includeUser": 1}, 4),
-        # Both counts are needed.
-        ({"pair": "weth"}, 4),
+        # An estimate and a count of the matches, which are sorted; the records; and how many are deployed.
+        ({"pair": "weth"}, 6),
         # An estimate; page and total together; the records; and how many are deployed.
         ({"q": "token"}, 5),
         ({"q": "token", "includeMarket": 1, "includeUser": 1}, 6),

@@ -10,11 +10,13 @@ from tests.html_pages import read_page
 from tests.rows.factories import TokenEventFactory, TokenFactory
 from tests.tokens.integrity.followed_launches import forget_reports
 from tests.tokens.market.stored_trades import TRADER, WEEK, make_trade, make_traded_token, make_weeks
+from tokens.chains.pool_types import chain_position
 from tokens.integrity.bundle_detection import BUNDLE_KINDS
 from tokens.integrity.dev_accounts import DEV_ROLES
 from tokens.integrity.unknown_facts import UNKNOWN_REASONS
-from tokens.models import Token
+from tokens.models import PoolLiquidityChange, Token
 from tokens.site.details.integrity_panel import KIND_TEXTS, ROLE_TEXTS, UNKNOWN_TEXTS
+from tokens.trades.trade_rows import transaction_bytes
 
 pytestmark = pytest.mark.django_db
 
@@ -27,6 +29,8 @@ def token():
     token = make_traded_token(block_number=1, log_index=5, supply=Decimal(10**21), msg_sender=TRADER, admin=RECIPIENT)
     token.extensions["devBuy"] = {"amount": str(20 * 10**18), "amountEth": "1", "recipient": RECIPIENT}
     token.save()
+    place = {"position": chain_position(1, 1), "at": WEEK, "tx_hash": transaction_bytes(token.tx_hash), "tx_index": 0}
+    PoolLiquidityChange.objects.create(token=token, tick_lower=-60, tick_upper=60, liquidity=1, **place)
     return token
 
 
@@ -46,7 +50,7 @@ def test_all_codes_of_the_api_have_a_text():
 
 
 def test_it_has_the_facts_in_words(client, token):
-    make_trade(token, log_index=10, amount_token=30 * 10**18)
+    make_trade(token, log_index=10, tx_index=1, amount_token=30 * 10**18)
     make_trade(token, block=3, log_index=1, tx_hash=b"\7" * 32, trader=b"\7" * 20, amount_token=5 * 10**18)
     make_trade(token, block=3, log_index=2, tx_hash=b"\7" * 32, trader=b"\7" * 20, amount_token=5 * 10**18)
     at = WEEK + timedelta(minutes=5)
