@@ -55,7 +55,9 @@ Caller = Callable[[Json, Inputs, str], tuple[int, Any]]
 
 @pytest.fixture(scope="module")
 def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
-    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", **ENABLED)
+    local = make_directory() / "local"
+    enabled = ENABLED | {"UPLOAD_DIR": str(local.with_name("uploads"))}
+    run = Run(local, LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", **enabled)
     yield from end_in_time(run)
 
 
@@ -243,7 +245,8 @@ def test_calls_and_responses_have_the_types_of_python(by_python: list[Made], tmp
         positional += map(repr, body_arguments(each.inputs))
         arguments = ", ".join([*positional, *(f"{name}={value!r}" for name, value in each.inputs.query.items())])
         call = f"api.{method_name(each.name)}({arguments})"
-        code += f"\n\ndef call_{number}() -> None:\n    {call if each.body is None else f'answer = {call}'}\n"
+        has_answer = each.body is not None and each.status < 400
+        code += f"\n\ndef call_{number}() -> None:\n    {f'answer = {call}' if has_answer else call}\n"
         if each.status == 200 and each.body is not None and STREAM not in str(each.operation["responses"]):
             code += f"    answer = {each.body!r}\n"
     (tmp_path / "calls.py").write_text(code)

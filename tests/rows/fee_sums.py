@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tokens.chains.pool_types import chain_position
 from tokens.chains.registry.chains import load_registry
 from tokens.fees.fee_sums import fill_next_blocks
-from tokens.models import AccountClaimSum, ClaimSum, CollectionSum, FeeClaim, TokenEvent
+from tokens.models import AccountClaimSum, ClaimSum, CollectionSum, FeeClaim, Token, TokenEvent
 
 Sums = dict[tuple[Any, ...], int]
 
@@ -23,26 +23,36 @@ class FeeSums(NamedTuple):
 def sum_all_chains() -> None:
     """Complete the sums of all chains of the registry."""
     for chain_id in load_registry().chains:
-        while not fill_next_blocks(chain_id):
-            pass
+        sum_chain(chain_id)
 
 
-def stored_sums() -> FeeSums:
-    """Return the rows of the tables."""
-    collections = CollectionSum.objects.values_list("token_id", "day", "since", "share", "place", "amount")
-    claims = ClaimSum.objects.values_list("token_id", "day", "recipient", "currency", "amount")
-    accounts = AccountClaimSum.objects.values_list("chain_id", "recipient", "currency", "day", "amount")
+def sum_chain(chain_id: int) -> None:
+    """Complete the sums of a chain."""
+    while not fill_next_blocks(chain_id):
+        pass
+
+
+def stored_sums(**of_token: int) -> FeeSums:
+    """Return the rows of the tables, of all chains or of that of `chain_id`."""
+    tokens = Token.objects.filter(**of_token)
+    collections = CollectionSum.objects.filter(token__in=tokens).values_list(
+        "token_id", "day", "since", "share", "place", "amount"
+    )
+    claims = ClaimSum.objects.filter(token__in=tokens).values_list("token_id", "day", "recipient", "currency", "amount")
+    accounts = AccountClaimSum.objects.filter(**of_token).values_list(
+        "chain_id", "recipient", "currency", "day", "amount"
+    )
     return FeeSums(
         *({tuple(key): int(amount) for *key, amount in rows if amount} for rows in (collections, claims, accounts))
     )
 
 
-def counted_sums() -> FeeSums:
-    """Return what the tables should have."""
+def counted_sums(**of_token: int) -> FeeSums:
+    """Return what the tables should have, of all chains or of that of `chain_id`."""
     collections: Sums = defaultdict(int)
     # (token, day) -> the position of the last change of a recipient.
     changed: dict[tuple[Any, date], int] = {}
-    for event in TokenEvent.objects.exclude(token=None).order_by("block_number", "log_index"):
+    for event in TokenEvent.objects.filter(**of_token).exclude(token=None).order_by("block_number", "log_index"):
         of_day = event.token_id, event.at.astimezone(UTC).date()
         if event.kind == "reward_recipient_updated":
             changed[of_day] = chain_position(event.block_number, event.log_index)
@@ -52,7 +62,7 @@ def counted_sums() -> FeeSums:
                     collections[*of_day, changed.get(of_day, 0), share, place] += int(amount)
     claims: Sums = defaultdict(int)
     accounts: Sums = defaultdict(int)
-    for claim in FeeClaim.objects.select_related("event"):
+    for claim in FeeClaim.objects.filter(**of_token).select_related("event"):
         day = claim.at.astimezone(UTC).date()
         accounts[claim.chain_id, claim.recipient, claim.currency, day] += int(claim.amount)
         is_own = claim.event.kind == "fees_claimed" and "token" not in claim.event.arguments

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.rows.fee_sums import counted_sums, stored_sums, sum_all_chains
+from tests.rows.fee_sums import counted_sums, stored_sums, sum_chain
 from tests.simulator.trade_comparing import trade_differences
 from tests.simulator.truth import EventTruth, Json, TokenTruth, Truth
 from tokens.models import FeeClaim, Token, TokenEvent
@@ -30,7 +30,7 @@ def differences(truth: Truth, *, chain_id: int, above: int = -1, with_trades: bo
     }
     found += _compare("event", {_place(event): _event_truth(event) for event in truth.events}, events)
     found += _compare_claims(truth.events, chain_id)
-    found += _compare_sums()
+    found += _compare_sums(chain_id)
     return found + trade_differences(truth, chain_id=chain_id, above=above) if with_trades else found
 
 
@@ -92,10 +92,10 @@ def _event_row(event: TokenEvent) -> Json:
     return {name: getattr(event, name) for name in names} | {"token": token}
 
 
-def _compare_sums() -> Iterable[str]:
+def _compare_sums(chain_id: int) -> Iterable[str]:
     """Yield the sums of fees that differ from those of the stored events, which equal the truth's."""
-    sum_all_chains()
-    stored, counted = stored_sums(), counted_sums()
+    sum_chain(chain_id)
+    stored, counted = stored_sums(chain_id=chain_id), counted_sums(chain_id=chain_id)
     for kind in counted._fields:
         expected, sums = getattr(counted, kind), getattr(stored, kind)
         for key in expected.keys() | sums.keys():
