@@ -101,6 +101,7 @@ VALUES: Mapping[str, Callable[[Facts], Any]] = {
     "toBlock": lambda facts: facts.block,
     "tokenAddress": lambda facts: facts.token["contract_address"],
     "toolsAsset id": lambda facts: facts.token["contract_address"],
+    "toolsHolders id": lambda facts: facts.token["contract_address"],
     "toolsExchange id": lambda facts: facts.token["factory_address"],
     "toolsPair id": lambda facts: facts.token["pool_address"],
 }
@@ -131,12 +132,16 @@ BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
 }
 
 
+# Optional parameters that are given: of lists, and of a lookup that requires one of two.
+_GIVEN = ("limit", "number")
+
+
 def make_inputs(operation: Json, facts: Facts) -> Inputs:
     """Return the inputs of an operation. Raises LookupError for what neither it nor the tables have."""
     name = operation["operationId"]
     places: dict[str, Json] = {"path": {}, "query": {}, "header": {}, "cookie": {}}
     for parameter in operation.get("parameters", []):
-        if parameter.get("required") or parameter["name"] == "limit":
+        if parameter.get("required") or parameter["name"] in _GIVEN:
             places[parameter["in"]][parameter["name"]] = _value(name, parameter, facts)
     return Inputs(path=places["path"], query=places["query"], body=_body(operation, facts))
 
