@@ -56,9 +56,7 @@ Caller = Callable[[Json, Inputs, str], tuple[int, Any]]
 
 @pytest.fixture(scope="module")
 def service(make_directory: Callable[[], Path]) -> Iterator[Run]:
-    local = make_directory() / "local"
-    enabled = ENABLED | {"UPLOAD_DIR": str(local.with_name("uploads"))}
-    run = Run(local, LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", **enabled)
+    run = Run(make_directory() / "local", LAUNCH_EVERY_SECONDS="5", TRADE_EVERY_SECONDS="0.2", **ENABLED)
     yield from end_in_time(run)
 
 

@@ -64,7 +64,8 @@ class Run:
         return self._output.read_text()
 
     def wait_for_greeting(self) -> None:
-        wait_for(lambda: "Ctrl-C stops" in self.output() or self.process.poll() is not None)
+        # Several runs may start at once, each with all servers and a chain.
+        wait_for(lambda: "Ctrl-C stops" in self.output() or self.process.poll() is not None, seconds=300)
         assert self.process.poll() is None, self.output()
         self._seen = psutil.Process(self.process.pid).children(recursive=True)
 
