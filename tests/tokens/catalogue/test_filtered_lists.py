@@ -3,16 +3,17 @@
 import itertools
 
 import pytest
-from django.db import connections
 
 from tests.processes.template_database import restore_template_rows
 from tests.rows.many_tokens import make_tokens
 from tests.rows.query_plans import visited_rows
 from tests.rows.token_lists import SORTS, ids, walk
-from tests.tokens.catalogue.test_large_lists import forget_counts, forget_locally
+from tests.tokens.catalogue.test_large_lists import connection_of_the_service, forget_counts, forget_locally
 from tokens.catalogue.tasks import count_selection
 from tokens.models import Market, Token
 
+# A fixture of every test.
+__all__ = ["connection_of_the_service"]
 pytestmark = pytest.mark.django_db
 
 ROWS = 12_000
@@ -60,16 +61,6 @@ def tokens(django_db_setup, django_db_blocker):
         yield list(Token.objects.order_by("id").values_list("id", flat=True))
         restore_template_rows()
         forget_counts()
-
-
-@pytest.fixture(autouse=True)
-def connection_of_the_service(db):
-    """Return a connection beside the test's, in no transaction: a statement's local settings end with it."""
-    of_test = connections["default"]
-    connections["default"] = of_test.copy()
-    yield
-    connections["default"].close()
-    connections["default"] = of_test
 
 
 @pytest.fixture(params=["/api/tokens", "/api/tokens/authenticated"])

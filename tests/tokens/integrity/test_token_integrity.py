@@ -19,13 +19,15 @@ from tests.rows.factories import (
     TokenEventFactory,
     TokenFactory,
 )
+from tests.rows.many_tokens import multiply
 from tests.rows.refusals import assert_refused
 from tests.tokens.market.stored_trades import WEEK, make_trade, make_traded_token, make_weeks
 from tokens.chains.addresses import checksum_bytes
 from tokens.chains.pool_types import chain_position
 from tokens.following.coverage import followed_makers
 from tokens.installation.installed_registry import registry
-from tokens.integrity import dev_accounts, first_trades
+from tokens.integrity.dev_accounts import MOST_CLAIMS
+from tokens.integrity.first_trades import MOST_TRADES
 from tokens.integrity.serializers import WINDOWS
 from tokens.models import FollowedAccount, FollowedBlock, LaunchFacts, PoolLiquidityChange, PoolTrade, Token
 
@@ -314,21 +316,21 @@ def test_the_admin_of_the_launch_and_the_current_one_are_both_dev_accounts(token
     assert (roles[address(5)], roles[ADMIN]) == (["admin"], ["currentAdmin"])
 
 
-def test_what_is_left_out_is_named(token, monkeypatch):
+def test_what_is_left_out_is_named(token):
     buy(token, 1, 10)
     buy(token, 2, 10, block=BLOCK + 1, trader=None)
     facts = facts_of(token)
     assert "traders" in unknown_of(facts) and "laterTrades" not in unknown_of(facts)
     assert (facts["firstSeconds"]["count"], facts["firstSeconds"]["buyers"]) == (2, 1)
     assert facts["firstSeconds"]["purchases"][1]["account"] is None
-    monkeypatch.setattr(first_trades, "MOST_TRADES", 1)
-    first_trades._statement.cache_clear()
-    TokenEventFactory.create_batch(2, token=token)
-    monkeypatch.setattr(dev_accounts, "MOST_CLAIMS", 1)
+
+
+def test_more_trades_and_claims_than_are_read_are_named(token):
+    multiply(buy(token, 1, 10), {"position": "position + n"}, rows=MOST_TRADES + 1)
+    multiply(TokenEventFactory(token=token), {"id": "id + n", "log_index": "n"}, rows=MOST_CLAIMS + 1)
     facts = facts_of(token)
-    first_trades._statement.cache_clear()
     assert {"laterTrades", "claims"} <= set(unknown_of(facts))
-    assert (facts["trades"]["counted"], facts["trades"]["isComplete"]) == (1, False)
+    assert (facts["trades"]["counted"], facts["trades"]["isComplete"]) == (MOST_TRADES, False)
 
 
 @pytest.mark.parametrize(("days", "is_unknown"), [(0, False), (1, True)])

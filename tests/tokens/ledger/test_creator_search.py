@@ -8,7 +8,7 @@ from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, Token
 from tests.rows.many_tokens import multiply
 from tests.rows.query_plans import plans
 from tests.rows.token_lists import cursor_of
-from tokens.ledger import creator_search
+from tokens.ledger.creator_search import PROFILES_READ
 
 pytestmark = pytest.mark.django_db
 
@@ -124,15 +124,13 @@ def test_pages_have_each_creator_once(fetch):
     assert walk(fetch, "same") == walk(fetch, "same", limit=2) == walk(fetch, "same", limit=1) == expected
 
 
-def test_a_page_reads_a_limited_number_of_profiles(fetch, monkeypatch):
-    monkeypatch.setattr(creator_search, "PROFILES_READ", 3)
-    for fid in range(1, 12):
-        SocialProfileFactory(fid=fid, username=f"user{fid:02}")
-    TokenFactory(requestor_fid=1)
-    TokenFactory(requestor_fid=11)
-    answer = fetch("user")
-    assert keys(answer) == ["1"] and answer.json()["cursor"]
-    assert walk(fetch, "user") == ["1", "11"]
+def test_a_page_reads_a_limited_number_of_profiles(fetch):
+    first, *_, last = SocialProfileFactory.create_batch(2 * PROFILES_READ)
+    for profile in (first, last):
+        TokenFactory(requestor_fid=profile.fid)
+    answer = fetch("user-")
+    assert keys(answer) == [str(first.fid)] and answer.json()["cursor"]
+    assert walk(fetch, "user-") == [str(first.fid), str(last.fid)]
 
 
 def test_any_number_of_creators_costs_the_same_queries(fetch, django_assert_num_queries):
