@@ -11,6 +11,7 @@ from attrs import frozen
 
 from config.environment import kinds
 from config.environment.issuers import IssuerVariables
+from config.environment.market_variables import MarketVariables
 from config.environment.secret import Secret
 from config.environment.site_variables import SiteVariables
 from config.environment.upload_variables import UploadVariables
@@ -50,7 +51,7 @@ class ServerVariables:
 
 
 @frozen(slots=False, repr=False)
-class Environment(ServerVariables, IssuerVariables, SiteVariables, UploadVariables):
+class Environment(ServerVariables, IssuerVariables, MarketVariables, SiteVariables, UploadVariables):
     """Variables of the service."""
 
     # The installation.
@@ -248,39 +249,6 @@ class Environment(ServerVariables, IssuerVariables, SiteVariables, UploadVariabl
     OUTBOUND_ALLOWED_NETWORKS: tuple[Network, ...] = variable(kinds.networks, empty=())
     """Non-public networks that may be fetched from, on any port, such as that of your own gateway. Anyone who launches
     a token may then send GET requests to them."""
-
-    # Market data.
-
-    MARKET_PROVIDER_CHAINS: tuple[int, ...] = variable(
-        kinds.several(kinds.whole_number(1, 2**53 - 1), "chain ids, separated by commas"), empty=()
-    )
-    """Chains with market data from the provider. The others have it from their own trades, which the follower reads."""
-    MARKET_PRICE_TOLERANCE_PERCENT: float = variable(kinds.number(0.01, 100.0), "2")
-    """Difference in percent between the reference pools of a quote token above which operators get an alarm."""
-    MARKET_COMPARE_PERCENT: float = variable(kinds.number(0.0, 1000.0), "0")
-    """Difference in percent between a price of our own and the provider's that is an alarm; 0 compares none."""
-    MARKET_API_KEY: str = variable(kinds.api_key, accepts_file=True)
-    """Key of CoinGecko's on-chain API; without one the provider is GeckoTerminal, its free version."""
-    MARKET_BASE_URL: str = variable(kinds.base_url)
-    """URL of the provider's API, or of a compatible one."""
-    MARKET_CALLS_PER_MINUTE: int = variable(kinds.whole_number(1, 10_000), "30")
-    """Rate limit of the provider, over all processes."""
-    MARKET_ADDRESSES_PER_CALL: int = variable(kinds.whole_number(1, 100), "30")
-    """Pools per call."""
-    MARKET_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 10.0), "5.0")
-    """Timeout of the connection, response head and body, each."""
-    MARKET_CATEGORY: str = variable(kinds.matching("[a-z0-9_-]{1,100}", "small letters, digits, - and _"))
-    """Category of the provider for trending pools, such as a launchpad's own; it requires a key."""
-    TRADE_DAYS: int = variable(kinds.whole_number(0, _DECADE), "0")
-    """Retention of trades in days, rounded up to weeks; 0 keeps them for good."""
-    CANDLE_MINUTE_DAYS: int = variable(kinds.whole_number(2, _DECADE), "30")
-    """Retention of one-minute candles in days, rounded up to weeks; those of hours and days are kept for good."""
-    FEEDS: tuple[str, ...] = variable(kinds.feeds, empty=())
-    """Feeds for aggregators that are served below /api/feeds/; by default none."""
-    FEED_DEX_KEY: str = variable(kinds.matching("[a-z0-9-]{1,60}", "small letters, digits and -"), "launchboard")
-    """Key of this launchpad's pairs, as agreed upon with DEX Screener."""
-    FEED_DEX_NAME: str = variable(kinds.matching(".{1,60}", "a name of at most 60 characters"))
-    """Name of this launchpad's exchange at DEXTools, by default SITE_NAME."""
 
     # Events.
 

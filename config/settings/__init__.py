@@ -248,21 +248,7 @@ CORS_ALLOW_HEADERS = (
 )
 # Seconds for which browsers cache a preflight. An origin removed from the list keeps its access for as long.
 CORS_PREFLIGHT_MAX_AGE = 600
-CORS_EXPOSE_HEADERS = (
-    "Deprecation",
-    "ETag",
-    "Idempotency-Replayed",
-    "Link",
-    "RateLimit-Limit",
-    "RateLimit-Remaining",
-    "RateLimit-Reset",
-    "Retry-After",
-    "Warning",
-    "X-Ignored-Params",
-    "X-Last-Event-Id",
-    "X-Request-ID",
-    "X-Total-Approximate",
-)
+CORS_EXPOSE_HEADERS = api_framework.EXPOSED_HEADERS
 
 REST_FRAMEWORK = api_framework.VIEWS
 OPERATION_TAGS = api_framework.OPERATION_TAGS

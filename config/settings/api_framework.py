@@ -19,6 +19,23 @@ VIEWS = {
     "URL_FORMAT_OVERRIDE": None,
 }
 
+# Headers of responses that pages of other origins can read.
+EXPOSED_HEADERS = (
+    "Deprecation",
+    "ETag",
+    "Idempotency-Replayed",
+    "Link",
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "Retry-After",
+    "Warning",
+    "X-Ignored-Params",
+    "X-Last-Event-Id",
+    "X-Request-ID",
+    "X-Total-Approximate",
+)
+
 # Formatted with Solana's chain id.
 ABOUT = """Tokens of token launchpads: listing, lookup and indexing over HTTP.
 
