@@ -87,7 +87,7 @@ def _run() -> None:
     supervisor = Supervisor(directory=BASE_DIR, say=_print_line)
     try:
         chain = _start_chain(supervisor, environment)
-        sample_ports = _start_stand_ins(supervisor, environment)
+        sample_ports = _start_stand_ins(supervisor, environment | chain)
         environment |= chain | run_standins.standin_settings(sample_ports)
         if run_chains.has_development_chain(environment):
             environment |= agent_reporter.ranking_settings(environment) | run_webhooks.receiver_settings(environment)
@@ -239,7 +239,8 @@ def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> 
     ports = run_standins.choose_ports(_free_port)
     if ports:
         arguments = [f"{name}={port}" for name, port in ports.items()]
-        command = [sys.executable, "-m", "development.standins", *arguments, f"service={_address(environment)}"]
+        sources = [f"service={_address(environment)}", f"node={environment.get(run_chains.DEVELOPMENT_RPC_URLS, '')}"]
+        command = [sys.executable, "-m", "development.standins", *arguments, *sources]
         supervisor.start("stand-ins", command, environment=environment)
     return ports
 

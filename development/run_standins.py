@@ -12,6 +12,7 @@ from django.conf import settings
 from config.environment.model import Environment
 from config.environment.variables import read_variables
 from development import run_chains
+from development.devchain import anvil
 
 HOST = "127.0.0.1"
 
@@ -46,6 +47,12 @@ def _profiles() -> str:
     if settings.SOCIAL_API_KEY:
         return f"from {urlsplit(settings.SOCIAL_BASE_URL).hostname}"
     return f"from {urlsplit(settings.FARCASTER_HUB_URL).hostname}" if settings.FARCASTER_HUB_URL else ""
+
+
+def _holders() -> str:
+    if "dextools" not in settings.FEEDS:
+        return "none: no feed needs them"
+    return ", ".join(f"from {urlsplit(url).hostname}" for url in settings.EXPLORER_URLS.values())
 
 
 def _users() -> str:
@@ -87,6 +94,14 @@ SERVICES = (
         decided=_users,
         point_at=_issuer_environment,
         advice="set FARCASTER_AUTH_DOMAINS, PRIVY_APP_ID or OIDC_ISSUERS",
+    ),
+    Service(
+        title="Holders",
+        name="explorer",
+        port=8605,
+        decided=_holders,
+        point_at=lambda url: {f"EXPLORER_URL_{anvil.CHAIN_ID}": url},
+        advice="set EXPLORER_URL_<chainId> (Blockscout)",
     ),
 )
 

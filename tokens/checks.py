@@ -77,6 +77,7 @@ def check_following(**_: Any) -> list[CheckMessage]:
     settings_by_name: dict[str, Iterable[int]] = {
         "RPC_WS_URL": settings.RPC_WS_URLS,
         "FOLLOW_FROM": settings.FOLLOW_FROM,
+        "EXPLORER_URL": settings.EXPLORER_URLS,
     }
     unused = [
         Warning(text, id="tokens.W002")

@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from config.environment import kinds
-from config.environment.variables import variable
+from config.environment.variables import per_chain, variable
 
 # Days.
 _DECADE = 3650
@@ -43,3 +43,7 @@ class MarketVariables:
     """Key of this launchpad's pairs, as agreed upon with DEX Screener."""
     FEED_DEX_NAME: str = variable(kinds.matching(".{1,60}", "a name of at most 60 characters"))
     """Name of this launchpad's exchange at DEXTools, by default SITE_NAME."""
+    EXPLORER_URLS: dict[int, str] = per_chain("EXPLORER_URL_", kinds.base_url)
+    """Blockscout explorer of a chain, which lists the holders of tokens for DEXTools' feed."""
+    EXPLORER_API_KEY: str = variable(kinds.api_key, accepts_file=True)
+    """Key of Blockscout's API, sent to all explorers as `Authorization: Bearer`; by default none."""

@@ -1,36 +1,36 @@
 """Program that serves stand-ins until Ctrl-C or SIGTERM.
 
 Usage: `python -m development.standins market=8600 social=8601 issuer=8602`. With `service=URL`, the market stand-in has
-the pools of that service's tokens.
+the pools of that service's tokens; with `node=URL`, the explorer has the holders of that node's tokens.
 """
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from functools import partial
 from types import FrameType
 
+from development.standins.explorer_server import ExplorerStandIn
 from development.standins.http_server import CONTROL_PATH, StandIn
 from development.standins.issuer_server import IssuerStandIn
 from development.standins.market_server import MarketStandIn
 from development.standins.social_server import SocialStandIn
 from development.standins.solana_node import SolanaStandIn
 
-STAND_INS: dict[str, Callable[[int], StandIn]] = {
-    "market": MarketStandIn,
-    "social": SocialStandIn,
-    "issuer": IssuerStandIn,
-    "solana": SolanaStandIn,
+# Each has a port, and the URLs of what it has its data from.
+STAND_INS: dict[str, Callable[[int, Mapping[str, str]], StandIn]] = {
+    "market": lambda port, sources: MarketStandIn(port, service=sources.get("service", "")),
+    "social": lambda port, _: SocialStandIn(port),
+    "issuer": lambda port, _: IssuerStandIn(port),
+    "solana": lambda port, _: SolanaStandIn(port),
+    "explorer": lambda port, sources: ExplorerStandIn(port, node=sources.get("node", "")),
 }
-
-
-_SERVICE = "service="
-_USAGE = f"""usage: python -m development.standins NAME=PORT ... [service=URL]
+_SOURCES = ("service", "node")
+_USAGE = f"""usage: python -m development.standins NAME=PORT ... [service=URL] [node=URL]
 
 Serves stand-ins for outside services, with sample data, until Ctrl-C or SIGTERM.
 NAME is one of {", ".join(STAND_INS)}; on port 0 it takes a free one. POST {CONTROL_PATH} makes it fail.
-The market stand-in has the pools of the tokens of the service at URL."""
+The market stand-in has the pools of the service's tokens, and the explorer the holders of the node's."""
 
 
 def main() -> None:
@@ -42,11 +42,11 @@ def main() -> None:
         signal.signal(number, _interrupt)
     try:
         with ExitStack() as running:
-            words = sys.argv[1:]
-            service = "".join(word.removeprefix(_SERVICE) for word in words if word.startswith(_SERVICE))
-            for name, port in read_ports([word for word in words if not word.startswith(_SERVICE)]).items():
-                make = partial(MarketStandIn, service=service) if name == "market" else STAND_INS[name]
-                stand_in = running.enter_context(make(port))
+            words = {word: word.partition("=") for word in sys.argv[1:]}
+            sources = {name: url for name, _, url in words.values() if name in _SOURCES}
+            ports = read_ports([word for word, (name, *_) in words.items() if name not in _SOURCES])
+            for name, port in ports.items():
+                stand_in = running.enter_context(STAND_INS[name](port, sources))
                 print(f"{name}: sample data at {stand_in.url}", flush=True)
             signal.pause()
     except KeyboardInterrupt:

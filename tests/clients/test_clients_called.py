@@ -31,9 +31,8 @@ __all__ = ["make_directory"]
 STREAM = "text/event-stream"
 # What is off by default.
 ENABLED = {"FEEDS": "dexscreener,dextools,udf,daily", "UPLOAD_STORAGE": "directory"}
-# Refusals that are right: the development chain has no token up to v3.1, and no day that has ended; holders are in no
-# feed.
-REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400, "toolsHolders": 404}
+# Refusals that are right: the development chain has no token up to v3.1, and no day that has ended.
+REFUSED = {"dailySums": 404, "estimateRewardsByPoolAddress": 400, "getClaimInfo": 400}
 
 
 @dataclass(frozen=True)

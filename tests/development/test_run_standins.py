@@ -29,3 +29,21 @@ def test_the_market_stand_in_is_only_for_a_chain_that_takes_its_data_from_the_pr
 
     assert set(ports) - {"issuer"} == stand_ins
     assert f"  Market data       {line}" in run_standins.services_greeting(ports).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("feeds", "explorers", "line"),
+    [
+        ((), {}, "none: no feed needs them"),
+        (("dextools",), {}, "SAMPLE DATA of a stand-in at http://127.0.0.1:8605;"),
+        (("dextools",), {CHAIN_ID: "https://explorer.example"}, "from explorer.example"),
+    ],
+)
+def test_the_explorer_stand_in_is_only_for_the_feed_with_holders(
+    settings: Any, feeds: tuple[str, ...], explorers: dict[int, str], line: str
+) -> None:
+    settings.RPC_URLS, settings.FEEDS, settings.EXPLORER_URLS = {}, feeds, explorers
+    ports = run_standins.choose_ports(lambda wanted: wanted)
+    assert f"  Holders           {line}" in run_standins.services_greeting(ports).splitlines()
+    url = run_standins.standin_settings(ports).get(f"EXPLORER_URL_{CHAIN_ID}")
+    assert url == ("http://127.0.0.1:8605" if "explorer" in ports else None)

@@ -16,7 +16,9 @@ COMMAND = [sys.executable, "-m", "development.standins"]
 
 @pytest.mark.parametrize("word", ["market", "nobody=8600", "market=port", "market=65536", "--verbose"])
 def test_it_refuses_what_is_no_stand_in_with_a_port(word):
-    with pytest.raises(SystemExit, match="^expected NAME=PORT, with a name of market, social, issuer, solana$"):
+    with pytest.raises(
+        SystemExit, match="^expected NAME=PORT, with a name of market, social, issuer, solana, explorer$"
+    ):
         program.read_ports([word])
 
 
@@ -24,7 +26,7 @@ def test_it_prints_its_usage(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["standins", "market=8600", "--help"])
     program.main()
     printed = capsys.readouterr().out
-    assert printed.startswith("usage: python -m development.standins NAME=PORT ... [service=URL]\n")
+    assert printed.startswith("usage: python -m development.standins NAME=PORT ... [service=URL] [node=URL]\n")
     assert "market, social, issuer" in printed
 
 

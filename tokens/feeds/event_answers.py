@@ -8,6 +8,7 @@ from typing import Any
 
 from tokens.feeds.feed_pairs import FeedAsset, FeedPair
 from tokens.feeds.pool_events import PoolEvent
+from tokens.feeds.token_holders import HolderPage
 
 _PPM_PER_BPS = 100
 
@@ -36,6 +37,13 @@ def describe_asset(asset: FeedAsset) -> dict[str, Any]:
         supply = decimal_text(asset.supply, asset.decimals)
         described |= {"totalSupply": supply} | ({} if asset.has_locked_supply else {"circulatingSupply": supply})
     return described
+
+
+def describe_holders(asset: FeedAsset, page: HolderPage) -> dict[str, Any]:
+    """Return a page of holders in DEXTools' format, whose quantities are whole tokens: a fraction is dropped."""
+    unit = 10**asset.decimals
+    holders = [{"address": address, "quantity": amount // unit} for address, amount in page.holders]
+    return {"asset": {"id": asset.address, "totalHoldersCount": page.total, "holders": holders}}
 
 
 def describe_screener_pair(pair: FeedPair, *, dex_key: str) -> dict[str, Any]:

@@ -67,6 +67,13 @@ class AssetQuery(serializers.Serializer[Any]):
     id = EvmAddressField(lacking="feed", help_text="A launched token, or a quote token of the registry.")
 
 
+class HoldersQuery(AssetQuery):
+    """A page of an asset's holders."""
+
+    page = WholeNumberField(min_value=0, max_value=10_000, default=0, help_text="0 for the first.")
+    pageSize = WholeNumberField(min_value=10, max_value=50, default=10)
+
+
 class PairQuery(serializers.Serializer[Any]):
     """Id of a pair."""
 
@@ -186,6 +193,17 @@ class FeedAssetSerializer(serializers.Serializer[Any]):
     circulatingSupply = serializers.CharField(
         required=False, help_text="The total supply. Absent if a vault, airdrop or presale got a part."
     )
+
+
+class _HolderSerializer(serializers.Serializer[Any]):
+    address = serializers.CharField()
+    quantity = serializers.IntegerField(help_text="Whole tokens: a fraction is dropped.")
+
+
+class _AssetHoldersSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    totalHoldersCount = serializers.IntegerField()
+    holders = _HolderSerializer(many=True, help_text="Largest balance first.")
 
 
 class _FeedPairSerializer(serializers.Serializer[Any]):
@@ -351,6 +369,7 @@ class ChartBarsSerializer(serializers.Serializer[Any]):
 
 BLOCK_ANSWER = inline_serializer("FeedBlockAnswer", {"block": FeedBlockSerializer()})
 ASSET_ANSWER = inline_serializer("FeedAssetAnswer", {"asset": FeedAssetSerializer()})
+HOLDERS_ANSWER = inline_serializer("ToolsHoldersAnswer", {"asset": _AssetHoldersSerializer()})
 SCREENER_PAIR_ANSWER = inline_serializer("ScreenerPairAnswer", {"pair": ScreenerPairSerializer()})
 SCREENER_EVENTS_ANSWER = inline_serializer("ScreenerEventsAnswer", {"events": ScreenerEventSerializer(many=True)})
 TOOLS_PAIR_ANSWER = inline_serializer("ToolsPairAnswer", {"pair": ToolsPairSerializer()})

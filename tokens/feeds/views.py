@@ -10,10 +10,14 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config.api.errors import UpstreamUnavailableError
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
 from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
+from config.client_ip import client_address
+from config.concurrency_limits import SharedRunSlotTimeoutError
+from config.http.errors import PermanentError, RateLimitedError, RetryableError
 from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo
 from tokens.feeds import daily_sums, event_answers
@@ -34,6 +38,7 @@ from tokens.feeds.served_blocks import (
     read_block_time,
     read_served_blocks,
 )
+from tokens.feeds.token_holders import FRESH_SECONDS, fetch_holders
 from tokens.installation.chain_fields import MAX_CHAIN_ID, ChainIdField
 
 _CHAIN_IN_PATH = [
@@ -44,6 +49,7 @@ _CHAIN_IN_PATH = [
         description="An EVM chain with market data from its own trades.",
     )
 ]
+_NO_EXPLORER = "The explorer of this chain is not available"
 _OFF = "This feed is off: the operator enables it by FEEDS"
 
 
@@ -247,16 +253,37 @@ class ToolsAssetView(ToolsView):
 
 
 class ToolsHoldersView(ToolsView):
-    """Refusal of holders in the errors of the format: their number and sequence follow from all transfers."""
+    """Holders of an asset, from the explorer of its chain."""
 
-    query_serializer = formats.AssetQuery
+    query_serializer = formats.HoldersQuery
+    cache_control = public_cache_control(FRESH_SECONDS)
 
-    @extend_schema(operation_id="toolsHolders", parameters=_CHAIN_IN_PATH, responses={404: None})
+    @extend_schema(
+        operation_id="toolsHolders",
+        parameters=_CHAIN_IN_PATH,
+        responses={200: formats.HOLDERS_ANSWER, 404: None, 503: None},
+    )
     @from_replica
     def get(self, request: Request, chainId: str) -> HttpResponse:
-        """Refuse the holders of an asset: no transfers are stored, and a list of some holders would be wrong."""
-        self.asset(self.chain(chainId))
-        raise NotFound("Holders are not served: no transfers and no balances are stored")
+        """List the holders of an asset, largest balance first, as the chain's block explorer does.
+
+        The list is empty beyond the last holder. 404 on a chain without an explorer, and for an asset that it does not
+        know yet.
+        """
+        chain, page, page_size = self.chain(chainId), self.query["page"], self.query["pageSize"]
+        asset = self.asset(chain)
+        if chain.chain_id not in settings.EXPLORER_URLS:
+            raise NotFound(f"Holders are not served: the operator enables them by EXPLORER_URL_{chain.chain_id}")
+        caller = client_address(request._request)
+        try:
+            found = fetch_holders(chain, asset.address, page=page, page_size=page_size, caller=caller)
+        except RateLimitedError as error:
+            raise UpstreamUnavailableError(_NO_EXPLORER, wait=error.retry_after) from error
+        except (RetryableError, PermanentError, SharedRunSlotTimeoutError) as error:
+            raise UpstreamUnavailableError(_NO_EXPLORER) from error
+        if not found.total:
+            raise NotFound("The explorer has no holders of this asset yet")
+        return json_response(event_answers.describe_holders(asset, found), headers={})
 
 
 class ToolsExchangeView(ToolsView):

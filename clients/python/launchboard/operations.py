@@ -99,10 +99,20 @@ class Operations(Connection):
             query=query,
         )
 
-    def tools_holders(self, chain_id: str | int, **query: Unpack[schemas.ToolsHoldersQuery]) -> None:
-        """Refuse the holders of an asset: no transfers are stored, and a list of some holders would be wrong."""
+    def tools_holders(
+        self, chain_id: str | int, **query: Unpack[schemas.ToolsHoldersQuery]
+    ) -> schemas.ToolsHoldersAnswer:
+        """List the holders of an asset, largest balance first, as the chain's block explorer does.
+
+        The list is empty beyond the last holder. 404 on a chain without an explorer, and for an asset that it does not
+        know yet.
+        """
         return self.call(
-            "GET", "/api/feeds/dextools/{chainId}/asset/holders", type(None), values={"chainId": chain_id}, query=query
+            "GET",
+            "/api/feeds/dextools/{chainId}/asset/holders",
+            schemas.ToolsHoldersAnswer,
+            values={"chainId": chain_id},
+            query=query,
         )
 
     def tools_exchange(

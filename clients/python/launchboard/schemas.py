@@ -1336,6 +1336,11 @@ class FieldChartType(TypedDict):
     value: str
 
 
+class FieldHolder(TypedDict):
+    address: str
+    quantity: int
+
+
 class FieldQuoteDay(TypedDict):
     quote: str
     symbol: str
@@ -1535,6 +1540,8 @@ class ToolsAssetQuery(TypedDict):
 
 class ToolsHoldersQuery(TypedDict):
     id: str
+    page: NotRequired[int]
+    pageSize: NotRequired[int]
 
 
 class ToolsExchangeQuery(TypedDict):
@@ -2930,6 +2937,12 @@ class FieldAboutShape(TypedDict):
     bio: FieldBioShape
 
 
+class FieldAssetHolders(TypedDict):
+    id: str
+    totalHoldersCount: int
+    holders: list[FieldHolder]
+
+
 class FieldTrendingToken(TypedDict):
     """
     Token record with its pool; only the pool if the token is not indexed.
@@ -3119,6 +3132,10 @@ class TokenPage(TypedDict):
     data: list[TokenRecord]
     total: int
     cursor: str | None
+
+
+class ToolsHoldersAnswer(TypedDict):
+    asset: FieldAssetHolders
 
 
 class Trending(TypedDict):

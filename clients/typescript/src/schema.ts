@@ -154,8 +154,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Refuse the holders of an asset: no transfers are stored, and a list of some holders would be wrong
-         * @description Refuse the holders of an asset: no transfers are stored, and a list of some holders would be wrong.
+         * List the holders of an asset, largest balance first, as the chain's block explorer does
+         * @description List the holders of an asset, largest balance first, as the chain's block explorer does.
+         *
+         *     The list is empty beyond the last holder. 404 on a chain without an explorer, and for an asset that it does not
+         *     know yet.
          */
         get: operations["toolsHolders"];
         put?: never;
@@ -4514,6 +4517,9 @@ export interface components {
         ToolsExchangeAnswer: {
             exchange: components["schemas"]["ToolsExchange"];
         };
+        ToolsHoldersAnswer: {
+            asset: components["schemas"]["_AssetHolders"];
+        };
         /** @description A pair of DEXTools' format. */
         ToolsPair: {
             /** @description A v3 pool's address, or a v4 pool's id. */
@@ -4767,6 +4773,12 @@ export interface components {
         _AboutShape: {
             bio: components["schemas"]["_BioShape"];
         };
+        _AssetHolders: {
+            id: string;
+            totalHoldersCount: number;
+            /** @description Largest balance first. */
+            holders: components["schemas"]["_Holder"][];
+        };
         /** @description Text about the user. */
         _BioShape: {
             text: string | null;
@@ -4779,6 +4791,11 @@ export interface components {
         _ChartType: {
             name: string;
             value: string;
+        };
+        _Holder: {
+            address: string;
+            /** @description Whole tokens: a fraction is dropped. */
+            quantity: number;
         };
         _QuoteDay: {
             /** @description The paired token. */
@@ -5891,6 +5908,9 @@ export interface operations {
                  * @example 0x60541C4871bf12291a75a7C91581A3d6822c4b07
                  */
                 id: string;
+                /** @description 0 for the first. */
+                page?: number;
+                pageSize?: number;
             };
             header?: {
                 /** @description ETags of cached responses; 304 if one of them is current. */
@@ -5907,6 +5927,20 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolsHoldersAnswer"];
+                };
+            };
             /** @description The ETag in If-None-Match is current; there is no body. */
             304: {
                 headers: {

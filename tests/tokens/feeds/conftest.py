@@ -1,10 +1,20 @@
-"""Feeds that are on."""
+"""Feeds that are on, an explorer, and a development chain with trades."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from config.redis.connection import redis_client
+from development.devchain.anvil import CHAIN_ID
+from development.devchain.launch_transactions import DevLaunchConfig
+from development.devchain.trader import SampleTraders
+from development.standins.explorer_server import ExplorerStandIn
+from tests.nodes.followed import Followed
+from tests.simulator import SimulatedChain
+from tests.tokens.feeds.feed_worlds import CHAIN
+from tokens.following.coverage import open_live_coverage
+from tokens.installation.installed_chains import installed_chain
 
 FEEDS = ("dexscreener", "dextools", "udf", "daily")
 
@@ -15,3 +25,31 @@ def feeds(settings: Any) -> None:
     redis_client().flushdb()
     settings.FEEDS = FEEDS
     settings.RATE_LIMIT_PUBLIC = 0
+
+
+@pytest.fixture
+def explorer(settings: Any) -> Iterator[ExplorerStandIn]:
+    """Run an explorer of two chains. It has no token yet."""
+    with ExplorerStandIn() as running:
+        settings.EXPLORER_URLS = {CHAIN: running.url, CHAIN_ID: running.url}
+        yield running
+
+
+@pytest.fixture
+def traded(own_launchpad: Any, settings: Any) -> Any:
+    """Launch tokens with and without a dollar as their pair, trade them, and follow the chain."""
+    first = int(own_launchpad.rpc("eth_blockNumber"), 16)
+    settings.FOLLOW_FROM = {CHAIN_ID: first}
+    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
+    Followed(CHAIN_ID).catch_up()
+    own_launchpad.launch()
+    own_launchpad.launch(paired_token=own_launchpad.deployment.usd, tick=-424_400)
+    own_launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig())
+    # The same trades in every run.
+    traders = SampleTraders(own_launchpad.deployment.rpc_url, random=SimulatedChain(7).rng)
+    for _ in range(60):
+        traders.trade_once()
+    Followed(CHAIN_ID).catch_up()
+    own_launchpad.mine(6)
+    Followed(CHAIN_ID).catch_up()
+    return own_launchpad

@@ -241,11 +241,3 @@ def test_a_block_of_dextools_needs_a_number_or_a_time(pair):
         assert answer.json()["message"] == "No served block is younger than this time yet"
     both = answer_of(f"dextools/{CHAIN}/block", number=FINAL, timestamp=1)
     assert both["block"]["blockNumber"] == FINAL
-
-
-def test_holders_of_dextools_are_refused_with_the_reason(pair):
-    body = fetch(f"dextools/{CHAIN}/asset/holders", id=TOKEN).json()
-    reason = "Holders are not served: no transfers and no balances are stored"
-    assert body == {"error": reason, "message": reason, "issues": [], "code": "404"}
-    assert fetch(f"dextools/{CHAIN}/asset/holders", id=SENDER).json()["error"] == "Asset not found"
-    assert fetch(f"dextools/{CHAIN}/asset/holders").json()["issues"][0]["param"] == "id"

@@ -7,37 +7,12 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 
 from development.devchain.anvil import CHAIN_ID
-from development.devchain.launch_transactions import DevLaunchConfig
-from development.devchain.trader import SampleTraders
-from tests.nodes.followed import Followed
-from tests.simulator import SimulatedChain
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
-from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import PoolLiquidityChange, PoolTrade
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def traded(own_launchpad, settings):
-    """Launch tokens with and without a dollar as their pair, trade them, and follow the chain."""
-    first = int(own_launchpad.rpc("eth_blockNumber"), 16)
-    settings.FOLLOW_FROM = {CHAIN_ID: first}
-    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
-    Followed(CHAIN_ID).catch_up()
-    own_launchpad.launch()
-    own_launchpad.launch(paired_token=own_launchpad.deployment.usd, tick=-424_400)
-    own_launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig())
-    # The same trades in every run.
-    traders = SampleTraders(own_launchpad.deployment.rpc_url, random=SimulatedChain(7).rng)
-    for _ in range(60):
-        traders.trade_once()
-    Followed(CHAIN_ID).catch_up()
-    own_launchpad.mine(6)
-    Followed(CHAIN_ID).catch_up()
-    return own_launchpad
 
 
 def served():

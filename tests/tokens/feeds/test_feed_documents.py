@@ -16,6 +16,7 @@ from tests.tokens.feeds.feed_worlds import (
     CHAIN,
     FACTORY,
     POOL,
+    SENDER,
     TOKEN,
     WEEK,
     add_change,
@@ -34,7 +35,7 @@ _ANSWER = re.compile(r"<!-- answer: (\S+) -->\n```json\n(.*?)```\n", re.DOTALL)
 
 
 @pytest.fixture
-def world(settings, forget_chains, tmp_path):
+def world(settings, explorer):
     """Store a pair with two trades, liquidity, and candles; a node has a block in each hour of WEEK."""
     settings.FEED_DEX_KEY, settings.FEED_DEX_NAME = "mypad", "My Pad"
     follow_chain()
@@ -47,13 +48,15 @@ def world(settings, forget_chains, tmp_path):
     add_change(token, block=110, log_index=8, tx_index=9)
     for hour in (2, 3, 5):
         make_candle(token, WEEK + timedelta(hours=hour), hour, hour + 2, hour, hour + 1, seconds=3600)
+    # In smallest units, with a fraction of a token.
+    explorer.listed[TOKEN] = [(SENDER, 10**29 - 10**21 + 1), ("0x" + "22" * 20, 10**21 - 1)]
     return token
 
 
 def test_the_guide_has_the_answers_of_the_service(world):
     guide = GUIDE.read_text(encoding="utf-8")
     made = {path: json.dumps(Client().get(path).json(), indent=1) for path, _ in _ANSWER.findall(guide)}
-    assert len(made) == 4
+    assert len(made) == 5
     assert dict(_ANSWER.findall(guide)) == {path: f"{answer}\n" for path, answer in made.items()}
 
 
@@ -67,6 +70,7 @@ PATHS = {
         "events": {"fromBlock": 100, "toBlock": 200},
     }.items()
 } | {
+    "/api/feeds/dextools/{chainId}/asset/holders": {"id": TOKEN},
     "/api/feeds/dextools/{chainId}/block": {"number": 200},
     "/api/feeds/dextools/{chainId}/exchange": {"id": FACTORY},
     "/api/feeds/udf/config": {},

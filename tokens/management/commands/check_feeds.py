@@ -2,11 +2,16 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from config.http.errors import PermanentError, RetryableError
 from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.registry.chains import ChainInfo
 from tokens.checks import CHAINS
 from tokens.feeds.checking.feed_check import DEFAULT_HISTORY, FeedCheck
+from tokens.feeds.checking.holder_check import compare_holders
+from tokens.feeds.feed_pairs import find_asset
 from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, UnplacedEventError
 from tokens.feeds.served_blocks import NotServedError, find_feed_chain, read_served_blocks
 from tokens.installation.installed_chains import UnsupportedChainError, installed_chain
@@ -36,9 +41,18 @@ class Command(BaseCommand):
             f"{DEFAULT_HISTORY}. Each 2,000 blocks are a request for 200 pools.",
         )
 
+        parser.add_argument(
+            "--holders",
+            metavar="TOKEN",
+            help="Compare the first 50 holders that the explorer lists of this token with their balances instead.",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             info = find_feed_chain(options["chain"])
+            if options["holders"] is not None:
+                self._compare_holders(info, options["holders"])
+                return
             served = read_served_blocks(info)
             last = served.last if options["to"] is None else options["to"]
             first = max(last - MOST_BLOCKS + 1, served.first) if options["from"] is None else options["from"]
@@ -66,3 +80,16 @@ class Command(BaseCommand):
             self.stdout.write(difference)
         if check.next <= last:
             self.stderr.write(f"blocks {first} to {check.next - 1}: {check.comparison}; go on with --from {check.next}")
+
+    def _compare_holders(self, info: ChainInfo, token: str) -> None:
+        if (asset := find_asset(info, token)) is None or info.chain_id not in settings.EXPLORER_URLS:
+            raise CommandError(f"--holders takes an asset of this feed, and needs EXPLORER_URL_{info.chain_id}")
+        try:
+            found = compare_holders(installed_chain(info.chain_id), asset)
+        except (RetryableError, PermanentError) as error:
+            raise CommandError(f"the explorer or the node: {error}") from error
+        for difference in found.differences:
+            self.stdout.write(difference)
+        self.stdout.write(str(found))
+        if found.differences:
+            raise CommandError("the explorer differs from the chain")

@@ -1,0 +1,73 @@
+"""Stand-in of a Blockscout explorer's lists of holders, which it computes from the transfers that a node has.
+
+Shapes: https://docs.blockscout.com/devs/apis/rpc/token and https://docs.blockscout.com/openapi-specs/blockscout-pro-api.yaml.
+"""
+
+import re
+from collections import Counter
+from typing import Any
+
+import requests
+from web3 import Web3
+
+from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
+
+_TRANSFER = Web3.keccak(text="Transfer(address,address,uint256)").to_0x_hex()
+_ZERO = "0x" + "00" * 20
+_COUNTERS = re.compile("/api/v2/tokens/(0x[0-9a-fA-F]{40})/counters")
+_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+# The explorer's default and its maximum.
+_PAGE_SIZE, _MAX_PAGE_SIZE = 10, 10_000
+
+
+class ExplorerStandIn(StandIn):
+    """Explorer of the chain of a node. It accepts any key, and none."""
+
+    ERRORS = {404: {"message": "Not found"}, 429: {"message": "Too many requests"}}
+
+    def __init__(self, port: int = 0, *, node: str = "") -> None:
+        super().__init__(port)
+        # JSON-RPC URL of the node.
+        self.node = node
+        # Holders and balances in smallest units of other tokens, by the token in lower case; largest first.
+        self.listed: dict[str, list[tuple[str, int]]] = {}
+
+    def answer(self, received: ReceivedRequest) -> StandInResponse | None:
+        """Return the counters of a token, or a page of its holders."""
+        if counted := _COUNTERS.fullmatch(received.path):
+            holders = self._holders(counted[1])
+            # Text, as all of its counters are.
+            body = {"token_holders_count": str(len(holders)), "transfers_count": "0"}
+            return StandInResponse(body) if holders else None
+        query = received.query
+        if received.path != "/api" or query.get("module") != "token" or query.get("action") != "getTokenHolders":
+            return None
+        token = query.get("contractaddress", "")
+        if not _ADDRESS.fullmatch(token):
+            return StandInResponse({"status": "0", "message": "Invalid contract address hash", "result": None})
+        size = int(query.get("offset", _PAGE_SIZE))
+        size = size if 0 < size <= _MAX_PAGE_SIZE else _PAGE_SIZE
+        first = (max(int(query.get("page", 1)), 1) - 1) * size
+        listed = [
+            {"address": account, "value": str(amount)} for account, amount in self._holders(token)[first : first + size]
+        ]
+        return StandInResponse({"status": "1", "message": "OK", "result": listed})
+
+    def _holders(self, token: str) -> list[tuple[str, int]]:
+        """Return account and balance in smallest units of all holders, largest first."""
+        if token.lower() in self.listed or not self.node:
+            return self.listed.get(token.lower(), [])
+        balances: Counter[str] = Counter()
+        for log in self._transfers(token):
+            sender, receiver = (f"0x{topic[-40:]}" for topic in log["topics"][1:3])
+            amount = int(log["data"], 16)
+            balances[sender] -= amount
+            balances[receiver] += amount
+        del balances[_ZERO]
+        return sorted((+balances).items(), key=lambda each: (each[1], each[0]), reverse=True)
+
+    def _transfers(self, token: str) -> list[dict[str, Any]]:
+        wanted = {"address": token, "topics": [_TRANSFER], "fromBlock": "earliest", "toBlock": "latest"}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [wanted]}
+        found: list[dict[str, Any]] = requests.post(self.node, json=call, timeout=10).json()["result"]
+        return found

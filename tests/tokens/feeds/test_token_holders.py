@@ -1,0 +1,212 @@
+"""DEXTools' `asset/holders`: the lists of an explorer, here a stand-in that folds the transfers of a node."""
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from development.devchain.anvil import CHAIN_ID
+from development.standins.explorer_server import ExplorerStandIn
+from development.standins.http_server import Mode, ReceivedRequest
+from tests.tokens.feeds.feed_worlds import CHAIN, SENDER, TOKEN, WETH, follow_chain, make_pair
+from tokens.installation.installed_chains import installed_chain
+from tokens.models import Token
+
+pytestmark = pytest.mark.django_db
+
+UNAVAILABLE = "The explorer of this chain is not available"
+
+
+def fetch(chain: int = CHAIN, client: Any = None, **parameters: Any) -> Any:
+    return (client or Client()).get(f"/api/feeds/dextools/{chain}/asset/holders", parameters)
+
+
+@pytest.fixture
+def token(traded: Any, explorer: ExplorerStandIn) -> Token:
+    """Return a token of a development chain, whose transfers the explorer has."""
+    explorer.node = traded.deployment.rpc_url
+    return Token.objects.order_by("pk")[0]
+
+
+@pytest.fixture
+def known(explorer: ExplorerStandIn) -> Callable[..., None]:
+    """Return the function that makes the explorer list holders of TOKEN, by their balances."""
+    follow_chain()
+    make_pair()
+
+    def know(*amounts: int) -> None:
+        explorer.listed[TOKEN] = [(account(number), amount) for number, amount in enumerate(amounts, 1)]
+
+    return know
+
+
+def account(number: int) -> str:
+    return f"0x{number:040x}"
+
+
+class TestAnExplorerOfTheChain:
+    """Holders of a token that was launched and traded on a development chain."""
+
+    def test_pages_have_all_holders_with_the_balances_of_the_contract(self, token: Token) -> None:
+        chain = installed_chain(CHAIN_ID)
+        pages = [fetch(CHAIN_ID, id=token.contract_address, page=page).json()["asset"] for page in range(4)]
+        holders = [each for page in pages for each in page["holders"]]
+        (total,) = {page["totalHoldersCount"] for page in pages}
+        assert {page["id"] for page in pages} == {token.contract_address}
+        assert [len(page["holders"]) for page in pages] == [10, total - 10, 0, 0]
+        balances = chain.read_token_balances(token.contract_address, [each["address"] for each in holders]).amounts
+        assert len(balances) == total
+        # Launched tokens can't be minted: all of the supply is held by these accounts.
+        assert sum(balances.values()) == token.supply
+        assert [each["quantity"] for each in holders] == [balances[each["address"]] // 10**18 for each in holders]
+        assert [*balances.values()] == sorted(balances.values(), reverse=True)
+
+    def test_the_check_compares_them_with_the_chain(self, token: Token, explorer: ExplorerStandIn) -> None:
+        output = StringIO()
+        call_command("check_feeds", "--chain", CHAIN_ID, "--holders", token.contract_address, stdout=output)
+        assert "which have 100.00% of the supply, 0 differ" in output.getvalue()
+
+        def change(received: ReceivedRequest, body: Any) -> Any:
+            if received.path == "/api":
+                body["result"][1]["value"] = "12"
+            return body
+
+        explorer.change = change
+        output = StringIO()
+        with pytest.raises(CommandError, match="the explorer differs from the chain"):
+            call_command("check_feeds", "--chain", CHAIN_ID, "--holders", token.contract_address, stdout=output)
+        difference, summary = output.getvalue().splitlines()
+        assert ": the explorer has 12, and the chain " in difference
+        assert summary.endswith(", 1 differ")
+
+    def test_the_check_names_what_it_lacks(self, token: Token, explorer: ExplorerStandIn, settings: Any) -> None:
+        with pytest.raises(CommandError, match="--holders takes an asset of this feed"):
+            call_command("check_feeds", "--chain", CHAIN_ID, "--holders", SENDER)
+        explorer.behave(Mode.FAIL)
+        with pytest.raises(CommandError, match="the explorer or the node: HTTP status 500"):
+            call_command("check_feeds", "--chain", CHAIN_ID, "--holders", token.contract_address)
+        settings.EXPLORER_URLS = {}
+        with pytest.raises(CommandError, match=f"needs EXPLORER_URL_{CHAIN_ID}"):
+            call_command("check_feeds", "--chain", CHAIN_ID, "--holders", token.contract_address)
+
+
+def test_a_page_is_fetched_once_with_its_key_and_parameters(known, explorer, settings):
+    settings.EXPLORER_API_KEY = "proapi_1"
+    known(*[10**20] * 30, 25 * 10**17, 10**17)
+    for _ in range(2):
+        answer = fetch(id=TOKEN.lower(), page=2, pageSize=15)
+        assert answer.json() == {
+            "asset": {
+                "id": TOKEN,
+                "totalHoldersCount": 32,
+                "holders": [
+                    {"address": "0x000000000000000000000000000000000000001F", "quantity": 2},
+                    {"address": account(32), "quantity": 0},
+                ],
+            }
+        }
+        assert answer.headers["Cache-Control"] == "public, s-maxage=300"
+    counters, listed = explorer.received
+    assert {counters.headers["authorization"], listed.headers["authorization"]} == {"Bearer proapi_1"}
+    assert counters.path == f"/api/v2/tokens/{TOKEN}/counters"
+    assert (listed.query["contractaddress"], listed.query["page"], listed.query["offset"]) == (TOKEN, "3", "15")
+
+
+def test_no_key_is_sent_without_one(known, explorer):
+    known(10**18)
+    assert fetch(id=TOKEN).status_code == 200
+    assert "authorization" not in explorer.received[0].headers
+
+
+def test_a_count_that_lags_behind_the_list_is_at_least_the_list(known, explorer):
+    known(*[10**18] * 25)
+    explorer.change = lambda received, body: body if received.path == "/api" else body | {"token_holders_count": "0"}
+    assert fetch(id=TOKEN, page=1).json()["asset"]["totalHoldersCount"] == 20
+
+
+def test_an_asset_without_holders_is_not_found(known):
+    known()
+    assert fetch(id=TOKEN).json()["error"] == "The explorer has no holders of this asset yet"
+    # A quote token, which the explorer does not know.
+    assert fetch(id=WETH).json()["error"] == "The explorer has no holders of this asset yet"
+    assert fetch(id=SENDER).json()["error"] == "Asset not found"
+
+
+def test_a_chain_without_an_explorer_has_none(known, settings):
+    known(10**18)
+    settings.EXPLORER_URLS = {CHAIN_ID: settings.EXPLORER_URLS[CHAIN]}
+    body = fetch(id=TOKEN).json()
+    reason = f"Holders are not served: the operator enables them by EXPLORER_URL_{CHAIN}"
+    assert body == {"error": reason, "message": reason, "issues": [], "code": "404"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field", "rule"),
+    [
+        ({}, "id", "This field is required."),
+        ({"id": TOKEN, "page": -1}, "page", "must be a whole number from 0 to 10000"),
+        ({"id": TOKEN, "page": 10_001}, "page", "must be a whole number from 0 to 10000"),
+        ({"id": TOKEN, "pageSize": 9}, "pageSize", "must be a whole number from 10 to 50"),
+        ({"id": TOKEN, "pageSize": 51}, "pageSize", "must be a whole number from 10 to 50"),
+        ({"id": TOKEN, "pageSize": "ten"}, "pageSize", "must be a whole number from 10 to 50"),
+    ],
+)
+def test_parameters_have_the_limits_of_the_format(known, parameters, field, rule):
+    answer = fetch(**parameters)
+    assert answer.status_code == 400
+    assert answer.json()["issues"] == [{"param": field, "message": rule}]
+
+
+@pytest.mark.parametrize(
+    "mode", [Mode.FAIL, Mode.WRONG_KEY, Mode.NOT_JSON, Mode.WRONG_SHAPE, Mode.HUGE, Mode.CUT_SHORT]
+)
+def test_an_explorer_that_fails_is_503_and_nothing_of_it_is_kept(known, explorer, mode):
+    known(10**18)
+    explorer.behave(mode)
+    answer = fetch(id=TOKEN)
+    assert (answer.status_code, answer.json()["error"]) == (503, UNAVAILABLE)
+    assert (answer.headers["Retry-After"], answer.headers["Cache-Control"]) == ("5", "no-store")
+    explorer.behave(Mode.OK)
+    assert fetch(id=TOKEN).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [{"address": "0x12", "value": "1"}],
+        [{"address": account(1), "value": "-1"}],
+        [{"address": account(1), "value": "1" * 79}],
+        [{"address": account(1), "value": True}],
+        [{"value": "1"}],
+        ["x"],
+        None,
+    ],
+)
+def test_a_list_of_another_shape_is_503(known, explorer, listed):
+    known(10**18)
+    explorer.change = lambda received, body: body | {"result": listed}
+    assert fetch(id=TOKEN).status_code == 503
+
+
+def test_retry_after_of_the_explorer_is_passed_on(known, explorer):
+    known(10**18)
+    explorer.behave(Mode.RATE_LIMIT, seconds=17)
+    assert fetch(id=TOKEN).headers["Retry-After"] == "17"
+
+
+def test_one_address_has_half_of_the_pages_of_a_minute(known, explorer):
+    known(10**18)
+    statuses = [fetch(id=TOKEN, page=page).status_code for page in range(61)]
+    assert statuses == [200] * 60 + [503]
+    others = [
+        fetch(client=Client(REMOTE_ADDR="203.0.113.9"), id=TOKEN, page=page).status_code for page in range(100, 161)
+    ]
+    assert others == [200] * 60 + [503]
+    third = fetch(client=Client(REMOTE_ADDR="203.0.113.10"), id=TOKEN, page=200)
+    assert (third.status_code, int(third.headers["Retry-After"]) <= 60) == (503, True)
+    assert len(explorer.received) == 240
+    # What is cached costs no call.
+    assert fetch(id=TOKEN, page=0).status_code == 200
