@@ -52,9 +52,16 @@ def submit_waiting(chain_id: int) -> None:
 
 @app.task(name="tokens.tasks.watch_deployments")
 def watch_deployments() -> None:
-    """Watch each chain that has deployments in flight, with one task per chain."""
-    for chain_id in watch.chains_in_flight():
+    """Watch the chains that have deployments in flight: the first one here, and each other one by a task.
+
+    A node may hang, so the others come first. Messages expire within a second; where workers are busy, few chains would
+    survive two of them.
+    """
+    chains = watch.chains_in_flight()
+    for chain_id in chains[1:]:
         watch_chain.apply_async((chain_id,), expires=WATCH_EXPIRES_SECONDS)
+    for chain_id in chains[:1]:
+        watch_chain(chain_id)
 
 
 @app.task(name="tokens.tasks.watch_chain")

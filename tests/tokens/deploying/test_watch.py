@@ -6,6 +6,7 @@ from config.postgresql.advisory_locks import LockHeldError, session_lock
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.relay import relay
 from tests.rows.deploying import SECOND, WALLET, attempts, long_ago, row, unsent, versions
+from tests.rows.factories import DeploymentFactory
 from tokens.deploying import tasks
 from tokens.deploying.sending import watch
 from tokens.deploying.sending.submit import submit_deployment
@@ -355,6 +356,15 @@ def test_the_watcher_s_task_goes_on_where_it_can_not(ground, settings, forget_ch
     tasks.confirm_deployed(CHAIN_ID)
     assert f"can't watch deployments on chain {CHAIN_ID}" in caplog.text
     assert f"can't confirm deployments on chain {CHAIN_ID}" in caplog.text
+
+
+def test_the_first_chain_in_flight_is_watched_without_another_message(ground, queue):
+    order = ground.submitted()
+    ground.mine()
+    DeploymentFactory(chain_id=CHAIN_ID + 1, status="mined", expected_address=SECOND)
+    tasks.watch_deployments()
+    assert row(order).status == "indexed"
+    assert [(message.task, message.args) for message in queue()] == [("tokens.tasks.watch_chain", [CHAIN_ID + 1])]
 
 
 def test_looking_at_many_in_flight_takes_as_few_queries_as_at_one(ground, django_assert_max_num_queries):
