@@ -69,7 +69,7 @@ def read_holders(chain: ChainInfo, token: str, *, page: int, page_size: int) -> 
     if not isinstance(listed, list):
         raise InvalidResponseError("a list of holders that is none")
     holders = [(_address(json_member(each, "address")), _number(json_member(each, "value"))) for each in listed]
-    # None of a token that the explorer does not know.
+    # None of a token that the explorer does not have.
     total = 0 if counters is None else _number(json_member(counters, "token_holders_count"))
     # The explorer counts in the background: its list may already be longer.
     return HolderPage(total=max(total, page * page_size + len(holders) if holders else 0), holders=holders)

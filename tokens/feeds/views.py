@@ -268,7 +268,7 @@ class ToolsHoldersView(ToolsView):
         """List the holders of an asset, largest balance first, as the chain's block explorer does.
 
         The list is empty beyond the last holder. 404 on a chain without an explorer, and for an asset that it does not
-        know yet.
+        have yet.
         """
         chain, page, page_size = self.chain(chainId), self.query["page"], self.query["pageSize"]
         asset = self.asset(chain)

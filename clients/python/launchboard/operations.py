@@ -105,7 +105,7 @@ class Operations(Connection):
         """List the holders of an asset, largest balance first, as the chain's block explorer does.
 
         The list is empty beyond the last holder. 404 on a chain without an explorer, and for an asset that it does not
-        know yet.
+        have yet.
         """
         return self.call(
             "GET",

@@ -158,7 +158,7 @@ export interface paths {
          * @description List the holders of an asset, largest balance first, as the chain's block explorer does.
          *
          *     The list is empty beyond the last holder. 404 on a chain without an explorer, and for an asset that it does not
-         *     know yet.
+         *     have yet.
          */
         get: operations["toolsHolders"];
         put?: never;
