@@ -102,7 +102,7 @@ class ClaimedFeesQuery(serializers.Serializer[Any]):
         min_value=1,
         max_value=2**63 - 1,
         required=False,
-        help_text="Default: the registry's first chain, 8453; for a mint Solana.",
+        help_text="Default: the registry's first EVM chain with a node, such as 8453; for a mint Solana.",
     )
     limit = WholeNumberField(min_value=1, max_value=100, default=50)
     offset = WholeNumberField(min_value=0, max_value=MAX_OFFSET, default=0)

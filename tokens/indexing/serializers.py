@@ -10,10 +10,11 @@ from config.api.fields import WholeNumberField
 from tokens.installation.address_formats import parse_chain_address, parse_chain_transaction
 from tokens.installation.chain_fields import AddressField, TransactionHashField
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
-from tokens.installation.installed_registry import registry
+from tokens.installation.installed_registry import default_chain
 
 # Alternative spelling of each key, as accepted where transactions are indexed.
 _ALSO = {"tx_hash": "txHash", "chain_id": "chainId"}
+_DEFAULT_CHAIN = "Default: the registry's first EVM chain with a node, such as 8453."
 
 
 class SaveBody(serializers.Serializer[Any]):
@@ -67,7 +68,7 @@ class IndexBody(serializers.Serializer[Any]):
         allow_signature=True, help_text="0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes."
     )
     chainId = serializers.IntegerField(
-        required=False, help_text="Default: the registry's first chain; for a signature it has to be Solana's."
+        required=False, help_text=f"{_DEFAULT_CHAIN} For a signature it has to be Solana's."
     )
 
     @classmethod
@@ -92,7 +93,7 @@ class IndexByAddressBody(serializers.Serializer[Any]):
     """A token. Accepts the spelling `chain_id` as well."""
 
     address = AddressField(allow_mint=True, help_text="A launched token; on Solana its mint.")
-    chainId = serializers.IntegerField(required=False, help_text="Default: the registry's first chain.")
+    chainId = serializers.IntegerField(required=False, help_text=_DEFAULT_CHAIN)
 
     @classmethod
     def read(cls, data: Any) -> dict[str, Any]:
@@ -113,8 +114,8 @@ class IndexByAddressBody(serializers.Serializer[Any]):
 
 
 def _read_chain(data: dict[str, Any]) -> Any:
-    """Return the chain of a body as sent, digits as a number; the registry's first chain without one."""
-    chain_id = data.get("chainId", data.get("chain_id", registry().default_chain.chain_id))
+    """Return the chain of a body as sent, digits as a number; the default chain without one."""
+    chain_id = data.get("chainId", data.get("chain_id", default_chain().chain_id))
     if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
         return int(chain_id)
     return chain_id

@@ -1,5 +1,6 @@
 """Registry of this installation: the built-in chains with those of the operator's files, without their nodes."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -45,13 +46,25 @@ def has_market_source(chain_id: int) -> bool:
     return has_own_trades(chain_id) or chain_id in provider_networks()
 
 
-def default_market_chain() -> ChainInfo:
-    """Return the chain of market endpoints without a chain parameter: the first with a source of market data.
+def default_chain() -> ChainInfo:
+    """Return the chain of requests that name none: that of EVM addresses, or Solana if only it has a node."""
+    return _first_with_node(sorted(registry().chains.values(), key=lambda chain: chain.is_solana))
 
-    Chains with a node go first: on others nothing is indexed, and all pools would be unknown.
-    """
+
+def default_evm_chain() -> ChainInfo:
+    """Return the chain of an EVM address in requests that name none: the registry's first EVM chain with a node."""
+    return _first_with_node(chain for chain in registry().chains.values() if not chain.is_solana)
+
+
+def default_market_chain() -> ChainInfo:
+    """Return the chain of market endpoints without a chain parameter: one with a source of market data."""
     # The built-in chains, which no file removes, include some that the provider covers.
-    known = [chain for chain_id, chain in registry().chains.items() if has_market_source(chain_id)]
+    return _first_with_node(chain for chain in registry().chains.values() if has_market_source(chain.chain_id))
+
+
+def _first_with_node(chains: Iterable[ChainInfo]) -> ChainInfo:
+    """Return the first chain with a node, since nothing is indexed on others; the first one if none has a node."""
+    known = list(chains)
     return next((chain for chain in known if chain.chain_id in settings.RPC_URLS), known[0])
 
 

@@ -2913,7 +2913,7 @@ export interface components {
         IndexBody: {
             /** @description 0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes. */
             txHash: string;
-            /** @description Default: the registry's first chain; for a signature it has to be Solana's. */
+            /** @description Default: the registry's first EVM chain with a node, such as 8453. For a signature it has to be Solana's. */
             chainId?: number;
         };
         /** @description The indexed token, and the transaction of its launch. */
@@ -2933,7 +2933,7 @@ export interface components {
         IndexByAddressBody: {
             /** @description A launched token; on Solana its mint. */
             address: string;
-            /** @description Default: the registry's first chain. */
+            /** @description Default: the registry's first EVM chain with a node, such as 8453. */
             chainId?: number;
         };
         Integrity: {
@@ -9133,7 +9133,7 @@ export interface operations {
     getClaimedFees: {
         parameters: {
             query?: {
-                /** @description Default: the registry's first chain, 8453; for a mint Solana. */
+                /** @description Default: the registry's first EVM chain with a node, such as 8453; for a mint Solana. */
                 chainId?: number;
                 limit?: number;
                 offset?: number;

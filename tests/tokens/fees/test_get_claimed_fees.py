@@ -93,6 +93,14 @@ def test_without_claims_it_answers_with_zeros(fetch, chain):
     assert answer.headers["Cache-Control"] == "private, max-age=60"
 
 
+@pytest.mark.parametrize(
+    ("chains", "default"), [((), 8453), ((1,), 1), ((1, 8453), 8453), ((101,), 8453), ((101, 1), 1)]
+)
+def test_without_a_chain_the_registrys_first_evm_chain_with_a_node_is_meant(fetch, settings, chains, default):
+    settings.RPC_URLS = dict.fromkeys(chains, ("http://127.0.0.1:9",))
+    assert fetch().json()["chainId"] == default
+
+
 def test_it_lists_claims_newest_first_page_by_page(fetch):
     hashes = [claim.event.tx_hash for claim in claims(5, amount=10**18 + 1)][::-1]
     pages = [fetch(limit=2, offset=offset).json() for offset in (0, 2, 4, 6)]

@@ -98,7 +98,7 @@ def test_it_refuses_what_names_transactions_on_another_kind_of_chain(launchpad, 
 
 
 def test_it_indexes_a_launch_on_solana_by_its_signature(installed_solana_node, post, settings):
-    for body in ({"txHash": LAUNCH, "chainId": 101}, {"tx_hash": LAUNCH, "chain_id": "101"}):
+    for body in ({"txHash": LAUNCH, "chainId": 101}, {"tx_hash": LAUNCH, "chain_id": "101"}, {"txHash": LAUNCH}):
         answer = post(body)
         url = f"{settings.SITE_URL}/tokens/101/{MINT}"
         assert (answer.status_code, answer.json()) == (200, {"success": True, "address": MINT, "url": url})
@@ -121,8 +121,16 @@ def test_solana_without_a_node_is_not_supported(launchpad, post):
     assert (answer.status_code, answer.json()) == (400, refused("Unsupported chain", "chainId"))
 
 
-def test_without_a_chain_the_registrys_first_is_meant(launchpad, post):
-    assert post({"txHash": UNKNOWN_HASH}).json() == refused("Unsupported chain", "chainId")
+def test_without_a_chain_the_only_one_with_a_node_is_meant(launchpad, post):
+    assert post({"txHash": launchpad.launch()}).status_code == 200
+    assert Token.objects.get().chain_id == CHAIN_ID
+
+
+def test_without_a_chain_the_registrys_first_with_a_node_is_meant(installed_node, post, settings):
+    settings.RPC_URLS = {1: ("http://127.0.0.1:9",)} | settings.RPC_URLS
+    (launch,) = mined("deploy-plain").decode()
+    assert post({"txHash": launch.tx_hash}).status_code == 200
+    assert Token.objects.get().chain_id == 8453
 
 
 @pytest.mark.parametrize("kind", ["transfer", "reverted"])
@@ -259,6 +267,7 @@ def launched(launchpad, post):
     [
         lambda address: {"address": address, "chainId": CHAIN_ID},
         lambda address: {"address": address.lower(), "chain_id": str(CHAIN_ID)},
+        lambda address: {"address": address},
     ],
 )
 def test_a_token_is_indexed_by_its_address(launched, post_address, settings, queue, spell):

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.http.errors import PermanentError
@@ -10,7 +9,7 @@ from tokens.checks import CHAINS
 from tokens.indexing import index_requests
 from tokens.installation.address_formats import parse_chain_transaction
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
-from tokens.installation.installed_registry import registry
+from tokens.installation.installed_registry import default_chain
 
 
 class Command(BaseCommand):
@@ -20,11 +19,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("hashes", nargs="+", metavar="HASH")
         parser.add_argument(
-            "--chain", type=int, help="Chain id; default: the only chain with nodes, or else the first of the registry."
+            "--chain", type=int, help="Chain id; default: the first EVM chain of the registry with a node."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chain_id = options["chain"] or _default_chain_id()
+        chain_id = options["chain"] or default_chain().chain_id
         try:
             hashes = [parse_chain_transaction(chain_id, text) for text in options["hashes"]]
             installed_launch_chain(chain_id)
@@ -48,8 +47,3 @@ class Command(BaseCommand):
             return False
         self.stdout.write(f"{tx_hash} {' '.join(addresses)}")
         return True
-
-
-def _default_chain_id() -> int:
-    """Return the only chain with nodes, or else the registry's first."""
-    return next(iter(settings.RPC_URLS)) if len(settings.RPC_URLS) == 1 else registry().default_chain.chain_id
