@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from config.environment.variables import BASE_DIR
+from tokens.installation.installed_registry import launching_chains
 from tokens.models import Token
 
 # The token of the examples is chosen among so many of the newest.
@@ -60,7 +61,7 @@ class TaskGroup:
 _GROUPS = (
     (gettext_lazy("Tokens"), ("newest", "search", "token", "prices", "trades", "integrity")),
     (gettext_lazy("Users and creators"), ("users", "creator")),
-    (gettext_lazy("Launches"), ("uploads", "airdrops", "presales")),
+    (gettext_lazy("Launches"), ("launch", "uploads", "airdrops", "presales")),
     (gettext_lazy("Charts and feeds"), ("bars", "screener", "tools", "daily")),
     (gettext_lazy("Changes"), ("events", "stream", "webhook", "index")),
     (gettext_lazy("Agents"), ("mcp",)),
@@ -106,6 +107,13 @@ _TASKS = {
         gettext_lazy(
             "The datafeed has the format UDF. A symbol is a chain and an address, in USD, or with .QUOTE after it in"
             " the paired token."
+        ),
+    ),
+    "launch": (
+        gettext_lazy("Launch a token"),
+        gettext_lazy(
+            "With a key of the scope deploy. A dry run validates and simulates; nothing is sent. The same body without"
+            " dryRun launches the token, once for each requestKey. TOKEN_ADMIN is your wallet."
         ),
     ),
     "uploads": (
@@ -190,15 +198,17 @@ def build_groups() -> list[TaskGroup]:
     """Return the tasks by subject, with examples about one token of this installation; one query."""
     token = _example_token()
     general = {_BASE: settings.SITE_URL, _DAY: f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"}
+    general[_CHAIN_ID] = str(next(iter(launching_chains()), _CHAIN_ID))
     values = dict(general)
     if token is not None:
         values |= {_ADDRESS: token.contract_address, _TX_HASH: token.tx_hash, _CHAIN_ID: str(token.chain_id)}
         values |= {_CREATOR: token.msg_sender or _CREATOR, _FID: str(token.requestor_fid or _FID)}
     is_evm = values.get(_ADDRESS, _ADDRESS).startswith("0x")
+    without_token = {"launch"} if is_evm else {"launch", *_EVM_ONLY}
     groups = []
     for title, slugs in _GROUPS:
         served = [slug for slug in slugs if _is_served(slug)]
-        tasks = [_build_task(slug, values if is_evm or slug not in _EVM_ONLY else general) for slug in served]
+        tasks = [_build_task(slug, general if slug in without_token else values) for slug in served]
         groups += [TaskGroup(str(title), tuple(tasks))] if tasks else []
     return groups
 
@@ -206,6 +216,8 @@ def build_groups() -> list[TaskGroup]:
 def _is_served(slug: str) -> bool:
     if slug == "uploads":
         return settings.UPLOAD_STORAGE != "off"
+    if slug == "launch":
+        return bool(launching_chains())
     return _NEEDED_FEEDS.get(slug) in (None, *settings.FEEDS)
 
 

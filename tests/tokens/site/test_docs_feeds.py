@@ -1,4 +1,4 @@
-"""Examples of the page `/docs` about uploads, presales and feeds, run against a running service and a chain."""
+"""Examples of the page `/docs` about launches, uploads, presales and feeds, run against a service and a chain."""
 
 from datetime import timedelta
 
@@ -11,12 +11,13 @@ from accounts.models import Scope
 from config.redis.connection import PREFIX, redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.processes.example_code import read_examples, run_example
-from tests.rows.factories import TokenFactory
+from tests.rows.factories import DeployWalletFactory, TokenFactory
+from tests.rows.launch_requests import ADMIN, WALLET
 from tests.tokens.deploying.test_presales import SALE, SENDER, start
 from tests.tokens.feeds.feed_worlds import FACTORY, POOL, TOKEN, add_swap, follow_chain, make_pair
 from tests.tokens.feeds.test_daily_feed import DAY, chain, fetch
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import Upload
+from tokens.models import Deployment, Upload
 
 __all__ = ["chain"]
 URL = "/docs"
@@ -49,6 +50,17 @@ def test_presales_have_their_proofs(language, own_launchpad, run):
     output = run("presales", language)
     assert "PRE" in output and "active" in output
     assert "true" in output.lower() and "0x" in output.rpartition("[")[2]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_launch_is_tried_and_enqueued(language, own_launchpad, transactional_db, run):
+    DeployWalletFactory(chain_id=CHAIN_ID, address=WALLET)
+    key = credentials.issue_key("Launchpad", scopes=[Scope.DEPLOY])
+    output = run("launch", language, variables={"LAUNCHBOARD_KEY": key, "TOKEN_ADMIN": ADMIN})
+    deployment = Deployment.objects.get()
+    assert (deployment.chain_id, deployment.config["token"]["tokenAdmin"]) == (CHAIN_ID, ADMIN)
+    assert output.count(deployment.expected_address) == 2
+    assert str(deployment.gas) in output and "enqueued" in output
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -139,6 +139,17 @@ def test_a_feed_that_is_on_has_a_task_of_its_own(client, settings, tmp_path):
 
 
 @pytest.mark.django_db
+def test_launches_have_a_task_on_the_first_chain_that_has_deployments(client, settings):
+    SolanaTokenFactory()
+    settings.RPC_URLS = {101: ("http://127.0.0.1:9",)}
+    assert "#example-launch" not in read_page(client.get(URL)).addresses
+    settings.RPC_URLS |= {42161: ("http://127.0.0.1:9",), 1: ("http://127.0.0.1:9",)}
+    examples = read_examples(client.get(URL).text)
+    assert '{"chainId": 1,' in examples["launch", "curl"]
+    assert f"{settings.SITE_URL}/api/tokens/deploy" in examples["launch", "typescript"]
+
+
+@pytest.mark.django_db
 def test_tasks_of_evm_chains_keep_their_addresses_beside_a_token_of_solana(client, settings):
     settings.FEEDS = tuple(FEED_TASKS.values())
     SolanaTokenFactory()
