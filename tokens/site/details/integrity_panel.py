@@ -96,6 +96,8 @@ class IntegrityPanel:
     bundles: Sequence[PanelPurchases]
     holders_at_launch: Sequence[PanelAccount]
     holders_now: Sequence[PanelAccount]
+    unbought_sellers: int
+    unbought: PanelShare
     unknown: Sequence[str | Promise]
 
 
@@ -103,6 +105,7 @@ def read_integrity(token: Token) -> IntegrityPanel:
     """Return the facts of a cached report, without balances. At most three queries, and no call of a node."""
     report = fetch_report(token, seconds=SECONDS)
     dev, holders, bundles = report["dev"], report["holders"], report["bundles"]
+    unbought = report["soldWithoutPurchase"]
     return IntegrityPanel(
         seconds=SECONDS,
         counted=report["trades"]["counted"],
@@ -116,6 +119,8 @@ def read_integrity(token: Token) -> IntegrityPanel:
         bundles=[_purchases(token, bundle) for bundle in bundles["list"][:BUNDLES_SHOWN]],
         holders_at_launch=[_holder(token, each) for each in holders["atLaunch"]],
         holders_now=[_holder(token, each) for each in holders["now"]],
+        unbought_sellers=unbought["accounts"],
+        unbought=_share(token, unbought),
         unknown=[UNKNOWN_TEXTS[each["fact"]] for each in report["unknown"]],
     )
 

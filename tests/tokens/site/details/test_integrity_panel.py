@@ -55,12 +55,15 @@ def test_it_has_the_facts_in_words(client, token):
     make_trade(token, block=3, log_index=2, tx_hash=b"\7" * 32, trader=b"\7" * 20, amount_token=5 * 10**18)
     at = WEEK + timedelta(minutes=5)
     make_trade(token, block=200, at=at, is_buy=False, amount_token=10 * 10**18)
+    for block, amount in ((201, 3), (202, 1)):
+        make_trade(token, block=block, at=at, trader=bytes([block] * 20), is_buy=False, amount_token=amount * 10**18)
     words = panel_of(client, token)
     for text in (
-        "Facts from the first 5 trades in the token's pool.",
+        "Facts from the first 7 trades in the token's pool.",
         "In the launch's block 5% (50.0) in 2 purchases of 2 accounts",
         "In the first 60 seconds 6% (60.0) in 4 purchases of 3 accounts",
         "Of these in bundles 6% (60.0) in 2 bundles",
+        "Sold without a purchase 0.4% (4.00) by 2 accounts; at least as much was transferred to them",
         "Block 1 : 5% (50.0) in 2 purchases of 2 accounts transactions next to one another, together with the launch",
         "Block 3 : 1% (10.0) in 2 purchases of 1 account several in one transaction",
         "0x7099…79C8 sent the launch after 60 seconds 3% (30.0) by all counted trades and claims 2% (20.0)",
@@ -74,6 +77,7 @@ def test_it_has_the_facts_in_words(client, token):
 def test_a_token_without_trades_has_an_empty_panel(client):
     words = panel_of(client, TokenFactory())
     assert "In the launch's block nothing" in words and "Of these in bundles nothing" in words
+    assert "Sold without a purchase nothing" in words
     assert "No account is known that bought more than it sold." in words
     assert "the block of the launch was not read for trades" in words
 
