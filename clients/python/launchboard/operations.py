@@ -435,7 +435,7 @@ class Operations(Connection):
         return self.call("POST", "/api/uploads/metadata", schemas.UploadAnswer, body=body)
 
     def list_presales(self, **query: Unpack[schemas.ListPresalesQuery]) -> schemas.Presales:
-        """List the presales of a chain by id, with their state as of the newest block.
+        """List the presales of a chain by id, with their state as of up to 15 seconds ago.
 
         Filters cover the newest 1,000 presales of the contract, and find what matched up to a minute ago.
         """

@@ -2705,7 +2705,7 @@ class ScreenerEventsAnswer(TypedDict):
 
 class ShownPresale(TypedDict):
     """
-    A presale as of the newest block; amounts in wei of the native coin, durations in seconds.
+    A presale as of up to 15 seconds ago; amounts in wei of the native coin, durations in seconds.
     """
 
     presaleId: int

@@ -1169,8 +1169,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the presales of a chain by id, with their state as of the newest block
-         * @description List the presales of a chain by id, with their state as of the newest block.
+         * List the presales of a chain by id, with their state as of up to 15 seconds ago
+         * @description List the presales of a chain by id, with their state as of up to 15 seconds ago.
          *
          *     Filters cover the newest 1,000 presales of the contract, and find what matched up to a minute ago.
          */
@@ -3932,7 +3932,7 @@ export interface components {
              */
             expiresAt: string;
         };
-        /** @description A presale as of the newest block; amounts in wei of the native coin, durations in seconds. */
+        /** @description A presale as of up to 15 seconds ago; amounts in wei of the native coin, durations in seconds. */
         ShownPresale: {
             presaleId: number;
             chainId: number;

@@ -41,7 +41,7 @@ def run(live_server, client, settings, tmp_path):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_presales_have_their_proofs(language, own_launchpad, run):
-    for key in redis_client().scan_iter(f"{PREFIX}shared:presales:*"):
+    for key in redis_client().scan_iter(f"{PREFIX}shared:presale*"):
         redis_client().delete(key)
     TokenFactory(chain_id=CHAIN_ID, msg_sender=SENDER)
     started, _ = start(installed_chain(CHAIN_ID), own_launchpad.deployment)

@@ -1,15 +1,22 @@
-"""Presales of a chain's presale contract, read from a node: their events are not stored."""
+"""Presales of a chain's presale contract, read from a node: their events are not stored.
 
+Terms are cached by ranges of ids, not by pages: however many pages and callers there are, a node is sent at most one
+request for each range in 15 seconds.
+"""
+
+import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 
 from config.concurrency_limits import node_slot
 from config.http.errors import PermanentError
 from config.redis.single_flight import CacheTimes, fetch_shared
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import Contract
 from tokens.chains.rpc.client import query_deadline
-from tokens.chains.types import PresaleTermsOnChain
+from tokens.chains.types import Presale, PresaleTermsOnChain
 from tokens.deploying.sales.presale_search import PresaleFilter, presale_state, search_presales, searched_ids
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
@@ -18,6 +25,7 @@ from tokens.installation.installed_registry import registry
 _SECONDS = 10.0
 # The number of presales, whose search takes some requests.
 _COUNT_TIMES = CacheTimes(fresh=60.0, ttl=3_600.0, wait_timeout=_SECONDS, lock_ttl=30.0)
+_TERMS_TIMES = CacheTimes(fresh=15.0, ttl=60.0, wait_timeout=_SECONDS, lock_ttl=30.0)
 
 
 class NoPresalesError(PermanentError):
@@ -56,10 +64,12 @@ def listed_contract(chain_id: int) -> Contract:
 def fetch_presale_page(
     chain_id: int, *, offset: int, limit: int, newest_first: bool, only: PresaleFilter
 ) -> PresalePage:
-    """Fetch a page of a chain's presales by id, as of the newest block; with a filter, of those that it finds.
+    """Fetch a page of a chain's presales by id, as of up to 15 seconds ago; with a filter, of those that it finds.
 
-    Ids are consecutive from 1; their number may be a minute old, as may be the finds of a filter. A find that no longer
-    matches is left out of its page. Raises NoPresalesError, UnsupportedChainError, NodeUnavailableError, and as
+    Ids are consecutive from 1; their number may be a minute old, as may be the finds of a filter, and all facts while
+    no node responds. A find that no longer matches is left out of its page.
+
+    Raises NoPresalesError, UnsupportedChainError, NodeUnavailableError, and as
     `fetch_shared`.
     """
     contract = listed_contract(chain_id)
@@ -74,8 +84,7 @@ def fetch_presale_page(
     if not only.is_empty:
         ids = search_presales(chain, contract=contract.address, total=total, only=only)
     wanted = (ids[::-1] if newest_first else ids)[offset : offset + limit]
-    with node_slot(), query_deadline(_SECONDS):
-        sales = chain.read_presales(wanted, contract=contract.address) if wanted else []
+    sales = _fetch_terms(chain, wanted, contract=contract.address, total=total)
     now = int(time.time())
     shown = [
         ShownPresale(chain_id=chain_id, contract=contract.address, sale=sale, state=presale_state(sale.sale, at=now))
@@ -88,3 +97,25 @@ def fetch_presale_page(
         total=len(ids),
         oldest_searched=None if only.is_empty or not total else searched_ids(total)[0],
     )
+
+
+def _fetch_terms(chain: Chain, ids: Sequence[int], *, contract: str, total: int) -> list[PresaleTermsOnChain]:
+    """Return presales by id, without unknown ones, from cached ranges of ids: each is one request to a node."""
+    # One of the calls of a request is for the contract's launch deadline.
+    size = max(1, chain.rpc.batch_size - 1)
+    found: dict[int, PresaleTermsOnChain] = {}
+    with query_deadline(_SECONDS):
+        for first in sorted({number - (number - 1) % size for number in ids}):
+            wanted = range(first, min(first + size - 1, total) + 1)
+            name = f"presale-terms:1:{chain.info.chain_id}:{contract}:{wanted[0]}-{wanted[-1]}"
+            read = partial(_read_terms, chain, wanted, contract=contract)
+            for row in json.loads(fetch_shared(name, read, times=_TERMS_TIMES).value):
+                sale = Presale(**row.pop("sale"))
+                found[sale.presale_id] = PresaleTermsOnChain(sale=sale, **row)
+    return [found[number] for number in ids if number in found]
+
+
+def _read_terms(chain: Chain, ids: Sequence[int], *, contract: str) -> str:
+    """Return the terms as JSON text, since wei exceed the numbers of the cache's own JSON."""
+    with node_slot():
+        return json.dumps([asdict(sale) for sale in chain.read_presales(ids, contract=contract)])

@@ -47,7 +47,7 @@ class AllowlistProofQuery(AllowlistQuery):
 
 
 class ShownPresaleSerializer(serializers.Serializer[Any]):
-    """A presale as of the newest block; amounts in wei of the native coin, durations in seconds."""
+    """A presale as of up to 15 seconds ago; amounts in wei of the native coin, durations in seconds."""
 
     presaleId = serializers.IntegerField(source="sale.sale.presale_id")
     chainId = serializers.IntegerField(source="chain_id")

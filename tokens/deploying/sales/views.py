@@ -48,12 +48,11 @@ class PresalesView(QueryView):
     """Presales of a chain."""
 
     query_serializer = PresalesQuery
-    # Each response costs two node requests, besides the scans of a filter.
     cache_control = public_cache_control(15)
 
     @extend_schema(operation_id="listPresales", responses={200: PRESALES_ANSWER, 503: None})
     def get(self, request: Request) -> Response:
-        """List the presales of a chain by id, with their state as of the newest block.
+        """List the presales of a chain by id, with their state as of up to 15 seconds ago.
 
         Filters cover the newest 1,000 presales of the contract, and find what matched up to a minute ago.
         """

@@ -4,6 +4,7 @@ import pytest
 
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_tests import SENDER
+from tests.nodes.relay import relay
 from tests.rows.airdrop_entries import build_by_peer, sample_entries
 from tests.rows.factories import DeploymentFactory
 from tests.tokens.deploying.test_presales import DAY, ETHER, HOUR, SALE, STRANGER, buy, end, start
@@ -21,7 +22,7 @@ def test_without_a_presale_the_list_is_empty(contracts, get):
     assert get(PATH, chainId=CHAIN_ID) == {"presales": [], "totalCount": 0, "oldestSearched": None}
 
 
-def test_presales_have_their_terms_and_their_state(contracts, client, get):
+def test_presales_have_their_terms_and_their_state(contracts, client, get, forget_presales):
     chain = installed_chain(CHAIN_ID)
     (first, _), (second, _), (third, _) = (start(chain, contracts) for _ in range(3))
     buy(contracts, first, value=2 * ETHER)
@@ -64,6 +65,7 @@ def test_presales_have_their_terms_and_their_state(contracts, client, get):
         for log in chain.rpc.query([("eth_getTransactionReceipt", (launched,))], parse=lambda found: found)[0]["logs"]
         if log["address"].lower() == contracts.factory.lower() and len(log["topics"]) == 3
     )
+    forget_presales()
     page = get(PATH, chainId=CHAIN_ID, sort="asc", limit=1)
     (shown,) = page["presales"]
     assert (shown["presaleId"], shown["state"], shown["status"]) == (1, "launched", 5)
@@ -108,6 +110,27 @@ def test_pages_are_of_ids(contracts, get):
     assert ids(limit=2, offset=2) == [1]
     assert ids(sort="asc", offset=1) == [2, 3]
     assert ids(offset=3) == []
+
+
+def test_pages_of_all_callers_share_few_node_requests(contracts, get, settings, forget_chains, forget_presales):
+    chain = installed_chain(CHAIN_ID)
+    for _ in range(3):
+        start(chain, contracts)
+    requests = []
+    with relay(contracts.rpc_url, before=requests.append) as url:
+        # A node request has the terms of two presales.
+        settings.RPC_URLS, settings.RPC_BATCH_SIZE = {CHAIN_ID: (url,)}, 3
+        forget_chains()
+        page = get(PATH, chainId=CHAIN_ID)
+        assert [each["presaleId"] for each in page["presales"]] == [3, 2, 1]
+        requests.clear()
+        for number in range(30):
+            # `x` is ignored, and makes the URL another one for caches of responses.
+            get(PATH, chainId=CHAIN_ID, limit=1 + number, offset=number % 3, sort=("asc", "desc")[number % 2], x=number)
+        assert requests == []
+        forget_presales("presale-terms:")
+        assert get(PATH, chainId=CHAIN_ID) == page
+        assert len(requests) == 2
 
 
 @pytest.mark.parametrize("chain_id", [101, 8453, 42161, 5])
