@@ -14,7 +14,7 @@ from tokens.feeds.served_blocks import NotServedError, ServedBlocks, find_block_
 from tokens.trades.trade_rows import STORED_VALUE
 
 # Incremented with every change of the cached value.
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 _HOUR = 3600
 # Verified days change only if an operator reads blocks again.
 _CACHE_TIMES = CacheTimes(fresh=24 * _HOUR, ttl=48 * _HOUR, wait_timeout=15.0, lock_ttl=60.0)
@@ -26,8 +26,8 @@ _FEE = """COALESCE(trade.fee, CASE WHEN launch.facts #>> '{fees,type}' = 'static
 _SUM_UP = """
     SELECT paired_token, max(pair), max(quote_decimals), count(*), count(*) FILTER (WHERE fee IS NULL),
         count(*) FILTER (WHERE value_usd IS NULL), sum(amount_quote),
-        COALESCE(sum(div(amount_quote * fee, 1000000)), 0), COALESCE(sum(value_usd), 0),
-        COALESCE(sum(round(value_usd * fee / 1000000, 6)), 0)
+        COALESCE(div(sum(amount_quote * fee), 1000000), 0), COALESCE(sum(value_usd), 0),
+        COALESCE(sum(value_usd * fee) * 0.000001, 0)
     FROM (
         SELECT token.paired_token, token.pair, amount_quote, {fee} AS fee, {value} AS value_usd,
             (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_decimals

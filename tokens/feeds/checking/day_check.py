@@ -14,7 +14,7 @@ from tokens.feeds.served_blocks import first_block_from
 
 _DAY = 86_400
 _PPM = 10**6
-# The feed rounds the value and the fee of each trade to 6 decimals.
+# The feed rounds the value of each trade to 6 decimals.
 _ROUNDED_USD = Fraction(1, 10**6)
 # Relative difference of a rate with 15 digits.
 _TOLERANCE = Fraction(1, 10**10)
@@ -26,6 +26,7 @@ class _QuoteSums:
     without_fee: int = 0
     without_usd: int = 0
     volume: int = 0
+    # In millionths of the smallest unit.
     fees: int = 0
     volume_usd: Fraction = Fraction(0)
     fees_usd: Fraction = Fraction(0)
@@ -40,7 +41,7 @@ class _QuoteSums:
         self.without_usd += usd is None
         self.is_uncertain |= valued.is_uncertain
         self.volume += trade.quote
-        self.fees += trade.quote * (fee or 0) // _PPM
+        self.fees += trade.quote * (fee or 0)
         if usd is not None:
             self.volume_usd += usd
             self.fees_usd += usd * Fraction(fee or 0, _PPM)
@@ -51,7 +52,7 @@ class _QuoteSums:
             "trades": Fraction(self.trades),
             "tradesWithoutFee": Fraction(self.without_fee),
             "volume": Fraction(self.volume, 10**self.decimals),
-            "fees": Fraction(self.fees, 10**self.decimals),
+            "fees": Fraction(self.fees // _PPM, 10**self.decimals),
         }
         if self.is_uncertain:
             return sums
