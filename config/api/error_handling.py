@@ -16,7 +16,7 @@ from django.core import exceptions as django_exceptions
 from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, UnreadablePostError
-from django.views import csrf, defaults
+from django.views import defaults
 from rest_framework import status
 from rest_framework.exceptions import (
     APIException,
@@ -119,7 +119,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Handle a form without a valid token for Django: public pages take none, so that their methods are the reason."""
     if request.path_info.startswith("/admin/"):
-        return csrf.csrf_failure(request, reason=reason)
+        return error_page(request, status.HTTP_403_FORBIDDEN, is_form=True)
     return HttpResponseNotAllowed(["GET", "HEAD"])
 
 

@@ -16,12 +16,16 @@ _TEXTS = {
     405: (_("Method not allowed"), _("This address only serves pages: open it with GET.")),
     413: (_("Request too large"), _("The request has more content than this address takes.")),
 }
+_NO_FORM_COOKIE = _(
+    "The form came without a valid cookie of its page. Allow cookies of this site, open the page again and repeat."
+)
 
 
-def error_page(request: HttpRequest, status: int) -> HttpResponse:
-    """Return the page of an error with this status: 400, 403, 405 or 413."""
+def error_page(request: HttpRequest, status: int, *, is_form: bool = False) -> HttpResponse:
+    """Return the page of an error with this status: 400, 403, 405 or 413; `is_form` if its CSRF check failed."""
     title, text = _TEXTS[status]
-    page = render(request, "site/error.html", {"title": title, "text": text}, status=status)
+    context = {"title": title, "text": _NO_FORM_COOKIE if is_form else text}
+    page = render(request, "site/error.html", context, status=status)
     page.headers["Cache-Control"] = NO_STORE
     return page
 
@@ -38,9 +42,11 @@ def refused_methods(
             and not response.content
             and not is_json_path(request.path_info)
         ):
+            # A new response would be logged a second time.
             page = error_page(request, response.status_code)
-            page.headers["Allow"] = response.headers["Allow"]
-            return page
+            response.content = page.content
+            for name, value in page.items():
+                response[name] = value
         return response
 
     return answer

@@ -27,12 +27,22 @@ handler500 = "config.api.error_handling.server_error"
 
 @pytest.mark.parametrize("page", ["/", "/leaderboard", "/status", "/docs", "/creators/1", "/robots.txt"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_a_refused_method_is_a_page(client, page, method):
-    client.handler.enforce_csrf_checks = True
+@pytest.mark.parametrize("is_csrf_checked", [True, False])
+def test_a_refused_method_is_a_page_and_one_log_line(client, page, method, is_csrf_checked, caplog):
+    client.handler.enforce_csrf_checks = is_csrf_checked
     answer = client.generic(method, page)
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
     assert answer.headers["Cache-Control"] == "no-store" and answer.headers["Content-Security-Policy"]
     assert "Method not allowed" in Page(answer.text).texts
+    assert len(caplog.records) == 1
+
+
+def test_a_log_in_without_a_cookie_is_a_page_that_says_so(client):
+    client.handler.enforce_csrf_checks = True
+    answer = client.post("/admin/login/", {"username": "operator", "password": "secret"})
+    assert answer.status_code == 403 and answer.headers["Cache-Control"] == "no-store"
+    words = " ".join(Page(answer.text).texts)
+    assert "Access denied" in words and "Allow cookies" in words and "secret" not in words
 
 
 @pytest.mark.urls(__name__)
