@@ -1,6 +1,6 @@
 """The blocks of a chain that feeds serve: final, indexed with trades, and within the retention of trades."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,7 +14,7 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import query_deadline
 from tokens.following.chain_heads import read_final_block
-from tokens.following.coverage import covers_trades
+from tokens.following.coverage import covers_trades, first_gapless_block
 from tokens.following.reorg_window import read_blocks
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
@@ -70,7 +70,7 @@ def read_served_blocks(chain: ChainInfo) -> ServedBlocks:
     live = [row for row in rows if row.last_block is None]
     if final is None or not live:
         raise NotServedError("No block of this chain is served: it is not followed with trades, or it is halted")
-    first = _extend(max(row.first_block for row in live), rows)
+    first = first_gapless_block(rows, before=max(row.first_block for row in live))
     if (oldest := trades_from(timezone.now())) is not None:
         first = max(first, find_block_from(chain, oldest))
     last = min(final, *(row.followed_to for row in live))
@@ -148,11 +148,3 @@ def _read_times(chain: Chain, numbers: Collection[int]) -> dict[int, int]:
     if len(headers) < len(numbers):
         raise NodeUnavailableError("no node has the block")
     return {number: header.time for number, header in headers.items()}
-
-
-def _extend(first: int, rows: Iterable[Coverage]) -> int:
-    """Return the first block from which on all are indexed: runs of a backfill may adjoin."""
-    ranges = [(row.first_block, row.followed_to) for row in rows]
-    while (earlier := min((start for start, end in ranges if start < first <= end + 1), default=first)) < first:
-        first = earlier
-    return first

@@ -55,7 +55,7 @@ class _Peak(NamedTuple):
 
 
 def read_outcomes(tokens: Collection[Token], now: datetime) -> dict[int, LaunchOutcome]:
-    """Return token id -> what became of the launch, in four queries. Requires `market`."""
+    """Return token id -> what became of the launch, in at most four queries. Requires `market`."""
     since = first_blocks({token.chain_id for token in tokens}, covers_trades)
     days = Candle.objects.filter(token__in=[token.pk for token in tokens], seconds=DAY).values_list("token_id")
     # A day's candle has prices in USD only where each of its trades has one.
