@@ -1,6 +1,7 @@
 """An HTTP server with a script of responses, which records the requests."""
 
 import itertools
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,11 @@ class ScriptedServer:
     def gaps(self) -> list[float]:
         """Return the seconds between the requests."""
         return [later.seconds - earlier.seconds for earlier, later in itertools.pairwise(self.requests)]
+
+
+def page(entries: int, cursor: str | int | None) -> Reply:
+    """Return a page of a list with so many entries."""
+    return Reply(json.dumps({"data": [{}] * entries, "cursor": cursor}).encode())
 
 
 class _Handler(QuietHandler):

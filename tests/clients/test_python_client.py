@@ -13,7 +13,7 @@ from launchboard import Launchboard, LaunchboardError, WebhookVerificationError,
 from standardwebhooks import Webhook
 
 from development.clients import CLIENTS
-from tests.clients.scripted_server import scripted_server
+from tests.clients.scripted_server import page, scripted_server
 from tests.nodes.json_server import Reply
 from tokens.deploying.request_keys import is_request_key
 
@@ -64,10 +64,6 @@ def test_an_error_of_a_proxy_has_no_body(body: bytes) -> None:
     assert (caught.value.body, caught.value.retry_after) == ({}, None)
 
 
-def page(entries: int, cursor: str | int | None) -> Reply:
-    return Reply(json.dumps({"data": [{}] * entries, "cursor": cursor}).encode())
-
-
 def test_pages_go_on_from_the_cursor_up_to_the_last() -> None:
     with scripted_server(page(2, "b"), page(1, None)) as server, Launchboard(server.url) as api:
         assert [len(each["data"]) for each in pages(api.list_tokens, limit=2)] == [2, 1]
@@ -85,6 +81,11 @@ def test_pages_of_another_list_go_on() -> None:
 def test_responses_without_a_cursor_have_no_pages(name: str) -> None:
     with Launchboard("http://127.0.0.1:1") as api, pytest.raises(ValueError, match=f"{name} has no pages"):
         next(pages(getattr(api, name)))
+
+
+def test_pages_of_a_search_go_on_after_an_empty_one() -> None:
+    with scripted_server(page(0, "b"), page(1, None)) as server, Launchboard(server.url) as api:
+        assert [len(each["data"]) for each in pages(api.search_creator, q="a")] == [0, 1]
 
 
 def test_pages_of_events_end_before_an_empty_page_is_repeated() -> None:

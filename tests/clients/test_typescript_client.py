@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from standardwebhooks import Webhook
 
-from tests.clients.scripted_server import scripted_server
+from tests.clients.scripted_server import page, scripted_server
 from tests.clients.typescript_package import run_program
 from tests.nodes.json_server import Reply
 from tests.processes.example_code import compile_typescript
@@ -34,6 +34,16 @@ try {
   if (error instanceof LaunchboardError) console.log(error.status, error.message, error.body.details?.[0]?.field);
 }
 """
+_ABORT = """
+import { launchboard } from "launchboard-client";
+const signal = AbortSignal.timeout(2000);
+const begin = performance.now();
+try {
+  await launchboard(process.env.SERVER ?? "").GET("/api/tokens", { signal });
+} catch (error) {
+  console.log((error as Error).name, performance.now() - begin < 30_000);
+}
+"""
 _WEBHOOK = """
 import { verifyWebhook, WebhookVerificationError } from "launchboard-client/webhooks";
 const [body, headers, secret] = JSON.parse(process.env.DELIVERY ?? "");
@@ -49,27 +59,29 @@ for (const signature of [`v1,x ${headers["webhook-signature"]}x`, "garbage", "v1
 """
 
 
-def page(entries: int, cursor: str | int | None) -> Reply:
-    return Reply(json.dumps({"data": [{}] * entries, "cursor": cursor}).encode())
-
-
 def test_inputs_pages_and_errors(typescript: Path) -> None:
     refused = Reply(b'{"error":"Not so","details":[{"field":"limit","message":"x"}]}', 400)
     allocations = [Reply(json.dumps({"allocations": [{}], "cursor": cursor}).encode()) for cursor in ("b", None)]
-    replies = [page(2, "b"), page(1, None), page(1, 7), page(0, 7), *allocations, refused]
+    replies = [page(2, "b"), page(0, "c"), page(1, None), page(1, 7), page(0, 7), *allocations, refused]
     with scripted_server(*replies) as server:
         output = run_program(_PAGES, typescript, SERVER=server.url)
-        assert output.splitlines() == ["2", "1", "7", "7", "1", "1", "400 400: Not so limit"]
+        assert output.splitlines() == ["2", "0", "1", "7", "7", "1", "1", "400 400: Not so limit"]
         query = "q=a%26b&fids=1,2&includeMarket=true"
-        assert [request.path for request in server.requests[:6]] == [
+        assert [request.path for request in server.requests[:7]] == [
             f"/api/tokens?{query}",
             f"/api/tokens?{query}&cursor=b",
+            f"/api/tokens?{query}&cursor=c",
             "/api/events",
             "/api/events?after=7",
             "/api/airdrops/allocations?tokenAddress=0x1",
             "/api/airdrops/allocations?tokenAddress=0x1&cursor=b",
         ]
         assert server.requests[0].headers["authorization"] == "Bearer t"
+
+
+def test_an_abort_ends_the_wait_for_another_attempt(typescript: Path) -> None:
+    with scripted_server(Reply(b'{"error":"Not now"}', 429, {"retry-after": "60"})) as server:
+        assert run_program(_ABORT, typescript, SERVER=server.url) == "TimeoutError true\n"
 
 
 def test_a_delivery_is_verified(typescript: Path) -> None:

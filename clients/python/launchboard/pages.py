@@ -47,12 +47,14 @@ def _empty_ended_lists(page: Any, cursors: Mapping[str, Any]) -> None:
 
 
 def _next_cursors(page: Any, parameter: str) -> dict[str, Any]:
-    """Return the parameters of the page after this one; none after the last existing one, which may be empty."""
+    """Return the parameters of the page after this one; none after the last existing one."""
     holder = _holder(page)
     if _SECOND in holder:
         return {name: holder[name] for name in _LISTS_OF_TWO if holder[name] is not None}
-    entries = next((value for value in page.values() if isinstance(value, list)), None)
-    return {parameter: holder["cursor"]} if entries and holder["cursor"] is not None else {}
+    cursor = holder["cursor"]
+    # That of events, a number, is never null: their first empty page is the last.
+    is_last = cursor is None or (isinstance(cursor, int) and [] in page.values())
+    return {} if is_last else {parameter: cursor}
 
 
 def _holder(page: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod } from "openapi-typescript-helpers";
-import { answerOf, isRetryable, requestedWait, type Result, STREAM } from "./answers.js";
+import { answerOf, isRetryable, pause, requestedWait, type Result, STREAM } from "./answers.js";
 import type { paths } from "./schema.js";
 
 export { answerOf, type ErrorBody, LaunchboardError } from "./answers.js";
@@ -71,8 +71,7 @@ export function retrying(send: typeof fetch, retries: number): (request: Request
       });
       const requested = outcome && requestedWait(outcome);
       if (outcome && !isRetryable(outcome.status, requested, mayRepeat)) return outcome;
-      const wait = requested ?? 0.5 * 2 ** attempt + Math.random() / 2;
-      await new Promise((resolve) => setTimeout(resolve, wait * 1000));
+      await pause(requested ?? 0.5 * 2 ** attempt + Math.random() / 2, request.signal);
     }
     return sendOnce();
   };
@@ -135,10 +134,11 @@ function emptyEndedLists(holder: Record<string, any>, cursors: Partial<TwoCursor
   }
 }
 
-/** Return what continues the lists of a page; nothing after the last existing one, which may be empty. */
+/** Return what continues the lists of a page; nothing after the last existing one. */
 function nextCursors(page: Record<string, any>): Partial<TwoCursors> {
   const { cursor, recipientCursor } = holderOf(page);
-  const isEmpty = recipientCursor === undefined && !Object.values(page).find(Array.isArray)?.length;
-  const found = Object.entries(isEmpty ? {} : { cursor, recipientCursor });
+  // That of events, a number, is never null: their first empty page is the last.
+  const isLast = typeof cursor === "number" && Object.values(page).some((part) => Array.isArray(part) && !part.length);
+  const found = Object.entries(isLast ? {} : { cursor, recipientCursor });
   return Object.fromEntries(found.filter(([, value]) => value !== null && value !== undefined));
 }

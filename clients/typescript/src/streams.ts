@@ -1,6 +1,14 @@
 /** Server-sent events over as many connections as they need, by the rules of the HTML standard's EventSource. */
 
-import { answerOf, isRetryable, LaunchboardError, LONGEST_WAIT_SECONDS, type Result, STREAM } from "./answers.js";
+import {
+  answerOf,
+  isRetryable,
+  LaunchboardError,
+  LONGEST_WAIT_SECONDS,
+  pause,
+  type Result,
+  STREAM,
+} from "./answers.js";
 
 /** A server-sent event with its decoded data. */
 export type StreamEvent = { id: string; event: string; data: unknown };
@@ -93,18 +101,4 @@ function watchSilence(seconds: number, signal?: AbortSignal) {
     timer = begin();
   };
   return { signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal, restart, stop };
-}
-
-/** Wait, unless the signal aborts. */
-async function pause(seconds: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return;
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, seconds * 1000);
-    signal?.addEventListener("abort", end);
-  });
 }
