@@ -1,9 +1,9 @@
-"""The storage of uploads that the settings choose, behind a circuit breaker."""
+"""The storage of uploads that the settings choose, and those of earlier uploads, each behind a circuit breaker."""
 
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Never, assert_never
+from typing import assert_never
 
 from django.conf import settings
 
@@ -16,7 +16,7 @@ from tokens.uploads import directory_storage, pinning_storage, s3_storage
 logger = logging.getLogger(__name__)
 
 # Of this process. A storage that hangs costs each upload its timeout, until the circuit opens.
-BREAKER = CircuitBreaker()
+BREAKERS = {kind: CircuitBreaker() for kind in StorageKind}
 
 
 class UploadsOffError(PermanentError):
@@ -82,17 +82,14 @@ def probe_storage(storage: StorageKind) -> None:
 @contextmanager
 def _guarded(storage: StorageKind) -> Iterator[None]:
     """Call a storage unless its circuit is open, and translate its errors."""
-    if not BREAKER.claim_call():
+    breaker = BREAKERS[storage]
+    if not breaker.claim_call():
         raise StorageUnavailableError("the circuit breaker is open")
     try:
         yield
     except (OSError, RetryableError, PermanentError) as error:
-        BREAKER.record_failure()
-        _log_failure(storage, error)
-    BREAKER.record_success()
-
-
-def _log_failure(storage: StorageKind, error: Exception) -> Never:
-    # Of any kind: what a storage refuses, such as a key that has ended, is for operators.
-    logger.error("the storage of uploads (%s) failed: %s", storage.value, error)
-    raise StorageUnavailableError(str(error)) from error
+        breaker.record_failure()
+        # Of any kind: what a storage refuses, such as a key that has ended, is for operators.
+        logger.error("the storage of uploads (%s) failed: %s", storage.value, error)
+        raise StorageUnavailableError(str(error)) from error
+    breaker.record_success()

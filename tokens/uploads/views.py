@@ -21,13 +21,14 @@ from config.api.parsing import PICTURE_PARSERS, LimitedJSONParser
 from config.api.response_headers import NO_STORE, public_cache_control
 from config.api.throttling import UploadLimit
 from config.api.views import LimitedView
+from config.http.circuit_breaker import CircuitBreaker
 from config.json_rules import InvalidFieldsError
 from config.picture_decoding import UnusablePictureError
 from tokens.models import StorageKind, Upload
 from tokens.uploads import stored_uploads
 from tokens.uploads.directory_storage import read_from_directory
 from tokens.uploads.serializers import DOCUMENT_BODY, PictureAnswer, UploadAnswer
-from tokens.uploads.upload_storage import BREAKER, StorageUnavailableError, UploadsOffError, chosen_storage
+from tokens.uploads.upload_storage import StorageUnavailableError, UploadsOffError, chosen_storage
 
 # Files never change, so that browsers keep them; a block has an effect on shared caches within this time.
 _SHARED_SECONDS, _BROWSER_SECONDS = 300, 31_536_000
@@ -134,4 +135,4 @@ def _as_api_errors() -> Iterator[None]:
         raise Throttled(wait=error.wait) from error
     except StorageUnavailableError as error:
         text = "The storage of uploads is not available"
-        raise ServiceUnavailableError(text, wait=BREAKER.open_seconds) from error
+        raise ServiceUnavailableError(text, wait=CircuitBreaker.open_seconds) from error

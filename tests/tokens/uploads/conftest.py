@@ -9,16 +9,18 @@ from django.test import Client
 
 from config.environment.secret import Secret
 from tests.nodes.upload_stores import BUCKET, KEY_ID, REGION, SECRET, TOKEN, Store, run_pinning, run_s3
-from tokens.uploads.upload_storage import BREAKER
+from tokens.uploads.upload_storage import BREAKERS
 
 PICTURES, METADATA = "/api/uploads/pictures", "/api/uploads/metadata"
 
 
 @pytest.fixture(autouse=True)
-def closed_circuit() -> Iterator[None]:
-    BREAKER.record_success()
+def closed_circuits() -> Iterator[None]:
+    for breaker in BREAKERS.values():
+        breaker.record_success()
     yield
-    BREAKER.record_success()
+    for breaker in BREAKERS.values():
+        breaker.record_success()
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_a_response_without_the_cid_is_503(upload, pinning, answer):
     assert not Upload.objects.exists()
 
 
-def test_cids_of_whole_files_and_of_trees_are_told_apart():
+def test_cids_of_whole_files_and_of_trees_are_distinguished():
     # The empty directory of every node, a UnixFS file of version 1, and "hello world" as one raw block.
     assert decode_cid("QmUNLLsPACCz1vLxQVkXqqLX5R1X345qqfHbsf67hvA3Nn") is not None
     tree = "b" + base64.b32encode(b"\x01\x70\x12\x20" + b"\7" * 32).decode().rstrip("=").lower()
@@ -106,7 +106,7 @@ def test_cids_of_whole_files_and_of_trees_are_told_apart():
 
 
 @pytest.mark.parametrize("name", ["s3", "pinning"])
-def test_a_slow_storage_is_503_and_then_left_alone(request, upload, settings, name):
+def test_a_slow_storage_is_503_and_opens_its_circuit(request, upload, settings, name):
     store = request.getfixturevalue(name)
     settings.UPLOAD_TIMEOUT_SECONDS = 0.1
     store.responds.clear()
@@ -116,6 +116,15 @@ def test_a_slow_storage_is_503_and_then_left_alone(request, upload, settings, na
     began = time.monotonic()
     assert upload(PICTURE).json() == UNAVAILABLE and time.monotonic() - began < 10
     assert len(store.received) == 3 and not Upload.objects.exists()
+
+
+def test_a_former_storage_that_fails_does_not_stop_uploads(upload, s3, settings, tmp_path):
+    upload(PICTURE)
+    s3.status = 500
+    for _ in range(4):
+        assert len(block_uploads(Upload.objects.all())) == 1
+    settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path
+    assert upload(OTHER).status_code == 200
 
 
 def test_known_files_need_no_storage(upload, s3):
