@@ -11,11 +11,9 @@ from tokens.catalogue import listing
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, Record
 from tokens.catalogue.selections import Selection
-from tokens.fees.fee_sums import summed_chains
-from tokens.ledger.creator_facts import list_quote_tokens, read_totals, read_user, select_launches
+from tokens.ledger.creator_facts import read_totals, read_user, select_launches
 from tokens.ledger.creators import Creator
-from tokens.ledger.fee_claims import FeeAccount, read_account_claims
-from tokens.ledger.fee_ledger import NOT_SUMMED, KnownAmounts, PayeeFees, read_token_fees
+from tokens.ledger.fee_ledger import KnownAmounts, PayeeFees, read_token_fees, read_wallet_claims
 from tokens.ledger.launch_outcomes import LaunchOutcome, read_outcomes
 from tokens.ledger.waiting_fees import WaitingReport, read_waiting
 from tokens.models import Token
@@ -139,29 +137,19 @@ def _describe_totals(creator: Creator, now: datetime) -> dict[str, Any]:
 
 
 def _describe_claims(creator: Creator, first_day: date) -> list[dict[str, Any]]:
-    """Return the wallet's claims in the currencies that launches are usually paired with; two queries."""
-    if not creator.address:
-        return []
-    quotes = {FeeAccount(chain_id, creator.address, address): quote for chain_id, address, quote in list_quote_tokens()}
-    summed = summed_chains({account.chain_id for account in quotes})
-    claimed = {
-        account: KnownAmounts(amounts=amounts, reason="" if account.chain_id in summed else NOT_SUMMED)
-        for account, amounts in read_account_claims(quotes, first_day).items()
-    }
     return [
         {
             "chainId": account.chain_id,
             "currency": account.currency,
-            "symbol": quotes[account].symbol,
-            "decimals": quotes[account].decimals,
-            "claimed": _amount(claims),
+            "symbol": quote.symbol,
+            "decimals": quote.decimals,
+            "claimed": _amount(claimed),
             "days": [
-                {"day": day.isoformat(), "claimed": _digits(claims.on(day))}
-                for day in sorted(claims.days, reverse=True)
+                {"day": day.isoformat(), "claimed": _digits(claimed.on(day))}
+                for day in sorted(claimed.days, reverse=True)
             ],
         }
-        for account, claims in claimed.items()
-        if claims.total != 0
+        for account, quote, claimed in read_wallet_claims(creator.address, first_day)
     ]
 
 

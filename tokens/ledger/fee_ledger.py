@@ -7,9 +7,13 @@ Earlier lockers, and Solana's program, pay in the collection itself: what is ear
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
+from tokens.chains.addresses import parse_address
+from tokens.chains.registry.chains import QuoteToken
 from tokens.fees.fee_sums import summed_chains
 from tokens.following.coverage import covers_events
+from tokens.installation.installed_registry import registry
 from tokens.ledger.earned_fees import EarnedFees, Payee, current_recipients, pays_by_owner, read_earned
 from tokens.ledger.fee_claims import DailyAmounts, FeeAccount, read_account_claims
 from tokens.ledger.stored_blocks import HISTORY_NOT_READ, first_blocks
@@ -43,6 +47,9 @@ class KnownAmounts:
         return None if self.reason else self.amounts.days.get(day, 0)
 
 
+_POOLED = KnownAmounts(amounts=DailyAmounts(), reason=POOLED_CURRENCY)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PayeeFees:
     """What a payee of a token has earned and claimed so far."""
@@ -53,6 +60,33 @@ class PayeeFees:
     decimals: int | None
     earned: KnownAmounts
     claimed: KnownAmounts
+
+
+class WalletClaims(NamedTuple):
+    """What a wallet has claimed in a quote token of a chain."""
+
+    account: FeeAccount
+    quote: QuoteToken
+    claimed: KnownAmounts
+
+
+def read_wallet_claims(address: str, first_day: date) -> list[WalletClaims]:
+    """Return a wallet's claims in the currencies that launches are usually paired with, without zeros; two queries.
+
+    None without an address: a user has no list of all wallets.
+    """
+    chains = registry().chains.values() if address else ()
+    quotes = {
+        FeeAccount(chain.chain_id, address, parse_address(quote.address, allow_mint=True)): quote
+        for chain in chains
+        for quote in chain.quote_tokens.values()
+    }
+    summed = summed_chains({account.chain_id for account in quotes})
+    known = {
+        account: KnownAmounts(amounts=amounts, reason="" if account.chain_id in summed else NOT_SUMMED)
+        for account, amounts in read_account_claims(quotes, first_day).items()
+    }
+    return [WalletClaims(account, quotes[account], claimed) for account, claimed in known.items() if claimed.total != 0]
 
 
 def read_token_fees(tokens: Sequence[Token], first_day: date) -> dict[int, list[PayeeFees]]:
@@ -105,9 +139,6 @@ def _describe(token: Token, payee: Payee, fees: EarnedFees, claims: dict[str, Da
         earned=earned,
         claimed=claimed,
     )
-
-
-_POOLED = KnownAmounts(amounts=DailyAmounts(), reason=POOLED_CURRENCY)
 
 
 def _pair_decimals(token: Token) -> int | None:
