@@ -1,6 +1,7 @@
-"""Feeds that are on, an explorer, and a development chain with trades."""
+"""Feeds that are on, an explorer, a development chain with trades, and a simulated one with a block each hour."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -11,10 +12,12 @@ from development.devchain.launch_transactions import DevLaunchConfig
 from development.devchain.trader import SampleTraders
 from development.standins.explorer_server import ExplorerStandIn
 from tests.nodes.followed import Followed
-from tests.simulator import SimulatedChain
+from tests.nodes.following_chain import install
+from tests.simulator import Node, SimulatedChain, Traffic, serve
 from tests.tokens.feeds.feed_worlds import CHAIN
 from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
+from tokens.models import Coverage
 
 FEEDS = ("dexscreener", "dextools", "udf", "daily")
 
@@ -53,3 +56,28 @@ def traded(own_launchpad: Any, settings: Any) -> Any:
     own_launchpad.mine(6)
     Followed(CHAIN_ID).catch_up()
     return own_launchpad
+
+
+@pytest.fixture
+def follow_hours(
+    settings: Any, forget_chains: Any, tmp_path: Any
+) -> Iterator[Callable[..., tuple[SimulatedChain, Node]]]:
+    """Return a function that follows a new chain with a block each hour, and returns it with its node."""
+    with ExitStack() as nodes:
+
+        def follow(traffic: Traffic, *, hours: int, verified: int) -> tuple[SimulatedChain, Node]:
+            settings.FOLLOW_FROM = {CHAIN: 0}
+            chain = SimulatedChain(41, traffic=traffic, block_seconds=3600)
+            chain.mine(hours)
+            node = nodes.enter_context(serve(chain))
+            install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
+            node.pinned = chain.blocks[:1]
+            open_live_coverage(installed_chain(CHAIN).info, final=-1)
+            followed = Followed(CHAIN)
+            followed.catch_up()
+            node.pinned = None
+            followed.catch_up()
+            Coverage.objects.update(followed_to=chain.head.number, verified_to=verified)
+            return chain, node
+
+        yield follow

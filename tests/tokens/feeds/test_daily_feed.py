@@ -8,40 +8,25 @@ from fractions import Fraction
 import pytest
 from django.test import Client
 
-from tests.nodes.followed import Followed
-from tests.nodes.following_chain import final, install
-from tests.simulator import SimulatedChain, Traffic, serve
+from tests.nodes.following_chain import final
+from tests.simulator import Traffic
 from tests.simulator.chain import GENESIS_TIME
-from tests.tokens.feeds.feed_worlds import WETH, add_swap, make_pair
+from tests.tokens.feeds.feed_worlds import CHAIN, WETH, add_swap, make_pair
 from tests.tokens.market.stored_trades import WEEK
 from tokens.feeds.daily_sums import sum_up_blocks
-from tokens.following.coverage import open_live_coverage
-from tokens.installation.installed_chains import installed_chain
 from tokens.models import Coverage, LaunchFacts, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
 
-CHAIN = 8453
 # The day of the simulated chain's first block.
 DAY = "2025-01-01"
 
 
 @pytest.fixture
-def chain(settings, forget_chains, tmp_path):
+def chain(follow_hours):
     """Follow a chain of 70 hours, of which the first two days are verified."""
-    settings.FOLLOW_FROM = {CHAIN: 0}
-    grown = SimulatedChain(41, traffic=Traffic(launches=0.8, swaps=3, legacy=0.3), block_seconds=3600)
-    grown.mine(70)
-    with serve(grown) as node:
-        install(grown, node.url, settings=settings, forget=forget_chains, place=tmp_path)
-        node.pinned = grown.blocks[:1]
-        open_live_coverage(installed_chain(CHAIN).info, final=-1)
-        followed = Followed(CHAIN)
-        followed.catch_up()
-        node.pinned = None
-        followed.catch_up()
-        Coverage.objects.update(followed_to=grown.head.number, verified_to=50)
-        yield grown
+    followed, _ = follow_hours(Traffic(launches=0.8, swaps=3, legacy=0.3), hours=70, verified=50)
+    return followed
 
 
 def fetch(**parameters):

@@ -7,41 +7,28 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.nodes.followed import Followed
-from tests.nodes.following_chain import install
 from tests.nodes.log_encoding import encode_values
-from tests.simulator import SimulatedChain, Traffic, serve
+from tests.simulator import Limits, Node, Traffic
+from tests.tokens.feeds.feed_worlds import CHAIN
+from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.pool_types import chain_position
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.pool_events import MOST_EVENTS
-from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import Coverage, LaunchFacts, PoolTrade, Token
+from tokens.models import LaunchFacts, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
 
-CHAIN = 8453
 LAST = 36
 
 
 @pytest.fixture
-def chain(settings: Any, forget_chains: Any, tmp_path: Any) -> Any:
-    """Follow a chain of 45 hours with pools of v3, which answer with a fee of 1 %."""
-    settings.FOLLOW_FROM = {CHAIN: 0}
-    grown = SimulatedChain(41, traffic=Traffic(launches=0.8, swaps=1, legacy=0.6), block_seconds=3600)
-    grown.mine(45)
-    with serve(grown) as node:
-        install(grown, node.url, settings=settings, forget=forget_chains, place=tmp_path)
-        node.pinned = grown.blocks[:1]
-        open_live_coverage(installed_chain(CHAIN).info, final=-1)
-        followed = Followed(CHAIN)
-        followed.catch_up()
-        node.pinned = None
-        followed.catch_up()
-        Coverage.objects.update(followed_to=grown.head.number, verified_to=LAST)
-        for pool in Token.objects.exclude(generation="v4").values_list("pool_address", flat=True):
-            grown.views[pool.lower(), "fee()"] = encode_values(("uint24",), (10_000,))
-        yield grown
+def node(follow_hours: Any) -> Node:
+    """Follow a chain of 45 hours with pools of v3, which answer with a fee of 1 %, and return its node."""
+    chain, node = follow_hours(Traffic(launches=0.8, swaps=1, legacy=0.6), hours=45, verified=LAST)
+    for pool in Token.objects.exclude(generation="v4").values_list("pool_address", flat=True):
+        chain.views[pool.lower(), "fee()"] = encode_values(("uint24",), (10_000,))
+    return node
 
 
 def compare() -> FeedCheck:
@@ -56,7 +43,7 @@ def of_sums(check: FeedCheck) -> list[str]:
     return [line for line in check.comparison.differences if ", day " in line or "bar " in line]
 
 
-def test_fees_of_v3_are_those_of_the_pool(chain):
+def test_fees_of_v3_are_those_of_the_pool(node):
     check = compare()
     assert of_sums(check) == []
     assert (check.comparison.days, PoolTrade.objects.filter(fee=None).exists()) == (1, True)
@@ -68,7 +55,21 @@ def test_fees_of_v3_are_those_of_the_pool(chain):
     assert {line.split(": ")[1].split(" is ")[0] for line in of_sums(compare())} >= {"fees"}
 
 
-def test_runs_are_shorter_where_an_answer_has_too_many_events_and_name_the_next_block(chain):
+def test_ranges_of_logs_are_as_long_as_nodes_accept(node):
+    whole = str(compare().comparison)
+    for limits in (Limits(blocks=7), Limits(logs=3)):
+        node.limits = limits
+        assert str(compare().comparison) == whole
+
+
+def test_a_node_that_lacks_the_blocks_does_not_count(node):
+    check = FeedCheck(installed_chain(CHAIN), 0, verified=LAST)
+    node.pinned = node.chain.blocks[:10]
+    with pytest.raises(NodeUnavailableError, match="behind the range"):
+        check.compare(LAST)
+
+
+def test_runs_are_shorter_where_an_answer_has_too_many_events_and_name_the_next_block(node):
     trade = PoolTrade.objects.first()
     columns = {field.attname: getattr(trade, field.attname) for field in PoolTrade._meta.concrete_fields}
     PoolTrade.objects.bulk_create(

@@ -3,24 +3,25 @@
 Nothing of the indexer is used but the connection to the nodes, and the list of pairs.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 from config.http.errors import RetryableError
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
+from tokens.chains.errors import RequestTooLargeError
 from tokens.chains.evm.eth_calls import ViewCall, call_views
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.pool_types import is_v4_pool
-from tokens.chains.rpc.responses import require_results
+from tokens.chains.rpc.quantities import parse_quantity
+from tokens.chains.rpc.responses import CallFailure, RejectionKind, require_results
 from tokens.feeds.feed_pairs import FeedPair
 
-# Blocks and pools of one request for the logs of all pools.
-_LOG_BLOCKS, _LOG_POOLS = 200, 200
-# Blocks of one request for the liquidity of a few pools: nodes limit ranges to 2,000 blocks and more.
-_HISTORY_BLOCKS = 2_000
+# Pools of one request.
+_LOG_POOLS = 200
 _V3, _V4 = codec.load_abi("uniswap_v3"), codec.load_abi("uniswap_v4")
 _EVENTS = {
     event.topic0: (kind, event)
@@ -38,6 +39,8 @@ _OF_V4 = frozenset(_V4.event(name).topic0 for name in ("Swap", "ModifyLiquidity"
 _V4_LIQUIDITY = [_V4.event("ModifyLiquidity").topic0]
 _V3_LIQUIDITY = [_V3.event("Mint").topic0, _V3.event("Burn").topic0]
 _PRICE = Context(prec=24)
+# Emitters and topics of one request for logs.
+_Filter = tuple[list[str], list[list[str]]]
 
 
 class PoolLog(NamedTuple):
@@ -76,34 +79,21 @@ class ChainTrade(NamedTuple):
 
 def read_pool_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
     """Return the logs of these pools, in lower case, in their sequence. Raises NodeUnavailableError."""
-    emitters = sorted(pool for pool in pools if not is_v4_pool(pool))
+    emitters = [pool for pool in pools if not is_v4_pool(pool)]
     if manager := chain.info.v4_pool_manager:
-        emitters.insert(0, manager.lower())
-    logs: list[Log] = []
-    for start in range(first, last + 1, _LOG_BLOCKS):
-        end = min(start + _LOG_BLOCKS - 1, last)
-        for place in range(0, len(emitters), _LOG_POOLS):
-            logs += _query_logs(chain, start, end, emitters[place : place + _LOG_POOLS], [sorted(_EVENTS)])
-    return _decode(logs, pools)
+        emitters.append(manager.lower())
+    filters = [(part, [sorted(_EVENTS)]) for part in _parts(emitters)]
+    return _decode(_query_logs(chain, first, last, filters), pools)
 
 
 def read_liquidity_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
-    """Return only the changes of these pools' liquidity, by one request for 200 pools and 2,000 blocks.
-
-    Raises NodeUnavailableError.
-    """
-    of_v4 = sorted(pool for pool in pools if is_v4_pool(pool))
-    of_v3 = sorted(pool for pool in pools if not is_v4_pool(pool))
+    """Return only the changes of these pools' liquidity, in their sequence. Raises NodeUnavailableError."""
     manager = chain.info.v4_pool_manager
-    logs: list[Log] = []
-    for start in range(first, last + 1, _HISTORY_BLOCKS):
-        end = min(start + _HISTORY_BLOCKS - 1, last)
-        for place in range(0, len(of_v4) if manager else 0, _LOG_POOLS):
-            topics = [_V4_LIQUIDITY, of_v4[place : place + _LOG_POOLS]]
-            logs += _query_logs(chain, start, end, [str(manager).lower()], topics)
-        for place in range(0, len(of_v3), _LOG_POOLS):
-            logs += _query_logs(chain, start, end, of_v3[place : place + _LOG_POOLS], [_V3_LIQUIDITY])
-    return _decode(logs, pools)
+    of_v4 = _parts(pool for pool in pools if is_v4_pool(pool) and manager)
+    of_v3 = _parts(pool for pool in pools if not is_v4_pool(pool))
+    filters = [([str(manager).lower()], [_V4_LIQUIDITY, part]) for part in of_v4]
+    filters += [(part, [_V3_LIQUIDITY]) for part in of_v3]
+    return _decode(_query_logs(chain, first, last, filters), pools)
 
 
 def read_blocks(chain: Chain, numbers: Iterable[int]) -> dict[int, Mapping[str, Any]]:
@@ -148,10 +138,46 @@ def swap_price(log: PoolLog, *, decimals: int, quote_decimals: int, is_currency0
     return (square if is_currency0 else 1 / square) * Fraction(10) ** (decimals - quote_decimals)
 
 
-def _query_logs(chain: Chain, first: int, last: int, emitters: list[str], topics: list[list[str]]) -> list[Log]:
-    query = {"fromBlock": hex(first), "toBlock": hex(last), "address": emitters, "topics": topics}
-    found: list[Log] = chain.rpc.query([("eth_getLogs", (query,))], parse=_first_result)
-    return found
+def _parts(pools: Iterable[str]) -> list[list[str]]:
+    """Return the pools in parts of one request."""
+    ordered = sorted(pools)
+    return [ordered[place : place + _LOG_POOLS] for place in range(0, len(ordered), _LOG_POOLS)]
+
+
+def _query_logs(chain: Chain, first: int, last: int, filters: Iterable[_Filter]) -> Iterator[Log]:
+    """Yield the logs of blocks that match one of the filters, in ranges as long as nodes accept."""
+    for emitters, topics in filters:
+        start = first
+        while start <= last:
+            blocks = min(chain.ranges.blocks, last - start + 1)
+            end = start + blocks - 1
+            query = {"fromBlock": hex(start), "toBlock": hex(end), "address": emitters, "topics": topics}
+            calls = [("eth_getLogs", (query,)), ("eth_blockNumber", ())]
+            try:
+                found = chain.rpc.query(calls, parse=partial(_parse_logs, first=start, last=end))
+            except RequestTooLargeError:
+                if blocks == 1:
+                    raise
+                chain.ranges.shrink(blocks)
+                continue
+            if isinstance(found, CallFailure):
+                chain.ranges.shrink(blocks, suggested=found.blocks)
+                continue
+            chain.ranges.record_range(blocks, logs=len(found))
+            yield from found
+            start = end + 1
+
+
+def _parse_logs(results: list[Any], *, first: int, last: int) -> list[Log] | CallFailure:
+    """Return the logs, or a node's rejection of the range. Raises RetryableError for a node that lacks its end."""
+    found = results[0]
+    if isinstance(found, CallFailure) and found.kind is RejectionKind.RANGE and last > first:
+        return found
+    require_results(results)
+    if parse_quantity(results[1]) < last:
+        raise RetryableError("it is behind the range")
+    logs: list[Log] = found
+    return logs
 
 
 def _decode(logs: Iterable[Log], pools: Collection[str]) -> list[PoolLog]:

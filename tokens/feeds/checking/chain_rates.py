@@ -8,7 +8,7 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, read_pool_logs, swap_price
 from tokens.feeds.feed_pairs import FeedPair
 
-# Blocks that are searched for the last swap of a reference pool before the checked range, and those of one request.
+# Blocks that are searched for the last swap of a reference pool before the checked range, and those of one step.
 _SEARCHED, _STEP = 5_000, 200
 # As many prices of quote tokens are multiplied.
 _MAX_STEPS = 4
@@ -30,7 +30,7 @@ class ChainRates:
         self._prices: dict[str, Fraction] = {}
 
     def load(self, chain: Chain, *, before: int) -> None:
-        """Search the reference pools' last swaps before a block, in at most 25 requests. Raises NodeUnavailableError.
+        """Search the reference pools' last swaps before a block, in at most 25 steps. Raises NodeUnavailableError.
 
         A pool without a swap in 5,000 blocks has no price until its next one.
         """

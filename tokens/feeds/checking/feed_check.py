@@ -21,7 +21,7 @@ from tokens.feeds.event_answers import describe_events
 from tokens.feeds.feed_pairs import read_chain_pairs
 from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, read_pool_events
 
-# Blocks before a run that are read for the liquidity of its pools, 2,000 at once.
+# Blocks before a run that are read for the liquidity of its pools.
 DEFAULT_HISTORY = 500_000
 
 

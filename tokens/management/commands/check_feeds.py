@@ -38,7 +38,7 @@ class Command(BaseCommand):
             default=DEFAULT_HISTORY,
             metavar="BLOCKS",
             help="Reserves of pools that were launched more blocks before are not compared; by default "
-            f"{DEFAULT_HISTORY}. Each 2,000 blocks are a request for 200 pools.",
+            f"{DEFAULT_HISTORY}. Nodes accept 2,000 or more blocks of 200 pools in one request.",
         )
 
         parser.add_argument(
