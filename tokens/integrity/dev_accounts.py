@@ -48,7 +48,7 @@ def find_dev_accounts(token: Token) -> list[DevAccount]:
     """Return the accounts behind a launch, each once, in the sequence of DEV_ROLES; no query if `launch` is loaded."""
     facts: Mapping[str, Any] = token.launch.facts if hasattr(token, "launch") else {}
     at_launch = facts.get("admin") or token.admin
-    named = {
+    addresses = {
         DEPLOYER: token.msg_sender,
         REQUESTOR: token.requestor_address,
         ADMIN: at_launch,
@@ -56,10 +56,10 @@ def find_dev_accounts(token: Token) -> list[DevAccount]:
         LAUNCH_BUYER: (token.extensions["devBuy"] or {}).get("recipient"),
     }
     roles: dict[str, list[str]] = {}
-    for role, address in named.items():
+    for role, address in addresses.items():
         if address:
             roles.setdefault(address, []).append(role)
-    return [DevAccount(address, tuple(named)) for address, named in roles.items()]
+    return [DevAccount(address, tuple(of_address)) for address, of_address in roles.items()]
 
 
 def read_claims_of(token: Token, accounts: Collection[str]) -> StoredClaims:
