@@ -8,12 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from launchboard import Launchboard
 
 from development.clients import CLIENTS
 from tests.clients.scripted_server import ScriptedServer, scripted_server
@@ -234,6 +236,19 @@ def silent_server(response: bytes) -> Iterator[tuple[str, list[bytes]]]:
             connection.sendall(response)
         for connection in connections:
             connection.close()
+
+
+def test_it_ends_on_request_while_a_connection_opens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor() as pool:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        stream = Launchboard(url, timeout_seconds=300).stream_tokens()
+        found = pool.submit(list, stream)
+        connection, _ = listening.accept()
+        with connection:
+            connection.recv(65_536)
+            stream.close()
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            assert found.result(timeout=20) == []
 
 
 def test_a_silent_connection_is_opened_again(listen: Listen) -> None:

@@ -64,7 +64,9 @@ class EventStream(Iterator[StreamEvent]):
             try:
                 with self._open(self._last_id) as self._response:
                     delay = 0.0
-                    yield from self._read(self._response)
+                    # The stream may have been closed while the connection opened.
+                    if not self._closed.is_set():
+                        yield from self._read(self._response)
             except LaunchboardError as error:
                 requested = error.retry_after
                 if not is_retryable(error.status, requested, may_repeat=True):
