@@ -73,7 +73,9 @@ def test_a_picture_is_stored_once_and_served(client, upload, directory, django_a
     assert again.status_code == 304
 
 
-@pytest.mark.parametrize("name", ["nothing", "0" * 64, f"{'0' * 64}.webp", "..%2f..%2fetc%2fpasswd"])
+@pytest.mark.parametrize(
+    "name", ["nothing", "0" * 64, f"{'0' * 64}.webp", f"{'0' * 64}.webp%0A", "%00.webp", "..%2f..%2fetc%2fpasswd"]
+)
 def test_an_unknown_file_is_404(client, directory, name):
     assert client.get(f"/uploads/{name}").status_code == 404
 
