@@ -44,7 +44,7 @@ class Inputs:
     body: Json | bytes | None
 
 
-def make_order(**parts: Json) -> Json:
+def make_launch_request(**parts: Json) -> Json:
     """Return the body of a deployment under a new request key, with parts such as an airdrop."""
     token = {"name": "Called", "symbol": "CALL", "tokenAdmin": ADMIN, "requestKey": secrets.token_hex(16)}
     return {"chainId": CHAIN_ID, "token": token} | parts
@@ -110,8 +110,8 @@ BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
     "beginAdminSession": lambda facts: {"username": "admin", "password": facts.password},
     "createPretoken": pretoken,
     "createWebhook": lambda facts: {"url": f"https://{facts.mark}.example/", "types": ["token.indexed"]},
-    "deployToken": lambda facts: make_order(),
-    "deployTokenV4": lambda facts: make_order(),
+    "deployToken": lambda facts: make_launch_request(),
+    "deployTokenV4": lambda facts: make_launch_request(),
     "fetchByPoolAddresses": lambda facts: {"poolAddresses": [facts.token["pool_address"]]},
     "indexTokenByAddress": lambda facts: {"address": facts.token["contract_address"], "chainId": CHAIN_ID},
     "indexTransaction": lambda facts: {"txHash": facts.token["tx_hash"], "chainId": CHAIN_ID},

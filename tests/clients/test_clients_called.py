@@ -18,8 +18,9 @@ from launchboard.description import method_name
 
 from development.clients import CLIENTS, DESCRIPTION
 from development.devchain.anvil import CHAIN_ID
-from tests.clients.call_inputs import AIRDROP, FID, PRESALE, Facts, Inputs, Json, make_inputs, make_order
+from tests.clients.call_inputs import AIRDROP, FID, PRESALE, Facts, Inputs, Json, make_inputs, make_launch_request
 from tests.clients.quick_starts import run_quick_starts
+from tests.clients.strict_types import check_types
 from tests.clients.typescript_package import NodeClient
 from tests.development.conftest import make_directory
 from tests.development.test_run import Run, end_in_time
@@ -75,8 +76,8 @@ def facts(service: Run) -> Facts:
 
 def deploy_extensions(api: Launchboard) -> str:
     """Deploy a presale and a token with an airdrop. Return the token's address once both are on the chain."""
-    sale = api.deploy_token(make_order(presale=PRESALE))["requestKey"]
-    dropped = api.deploy_token(make_order(airdrop=AIRDROP | {"lockupDuration": 1}))["expectedAddress"]
+    sale = api.deploy_token(make_launch_request(presale=PRESALE))["requestKey"]
+    dropped = api.deploy_token(make_launch_request(airdrop=AIRDROP | {"lockupDuration": 1}))["expectedAddress"]
     wait_for(lambda: api.get_deploy_status(sale)["status"] == "mined")
     wait_for(lambda: api.list_airdrops(tokenAddress=dropped)["airdrops"])
     return dropped
@@ -247,17 +248,7 @@ def test_calls_and_responses_have_the_types_of_python(by_python: list[Made], tmp
         code += f"\n\ndef call_{number}() -> None:\n    {f'answer = {call}' if has_answer else call}\n"
         if each.status == 200 and each.body is not None and STREAM not in str(each.operation["responses"]):
             code += f"    answer = {each.body!r}\n"
-    (tmp_path / "calls.py").write_text(code)
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "calls.py"],
-        cwd=tmp_path,
-        env=os.environ | {"MYPYPATH": str(CLIENTS / "python")},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout
-    # The types refuse another input and another response.
-    assert re.search(r"list_tokens\(limit=2\)", code)
+    assert "no issues found" in (output := check_types(code, tmp_path)), output
 
 
 def test_calls_and_responses_have_the_types_of_typescript(by_typescript: list[Made], typescript: Path) -> None:
@@ -300,6 +291,6 @@ def test_the_command_line_calls_it(service: Run, facts: Facts) -> None:
     assert launchboard("integrity", str(CHAIN_ID), token["contract_address"])["launch"]["txHash"] == token["tx_hash"]
     assert launchboard("creator", token["msg_sender"])["data"]["totals"]["launches"]
     assert launchboard("index", token["tx_hash"], str(CHAIN_ID))["address"] == token["contract_address"]
-    body = make_order()
+    body = make_launch_request()
     assert launchboard("deploy", "--body", json.dumps(body))["requestKey"] == body["token"]["requestKey"]
     assert launchboard("status", body["token"]["requestKey"])["status"]

@@ -163,13 +163,13 @@ def test_all_pages_of_another_list(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_body_comes_from_a_file_and_from_options(tmp_path: Path) -> None:
-    order = {"chainId": 1, "token": {"name": "Dog", "requestKey": "k" * 32}}
-    (tmp_path / "order.json").write_text(json.dumps(order))
+    launch = {"chainId": 1, "token": {"name": "Dog", "requestKey": "k" * 32}}
+    (tmp_path / "launch.json").write_text(json.dumps(launch))
     with scripted_server(reply({}), reply({})) as server:
-        assert run(server, "deploy", "--body", f"@{tmp_path / 'order.json'}", "--dry-run", "true") == 0
+        assert run(server, "deploy", "--body", f"@{tmp_path / 'launch.json'}", "--dry-run", "true") == 0
         assert run(server, "deploy", "--token", '{"name":"Dog"}', "--chain-id", "7") == 0
         assert [json.loads(request.body) for request in server.requests] == [
-            order | {"dryRun": True},
+            launch | {"dryRun": True},
             {"token": {"name": "Dog"}, "chainId": 7},
         ]
 

@@ -1,10 +1,7 @@
 """The client for Python against a real server: inputs, errors, pages, redirects and webhooks."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +11,7 @@ from standardwebhooks import Webhook
 
 from development.clients import CLIENTS
 from tests.clients.scripted_server import page, scripted_server
+from tests.clients.strict_types import check_types
 from tests.nodes.json_server import Reply
 from tokens.deploying.request_keys import is_request_key
 
@@ -170,19 +168,6 @@ api.index_transaction({"chainId": 1})
 blocked = api.is_token_blocked(address="0x1")
 blocked = {"address": "0x1", "blocked": True, "reason": ""}
 """
-
-
-def check_types(code: str, directory: Path) -> str:
-    """Return the output of mypy for a program."""
-    (directory / "program.py").write_text(code)
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py"],
-        cwd=directory,
-        env=os.environ | {"MYPYPATH": str(CLIENTS / "python")},
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout
 
 
 def test_type_checkers_find_mistakes(tmp_path: Path) -> None:

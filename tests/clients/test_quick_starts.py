@@ -23,5 +23,5 @@ def test_the_quick_starts_run_as_written(typescript: Path) -> None:
         for output in run_quick_starts(server.url, "lb_live_x", typescript):
             assert output == "8453 0x1 CAT\n8453 0x1 CAT\n0x2\n"
         assert server.script == []
-        for order in (json.loads(request.body) for request in server.requests if request.body):
-            assert order["dryRun"] is True and len(order["token"]["requestKey"]) == 32
+        for sent in (json.loads(request.body) for request in server.requests if request.body):
+            assert sent["dryRun"] is True and len(sent["token"]["requestKey"]) == 32

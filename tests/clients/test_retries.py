@@ -19,7 +19,7 @@ TOKENS, WEBHOOKS, DEPLOY = "/api/tokens", "/api/webhooks", "/api/tokens/deploy"
 BODY = b'{"data":[],"cursor":null}'
 GOOD = Reply(BODY)
 FAILED = "no response"
-ORDER = {"token": {"name": "Dog", "symbol": "DOG", "tokenAdmin": "0x", "requestKey": new_request_key()}}
+LAUNCH = {"token": {"name": "Dog", "symbol": "DOG", "tokenAdmin": "0x", "requestKey": new_request_key()}}
 HOOK = {"url": "https://a.example/"}
 
 # Makes a call with a number of retries; returns the status, or FAILED.
@@ -84,7 +84,7 @@ CASES = {
     "a creation over the rate limit": Case("POST", WEBHOOKS, [refusal(429), GOOD], "200", body=HOOK),
     "a creation that may have been made": Case("POST", WEBHOOKS, [refusal(503), GOOD], "503", left=1, body=HOOK),
     "no response to a creation": Case("POST", WEBHOOKS, [None, GOOD], FAILED, left=1, body=HOOK),
-    "a deployment with a request key": Case("POST", DEPLOY, [refusal(503), None, GOOD], "200", body=ORDER),
+    "a deployment with a request key": Case("POST", DEPLOY, [refusal(503), None, GOOD], "200", body=LAUNCH),
     "a deletion": Case("DELETE", f"{WEBHOOKS}/1", [refusal(503), Reply(b"", 204)], "200"),
 }
 

@@ -66,7 +66,7 @@ def test_accounts_of_a_recorded_launch_are_its_sender_admin_and_buyer(followed):
     assert set(accounts) == {token.msg_sender, token.admin, recipient}
 
 
-def test_who_bought_later_is_a_holder_now_with_both_trades(followed):
+def test_a_later_buyer_is_a_holder_now_with_both_trades(followed):
     token = Token.objects.get(tx_hash=mined("deploy-plain").hash)
     facts = fetch_integrity(token)
     assert facts["holders"]["atLaunch"] == []
