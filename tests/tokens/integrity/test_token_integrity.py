@@ -9,7 +9,6 @@ from django.utils import timezone
 from solders.pubkey import Pubkey
 
 from config.concurrency_limits import shared_run_slot
-from config.redis.connection import PREFIX, redis_client
 from tests.nodes.json_server import Reply
 from tests.rows.factories import (
     CoverageFactory,
@@ -21,6 +20,7 @@ from tests.rows.factories import (
 )
 from tests.rows.many_tokens import multiply
 from tests.rows.refusals import assert_refused
+from tests.tokens.integrity.followed_launches import fetch_integrity, forget_reports
 from tests.tokens.market.stored_trades import WEEK, make_trade, make_traded_token, make_weeks
 from tokens.chains.addresses import checksum_bytes
 from tokens.chains.pool_types import chain_position
@@ -77,20 +77,9 @@ def in_launch(token, amount, **columns):
     return buy(token, 0, amount, **launch | columns)
 
 
-def forget():
-    for key in redis_client().scan_iter(f"{PREFIX}shared:integrity*"):
-        redis_client().delete(key)
-
-
 def fetch(token, **parameters):
-    forget()
+    forget_reports()
     return Client().get(f"/api/tokens/{token.chain_id}/{token.contract_address}/integrity", parameters)
-
-
-def facts_of(token, **parameters):
-    answer = fetch(token, **parameters)
-    assert answer.status_code == 200, answer.content
-    return answer.json()
 
 
 def unknown_of(facts):
@@ -103,7 +92,7 @@ def shares(holders):
 
 def test_it_has_the_contracts_fields(token):
     in_launch(token, 20)
-    facts = facts_of(token, page=1)
+    facts = fetch_integrity(token, page=1)
     bought = {
         "account": BUYER,
         "isDev": True,
@@ -179,14 +168,14 @@ def test_it_is_cached_and_names_ignored_parameters(token):
     buy(token, 2, 10, log_index=61)
     path = f"/api/tokens/{token.chain_id}/{token.contract_address}/integrity"
     assert Client().get(path).json()["trades"]["counted"] == 1
-    assert facts_of(token)["trades"]["counted"] == 2
+    assert fetch_integrity(token)["trades"]["counted"] == 2
 
 
 def test_a_report_has_five_queries_and_a_cached_one_has_one(token, django_assert_num_queries):
     for number in range(20):
         buy(token, number, 10, block=BLOCK + number, log_index=number)
     path = f"/api/tokens/{token.chain_id}/{token.contract_address}/integrity"
-    forget()
+    forget_reports()
     with django_assert_num_queries(5):
         Client().get(path)
     with django_assert_num_queries(1):
@@ -198,13 +187,13 @@ def test_the_recipient_of_the_launchs_purchase_counts_and_not_its_sender(token):
     # The second purchase of the transaction is the sender's.
     in_launch(token, 30, log_index=45)
     Token.objects.filter(pk=token.pk).update(extensions=token.extensions)
-    assert shares(facts_of(token)["holders"]["now"]) == [(DEPLOYER, "30", 3.0), (BUYER, "20", 2.0)]
+    assert shares(fetch_integrity(token)["holders"]["now"]) == [(DEPLOYER, "30", 3.0), (BUYER, "20", 2.0)]
 
 
 def test_a_launchs_purchase_without_a_stored_trade_is_that_of_the_launch(token):
     token.extensions["devBuy"] = {"amount": "20", "amountEth": "1", "recipient": BUYER}
     token.save()
-    (holder,) = facts_of(token)["holders"]["now"]
+    (holder,) = fetch_integrity(token)["holders"]["now"]
     (made,) = holder["transactions"]
     assert (holder["account"], made["amount"], made["txHash"]) == (BUYER, "20", token.tx_hash)
     assert (made["block"], made["logIndex"]) == (BLOCK, LAUNCH_LOG)
@@ -218,7 +207,7 @@ def test_the_first_block_and_the_first_seconds_have_their_purchases(token):
     buy(token, 4, 40, log_index=62, is_conversion=True)
 
     def figures(**parameters):
-        facts = facts_of(token, **parameters)
+        facts = fetch_integrity(token, **parameters)
         return [
             (facts[name]["buyers"], facts[name]["count"], facts[name]["amount"])
             for name in ("firstBlock", "firstSeconds")
@@ -233,7 +222,7 @@ def test_holders_are_the_ten_largest_net_purchases_at_launch_and_now(token):
         buy(token, number, 10 + number // 2, log_index=60 + number)
     sell(token, 11, 15, block=BLOCK + 100)
     buy(token, 20, 100, block=BLOCK + 100, log_index=61)
-    holders = facts_of(token)["holders"]
+    holders = fetch_integrity(token)["holders"]
     equal = [sorted([address(2 * pair), address(2 * pair + 1)]) for pair in range(6)]
     expected = [account for pair in (5, 4, 3, 2, 1) for account in equal[pair]]
     assert [each["account"] for each in holders["atLaunch"]] == expected
@@ -244,7 +233,7 @@ def test_holders_are_the_ten_largest_net_purchases_at_launch_and_now(token):
 def test_a_holder_has_its_first_five_transactions_and_the_number_of_all(token):
     for number in range(7):
         buy(token, 1, 10, log_index=60 + number, block=BLOCK + number)
-    (holder,) = facts_of(token)["holders"]["now"]
+    (holder,) = fetch_integrity(token)["holders"]["now"]
     assert (holder["trades"], [each["block"] for each in holder["transactions"]]) == (7, [1, 2, 3, 4, 5])
 
 
@@ -254,7 +243,7 @@ def test_bundles_have_their_kinds_sums_and_purchases(token):
     buy(token, 2, 30, block=BLOCK + 5, log_index=90)
     buy(token, 3, 40, block=BLOCK + 100)
     buy(token, 3, 40, block=BLOCK + 100, log_index=61)
-    bundles = facts_of(token)["bundles"]
+    bundles = fetch_integrity(token)["bundles"]
     assert (bundles["count"], bundles["purchases"], bundles["amount"], bundles["percent"]) == (2, 3, "60", 6.0)
     found = [(each["kinds"], each["block"], each["count"], each["buyers"], each["amount"]) for each in bundles["list"]]
     assert found == [
@@ -267,18 +256,20 @@ def test_bundles_have_their_kinds_sums_and_purchases(token):
 def test_transactions_whose_places_are_not_stored_have_no_neighbours(token):
     buy(token, 1, 10, tx_index=LAUNCH_PLACE + 1)
     buy(token, 2, 20, tx_index=LAUNCH_PLACE + 2, log_index=61)
-    assert facts_of(token)["bundles"]["count"] == 1 and "transactionPlaces" not in unknown_of(facts_of(token))
+    assert fetch_integrity(token)["bundles"]["count"] == 1 and "transactionPlaces" not in unknown_of(
+        fetch_integrity(token)
+    )
     for rows in (PoolTrade.objects.filter(tx_hash=bytes([2]) * 32), PoolLiquidityChange.objects.all()):
         rows.update(tx_index=None)
-        assert "transactionPlaces" in unknown_of(facts_of(token))
-    assert facts_of(token)["bundles"]["count"] == 0
+        assert "transactionPlaces" in unknown_of(fetch_integrity(token))
+    assert fetch_integrity(token)["bundles"]["count"] == 0
 
 
 def test_lists_are_bounded_and_their_sums_are_not(token):
     for number in range(40):
         for log_index in range(12):
             buy(token, number, 1, block=BLOCK + number % 20, log_index=100 * number + log_index)
-    facts = facts_of(token)
+    facts = fetch_integrity(token)
     assert (facts["firstSeconds"]["count"], len(facts["firstSeconds"]["purchases"])) == (480, 25)
     assert (facts["bundles"]["purchases"], len(facts["bundles"]["list"])) == (480, 10)
     assert {len(each["purchases"]) for each in facts["bundles"]["list"]} == {10}
@@ -295,7 +286,7 @@ def test_dev_accounts_have_what_stored_claims_paid(token):
         claimed = {"user": BUYER, "totalUserAmountClaimed": str(total), "userAmountStillLocked": "0"}
         TokenEventFactory(token=token, kind="airdrop_claimed", arguments=claimed)
     vault = TokenEventFactory(token=token, kind="vault_claimed", arguments={"amount": "300", "remainingAmount": "0"})
-    facts = facts_of(token)
+    facts = fetch_integrity(token)
     now = {each["account"]: each["now"] for each in facts["dev"]["accounts"]}
     assert [now[BUYER][name] for name in ("bought", "received", "amount")] == ["20", "5", "25"]
     assert [now[ADMIN][name] for name in ("sold", "received", "amount")] == ["50", "7", "-43"]
@@ -312,14 +303,14 @@ def test_dev_accounts_have_what_stored_claims_paid(token):
 
 def test_the_admin_of_the_launch_and_the_current_one_are_both_dev_accounts(token):
     LaunchFacts.objects.filter(token=token).update(facts={"pool": {"pair_decimals": 18}, "admin": address(5)})
-    roles = {each["account"]: each["roles"] for each in facts_of(token)["dev"]["accounts"]}
+    roles = {each["account"]: each["roles"] for each in fetch_integrity(token)["dev"]["accounts"]}
     assert (roles[address(5)], roles[ADMIN]) == (["admin"], ["currentAdmin"])
 
 
 def test_what_is_left_out_is_named(token):
     buy(token, 1, 10)
     buy(token, 2, 10, block=BLOCK + 1, trader=None)
-    facts = facts_of(token)
+    facts = fetch_integrity(token)
     assert "traders" in unknown_of(facts) and "laterTrades" not in unknown_of(facts)
     assert (facts["firstSeconds"]["count"], facts["firstSeconds"]["buyers"]) == (2, 1)
     assert facts["firstSeconds"]["purchases"][1]["account"] is None
@@ -328,7 +319,7 @@ def test_what_is_left_out_is_named(token):
 def test_more_trades_and_claims_than_are_read_are_named(token):
     multiply(buy(token, 1, 10), {"position": "position + n"}, rows=MOST_TRADES + 1)
     multiply(TokenEventFactory(token=token), {"id": "id + n", "log_index": "n"}, rows=MOST_CLAIMS + 1)
-    facts = facts_of(token)
+    facts = fetch_integrity(token)
     assert {"laterTrades", "claims"} <= set(unknown_of(facts))
     assert (facts["trades"]["counted"], facts["trades"]["isComplete"]) == (MOST_TRADES, False)
 
@@ -336,16 +327,16 @@ def test_more_trades_and_claims_than_are_read_are_named(token):
 @pytest.mark.parametrize(("days", "is_unknown"), [(0, False), (1, True)])
 def test_trades_of_a_launch_that_are_no_longer_stored_are_unknown(token, settings, days, is_unknown):
     settings.TRADE_DAYS = days
-    assert ("expiredTrades" in unknown_of(facts_of(token))) == is_unknown
+    assert ("expiredTrades" in unknown_of(fetch_integrity(token))) == is_unknown
     Token.objects.update(deployed_at=timezone.now())
-    assert "expiredTrades" not in unknown_of(facts_of(token))
+    assert "expiredTrades" not in unknown_of(fetch_integrity(token))
 
 
 @pytest.mark.parametrize("supply", [None, 0])
 def test_without_a_supply_there_are_no_shares(token, supply):
     buy(token, 1, 10)
     Token.objects.filter(pk=token.pk).update(supply=supply)
-    facts = facts_of(token)
+    facts = fetch_integrity(token)
     assert (facts["firstBlock"]["amount"], facts["firstBlock"]["percent"]) == ("10", None)
     assert "supply" in unknown_of(facts)
 
@@ -356,17 +347,17 @@ def test_whether_the_launchs_block_was_read_for_trades(token, settings):
     CoverageFactory(**other, followed_to=BLOCK, verified_to=-1)
     CoverageFactory(chain_id=CHAIN, first_block=BLOCK + 1, followed_to=BLOCK + 9, verified_to=BLOCK, addresses=makers)
     Token.objects.update(confirmed=True)
-    assert "launchTrades" in unknown_of(facts_of(token))
+    assert "launchTrades" in unknown_of(fetch_integrity(token))
     CoverageFactory(chain_id=CHAIN, first_block=BLOCK, followed_to=BLOCK, verified_to=BLOCK - 1, addresses=makers)
-    assert "launchTrades" not in unknown_of(facts_of(token))
+    assert "launchTrades" not in unknown_of(fetch_integrity(token))
     # Not final yet: the block is in the reorg window.
     Token.objects.update(confirmed=False)
     FollowedBlockFactory(chain_id=CHAIN, number=BLOCK)
-    assert "launchTrades" in unknown_of(facts_of(token))
+    assert "launchTrades" in unknown_of(fetch_integrity(token))
     FollowedBlock.objects.update(hash=token.block_hash)
-    assert "launchTrades" not in unknown_of(facts_of(token))
+    assert "launchTrades" not in unknown_of(fetch_integrity(token))
     settings.MARKET_PROVIDER_CHAINS = (CHAIN,)
-    assert "launchTrades" in unknown_of(facts_of(token))
+    assert "launchTrades" in unknown_of(fetch_integrity(token))
 
 
 def test_a_token_of_solana(db):
@@ -378,13 +369,13 @@ def test_a_token_of_solana(db):
     for place in (3, 4, 6):
         signature, trader = bytes([place]) * 64, bytes([place]) * 32
         make_trade(token, log_index=place * 128, tx_hash=signature, trader=trader, amount_token=10)
-    facts = facts_of(token)
+    facts = fetch_integrity(token)
     (bundle,) = facts["bundles"]["list"]
     assert (bundle["kinds"], bundle["count"]) == (["consecutive"], 2)
     assert facts["holders"]["now"][0]["account"] == str(Pubkey(bytes([3]) * 32))
     assert unknown_of(facts) == ["transfers", "funders", "transactionPlaces", "launchTrades", "solanaBalances"]
     FollowedAccount.objects.create(chain_id=token.chain_id, address=config, complete_to=BLOCK)
-    assert "launchTrades" not in unknown_of(facts_of(token))
+    assert "launchTrades" not in unknown_of(fetch_integrity(token))
 
 
 def test_it_refuses_other_lengths_by_name(token):
@@ -408,20 +399,20 @@ def test_an_unknown_token_is_not_found(db):
 def test_a_token_without_stored_launch_facts_has_a_report(db):
     make_weeks(1)
     token = TokenFactory(deployed_at=WEEK)
-    assert facts_of(token)["trades"] == {"counted": 0, "isComplete": True, "lastBlock": None, "lastAt": None}
+    assert fetch_integrity(token)["trades"] == {"counted": 0, "isComplete": True, "lastBlock": None, "lastAt": None}
 
 
 def test_while_too_many_threads_wait_it_is_computed_without_balances(token):
     buy(token, 1, 10)
     with shared_run_slot(), shared_run_slot():
-        facts = facts_of(token)
+        facts = fetch_integrity(token)
     assert facts["trades"]["counted"] == 1 and "balances" in unknown_of(facts)
 
 
 def test_a_node_that_fails_leaves_the_facts_of_trades_and_is_not_called_again_at_once(token, installed_node):
     buy(token, 1, 10)
     installed_node.behave = lambda body: Reply(b"", status=503)
-    facts = facts_of(token)
+    facts = fetch_integrity(token)
     assert (facts["balancesBlock"], facts["holders"]["now"][0]["balance"]) == (None, None)
     assert facts["trades"]["counted"] == 1 and unknown_of(facts)[-1] == "balances"
     calls = len(installed_node.calls)
