@@ -19,9 +19,9 @@ def served():
     return read_served_blocks(find_feed_chain(CHAIN_ID))
 
 
-def compare(first=None):
+def compare():
     blocks = served()
-    check = FeedCheck(installed_chain(CHAIN_ID), first or blocks.first, verified=blocks.verified)
+    check = FeedCheck(installed_chain(CHAIN_ID), blocks.first, verified=blocks.verified)
     while check.next <= blocks.last:
         check.compare(blocks.last)
     return check.comparison
