@@ -148,7 +148,7 @@ def call_all(document: Json, facts: Facts, caller: Caller) -> list[Made]:
 
 
 def unexpected(made: list[Made]) -> dict[str, Any]:
-    """Return the calls whose status is not the expected one."""
+    """Return the calls with another status than the expected one."""
     return {
         each.name: (each.status, each.body)
         for each in made

@@ -1,4 +1,4 @@
-"""Pages of every operation whose description has a cursor, walked with both clients."""
+"""Pages of every operation with a cursor in its description, walked with both clients."""
 
 import json
 import re

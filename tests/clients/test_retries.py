@@ -78,7 +78,7 @@ CASES = {
     "a wait of an hour": Case("GET", TOKENS, [refusal(429, "3600"), GOOD], "429", left=1),
     "a wait of many digits": Case("GET", TOKENS, [refusal(429, "9" * 5_000), GOOD], "429", left=1),
     "a response that is cut off": Case("GET", TOKENS, [CUT_OFF, GOOD], "200"),
-    "a creation whose response is cut off": Case("POST", WEBHOOKS, [CUT_OFF, GOOD], FAILED, left=1, body=HOOK),
+    "a creation with a response that is cut off": Case("POST", WEBHOOKS, [CUT_OFF, GOOD], FAILED, left=1, body=HOOK),
     "no response to a read": Case("GET", TOKENS, [None, GOOD], "200"),
     "an invalid read": Case("GET", TOKENS, [refusal(400), GOOD], "400", left=1),
     "a creation over the rate limit": Case("POST", WEBHOOKS, [refusal(429), GOOD], "200", body=HOOK),

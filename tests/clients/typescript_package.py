@@ -13,7 +13,7 @@ from development.clients import CLIENTS
 from tests.processes.example_code import compile_typescript
 
 SOURCE = CLIENTS / "typescript"
-# Makes the call of each line of JSON, whose body may be a PNG file in base64, and prints its outcome: a status and a
+# Makes the call of each line of JSON, where a body may be a PNG file in base64, and prints its outcome: a status and a
 # body, or the error of a failed call.
 _DRIVER = """
 import { createInterface } from "node:readline";

@@ -144,7 +144,7 @@ def _load_prices(states: dict[int, _ReplayedPool], changes: Collection[tuple[Any
 
 def _replay(states: dict[int, _ReplayedPool], rows: Iterable[tuple[Any, ...]]) -> Iterator[PoolEvent]:
     for position, token_id, at, tx_hash, tx_index, trader, *facts in rows:
-        # A quote token whose decimals are unknown makes no trades, and no amounts.
+        # A quote token of unknown decimals makes no trades, and no amounts.
         if (state := states.get(token_id)) is None:
             continue
         block, log_index = split_position(position)

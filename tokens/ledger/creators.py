@@ -9,7 +9,7 @@ from config.site.formats import COUNTED_LAUNCHES
 from tokens.models import Token
 
 # Each count ends behind COUNTED_LAUNCHES: a prolific wallet has millions of rows. A wallet's launches are those of
-# `TokenQuerySet.deployed_by`, each of whose two columns has an index.
+# `TokenQuerySet.deployed_by`: each of its two columns has an index.
 _COUNTS = """SELECT fid::text, (
     SELECT count(*) FROM (
         SELECT 1 FROM "tokens_token" WHERE requestor_fid = fid AND NOT blocked AND NOT unindexed LIMIT %(limit)s

@@ -20,7 +20,7 @@ from tokens.models import Token
 
 # Changes of recipients that are read of a token, and payees of a response: any recipient can change its share again.
 CHANGES_READ = 1_000
-# Days with a payee that are read of a token whose locker pays in the collection.
+# Days with a payee that are read of a token if its locker pays in the collection.
 _CLAIM_ROWS = 20_000
 
 # Days and positions of a chain are compared as one number. A share's recipient at a time is the former one of the next

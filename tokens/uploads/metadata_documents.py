@@ -8,7 +8,7 @@ import orjson
 from config.json_rules import FieldRule, InvalidFieldsError, Problem, parse_object
 from tokens.deploying.rules import token_texts
 
-# As a launch's texts on the chain, whose document has more syntax.
+# As a launch's texts on the chain; their document has more syntax.
 MAX_DOCUMENT_BYTES = 16 * 1024
 # In a deployment's rules and names. `image`, `name` and `symbol` are where Metaplex's documents have them, too.
 DOCUMENT: Mapping[str, FieldRule] = {

@@ -74,7 +74,7 @@ def decode_cid(cid: str) -> bytes | None:
     if _VERSION_0.fullmatch(cid):
         decoded = base58.b58decode(cid)
     elif _VERSION_1.fullmatch(cid):
-        # Base32 of 36 bytes has 58 digits, and the decoder wants whole groups of 8.
+        # Base32 of 36 bytes has 58 digits, and the decoder requires whole groups of 8.
         decoded, prefixes = base64.b32decode(cid[1:].upper() + "======"), (_RAW, _UNIXFS)
     else:
         return None

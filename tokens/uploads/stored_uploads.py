@@ -78,7 +78,7 @@ def save_metadata(body: Any, *, partner: PartnerKey) -> Upload:
 
 
 def block_uploads(uploads: Iterable[Upload]) -> list[Upload]:
-    """Block uploads and delete their files; return those whose files could not be deleted.
+    """Block uploads and delete their files; return those with files that could not be deleted.
 
     The rows are blocked first: this service serves the files no more, whatever their storage does.
     """
@@ -94,7 +94,7 @@ def block_uploads(uploads: Iterable[Upload]) -> list[Upload]:
 
 
 def allow_uploads(uploads: Iterable[Upload]) -> None:
-    """Delete the rows of blocked uploads, whose bytes may then be uploaded again."""
+    """Delete the rows of blocked uploads: their bytes may then be uploaded again."""
     Upload.objects.filter(pk__in=[upload.pk for upload in uploads]).exclude(blocked_at=None).delete()
 
 

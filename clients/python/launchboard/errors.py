@@ -34,7 +34,7 @@ class LaunchboardError(Exception):
 
 
 def make_error(response: urllib3.BaseHTTPResponse) -> LaunchboardError:
-    """Return the error of a response, whose body is read."""
+    """Return the error of a response that is read."""
     try:
         body = json.loads(response.data)
     except ValueError:

@@ -34,7 +34,7 @@ BY_SCOPE = {
     Scope.AGENTS: set(),
 }
 OF_USERS = {"create_pretoken", "list_pretokens"}
-# Their results have whole records of tokens, whose schema is too long for a list of tools.
+# Their results have whole records of tokens, and too long a schema for a list of tools.
 TOKEN_RECORDS = {"search_tokens", "list_tokens", "get_token", "list_trending", "get_creator", "get_integrity"}
 OBJECT = {"type": "object", "properties": {}}
 

@@ -17,7 +17,7 @@ PLACE = 7
 
 
 def trade(name, place, *, block=2, log_index=0, is_buy=True):
-    """Return a trade whose log is numbered by its transaction's place, or by `log_index` in it."""
+    """Return a trade with a log that is numbered by its transaction's place, or by `log_index` in it."""
     return LaunchTrade(chain_position(block, 1000 * (place or 0) + log_index), AT, name, place, "0xA", is_buy, 10)
 
 

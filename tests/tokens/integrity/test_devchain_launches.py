@@ -106,7 +106,7 @@ def neighbours_found(token):
 
 
 def neighbours_on_chain(launchpad, token):
-    """Return pairs of transactions with a purchase of the token whose indexes in their block differ by 1."""
+    """Return pairs of transactions with a purchase of the token and indexes in their block that differ by 1."""
     by_block = defaultdict(dict)
     for one in read_first_trades(token).trades:
         if one.is_buy:

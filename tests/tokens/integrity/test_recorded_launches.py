@@ -38,7 +38,7 @@ def purchase_of(label):
     if not swaps:
         return None
     (swap,) = swaps
-    # The pool pays one currency: negative up to v3.1, positive in v4, whose amounts are those of the swapper.
+    # The pool pays one currency: negative up to v3.1, positive in v4, where amounts are those of the swapper.
     sign = 1 if label == "deploy-devbuy" else -1
     return max(sign * int(swap[name]) for name in ("amount0", "amount1"))
 

@@ -59,7 +59,7 @@ def token():
 
 
 def buy(token, number, amount, *, block=BLOCK, log_index=60, **columns):
-    """Make a purchase, whose transaction has the place of its log's number."""
+    """Make a purchase; its transaction has the place of its log's number."""
     values = {"trader": wallet(number), "amount_token": amount, "tx_hash": bytes([number]) * 32, "tx_index": log_index}
     values |= {"at": WEEK + timedelta(seconds=2 * (block - BLOCK))}
     return make_trade(token, block=block, log_index=log_index, **values | columns)

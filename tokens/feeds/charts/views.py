@@ -20,7 +20,7 @@ from tokens.feeds.views import FeedView, described_feed
 
 
 class ChartView(FeedView):
-    """Base of TradingView's UDF, whose errors also have `s` and `errmsg`: its library reads no status."""
+    """Base of TradingView's UDF. Errors also have `s` and `errmsg`: its library reads no status."""
 
     feed = "udf"
 

@@ -15,7 +15,7 @@ _MAX_STEPS = 4
 
 
 class UncertainRateError(Exception):
-    """Raised for a quote token whose last price is older than the logs that were read."""
+    """Raised for a quote token with a last price that is older than the logs that were read."""
 
 
 class ChainRates:

@@ -35,7 +35,7 @@ class EventReplay:
 
     def __init__(self, pairs: Mapping[str, FeedPair], reserves: ChainReserves) -> None:
         self._pairs, self._reserves = pairs, reserves
-        # Square roots of prices, of pools whose price the range has.
+        # Square roots of prices, of pools with a price in the range.
         self._roots: dict[str, int] = {}
 
     def replay(

@@ -32,7 +32,7 @@ class FeedComparison:
     found: EventComparison = field(default_factory=EventComparison)
     bars: int = 0
     days: int = 0
-    # Bars and sums in USD whose rates are older than the logs that were read.
+    # Bars and sums in USD with rates that are older than the logs that were read.
     without_usd: int = 0
     differences: list[str] = field(default_factory=list)
 

@@ -34,7 +34,7 @@ class TradeValues:
 
     def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair], rates: ChainRates) -> None:
         self._chain, self._pairs, self._rates = chain, pairs, rates
-        # Of v3's pools, whose event has none.
+        # Of v3's pools: their event has none.
         self._fees: dict[str, int | None] = {}
 
     def read(self, logs: Sequence[PoolLog], blocks: Mapping[int, Mapping[str, Any]]) -> Iterator[ValuedTrade]:
