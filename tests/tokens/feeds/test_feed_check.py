@@ -31,11 +31,11 @@ def test_the_feeds_have_the_events_of_the_logs(traded):
     found = compare()
     assert found.differences == []
     trades, changes = PoolTrade.objects.count(), PoolLiquidityChange.objects.count()
-    assert found.found.events == trades + changes
+    assert found.events == trades + changes
     assert trades > 30
     assert changes >= 4
     # The range has the first price of each pool.
-    assert (found.found.unpriced, found.found.unreserved) == (0, 0)
+    assert (found.unpriced, found.unreserved) == (0, 0)
 
 
 def test_events_that_are_missing_invented_or_different_are_named(traded):

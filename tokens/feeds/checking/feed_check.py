@@ -25,11 +25,10 @@ from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, read_pool_
 DEFAULT_HISTORY = 500_000
 
 
-@dataclass
-class FeedComparison:
+@dataclass(kw_only=True)
+class FeedComparison(EventComparison):
     """What a check has found. `differences` are sentences; what could not be compared is counted."""
 
-    found: EventComparison = field(default_factory=EventComparison)
     bars: int = 0
     days: int = 0
     # Bars and sums in USD with rates that are older than the logs that were read.
@@ -39,8 +38,8 @@ class FeedComparison:
     def __str__(self) -> str:
         """Return the counts."""
         return (
-            f"{self.found.events} events compared, {self.found.unpriced} without their amounts and "
-            f"{self.found.unreserved} without reserves, {self.bars} bars and {self.days} days compared, "
+            f"{self.events} events compared, {self.unpriced} without their amounts and "
+            f"{self.unreserved} without reserves, {self.bars} bars and {self.days} days compared, "
             f"{self.without_usd} without USD, {len(self.differences)} differ"
         )
 
@@ -109,7 +108,7 @@ class FeedCheck:
             self._bars.add(valued)
             self._days.add(valued)
         expected = list(self._replay.replay(of_pairs, trades, blocks))
-        self.comparison.differences += compare_events(served, expected, self.comparison.found)
+        self.comparison.differences += compare_events(served, expected, self.comparison)
 
 
 def _read_time(chain: Chain, number: int) -> int:
