@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from development.devchain.anvil import CHAIN_ID
 from development.devchain.trader import SampleTraders
@@ -91,6 +93,21 @@ def test_bars_and_days_are_those_of_the_logs(traded):
         check.compare(min(check.next + 30, blocks.last))
     assert str(check.comparison) in output
     assert check.comparison.bars > 50
+
+
+def test_bars_of_minutes_are_read_only_of_tokens_that_may_have_some(traded, own_launchpad):
+    check = FeedCheck(installed_chain(CHAIN_ID), served().first, verified=served().verified)
+    # The first round has the last trades.
+    for _ in range(2):
+        own_launchpad.rpc("evm_increaseTime", HOUR)
+        own_launchpad.mine(8)
+        Followed(CHAIN_ID).catch_up()
+        with CaptureQueriesContext(connection) as queries:
+            while check.next <= served().last:
+                check.compare(served().last)
+    # One for each size of bars.
+    assert sum("minutecandle" in query["sql"] for query in queries) == 3
+    assert check.comparison.differences == []
 
 
 def test_a_bar_that_differs_is_named_in_each_size_and_currency(traded):

@@ -88,10 +88,13 @@ class BarCheck:
         for name, of_tokens in self._bars.items():
             first, seconds = self._compared_to[name], _seconds(name)
             end = max(until - until % seconds, first)
-            tokens = self._traded | (_stored_tokens(self._info, first, end) if _is_of_minutes(name) else set())
-            for token_id in sorted(tokens & self._pairs.keys()) if first < end else ():
-                bars = of_tokens.get(token_id, {})
-                ended = {start: bars.pop(start) for start in sorted(bars) if start < end}
+            # Bars that the chain may not have: no index finds those of hours and days.
+            stored = _stored_tokens(self._info, first, end) if _is_of_minutes(name) else self._traded
+            for token_id in sorted((of_tokens.keys() | stored) & self._pairs.keys()) if first < end else ():
+                bars = of_tokens.pop(token_id, {})
+                ended = {start: bars[start] for start in sorted(bars) if start < end}
+                if len(ended) < len(bars):
+                    of_tokens[token_id] = {start: bar for start, bar in bars.items() if start >= end}
                 for in_usd in (False, True):
                     yield from self._compare_token(token_id, name, ended, (first, end), in_usd=in_usd)
             self._compared_to[name] = end
