@@ -16,6 +16,7 @@ from tests.rows.pictures import (
     BLUE,
     GREEN,
     RED,
+    SVG,
     decoded,
     encoded,
     jpeg_of_scans,
@@ -25,8 +26,6 @@ from tests.rows.pictures import (
     png_chunk,
     png_of_sixteen_bits,
 )
-
-SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><script>alert(1)</script></svg>"
 
 SIZE = 160
 

@@ -8,6 +8,8 @@ from typing import Any
 from PIL import Image
 
 RED, GREEN, BLUE = (220, 20, 20), (20, 180, 20), (20, 20, 220)
+# A document with a script, which is no picture.
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><script>alert(1)</script></svg>"
 
 
 def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:

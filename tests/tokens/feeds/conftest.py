@@ -39,23 +39,29 @@ def explorer(settings: Any) -> Iterator[ExplorerStandIn]:
 
 
 @pytest.fixture
-def traded(own_launchpad: Any, settings: Any) -> Any:
-    """Launch tokens with and without a dollar as their pair, trade them, and follow the chain."""
+def followed_launchpad(own_launchpad: Any, settings: Any) -> Any:
+    """Follow a development chain from its newest block on, and launch tokens with its coin and a dollar as pairs."""
     first = int(own_launchpad.rpc("eth_blockNumber"), 16)
     settings.FOLLOW_FROM = {CHAIN_ID: first}
     open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
     Followed(CHAIN_ID).catch_up()
     own_launchpad.launch()
     own_launchpad.launch(paired_token=own_launchpad.deployment.usd, tick=-424_400)
-    own_launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig())
+    return own_launchpad
+
+
+@pytest.fixture
+def traded(followed_launchpad: Any) -> Any:
+    """Launch a batch as well, trade all tokens, and follow the chain."""
+    followed_launchpad.launch_batch(DevLaunchConfig(), DevLaunchConfig())
     # The same trades in every run.
-    traders = SampleTraders(own_launchpad.deployment.rpc_url, random=SimulatedChain(7).rng)
+    traders = SampleTraders(followed_launchpad.deployment.rpc_url, random=SimulatedChain(7).rng)
     for _ in range(60):
         traders.trade_once()
     Followed(CHAIN_ID).catch_up()
-    own_launchpad.mine(6)
+    followed_launchpad.mine(6)
     Followed(CHAIN_ID).catch_up()
-    return own_launchpad
+    return followed_launchpad
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
-from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Candle, Coverage, MinuteCandle, PoolLiquidityChange, PoolTrade
 
@@ -28,15 +27,9 @@ HOUR, DAY = 3600, 86_400
 
 
 @pytest.fixture
-def traded(own_launchpad: Launchpad, settings: Any) -> int:
+def traded(followed_launchpad: Launchpad) -> int:
     """Follow a chain with trades on a whole day and on parts of the days around it; return the day's beginning."""
-    chain = own_launchpad
-    first = int(chain.rpc("eth_blockNumber"), 16)
-    settings.FOLLOW_FROM = {CHAIN_ID: first}
-    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
-    Followed(CHAIN_ID).catch_up()
-    chain.launch()
-    chain.launch(paired_token=chain.deployment.usd, tick=-424_400)
+    chain = followed_launchpad
     traders = SampleTraders(chain.deployment.rpc_url, random=SimulatedChain(7).rng)
     now = int(chain.rpc("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
     day = now - now % DAY + DAY

@@ -19,6 +19,7 @@ from tests.rows.pictures import (
     BLUE,
     GREEN,
     RED,
+    SVG,
     decoded,
     encoded,
     jpeg_of_scans,
@@ -32,7 +33,6 @@ from tokens.uploads import stored_uploads
 
 pytestmark = pytest.mark.django_db
 
-SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><script>alert(1)</script></svg>"
 PICTURE = encoded(plain_picture(GREEN, (300, 200)))
 
 
