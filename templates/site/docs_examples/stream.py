@@ -2,20 +2,32 @@ import time
 
 import requests
 
-last_id = ""
+url = "https://launchboard.example/api/tokens/stream"
+last_id, retry, wait = "", 3.0, 0.0
 while True:
+    time.sleep(wait)
+    wait = retry
     headers = {"Last-Event-ID": last_id} if last_id else {}
     try:
-        with requests.get(
-            "https://launchboard.example/api/tokens/stream", headers=headers, stream=True, timeout=(10, 60)
-        ) as response:
+        # Heartbeats come every 15 s: after 30 s of silence the connection is lost.
+        with requests.get(url, headers=headers, stream=True, timeout=30) as response:
+            if response.status_code in (429, 502, 503):
+                wait = float(response.headers.get("Retry-After", retry))
+                continue
             response.raise_for_status()
+            event = {}
             for line in response.iter_lines(chunk_size=1):
                 name, _, value = line.decode().partition(": ")
-                if name == "id":
-                    last_id = value
-                elif name == "data":
-                    print(value, flush=True)
+                event[name] = value
+                if line:
+                    continue
+                # An empty line ends an event. One that is cut off before is sent again.
+                last_id = event.get("id", last_id)
+                retry = wait = int(event["retry"]) / 1000 if "retry" in event else retry
+                if "data" in event:
+                    print(event["data"], flush=True)
+                event = {}
+    except requests.HTTPError:
+        raise
     except requests.RequestException as error:
-        print("reconnect:", error)
-    time.sleep(3)
+        print("reconnect:", error, flush=True)

@@ -3,9 +3,11 @@ import hmac
 import json
 import os
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-key = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
+key = base64.b64decode(os.environ.get("WEBHOOK_SECRET", "").removeprefix("whsec_"))
+if not key:
+    raise SystemExit("WEBHOOK_SECRET is not set")
 
 
 def is_genuine(headers, body):
@@ -21,13 +23,19 @@ def is_genuine(headers, body):
 
 
 class Receiver(BaseHTTPRequestHandler):
+    # Seconds without a byte of a request.
+    timeout = 10
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
-        genuine = is_genuine(self.headers, body)
-        if genuine:
-            print(json.loads(body)["type"], flush=True)
-        self.send_response(204 if genuine else 401)
+        status = 204 if is_genuine(self.headers, body) else 401
+        try:
+            if status == 204:
+                print(json.loads(body)["type"], flush=True)
+        except ValueError:
+            status = 400
+        self.send_response(status)
         self.end_headers()
 
 
-HTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver).serve_forever()
+ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver).serve_forever()

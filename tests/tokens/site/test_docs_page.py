@@ -1,23 +1,17 @@
 """The public page `/docs`: its examples run for real against a running service."""
 
-import base64
 import re
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
-import requests
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
-from standardwebhooks import Webhook
 
 from accounts.keys import credentials
 from accounts.models import Scope
-from development.servers.processes import free_port
 from tests.html_pages import HOSTILE, read_page
-from tests.processes.example_code import compile_typescript, read_examples, run_example, running
-from tests.processes.waiting import wait_for
+from tests.processes.example_code import compile_typescript, read_examples, run_example
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.token_lists import price
 from tests.tokens.market.stored_trades import TRADER, WEEK, make_candle, make_trade, make_traded_token, make_weeks
@@ -47,7 +41,7 @@ def test_it_has_each_task_in_each_language_with_this_installation_s_addresses(cl
     examples = read_examples(page)
     assert set(examples) == {(task, language) for task in TASKS for language in LANGUAGES}
     for (task, language), code in examples.items():
-        assert not re.search(r"launchboard\.example|\b8453\b|\b977\b", code)
+        assert not re.search(r"launchboard\.example|\b(8453|977)\b", code)
         if (task, language) not in {("webhook", "python"), ("webhook", "typescript")}:
             assert f"https://launch.example.org/{'mcp' if task == 'mcp' else 'api/'}" in code
         if task in ("token", "trades", "integrity"):
@@ -227,31 +221,3 @@ def test_examples_with_a_key_run(language, examples, tmp_path):
     if language == "curl":
         output = run_example(language, examples["webhook", language], tmp_path, LAUNCHBOARD_KEY=key)
         assert '"secret":"whsec_' in output
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("language", ["python", "typescript"])
-def test_the_receiver_accepts_only_what_is_signed(language, client, tmp_path):
-    raw, body = b"k" * 32, '{"type":"token.indexed"}'
-    port, now = free_port(), time.time()
-    variables = {"WEBHOOK_SECRET": "whsec_" + base64.b64encode(raw).decode(), "PORT": str(port)}
-
-    def deliver(*, key: bytes = raw, at: float = now, timestamp: str = "", sent: str = body) -> int:
-        headers = {"webhook-id": "evt_1", "webhook-timestamp": timestamp or str(int(at))}
-        signature = Webhook(key).sign("evt_1", datetime.fromtimestamp(at, UTC), body)
-        headers["webhook-signature"] = f"v1,b2xk {signature}"
-        return requests.post(f"http://127.0.0.1:{port}", data=sent, headers=headers, timeout=30).status_code
-
-    def is_up() -> bool:
-        try:
-            return requests.post(f"http://127.0.0.1:{port}", data="{}", timeout=30).status_code == 401
-        except requests.ConnectionError:
-            return False
-
-    code = read_examples(client.get(URL).text)["webhook", language]
-    with running(language, code, tmp_path, **variables) as output:
-        wait_for(is_up)
-        assert deliver() == 204
-        assert [deliver(key=b"x" * 32), deliver(at=now - 400), deliver(sent=body + " ")] == [401, 401, 401]
-        assert [deliver(timestamp=each) for each in ("\u00b2", "9" * 5_000)] == [401, 401]
-        assert output() == "token.indexed\n"
