@@ -1,4 +1,4 @@
-"""Quick starts of the packages' READMEs, run as written."""
+"""Programs of the documents of the clients, as written."""
 
 import os
 import re
@@ -14,6 +14,11 @@ def read_quick_start(package: str) -> str:
     """Return the program of a package's README."""
     [program] = re.findall(r"^```\w+\n(.*?)^```$", (CLIENTS / package / "README.md").read_text(), re.M | re.S)
     return str(program)
+
+
+def read_guide_samples(language: str) -> list[str]:
+    """Return the samples of the guide in a language: of streams, and of webhooks."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", (CLIENTS.parent / "docs" / "clients.md").read_text(), re.M | re.S)
 
 
 def run_quick_starts(url: str, key: str, typescript: Path) -> list[str]:

@@ -1,7 +1,6 @@
 """The client for Python against a real server: inputs, errors, pages, redirects and webhooks."""
 
 import json
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from launchboard import Launchboard, LaunchboardError, WebhookVerificationError, new_request_key, pages, verify_webhook
 from standardwebhooks import Webhook
 
-from development.clients import CLIENTS
+from tests.clients.quick_starts import read_guide_samples, read_quick_start
 from tests.clients.scripted_server import page, scripted_server
 from tests.clients.strict_types import check_types
 from tests.nodes.json_server import Reply
@@ -177,5 +176,20 @@ def test_type_checkers_find_mistakes(tmp_path: Path) -> None:
 
 
 def test_the_quick_start_passes_a_strict_type_checker(tmp_path: Path) -> None:
-    [code] = re.findall(r"^```python\n(.*?)^```$", (CLIENTS / "python" / "README.md").read_text(), re.M | re.S)
-    assert "no issues found" in (output := check_types(code, tmp_path)), output
+    assert "no issues found" in (output := check_types(read_quick_start("python"), tmp_path)), output
+
+
+GUIDE_START = """
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from launchboard import Launchboard, verify_webhook
+request: Any
+api, secret = Launchboard(""), ""
+def receive(request: BaseHTTPRequestHandler) -> None:
+    verify_webhook(b"", dict(request.headers), secret=secret)
+"""
+
+
+@pytest.mark.parametrize("sample", read_guide_samples("python"))
+def test_the_samples_of_the_guide_pass_a_strict_type_checker(sample: str, tmp_path: Path) -> None:
+    assert "no issues found" in (output := check_types(GUIDE_START + sample, tmp_path)), output

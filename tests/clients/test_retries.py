@@ -16,11 +16,13 @@ from tests.clients.typescript_package import NodeClient
 from tests.nodes.json_server import Reply
 
 TOKENS, WEBHOOKS, DEPLOY = "/api/tokens", "/api/webhooks", "/api/tokens/deploy"
+METADATA = "/api/uploads/metadata"
 BODY = b'{"data":[],"cursor":null}'
 GOOD = Reply(BODY)
 FAILED = "no response"
 LAUNCH = {"token": {"name": "Dog", "symbol": "DOG", "tokenAdmin": "0x", "requestKey": new_request_key()}}
 HOOK = {"url": "https://a.example/"}
+DOCUMENT = {"name": "Dog", "symbol": "DOG"}
 
 # Makes a call with a number of retries; returns the status, or FAILED.
 Call = Callable[[ScriptedServer, str, str, Any], str]
@@ -85,6 +87,7 @@ CASES = {
     "a creation that may have been made": Case("POST", WEBHOOKS, [refusal(503), GOOD], "503", left=1, body=HOOK),
     "no response to a creation": Case("POST", WEBHOOKS, [None, GOOD], FAILED, left=1, body=HOOK),
     "a deployment with a request key": Case("POST", DEPLOY, [refusal(503), None, GOOD], "200", body=LAUNCH),
+    "a document, which is stored once": Case("POST", METADATA, [refusal(503), CUT_OFF, GOOD], "200", body=DOCUMENT),
     "a deletion": Case("DELETE", f"{WEBHOOKS}/1", [refusal(503), Reply(b"", 204)], "200"),
 }
 

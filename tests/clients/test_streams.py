@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -13,11 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from launchboard import Launchboard
 
 from development.clients import CLIENTS
+from tests.clients.quick_starts import read_guide_samples
 from tests.clients.scripted_server import ScriptedServer, scripted_server
 from tests.clients.typescript_package import find_node
 from tests.config.events.stream.conftest import committed_events, publish, start
@@ -268,10 +269,8 @@ _GUIDE_STARTS = {
 
 
 @pytest.mark.parametrize("language", _GUIDE_STARTS)
-def test_the_samples_of_the_guide_run(language: str, typescript: Path, tmp_path: Path) -> None:
-    guide = (CLIENTS.parent / "docs" / "clients.md").read_text()
-    [sample] = re.findall(rf"^```{language}\n(.*?)^```$", guide, re.M | re.S)
-    code = _GUIDE_STARTS[language] + sample
+def test_the_sample_of_the_guide_runs(language: str, typescript: Path, tmp_path: Path) -> None:
+    code = _GUIDE_STARTS[language] + read_guide_samples(language)[0]
     command = [sys.executable, "-c", code]
     if language == "ts":
         compile_typescript({"guide": code}, typescript)
@@ -281,4 +280,5 @@ def test_the_samples_of_the_guide_run(language: str, typescript: Path, tmp_path:
         variables = {"PYTHONPATH": str(CLIENTS / "python"), "SERVER": server.url}
         done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=120)
         assert done.stdout.startswith("5 ") and "0xabc" in done.stdout, done.stderr
-        assert {request.path for request in server.requests} == {"/api/tokens/stream?type=token.indexed"}
+        queries = [parse_qs(urlsplit(request.path).query) for request in server.requests]
+        assert queries == [{"type": ["token.indexed"], "lastEventId": ["1041"]}] * 2

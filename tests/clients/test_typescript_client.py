@@ -1,12 +1,14 @@
 """The client for TypeScript against a real server: inputs, errors, pages and webhooks, with checked types."""
 
 import json
+import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from standardwebhooks import Webhook
 
+from tests.clients.quick_starts import read_guide_samples
 from tests.clients.scripted_server import page, scripted_server
 from tests.clients.typescript_package import run_program
 from tests.nodes.json_server import Reply
@@ -34,21 +36,15 @@ try {
   if (error instanceof LaunchboardError) console.log(error.status, error.message, error.body.details?.[0]?.field);
 }
 """
-_ABORT = """
-import { launchboard } from "launchboard-client";
-const signal = AbortSignal.timeout(2000);
-const begin = performance.now();
-try {
-  await launchboard(process.env.SERVER ?? "").GET("/api/tokens", { signal });
-} catch (error) {
-  console.log((error as Error).name, performance.now() - begin < 30_000);
-}
-"""
 _WEBHOOK = """
+import type { IncomingHttpHeaders } from "node:http";
 import { verifyWebhook, WebhookVerificationError } from "launchboard-client/webhooks";
 const [body, headers, secret] = JSON.parse(process.env.DELIVERY ?? "");
 const event = verifyWebhook(body, headers, secret);
 console.log(event.type === "token.indexed" ? event.data.name : event.type);
+// As node:http and fetch have them.
+const received: IncomingHttpHeaders = { ...headers, "set-cookie": [], host: undefined };
+console.log(verifyWebhook(body, received, secret).type, verifyWebhook(body, new Headers(headers), secret).type);
 for (const signature of [`v1,x ${headers["webhook-signature"]}x`, "garbage", "v1", "v1,a,b", "v1,\u00e9"]) {
   try {
     verifyWebhook(body, { ...headers, "webhook-signature": signature }, secret);
@@ -56,6 +52,20 @@ for (const signature of [`v1,x ${headers["webhook-signature"]}x`, "garbage", "v1
     console.log(error instanceof WebhookVerificationError);
   }
 }
+"""
+
+# Aborts a call during its wait for another attempt, and makes one of two attempts without a response.
+_LIMITS = """
+import { launchboard, type Options } from "launchboard-client";
+const call = async (server: string | undefined, options: Options, signal?: AbortSignal) => {
+  const began = performance.now();
+  const sent = launchboard(server ?? "", options).GET("/api/status", { signal });
+  console.log(await sent.then(() => "a response", (error: Error) => error.name), performance.now() - began);
+};
+const request = new AbortController();
+setTimeout(() => request.abort(), 2000);
+await call(process.env.BUSY, {}, request.signal);
+await call(process.env.MUTE, { retries: 1, timeoutSeconds: 1 });
 """
 
 
@@ -79,11 +89,6 @@ def test_inputs_pages_and_errors(typescript: Path) -> None:
         assert server.requests[0].headers["authorization"] == "Bearer t"
 
 
-def test_an_abort_ends_the_wait_for_another_attempt(typescript: Path) -> None:
-    with scripted_server(Reply(b'{"error":"Not now"}', 429, {"retry-after": "60"})) as server:
-        assert run_program(_ABORT, typescript, SERVER=server.url) == "TimeoutError true\n"
-
-
 def test_a_delivery_is_verified(typescript: Path) -> None:
     body = '{"id":1,"type":"token.indexed","data":{"name":"Dog"}}'
     now = datetime.now(UTC)
@@ -93,13 +98,32 @@ def test_a_delivery_is_verified(typescript: Path) -> None:
         "webhook-signature": Webhook(SECRET).sign("1", now, body),
     }
     output = run_program(_WEBHOOK, typescript, DELIVERY=json.dumps([body, headers, SECRET]))
-    assert output.splitlines() == ["Dog", *["true"] * 5]
+    assert output.splitlines() == ["Dog", "token.indexed token.indexed", *["true"] * 5]
+
+
+def test_an_abort_and_the_limit_of_an_attempt_end_a_call(typescript: Path) -> None:
+    busy = Reply(b'{"error":"Not now"}', 503, {"retry-after": "50"})
+    with scripted_server(busy) as server, socket.create_server(("127.0.0.1", 0)) as mute:
+        urls = {"BUSY": server.url, "MUTE": f"http://127.0.0.1:{mute.getsockname()[1]}"}
+        output = run_program(_LIMITS, typescript, **urls)
+    aborted, limited = (line.split() for line in output.splitlines())
+    assert (aborted[0], limited[0]) == ("AbortError", "TimeoutError")
+    assert float(aborted[1]) < 30_000
+    # Two attempts of a second, and half a second between them.
+    assert 2_500 <= float(limited[1]) < 20_000
 
 
 def test_a_page_of_a_browser_needs_no_types_of_node(typescript: Path) -> None:
     code = 'import { launchboard } from "launchboard-client";\nconsole.log(await launchboard("").GET("/api/status"));\n'
     options = ("--lib", "es2023,dom", "--types", "", "--skipLibCheck", "false")
     compile_typescript({"page": code}, typescript, *options)
+
+
+def test_types_of_the_guide_s_sample_of_webhooks_are_checked(typescript: Path) -> None:
+    types = (
+        'import type { IncomingMessage } from "node:http";\ndeclare const request: IncomingMessage, secret: string;\n'
+    )
+    compile_typescript({"webhook": types + read_guide_samples("ts")[1]}, typescript)
 
 
 def test_a_misspelled_field_is_an_error(typescript: Path) -> None:

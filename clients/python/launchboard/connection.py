@@ -87,8 +87,8 @@ class Connection:
         whole response.
         """
         inputs: dict[str, Any] = {"values": values or {}, "query": query or {}, "body": body, "media_type": media_type}
-        # Of the same bytes an upload stores one file.
-        may_repeat = method in _REPEATABLE or isinstance(body, bytes) or _has_request_key(body)
+        # Of the same picture or document an upload stores one file.
+        may_repeat = method in _REPEATABLE or path.startswith("/api/uploads/") or _has_request_key(body)
         send = partial(self._send, method, path, **inputs)
         response = _send_with_retries(send, retries=self._retries, may_repeat=may_repeat)
         try:

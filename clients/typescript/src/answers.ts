@@ -1,4 +1,4 @@
-/** Bodies of responses, the rules of which errors are worth another attempt, and the waits for it. */
+/** Bodies of responses, and the rules of which errors are worth another attempt. */
 
 /** The body of every error. */
 export type ErrorBody = { error: string; details?: { field: string; message: string }[] };
@@ -42,18 +42,4 @@ export function requestedWait(response: Response): number | undefined {
 /** Return whether to repeat a call: one over its rate limit was refused before any effect. */
 export function isRetryable(status: number, requested = 0, mayRepeat = true): boolean {
   return BUSY.includes(status) && (mayRepeat || status === 429) && requested <= LONGEST_WAIT_SECONDS;
-}
-
-/** Wait, up to an abort of the signal. */
-export async function pause(seconds: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return;
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, seconds * 1000);
-    signal?.addEventListener("abort", end);
-  });
 }

@@ -2,8 +2,9 @@
 
 import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod } from "openapi-typescript-helpers";
-import { answerOf, isRetryable, pause, requestedWait, type Result, STREAM } from "./answers.js";
+import { answerOf, isRetryable, requestedWait, type Result, STREAM } from "./answers.js";
 import type { paths } from "./schema.js";
+import { pause, watchTime } from "./waits.js";
 
 export { answerOf, type ErrorBody, LaunchboardError } from "./answers.js";
 export { type StreamEvent, streamEvents, type StreamInit, type StreamOptions } from "./streams.js";
@@ -32,6 +33,8 @@ export interface Options {
   userToken?: string;
   /** Repetitions of a call, 5 by default. */
   retries?: number;
+  /** Limit of each attempt with its response, 30 by default. Streams have that of their silence. */
+  timeoutSeconds?: number;
   fetch?: typeof fetch;
 }
 
@@ -44,7 +47,7 @@ export function launchboard(baseUrl: string, options: Options = {}): Launchboard
   return createClient<paths>({
     baseUrl,
     headers,
-    fetch: retrying(options.fetch ?? fetch, options.retries ?? 5),
+    fetch: retrying(options.fetch ?? fetch, options.retries ?? 5, options.timeoutSeconds ?? 30),
     bodySerializer: (body: unknown) => (body instanceof Blob ? body : JSON.stringify(body)),
     // Lists in a query are one text with commas.
     querySerializer: { array: { style: "form", explode: false } },
@@ -55,17 +58,26 @@ export function launchboard(baseUrl: string, options: Options = {}): Launchboard
  * Return a fetch that repeats refused calls, and failed ones where that has no further effect. Streams repeat
  * their attempts themselves.
  */
-export function retrying(send: typeof fetch, retries: number): (request: Request) => Promise<Response> {
+export function retrying(
+  send: typeof fetch,
+  retries: number,
+  timeoutSeconds: number,
+): (request: Request) => Promise<Response> {
   return async (request) => {
-    const isStream = request.headers.get("accept") === STREAM;
+    if (request.headers.get("accept") === STREAM) return send(request);
     const sendOnce = async () => {
-      const response = await send(request.clone());
-      // Throws for a body that is cut off.
-      if (!isStream) await response.clone().arrayBuffer();
-      return response;
+      const watch = watchTime(timeoutSeconds, request.signal);
+      try {
+        const response = await send(new Request(request.clone(), { signal: watch.signal }));
+        // Throws for a body that is cut off.
+        await response.clone().arrayBuffer();
+        return response;
+      } finally {
+        watch.stop();
+      }
     };
-    const mayRepeat = request.method !== "POST" || isFile(request) || hasRequestKey(await request.clone().text());
-    for (let attempt = 0; !isStream && attempt < retries; attempt++) {
+    const mayRepeat = request.method !== "POST" || isUpload(request) || hasRequestKey(await request.clone().text());
+    for (let attempt = 0; attempt < retries; attempt++) {
       const outcome = await sendOnce().catch((error: unknown): undefined => {
         if (!mayRepeat || request.signal.aborted) throw error;
       });
@@ -77,9 +89,9 @@ export function retrying(send: typeof fetch, retries: number): (request: Request
   };
 }
 
-/** Of the same bytes an upload stores one file. */
-function isFile(request: Request): boolean {
-  return request.headers.get("content-type")?.startsWith("image/") ?? false;
+/** Of the same picture or document an upload stores one file. */
+function isUpload(request: Request): boolean {
+  return request.url.includes("/api/uploads/");
 }
 
 /** Of deployments the service accepts one for each request key. */

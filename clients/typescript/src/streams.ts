@@ -1,14 +1,7 @@
 /** Server-sent events over as many connections as they need, by the rules of the HTML standard's EventSource. */
 
-import {
-  answerOf,
-  isRetryable,
-  LaunchboardError,
-  LONGEST_WAIT_SECONDS,
-  pause,
-  type Result,
-  STREAM,
-} from "./answers.js";
+import { answerOf, isRetryable, LaunchboardError, LONGEST_WAIT_SECONDS, type Result, STREAM } from "./answers.js";
+import { pause, watchTime } from "./waits.js";
 
 /** A server-sent event with its decoded data. */
 export type StreamEvent = { id: string; event: string; data: unknown };
@@ -39,7 +32,7 @@ export async function* streamEvents(
   let retrySeconds = RETRY_SECONDS;
   let delay = 0;
   while (!signal?.aborted) {
-    const watch = watchSilence(silenceSeconds, signal);
+    const watch = watchTime(silenceSeconds, signal);
     let requested: number | undefined;
     try {
       const headers = { accept: STREAM, ...(id ? { "last-event-id": id } : {}) };
@@ -88,17 +81,4 @@ async function* readBlocks(
       }
     }
   }
-}
-
-/** Return a signal that aborts after so many seconds since its last restart, or with another one. */
-function watchSilence(seconds: number, signal?: AbortSignal) {
-  const silence = new AbortController();
-  const begin = () => setTimeout(() => silence.abort(), seconds * 1000);
-  let timer = begin();
-  const stop = () => clearTimeout(timer);
-  const restart = () => {
-    stop();
-    timer = begin();
-  };
-  return { signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal, restart, stop };
 }
