@@ -87,7 +87,7 @@ def test_an_object_with_lists_is_printed_by_tables_and_lines(capsys: pytest.Capt
     presales = {"presales": [{"presaleId": 1, "state": "active"}], "totalCount": 1}
     with scripted_server(reply(facts), reply(presales)) as server:
         assert run(server, "integrity", "1", "0x1") == 0
-        lines = ["fact", "holders", "seconds       60", "dev.accounts  []"]
+        lines = ["unknown:", "fact", "holders", "seconds       60", "dev.accounts  []"]
         assert capsys.readouterr().out.splitlines() == lines
         assert run(server, "list-presales", "--chain-id", "1") == 0
         assert capsys.readouterr().out.splitlines()[:2] == ["presaleId  state", "1          active"]
@@ -130,7 +130,7 @@ def test_tokens_are_a_table_of_80_columns(capsys: pytest.CaptureFixture[str], mo
         assert run(server, "search", "dog", "--limit", "2") == 0
         assert capsys.readouterr().out.splitlines() == TABLE
         assert run(server, "trending") == 0
-        assert capsys.readouterr().out.splitlines() == [*TABLE, "trending  0x1", "          0x2"]
+        assert capsys.readouterr().out.splitlines() == ["tokens:", *TABLE, "trending  0x1", "          0x2"]
         assert run(server, "creator", "7") == 0
         claims = ["claimed:", "symbol  claimed.amount", "WETH    3"]
         values = ["totals.launches   2", "totals.volume24h  null", "cursor            null"]
@@ -233,6 +233,32 @@ def test_output_that_can_not_be_written_is_a_line() -> None:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 1
         assert errors == b"launchboard: standard output: [Errno 28] No space left on device\n"
+
+
+def test_a_closed_output_is_a_line_and_no_call() -> None:
+    environment = os.environ | {"PYTHONPATH": str(CLIENTS / "python")}
+    with scripted_server(reply(LIST)) as server:
+        words = ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "--server", server.url, "list", "--json"]
+        done = subprocess.run(words, env=environment, stderr=subprocess.PIPE, timeout=60)
+        assert (done.returncode, done.stderr) == (1, b"launchboard: standard output: closed\n")
+        assert not server.requests
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"), [("serch", "did you mean search?"), ("list-token", "did you mean list-tokens?"), ("q", "--help")]
+)
+def test_an_unknown_command_has_the_one_most_like_it(word: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([word])
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert f"'{word}'" in error and hint in error and len(error) < 120
+
+
+def test_a_table_beside_other_values_has_a_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with scripted_server(reply({"success": True, "rewards": [{"recipient": "0x1", "allocation": 100}]})) as server:
+        assert run(server, "deploy", "--dry-run", "true") == 0
+        lines = ["rewards:", "recipient  allocation", "0x1        100", "success  true"]
+        assert capsys.readouterr().out.splitlines() == lines
 
 
 def test_a_long_wait_is_a_line() -> None:

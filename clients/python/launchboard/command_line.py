@@ -4,6 +4,7 @@ Commands, options and their help come from the description.
 """
 
 import argparse
+import difflib
 import json
 import logging
 import mimetypes
@@ -12,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from urllib3.exceptions import HTTPError
 
@@ -43,6 +44,18 @@ _WHOLE_BODY = "whole body"
 _FILE = "file"
 
 
+class _Parser(argparse.ArgumentParser):
+    """Parser that names the choice most like an unknown word, not all of over a hundred."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2 and the message."""
+        found = re.fullmatch(r"(.*invalid choice: '(.*)') \(choose from (.*)\)", message, re.S)
+        if found:
+            similar = difflib.get_close_matches(found[2], re.findall(r"[\w-]+", found[3]), n=1)
+            message = f"{found[1]} ({f'did you mean {similar[0]}?' if similar else 'see --help'})"
+        super().error(message)
+
+
 class UsageError(Exception):
     """A value of the command line that can't be used."""
 
@@ -51,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Return 0, 1 for an error response or none, and 2 for a value that can't be used."""
     operations = read_operations()
     options = vars(make_parser(operations).parse_args(arguments))
+    # Of a closed file descriptor, which the first connection would get. Else a call has an effect without output.
+    if sys.stdout is None:
+        return _fail("standard output: closed")
     # Of long waits before another attempt.
     logging.basicConfig(format="launchboard: %(message)s")
     logging.getLogger("launchboard").setLevel(logging.INFO)
@@ -86,7 +102,7 @@ def _sentence(error: LaunchboardError) -> str:
 
 def make_parser(operations: Mapping[str, Operation]) -> argparse.ArgumentParser:
     """Return the parser with a command for each operation."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "launchboard", description="Calls the HTTP API of Launchboard.", parents=[_shared_options(suppress=False)]
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -33,7 +33,9 @@ def as_text(answer: Any) -> str:
     lines: list[tuple[str, str]] = []
     _collect("", answer, tables, lines)
     width = max((len(name) for name, _ in lines), default=0)
-    parts = [f"{name}:\n{_table(rows)}" if len(tables) > 1 else _table(rows) for name, rows in tables.items()]
+    # The list that is requested is the first value.
+    is_named = len(tables) > 1 or next(iter(tables), "") != next(iter(answer))
+    parts = [f"{name}:\n{_table(rows)}" if is_named else _table(rows) for name, rows in tables.items()]
     return "\n".join([*parts, *(f"{name:<{width}}  {text}".rstrip() for name, text in lines)])
 
 
