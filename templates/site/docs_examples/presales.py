@@ -8,7 +8,7 @@ for presale in response.json()["presales"]:
     query = {"chainId": 8453, "presaleId": presale["presaleId"]}
     query["buyerAddress"] = "0x0000000000000000000000000000000000000003"
     found = requests.get(f"{url}/allowlists/proof", params=query, timeout=30)
-    # Allow-lists are stored of presales that were started here.
+    # Served are allow-lists of presales that were started here, and posted ones.
     if found.status_code == 404:
         continue
     found.raise_for_status()

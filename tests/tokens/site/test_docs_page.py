@@ -1,6 +1,7 @@
 """The public page `/docs`: its examples run for real against a running service."""
 
 import re
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -111,6 +112,16 @@ def test_types_of_examples_are_checked(client, tmp_path):
     codes["token"] = codes["token"].replace("token.symbol", "token.simbol")
     with pytest.raises(pytest.fail.Exception, match=r"token\.mts\(.*simbol"):
         compile_typescript(codes, tmp_path, "--noEmit")
+
+
+@pytest.mark.django_db
+def test_it_names_the_packages_that_the_examples_import(client):
+    page = client.get(URL).text
+    codes = [code for (_, language), code in read_examples(page).items() if language == "python"]
+    imported = {name for code in codes for name in re.findall(r"^(?:import|from) (\w+)", code, re.M)}
+    [named] = re.findall(r"pip install ([\w ]+)", page)
+    assert set(named.split()) == imported - sys.stdlib_module_names
+    assert "npx --yes tsx" in page
 
 
 @pytest.mark.django_db
