@@ -34,9 +34,10 @@ class TooManyEndpointsError(PermanentError):
 
 
 def check_endpoint_url(url: str) -> None:
-    """Raise ValueError with the rule unless deliveries can be sent to this URL. Names are resolved at each delivery.
+    """Raise ValueError with the rule unless deliveries may be sent to this URL.
 
-    Where WEBHOOK_ALLOWED_NETWORKS is set, receivers there may have http:// and any port.
+    Where WEBHOOK_ALLOWED_NETWORKS is set, receivers there may have http:// and any port. So may each name: it is
+    resolved only at a delivery, which fails for a public address on another port than 80 and 443.
     """
     allowed = settings.WEBHOOK_ALLOWED_NETWORKS
     try:

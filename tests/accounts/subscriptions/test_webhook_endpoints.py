@@ -117,9 +117,10 @@ def test_a_bad_body_is_named_with_its_rule(call, body, field, rule):
 
 def test_plain_http_is_accepted_for_private_receivers_only(call, settings):
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("10.0.0.0/8"),)
-    for url in ("http://10.1.2.3:8080/hook", "http://receiver:8080/", "https://8.8.8.8/"):
+    # A name may be that of a private receiver.
+    for url in ("http://10.1.2.3:8080/", "http://receiver:8080/", "https://receiver.example:8443/", "https://8.8.8.8/"):
         assert call("POST", "", {"url": url}).status_code == 201
-    for url in ("http://169.254.169.254/", "https://[::1]/"):
+    for url in ("http://169.254.169.254/", "https://[::1]/", "https://8.8.8.8:8443/"):
         assert call("POST", "", {"url": url}).json()["details"][0]["field"] == "url"
 
 
