@@ -1,4 +1,8 @@
-"""Creators of tokens: the user or wallet that launched a token, and how many launches a creator has."""
+"""Creators of tokens: the user or wallet that launched a token, and how many launches a creator has.
+
+Anyone may name any user in a launch. A user that nothing confirms is no creator: a wallet that names a new FID in each
+launch would hide its history, and a stranger's FID would lend its own.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,7 +34,7 @@ SELECT wallet, (
 
 @dataclass(frozen=True)
 class Creator:
-    """The user that requested launches, or the wallet where the user is unknown."""
+    """The user that requested launches, or the wallet where no confirmed user is known."""
 
     # A FID in digits, or the address in stored form; empty if neither is known.
     key: str
@@ -38,11 +42,21 @@ class Creator:
     address: str
 
 
-def creator_of(token: Token) -> Creator:
-    """Return the creator of a token: its requestor, and without one the sender of the launch."""
+def creator_of(token: Token, users: Mapping[int, Mapping[str, Any]]) -> Creator:
+    """Return the creator of a token: the user that the launch names if that is confirmed, or else the wallet.
+
+    `users` has the named user's profile, as of `users_by_fid`.
+    """
     address = token.requestor_address or token.msg_sender
-    key = address if token.requestor_fid is None else str(token.requestor_fid)
-    return Creator(key, token.requestor_fid, address)
+    if token.requestor_fid is None or is_user_unverified(token, users.get(token.requestor_fid)):
+        return Creator(address, None, address)
+    return Creator(str(token.requestor_fid), token.requestor_fid, address)
+
+
+def is_user_unverified(token: Token, user: Mapping[str, Any] | None) -> bool:
+    """Return whether the record's `trust` has USER_UNVERIFIED, from the profile of the user that the launch names."""
+    wallets = user["verifiedAddresses"] if user else ()
+    return token.requestor_fid is not None and not (token.known_interface_deployer or token.msg_sender in wallets)
 
 
 def user_name(user: Mapping[str, Any] | None) -> str:

@@ -146,6 +146,10 @@ class TokenQuerySet(models.QuerySet["Token"]):
             return self.on_chain().deployed_by(wallet)
         return self.filter(pk=row_id)
 
+    def launched_from(self, wallets: Sequence[str]) -> Self:
+        """Return the tokens that a known deployer or one of these wallets sent: their named user is confirmed."""
+        return self.filter(Q(known_interface_deployer=True) | Q(msg_sender__in=wallets))
+
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
         """Return the tokens of one transaction."""
         return self.filter(chain_id=chain_id, tx_hash=tx_hash)

@@ -1,6 +1,6 @@
 """Rows of token lists on pages: each token with its market, trades of a day, sparkline, creator and warnings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from tokens.site.warning_texts import WarningText, warning_texts
 
 _COLUMNS = (
     *("chain_id", "contract_address", "name", "symbol", "img_url", "deployed_at"),
-    *("requestor_fid", "requestor_address", "msg_sender", "launch_warnings"),
+    *("requestor_fid", "requestor_address", "msg_sender", "known_interface_deployer", "launch_warnings"),
     *(f"market__{name}" for name in ("market_cap", "volume_24h", "price_change_24h", "curve_progress")),
     *("market__price_quote", "market__price_usd"),
 )
@@ -55,9 +55,9 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
         return []
     found = {token.pk: token for token in _select_tokens(token_ids)}
     tokens = [found[token_id] for token_id in token_ids if token_id in found]
-    creators = {token.pk: creator_of(token) for token in tokens}
+    users = _named_users(tokens)
+    creators = {token.pk: creator_of(token, users) for token in tokens}
     launches = count_launches(creators.values())
-    names = _creator_names({creator.fid for creator in creators.values() if creator.fid is not None})
     sparklines = draw_sparklines(tokens, now=timezone.now())
     return [
         TokenRow(
@@ -68,7 +68,7 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
             sells=token.sells,
             sparkline=sparklines.get(token.pk),
             creator=creators[token.pk],
-            creator_name=names.get(creators[token.pk].fid, ""),
+            creator_name=_creator_name(creators[token.pk], users),
             launches=launches.get(creators[token.pk].key, 0),
             warnings=warning_texts(token.warnings),
             interface=token.interface or "",
@@ -84,7 +84,12 @@ def _select_tokens(token_ids: Sequence[int]) -> QuerySet[Any]:
     return tokens.annotate(day=day).annotate(buys=F("day__buys"), sells=F("day__sells"), interface=INTERFACE)
 
 
-def _creator_names(fids: set[int]) -> dict[int | None, str]:
-    """Return FID -> name of the social profiles that were fetched."""
-    users = social_refresh.users_by_fid(fids) if fids else {}
-    return {fid: user_name(user) for fid, user in users.items()}
+def _named_users(tokens: Sequence[Token]) -> dict[int, dict[str, Any]]:
+    """Return FID -> profile of the users that launches name."""
+    fids = {token.requestor_fid for token in tokens if token.requestor_fid is not None}
+    return social_refresh.users_by_fid(fids) if fids else {}
+
+
+def _creator_name(creator: Creator, users: Mapping[int, Mapping[str, Any]]) -> str:
+    """Return the name of the creator's social profile, empty without one."""
+    return "" if creator.fid is None else user_name(users.get(creator.fid))

@@ -2,28 +2,48 @@
 
 import pytest
 
+from accounts.profiles.social_refresh import users_by_fid
 from config.site import formats
-from tests.rows.factories import TokenFactory
+from tests.rows.factories import SocialProfileFactory, TokenFactory
 from tests.rows.many_tokens import multiply
-from tokens.ledger.creators import count_launches, creator_of
+from tokens.ledger.creators import Creator, count_launches, creator_of
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
 
 WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
+OTHER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
+
+
+def creator_of_known(token):
+    """Return the creator of a token, with the profiles that are stored."""
+    return creator_of(token, users_by_fid([token.requestor_fid]))
 
 
 def count_of(token):
-    creator = creator_of(token)
+    creator = creator_of_known(token)
     return count_launches([creator])[creator.key]
 
 
-def test_a_creator_is_the_requestor_and_else_the_sender():
-    by_user = creator_of(TokenFactory(requestor_fid=5, requestor_address=WALLET))
-    assert (by_user.key, by_user.fid, by_user.address) == ("5", 5, WALLET)
-    assert creator_of(TokenFactory(requestor_address=WALLET)).key == WALLET
-    assert creator_of(TokenFactory(msg_sender=WALLET)).key == WALLET
-    assert creator_of(TokenFactory(msg_sender="")).key == ""
+def test_a_creator_is_the_confirmed_requestor_and_else_the_wallet():
+    SocialProfileFactory(fid=5, verified_addresses=[WALLET])
+    SocialProfileFactory(fid=6)
+    by_user = creator_of_known(TokenFactory(requestor_fid=5, msg_sender=WALLET, requestor_address=OTHER))
+    assert (by_user.key, by_user.fid, by_user.address) == ("5", 5, OTHER)
+    assert creator_of_known(TokenFactory(requestor_fid=6, known_interface_deployer=True)).key == "6"
+    assert creator_of_known(TokenFactory(requestor_address=WALLET)).key == WALLET
+    assert creator_of_known(TokenFactory(msg_sender=WALLET)).key == WALLET
+    assert creator_of_known(TokenFactory(msg_sender="")).key == ""
+
+
+@pytest.mark.parametrize("fid", [5, 6, 7])
+def test_a_user_that_nothing_confirms_is_no_creator(fid):
+    SocialProfileFactory(fid=5, verified_addresses=[OTHER])
+    SocialProfileFactory(fid=6)
+    TokenFactory.create_batch(3, msg_sender=WALLET)
+    token = TokenFactory(requestor_fid=fid, msg_sender=WALLET)
+    assert creator_of_known(token) == Creator(WALLET, None, WALLET)
+    assert count_of(token) == 4
 
 
 def test_listed_launches_are_counted_once():
@@ -34,16 +54,16 @@ def test_listed_launches_are_counted_once():
     TokenFactory(msg_sender=WALLET, unindexed=True)
     TokenFactory()
     assert count_of(token) == 3
-    user = TokenFactory(requestor_fid=2**63 - 1)
+    user = TokenFactory(requestor_fid=2**63 - 1, known_interface_deployer=True)
     TokenFactory(requestor_fid=2**63 - 1, blocked=True)
     assert count_of(user) == 1
 
 
 def test_all_creators_are_counted_in_one_query(django_assert_num_queries):
-    tokens = [TokenFactory(requestor_fid=number if number % 2 else None) for number in range(1, 9)]
-    found = [creator_of(token) for token in tokens]
+    tokens = [TokenFactory(requestor_fid=number, known_interface_deployer=number % 2) for number in range(1, 9)]
+    found = [creator_of(token, {}) for token in tokens]
     with django_assert_num_queries(1):
-        counts = count_launches([*found, creator_of(TokenFactory.build(msg_sender=""))])
+        counts = count_launches([*found, creator_of(TokenFactory.build(msg_sender=""), {})])
     assert counts == {creator.key: 1 for creator in found}
     with django_assert_num_queries(0):
         assert count_launches([]) == {}

@@ -23,7 +23,8 @@ WETH, USDC = "0x4200000000000000000000000000000000000006", "0x833589fCD6eDb6E08f
 
 def launch(*, ago=timedelta(days=1), market=None, **columns):
     """Create a launch, by default of the user, with these columns of its market."""
-    creator = {} if {"msg_sender", "requestor_address"} & set(columns) else {"requestor_fid": FID}
+    is_wallets = {"msg_sender", "requestor_address"} & set(columns)
+    creator = {} if is_wallets else {"requestor_fid": FID, "known_interface_deployer": True}
     token = TokenFactory(deployed_at=timezone.now() - ago, **creator | columns)
     Market.objects.filter(pk=token.pk).update(**market or {})
     return token

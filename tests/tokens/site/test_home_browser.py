@@ -73,6 +73,7 @@ def make_tokens() -> None:
             symbol=f"N{number}",
             chain_id=chain_id,
             requestor_fid=fid,
+            known_interface_deployer=fid is not None,
             deployed_at=now - timedelta(minutes=7 * number**2),
             launch_warnings=["UNUSUAL_TICK"] if number == 4 else [],
         )

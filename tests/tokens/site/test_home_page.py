@@ -73,10 +73,11 @@ def test_it_shows_the_newest_listed_tokens(client):
 
 def test_a_row_has_the_token_s_facts(client):
     user = SocialProfileFactory(username="maker")
+    confirmed = {"requestor_fid": user.fid, "known_interface_deployer": True}
     token = TokenFactory(
-        deployed_at=timezone.now() - timedelta(hours=3, minutes=1), requestor_fid=user.fid, name="Higher", symbol="UP"
+        deployed_at=timezone.now() - timedelta(hours=3, minutes=1), name="Higher", symbol="UP", **confirmed
     )
-    TokenFactory(requestor_fid=user.fid)
+    TokenFactory(**confirmed)
     price(token, market_cap=1_234_567, volume_24h=0.5, price_change_24h=-12.34)
     make_day(token, buys=1_234, sells=0)
     answer = client.get("/")
@@ -97,10 +98,20 @@ def test_a_row_of_a_token_about_which_little_is_known(client):
 
 
 def test_creators_without_a_profile_are_shown_by_address_or_fid(client):
-    token = TokenFactory(requestor_fid=77)
+    token = TokenFactory(requestor_fid=77, known_interface_deployer=True)
     TokenFactory(msg_sender=(wallet := token.msg_sender))
     answer = client.get("/")
     assert "FID 77" in answer.text and f"{wallet[:6]}…{wallet[-4:]}" in answer.text
+
+
+def test_a_wallet_that_names_any_users_has_its_own_launches_in_its_rows(client):
+    stranger = SocialProfileFactory(username="stranger", verified_addresses=["0x" + "11" * 20])
+    token = TokenFactory(requestor_fid=stranger.fid)
+    TokenFactory.create_batch(2, msg_sender=token.msg_sender, requestor_fid=78)
+    for path in ("/", f"/creators/{token.msg_sender}"):
+        answer = client.get(path)
+        assert answer.text.count('<span class="soft">3 launches</span>') == 3
+        assert "stranger" not in answer.text and f"/creators/{stranger.fid}" not in read_page(answer).addresses
 
 
 def test_sparklines_are_drawn_from_hours_with_trades(client):
@@ -215,7 +226,9 @@ def test_queries_don_t_grow_with_the_list(client, path, django_assert_max_num_qu
     def make(count):
         for number in range(count):
             factory = SolanaTokenFactory if number % 3 == 0 else TokenFactory
-            token = factory(requestor_fid=SocialProfileFactory().fid if number % 2 else None)
+            token = factory(
+                known_interface_deployer=True, requestor_fid=SocialProfileFactory().fid if number % 2 else None
+            )
             price(token, trending=1.0)
             make_day(token)
 
@@ -447,7 +460,8 @@ def test_the_page_names_where_its_stream_goes_on(client, settings):
     [HOSTILE, "pay\u202egnp.exe", "x" * 10_000, "مرحبا", "👩\u200d🚀", "a" + "\u0300" * 1_000, "\t\n"],
 )
 def test_names_can_t_deceive(client, name):
-    TokenFactory(name=name, symbol=name, requestor_fid=SocialProfileFactory(username=name).fid)
+    fid = SocialProfileFactory(username=name).fid
+    TokenFactory(name=name, symbol=name, requestor_fid=fid, known_interface_deployer=True)
     for path in ("/", "/?tab=new&sort=volume", "/de/"):
         answer = client.get(path)
         read_page(answer)

@@ -65,6 +65,7 @@ def make_launches() -> None:
             name=name,
             symbol=symbol,
             deployed_at=now - timedelta(minutes=minutes),
+            known_interface_deployer=True,
             requestor_fid=None if number % 3 == 1 else CREATOR_FID + number % 2,
             launch_warnings=["UNUSUAL_PAIR_ADDRESS"] if symbol == "KETTLE" else [],
             verified=symbol == "TIDE",

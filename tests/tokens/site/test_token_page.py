@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings as configured
@@ -15,7 +16,7 @@ from accounts.models import SocialProfile
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_minutes, make_scene
-from tokens.models import Market
+from tokens.models import Market, Token
 from tokens.site.details import claim_history
 from tokens.site.details.claim_history import EVENTS_READ
 
@@ -161,9 +162,13 @@ def test_a_chain_that_is_not_followed_is_shown_so(client):
     assert "This chain is not followed block by block." in words_of(client.get(page_of(TokenFactory())))
 
 
-def test_the_creators_other_listed_launches_are_linked(client, scene):
-    others = [TokenFactory(requestor_fid=FID) for _ in range(12)]
-    hidden = [TokenFactory(requestor_fid=FID, **state) for state in ({"blocked": True}, {"unindexed": True})]
+@pytest.mark.parametrize("known", [{"known_interface_deployer": True}, {"msg_sender": ADDRESS}])
+def test_a_confirmed_users_other_listed_launches_are_linked(client, scene, known):
+    SocialProfile.objects.filter(fid=FID).update(verified_addresses=[ADDRESS])
+    Token.objects.filter(pk=scene.pk).update(**known)
+    others = [TokenFactory(requestor_fid=FID, **known) for _ in range(12)]
+    states: list[dict[str, Any]] = [known | {"blocked": True}, known | {"unindexed": True}, {}]
+    hidden = [TokenFactory(requestor_fid=FID, **state) for state in states]
     addresses = read_page(client.get(page_of(scene))).addresses
     assert [page_of(token) in addresses for token in others] == [False] * 2 + [True] * 10
     assert not [token for token in hidden if page_of(token) in addresses]
@@ -171,9 +176,20 @@ def test_the_creators_other_listed_launches_are_linked(client, scene):
     assert "Creator river" in words and "Launched with Bankr , as the launcher wrote it." in words
 
 
+def test_a_wallets_launches_are_shown_whichever_user_it_names(client, scene):
+    TokenFactory(requestor_fid=FID, symbol="STRANGERS")
+    TokenFactory(msg_sender=scene.msg_sender, requestor_fid=FID + 1, symbol="BEFORE")
+    TokenFactory(msg_sender=scene.msg_sender, symbol="FIRST")
+    answer = client.get(page_of(scene))
+    words = words_of(answer)
+    assert "FIRST" in words and "BEFORE" in words and "STRANGERS" not in words
+    assert f"/creators/{scene.msg_sender}" in read_page(answer).addresses
+    assert "Creator All launches" in words
+
+
 def test_a_user_that_only_the_launcher_names_is_marked(client, scene):
     def is_marked():
-        return "The launcher named this user. Nothing confirms" in words_of(client.get(page_of(scene)))
+        return "river : The launcher named this user. Nothing confirms" in words_of(client.get(page_of(scene)))
 
     assert is_marked()
     profile = SocialProfile.objects.filter(fid=FID)

@@ -10,7 +10,7 @@ from tokens.chains.pool_types import is_v4_pool
 from tokens.following.chain_status import read_chain_states
 from tokens.indexing.metadata import social_links
 from tokens.installation.installed_registry import explorer_address_page, explorer_token_page
-from tokens.ledger.creators import Creator, creator_of, user_name
+from tokens.ledger.creators import Creator, creator_of, is_user_unverified, user_name
 from tokens.models import RollingSum, Token
 from tokens.models.candle import DAY
 
@@ -29,12 +29,14 @@ class DayTrades:
 
 @dataclass(frozen=True, kw_only=True)
 class CreatorFacts:
-    """Creator of a token, with the user's name if known and the newest other launches."""
+    """Creator of a token, with the named user's name if known and the creator's newest other launches."""
 
     creator: Creator
+    # The user that the launch names; the creator only if that is confirmed.
+    fid: int | None
+    name: str
     # The reason USER_UNVERIFIED of the record's trust.
     is_unverified: bool
-    name: str
     address_page: str | None
     others: Sequence[Token]
 
@@ -55,14 +57,18 @@ def read_day_trades(token: Token) -> DayTrades | None:
 
 def read_creator(token: Token) -> CreatorFacts:
     """Return the creator with the newest listed launches besides this one. Two queries, one without a FID."""
-    creator = creator_of(token)
-    user = users_by_fid([creator.fid]).get(creator.fid) if creator.fid is not None else None
-    wallets = user["verifiedAddresses"] if user else ()
+    fid = token.requestor_fid
+    users = users_by_fid([fid]) if fid is not None else {}
+    user = None if fid is None else users.get(fid)
+    creator = creator_of(token, users)
     others = Token.objects.deployed_with(token.pk, fid=creator.fid, wallet=creator.address).listed()
+    if user and creator.fid is not None:
+        others = others.launched_from(user["verifiedAddresses"])
     return CreatorFacts(
         creator=creator,
-        is_unverified=creator.fid is not None and not (token.known_interface_deployer or token.msg_sender in wallets),
+        fid=fid,
         name=user_name(user),
+        is_unverified=is_user_unverified(token, user),
         address_page=explorer_address_page(token.chain_id, creator.address) if creator.address else None,
         others=list(others.exclude(pk=token.pk).order_by("-deployed_at", "-id")[:OTHERS_SHOWN]),
     )
