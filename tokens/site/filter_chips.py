@@ -31,6 +31,8 @@ _ON = "true"
 class FilterChip:
     """Link that sets a filter, or removes the one that is set."""
 
+    name: str
+    value: str
     text: str
     # The query string of the list that it leads to.
     address: str
@@ -75,7 +77,7 @@ def build_chips(filters: Selection, interfaces: Iterable[str], address: Callable
 
     def chip(name: str, value: str, text: str) -> FilterChip:
         is_set = chosen.get(name) == value
-        return FilterChip(text, address(**{name: None if is_set else value}), is_set)
+        return FilterChip(name, value, text, address(**{name: None if is_set else value}), is_set)
 
     def amounts(name: str, usual: tuple[int, ...]) -> list[FilterChip]:
         several = sorted({*usual, *map(int, filter(None, [chosen.get(name)]))})

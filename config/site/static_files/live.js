@@ -71,8 +71,36 @@
     }
     known = undefined;
   });
-  // Fields without a value stay out of the URL.
-  document.addEventListener("htmx:config:request", ({ detail: { ctx: { request: { body } } } }) => {
-    for (const [name, value] of [...body]) if (!value) body.delete(name);
+  // Chips are links without scripts. Here they set and remove inputs of the form, which is sent as a whole: a request
+  // replaces the one before without losing what that has chosen.
+  const form = document.getElementById("search");
+  document.addEventListener("click", (event) => {
+    const chip = event.target.closest("#filter-chips [data-filter]");
+    if (!chip || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    const { filter, value } = chip.dataset;
+    const isSet = chip.hasAttribute("aria-current");
+    const ofFilter = (element) => !filter || (element.dataset.filter ?? element.name) === filter;
+    const chips = document.getElementById("filter-chips");
+    for (const each of chips.querySelectorAll("input")) if (ofFilter(each)) each.remove();
+    for (const each of chips.querySelectorAll(".chip")) if (ofFilter(each)) each.removeAttribute("aria-current");
+    if (filter && !isSet) {
+      chip.setAttribute("aria-current", "true");
+      const input = Object.assign(document.createElement("input"), { type: "hidden", name: filter, value });
+      input.setAttribute("form", "search");
+      chips.append(input);
+    }
+    htmx.trigger(form, "filter");
   });
+  // A filter, chain or sort is an entry of the history, which a later request of typed text does not replace.
+  let isEntry = false;
+  document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+    // Fields without a value stay out of the URL.
+    const { body } = ctx.request;
+    for (const [name, value] of [...body]) if (!value) body.delete(name);
+    if (ctx.sourceElement !== form) return;
+    isEntry ||= ["change", "filter"].includes(ctx.sourceEvent.type);
+    if (isEntry) ctx.push = "true";
+  });
+  document.addEventListener("htmx:after:history:push", () => { isEntry = false; });
 }

@@ -20,7 +20,7 @@ from tokens.catalogue.search_pages import SearchTimeoutError
 from tokens.catalogue.totals import EXACT_UP_TO
 from tokens.site import home_lists
 from tokens.site.filter_chips import build_chips, filter_parameters
-from tokens.site.home_lists import ALL_CHAINS, GRADUATING, NEW, TRENDING, HomeList, HomeQuery
+from tokens.site.home_lists import ALL_CHAINS, GRADUATING, HOME_SORTS, NEW, TRENDING, HomeList, HomeQuery
 from tokens.site.token_rows import TokenRow, read_rows
 
 _TITLES = {NEW: _("New"), TRENDING: _("Trending"), GRADUATING: _("Graduating")}
@@ -91,9 +91,16 @@ def _describe_query(query: HomeQuery, tabs: list[str]) -> dict[str, Any]:
         "query": query,
         "search": query.q,
         "tabs": [(tab, _TITLES[tab], tab == query.tab and not query.q) for tab in tabs],
-        "sorts": [(name, _SORT_TITLES[name], name == query.sort) for name in home_lists.HOME_SORTS],
-        "chains": [(key, name, key == chain) for key, name in home_lists.choosable_chains(chain).items()],
+        # Defaults have no value, so that they stay out of URLs.
+        "sorts": [
+            (name if place else "", _SORT_TITLES[name], name == query.sort) for place, name in enumerate(HOME_SORTS)
+        ],
+        "chains": [
+            ("" if key == settings.SITE_DEFAULT_CHAIN else key, name, key == chain)
+            for key, name in home_lists.choosable_chains(chain).items()
+        ],
         "all_chains": ALL_CHAINS,
+        "all_chains_choice": ALL_CHAINS if settings.SITE_DEFAULT_CHAIN else "",
         "shows_curves": query.tab == GRADUATING and not query.q,
         "has_sorts": not query.is_symbol and (query.tab == NEW or bool(query.q)),
     }

@@ -1,11 +1,12 @@
 """The chips of the home page's filters in a real Chromium: by keyboard, on small screens, and without scripts."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.processes.chromium import Visit, browse_site
 from tests.rows.factories import TokenFactory
@@ -14,6 +15,13 @@ from tests.tokens.site.event_stream import EventStream, open_stream
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+TYPE_AND_CLICK = """text => {
+  const box = document.querySelector("[type=search]");
+  box.value = text;
+  box.dispatchEvent(new Event("input", {bubbles: true}));
+  document.querySelector("#filter-chips a").click();
+}"""
+LISTS = re.compile(r"//[^/]+/(\?[^/]*)?$")
 # Chips that are not whole in the viewport's width, too small to touch, or under another element.
 UNUSABLE = """width => [...document.querySelectorAll("#filter-chips a")].filter(chip => {
   const {left, right, top, width: wide, height} = chip.getBoundingClientRect();
@@ -156,3 +164,103 @@ def test_chips_are_whole_and_large_enough_at_any_width(site, width):
         assert page.evaluate(UNUSABLE, width) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         site.photograph(f"filters-{width}-{len(query)}")
+
+
+def hold_lists(page: Page) -> list[Route]:
+    """Hold the requests of lists from now on, and return them as they arrive."""
+    held: list[Route] = []
+    page.route(LISTS, lambda route: held.append(route))
+    return held
+
+
+def release(page: Page, held: list[Route]) -> None:
+    """Let held requests and all later ones reach the site."""
+    for route in held:
+        route.continue_()
+    page.unroute(LISTS)
+
+
+def test_two_chips_in_a_row_are_both_set(site):
+    page = site.page
+    held = hold_lists(page)
+    for text in ("Verified", "Market cap $1M+"):
+        with page.expect_request(LISTS):
+            chip(page, text).click()
+    # The state of a chip does not wait for the response.
+    expect(page.locator("#filter-chips [aria-current]")).to_have_count(2)
+    release(page, held[1:])
+    expect(page).to_have_url(f"http://{site.host}/?verified=true&minMarketCap=1000000")
+    expect(page.locator(".token a")).to_have_count(9)
+    held = hold_lists(page)
+    for text in ("Market cap $10K+", "Verified remove filter"):
+        with page.expect_request(LISTS):
+            chip(page, text).click()
+    release(page, held[1:])
+    expect(page).to_have_url(f"http://{site.host}/?minMarketCap=10000")
+    expect(page.get_by_role("status")).to_have_text("26 tokens found")
+
+
+def test_a_chip_right_after_typing_keeps_text_and_filter(site):
+    page = site.page
+    page.evaluate(TYPE_AND_CLICK, "number 2")
+    expect(page).to_have_url(f"http://{site.host}/?q=number+2&verified=true")
+    expect(page.locator(".token a")).to_have_text(["N21", "N24", "N27"])
+
+
+def test_typing_right_after_a_chip_keeps_both_and_the_entry_of_the_history(site):
+    page = site.page
+    held = hold_lists(page)
+    with page.expect_request(LISTS):
+        chip(page, "Verified").click()
+    with page.expect_request(LISTS):
+        page.get_by_role("searchbox").fill("number 2")
+    release(page, held[1:])
+    expect(page).to_have_url(f"http://{site.host}/?q=number+2&verified=true")
+    expect(page.locator(".token a")).to_have_text(["N21", "N24", "N27"])
+    page.go_back()
+    expect(page).to_have_url(f"http://{site.host}/")
+    expect(page.locator(".token a")).to_have_count(20)
+    expect(page.get_by_role("searchbox")).to_have_value("")
+
+
+def test_back_returns_to_the_list_before_each_filter_and_sort(site):
+    page, host = site.page, f"http://{site.host}"
+    page.goto(f"{host}/status")
+    page.goto(f"{host}/")
+    chip(page, "Verified").click()
+    expect(page).to_have_url(f"{host}/?verified=true")
+    page.get_by_label("Sort").select_option(label="Volume, 24 hours")
+    expect(page.locator(".token a").first).to_have_text("N27")
+    # Typing has no entries of its own.
+    for text in ("number", "number 2"):
+        page.get_by_role("searchbox").fill(text)
+        expect(page).to_have_url(re.compile(f"q={text.replace(' ', '.')}&"))
+    page.go_back()
+    expect(page).to_have_url(f"{host}/?verified=true")
+    expect(page.locator(".token a").first).to_have_text("N0")
+    expect(page.get_by_role("searchbox")).to_have_value("")
+    expect(page.get_by_label("Sort")).to_have_value("")
+    expect(chip(page, "Verified remove filter")).to_be_visible()
+    page.go_back()
+    expect(page).to_have_url(f"{host}/")
+    expect(page.locator("#filter-chips [aria-current]")).to_have_count(0)
+    expect(page.locator(".token a")).to_have_count(20)
+    # The restored page works as one that is opened.
+    chip(page, "Market cap $1M+").click()
+    expect(page.get_by_role("status")).to_have_text("26 tokens found")
+    page.go_back()
+    expect(page).to_have_url(f"{host}/")
+    expect(page.locator("#filter-chips [aria-current]")).to_have_count(0)
+    page.go_back()
+    expect(page).to_have_url(f"{host}/status")
+    assert_clean(site)
+
+
+def test_links_to_other_languages_keep_the_filters(site):
+    page = site.page
+    chip(page, "Verified").click()
+    expect(page.locator(".token a")).to_have_count(10)
+    page.get_by_role("link", name="Deutsch").click()
+    expect(page).to_have_url(f"http://{site.host}/de/?verified=true")
+    expect(page.locator(".token a")).to_have_count(10)
+    assert_clean(site)
