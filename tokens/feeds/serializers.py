@@ -133,7 +133,11 @@ class FirstTimeField(UnixTimeField):
 
     def parse(self, text: str) -> int:
         """Return the seconds, 0 for a negative number. Raises ValueError."""
-        return min(super().parse(text.removeprefix("-")), 0) if text.startswith("-") else super().parse(text)
+        try:
+            return min(super().parse(text.removeprefix("-")), 0) if text.startswith("-") else super().parse(text)
+        except ValueError as error:
+            least, most = self.shape["minimum"], self.shape["maximum"]
+            raise ValueError(f"must be Unix seconds, a whole number from {least} to {most}") from error
 
 
 class HistoryQuery(SymbolQuery):

@@ -192,3 +192,10 @@ def test_parameters_are_refused_by_name(token, wrong):
     answer = fetch("history", **{"symbol": SYMBOL, "resolution": "60", "to": 1} | wrong)
     assert answer.status_code == 400
     assert [entry["field"] for entry in answer.json()["details"]] == list(wrong)
+
+
+@pytest.mark.parametrize("since", ["1.5", "-253402300800"])
+def test_the_rule_of_the_first_time_includes_negative_ones(token, since):
+    answer = fetch("history", **{"symbol": SYMBOL, "resolution": "60", "to": 1, "from": since})
+    rule = "must be Unix seconds, a whole number from -253402300799 to 253402300799"
+    assert answer.json()["details"] == [{"field": "from", "message": rule}]

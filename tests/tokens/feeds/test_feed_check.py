@@ -73,5 +73,5 @@ def test_the_command_passes_and_fails(traded):
     PoolTrade.objects.filter(pk=PoolTrade.objects.first().pk).update(is_buy=~F("is_buy"))
     with pytest.raises(CommandError, match="differ from the chain"):
         run()
-    with pytest.raises(CommandError, match="must be an EVM chain"):
+    with pytest.raises(CommandError, match="--chain 101: must be an EVM chain"):
         call_command("check_feeds", chain=101)

@@ -103,6 +103,16 @@ def test_bars_of_minutes_are_read_only_of_tokens_that_may_have_some(traded, own_
     assert check.comparison.differences == []
 
 
+def test_the_day_of_the_first_block_is_whole(traded):
+    chain, blocks = installed_chain(CHAIN_ID), served()
+    check = FeedCheck(chain, 0, verified=blocks.verified)
+    while check.next <= blocks.last:
+        check.compare(blocks.last)
+    begins = chain.read_headers([0])[0].time
+    assert check.comparison.days == (traded + DAY) // DAY - begins // DAY
+    assert check.comparison.differences == []
+
+
 def test_a_bar_that_differs_is_named_in_each_size_and_currency(traded):
     minute = MinuteCandle.objects.filter(at__gte=utc(traded)).order_by("at").first()
     hour = Candle.objects.filter(seconds=HOUR, at__gte=utc(traded)).order_by("at").first()

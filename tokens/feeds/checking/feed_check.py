@@ -20,6 +20,7 @@ from tokens.feeds.checking.valued_trades import TradeValues
 from tokens.feeds.event_answers import describe_events
 from tokens.feeds.feed_pairs import read_chain_pairs
 from tokens.feeds.pool_events import MOST_BLOCKS, TooManyEventsError, read_pool_events
+from tokens.models.candle import DAY
 
 # Blocks before a run that are read for the liquidity of its pools.
 DEFAULT_HISTORY = 500_000
@@ -61,7 +62,8 @@ class FeedCheck:
         rates.load(chain, before=first)
         self._values = TradeValues(chain, self._pairs, rates)
         self._pools = self._pairs.keys() | rates.references.keys()
-        after = _read_time(chain, first - 1) if first else _read_time(chain, 0) - 1
+        # No chain has a trade before its first block: bars and sums of that day are complete.
+        after = _read_time(chain, first - 1) if first else _read_time(chain, 0) // DAY * DAY - 1
         self._bars = BarCheck(chain.info, self._pairs, after=after, verified=verified)
         self._days = DayCheck(chain, after=after, verified=verified)
         self.comparison = FeedComparison()

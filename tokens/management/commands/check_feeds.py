@@ -63,7 +63,7 @@ class Command(BaseCommand):
             while check.next <= last:
                 self._compare(check, last)
         except NotServedError as error:
-            raise CommandError(f"--chain {error}") from error
+            raise CommandError(f"--chain {options['chain']}: {error}") from error
         except (UnsupportedChainError, NodeUnavailableError, UnplacedEventError) as error:
             raise CommandError(str(error)) from error
         except TooManyEventsError as error:
