@@ -7,7 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, F, Max, Min, Q, Sum
+from django.db.models import Count, DecimalField, F, Func, Max, Min, Q, Sum
 
 from accounts.models.profiles import MAX_FID
 from accounts.profiles import social_refresh
@@ -80,7 +80,8 @@ def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
     """Return the numbers of the creator's launches, in one query."""
     tokens = select_launches(creator).tokens().order_by("-deployed_at", "-id")
     facts = tokens.annotate(
-        volume=F("market__volume_24h"),
+        # A sum of floats has digits that no addend has.
+        volume=Func(F("market__volume_24h"), template="%(expressions)s::numeric", output_field=DecimalField()),
         traded_at=F("market__last_trade_at"),
         day_count=F("market__tx_count_24h"),
         graduation=F("market__graduated_at"),
@@ -103,7 +104,7 @@ def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
         traded=min(found["traded"], COUNTED_LAUNCHES),
         graduated=min(found["graduated"], COUNTED_LAUNCHES),
         warned=min(found["warned"], COUNTED_LAUNCHES),
-        volume_24h=found["total_volume"],
+        volume_24h=None if found["total_volume"] is None else float(found["total_volume"]),
     )
 
 

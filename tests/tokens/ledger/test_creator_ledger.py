@@ -81,6 +81,12 @@ def test_totals_of_a_user(read):
     assert [entry["token"]["id"] for entry in data["launches"]] == [new.pk, old.pk]
 
 
+def test_the_volume_of_a_user_is_the_decimal_sum(read):
+    for volume in (0.1, 0.2):
+        price(TokenFactory(requestor_fid=FID), volume_24h=volume)
+    assert read(FID)["totals"]["volume24h"] == 0.3
+
+
 def test_pages_of_both_lists(read):
     made = [
         launch(CREATOR, contract_address=f"0x{number:040x}", deployed_at=FIRST + timedelta(hours=number))
