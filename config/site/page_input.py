@@ -1,11 +1,13 @@
 """Input of public pages: parameters of their URLs, and the refusal of values that break their rules."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
+from django.http import QueryDict
 from django.utils.translation import gettext
 
 from config.cursors import CursorError
+from config.json_rules import parse_flag
 
 Position = TypeVar("Position")
 
@@ -22,12 +24,29 @@ class PageInputError(ValueError):
         self.rule = rule
 
 
+def refuse_repeated(query: QueryDict, names: Iterable[str]) -> None:
+    """Raise PageInputError for a parameter of these names that is given more than once."""
+    for name in names:
+        if len(query.getlist(name)) > 1:
+            raise PageInputError(name, gettext("must be given once"))
+
+
 def parse_choice(values: Mapping[str, str], field: str, choices: Collection[str]) -> str:
     """Return the value of a parameter that must be one of these; empty without a value. Raises PageInputError."""
     text = values.get(field, "")
     if text and text not in choices:
         raise PageInputError(field, gettext("must be one of: %(choices)s") % {"choices": ", ".join(choices)})
     return text
+
+
+def parse_page_flag(values: Mapping[str, str], field: str) -> bool:
+    """Return the value of a flag, spelled as in the API; False without a value. Raises PageInputError."""
+    text = values.get(field)
+    try:
+        return parse_flag(text) if text else False
+    except ValueError as error:
+        rule = gettext("must be one of: %(choices)s") % {"choices": "true, false, 1, 0"}
+        raise PageInputError(field, rule) from error
 
 
 def parse_whole_number(values: Mapping[str, str], field: str, most: int) -> int | None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext
 
 from config.site.formats import compact_text, in_usd, plain
-from config.site.page_input import parse_choice, parse_whole_number, refuse_longer
+from config.site.page_input import parse_choice, parse_page_flag, parse_whole_number, refuse_longer
 from tokens.catalogue.list_parameters import MAX_USD
-from tokens.catalogue.selections import NO_WARNING, Selection
+from tokens.catalogue.selections import ANY_WARNING, NO_WARNING, WARNING_CHOICES, Selection
 from tokens.models.expressions import MAX_INTERFACE_LENGTH
 
 # Parameter -> condition of `Selection`.
@@ -53,8 +53,8 @@ def parse_filters(values: Mapping[str, str]) -> Selection:
     interface = values.get("socialInterface", "").replace("\0", "").strip()
     refuse_longer(interface, "socialInterface", MAX_INTERFACE_LENGTH)
     return Selection(
-        trusted=bool(parse_choice(values, "verified", (_ON,))),
-        warnings=parse_choice(values, "warnings", (NO_WARNING,)),
+        trusted=parse_page_flag(values, "verified"),
+        warnings=parse_choice(values, "warnings", WARNING_CHOICES),
         min_market_cap=parse_whole_number(values, "minMarketCap", MAX_USD),
         min_volume_24h=parse_whole_number(values, "minVolume24h", MAX_USD),
         interface=interface,
@@ -83,10 +83,11 @@ def build_chips(filters: Selection, interfaces: Iterable[str], address: Callable
         several = sorted({*usual, *map(int, filter(None, [chosen.get(name)]))})
         return [chip(name, str(amount), _at_least(amount)) for amount in several]
 
+    of_launches = [chip("verified", _ON, gettext("Verified")), chip("warnings", NO_WARNING, gettext("No warnings"))]
+    if filters.warnings == ANY_WARNING:
+        of_launches.append(chip("warnings", ANY_WARNING, gettext("With warnings")))
     return [
-        ChipGroup(
-            "", [chip("verified", _ON, gettext("Verified")), chip("warnings", NO_WARNING, gettext("No warnings"))]
-        ),
+        ChipGroup("", of_launches),
         ChipGroup(gettext("Market cap"), amounts("minMarketCap", _MARKET_CAPS)),
         ChipGroup(gettext("Volume, 24 h"), amounts("minVolume24h", _VOLUMES)),
         ChipGroup(

@@ -18,7 +18,7 @@ from tokens.models import Token
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 from tokens.models.token import TokenQuerySet
-from tokens.site.filter_chips import parse_filters
+from tokens.site.filter_chips import FILTERS, parse_filters
 
 PAGE_SIZE = 20
 
@@ -31,6 +31,7 @@ HOME_SORTS = {
     "change": SORTS["price-percent-h24"],
 }
 ALL_CHAINS = "all"
+PARAMETERS = ("tab", "q", "chain", "sort", "cursor", *FILTERS)
 _MAX_CHAIN_ID = 2**63 - 1
 _PART_OF_ADDRESS = re.compile(r"0x[0-9a-f]{3,63}", re.IGNORECASE)
 

@@ -16,6 +16,7 @@ from config.api.replica_reads import from_replica
 from config.api.response_headers import NO_STORE, page_headers
 from config.events.outbox import newest_event_id
 from config.site.formats import address_with
+from config.site.page_input import refuse_repeated
 from tokens.catalogue.search_pages import SearchTimeoutError
 from tokens.catalogue.totals import EXACT_UP_TO
 from tokens.site import home_lists
@@ -37,6 +38,7 @@ _SORT_TITLES = {
 @from_replica
 def home(request: HttpRequest) -> HttpResponse:
     """Render a list of tokens; 503 if a search exceeds its time limit."""
+    refuse_repeated(request.GET, home_lists.PARAMETERS)
     query = home_lists.parse_home_query(request.GET.dict())
     tabs = [NEW, TRENDING, GRADUATING] if home_lists.has_curve_tokens() else [NEW, TRENDING]
     if query.tab not in tabs:

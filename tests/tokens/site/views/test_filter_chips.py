@@ -162,8 +162,8 @@ def test_an_empty_list_offers_to_remove_the_filters(client, choices):
 @pytest.mark.parametrize(
     ("name", "value", "rule"),
     [
-        ("verified", "yes", "must be one of: true"),
-        ("warnings", "any", "must be one of: none"),
+        ("verified", "yes", "must be one of: true, false, 1, 0"),
+        ("warnings", "some", "must be one of: none, any"),
         ("minMarketCap", "-1", "must be a whole number from 0 to 1000000000000000"),
         ("minMarketCap", "1e6", "must be a whole number from 0 to 1000000000000000"),
         ("minMarketCap", "٣", "must be a whole number from 0 to 1000000000000000"),
@@ -176,6 +176,36 @@ def test_a_filter_that_breaks_its_rule_is_refused(client, name, value, rule):
     answer = client.get("/", {name: value})
     assert answer.status_code == 400
     assert name in answer.text and rule in answer.text
+
+
+@pytest.mark.parametrize("name", [*ALL, "q", "sort", "tab", "chain", "cursor"])
+def test_a_parameter_that_is_given_twice_is_refused(client, name):
+    answer = client.get(f"/?{name}=1&{name}=1")
+    assert answer.status_code == 400
+    assert name in answer.text and "must be given once" in answer.text
+    assert client.get("/?utm=1&utm=2").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "verified=true",
+        "verified=1",
+        "verified=TRUE",
+        "verified=false",
+        "verified=0",
+        "warnings=any",
+        "minMarketCap=0005",
+    ],
+)
+def test_filters_have_the_values_of_the_api(client, query):
+    make_tokens()
+    found = client.get(f"/api/tokens?{query}").json()["data"]
+    answer = client.get(f"/?{query}")
+    assert symbols(answer) == [token["symbol"] for token in found]
+    is_filter = not query.endswith(("false", "=0"))
+    assert [is_set for _, is_set in chips(answer).values()].count(True) == is_filter
+    assert ("Remove filters" in answer.text) == is_filter
 
 
 def test_without_a_value_a_filter_is_none(client):
