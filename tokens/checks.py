@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
 from config.environment.unknown_names import unknown_variables
+from config.environment.upload_variables import CALL_SETTINGS
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SignerRejectedError
 from tokens.chains.evm.transactions.keystores import read_keystore
@@ -19,11 +20,8 @@ CHAINS = "chains"
 UNKNOWN_VARIABLE = "tokens.W005"
 # The chain settings that also apply to Solana.
 _ALSO_ON_SOLANA = ("FOLLOW_FROM",)
-# The settings that a storage of uploads needs.
-_UPLOAD_SETTINGS = {
-    "s3": ("UPLOAD_S3_URL", "UPLOAD_S3_BUCKET", "UPLOAD_S3_KEY_ID", "UPLOAD_S3_SECRET", "UPLOAD_PUBLIC_URL"),
-    "pinning": ("UPLOAD_PINNING_URL",),
-}
+# The settings that new uploads of a storage need.
+_UPLOAD_SETTINGS = CALL_SETTINGS | {"s3": (*CALL_SETTINGS["s3"], "UPLOAD_PUBLIC_URL")}
 
 
 def check_chains(**_: Any) -> list[CheckMessage]:

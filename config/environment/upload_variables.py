@@ -9,6 +9,11 @@ from config.environment.secret import Secret
 from config.environment.variables import variable
 
 STORAGES = ("off", "directory", "s3", "pinning")
+# Storage -> the settings without which it can't be called, also for the files of earlier uploads.
+CALL_SETTINGS = {
+    "s3": ("UPLOAD_S3_URL", "UPLOAD_S3_BUCKET", "UPLOAD_S3_KEY_ID", "UPLOAD_S3_SECRET"),
+    "pinning": ("UPLOAD_PINNING_URL",),
+}
 
 
 @frozen(slots=False, repr=False)

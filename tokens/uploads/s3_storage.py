@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from requests_aws4auth import AWS4Auth
 
+from config.http.errors import PermanentError
 from config.http.json_client import send_content
 
 # Names are digests: an object never changes.
@@ -25,7 +26,9 @@ def put_object(name: str, content: bytes, *, media_type: str) -> str:
 
 def delete_object(name: str) -> None:
     """Delete an object, if there is one. Raises RetryableError, PermanentError."""
-    _send("DELETE", name, {})
+    # Some services respond with 404 for an object that is not there. In another bucket the file would stay.
+    if b"NoSuchBucket" in _send("DELETE", name, {}, accepted=(200, 204, 404)):
+        raise PermanentError("no such bucket")
 
 
 def probe_bucket() -> None:
@@ -34,13 +37,13 @@ def probe_bucket() -> None:
     delete_object(_PROBE)
 
 
-def _send(method: str, name: str, content: dict[str, Any]) -> None:
+def _send(method: str, name: str, content: dict[str, Any], *, accepted: tuple[int, ...] = (200,)) -> bytes:
     signature = AWS4Auth(settings.UPLOAD_S3_KEY_ID, settings.UPLOAD_S3_SECRET.reveal(), settings.UPLOAD_S3_REGION, "s3")
-    send_content(
+    return send_content(
         method,
         f"{settings.UPLOAD_S3_URL}/{settings.UPLOAD_S3_BUCKET}/{name}",
         content | {"auth": signature},
         timeout=settings.UPLOAD_TIMEOUT_SECONDS,
-        accepted=(200, 204),
+        accepted=accepted,
         max_bytes=_MAX_ANSWER,
     )

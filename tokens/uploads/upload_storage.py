@@ -7,6 +7,7 @@ from typing import assert_never
 
 from django.conf import settings
 
+from config.environment.upload_variables import CALL_SETTINGS
 from config.http.circuit_breaker import CircuitBreaker
 from config.http.errors import PermanentError, RetryableError
 from tokens.models import StorageKind, Upload, UploadKind
@@ -70,6 +71,7 @@ def remove_content(upload: Upload) -> None:
 
 def probe_storage(storage: StorageKind) -> None:
     """Write to the storage, and leave nothing there. Raises OSError, RetryableError, PermanentError."""
+    _require_settings(storage)
     match storage:
         case StorageKind.DIRECTORY:
             directory_storage.probe_directory()
@@ -86,6 +88,7 @@ def _guarded(storage: StorageKind) -> Iterator[None]:
     if not breaker.claim_call():
         raise StorageUnavailableError("the circuit breaker is open")
     try:
+        _require_settings(storage)
         yield
     except (OSError, RetryableError, PermanentError) as error:
         breaker.record_failure()
@@ -93,3 +96,10 @@ def _guarded(storage: StorageKind) -> Iterator[None]:
         logger.error("the storage of uploads (%s) failed: %s", storage.value, error)
         raise StorageUnavailableError(str(error)) from error
     breaker.record_success()
+
+
+def _require_settings(storage: StorageKind) -> None:
+    """Raise PermanentError if the storage of earlier uploads can't be called, because its settings were removed."""
+    missing = [name for name in CALL_SETTINGS.get(storage, ()) if not getattr(settings, name)]
+    if missing:
+        raise PermanentError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set")

@@ -72,6 +72,14 @@ def test_a_file_that_stays_is_reported(operator, make, settings):
     assert Upload.objects.get().blocked_at
 
 
+def test_files_in_a_storage_without_settings_are_reported_and_the_others_deleted(operator, make, tmp_path):
+    uploads = [make(storage="s3"), make(storage="pinning", url=f"ipfs://{CID}"), make()]
+    page = act(operator, "block", *uploads)
+    assert "3 blocked." in page and "Files that the storage did not delete: 2" in page
+    assert [entry.change_message for entry in LogEntry.objects.all()] == ["block"] * 3
+    assert not list((tmp_path / uploads[2].digest[:2]).glob(f"{uploads[2].digest}*"))
+
+
 def test_a_block_is_confirmed_on_the_row_and_reversed_by_allowing(operator, make):
     upload = make()
     assert "IPFS only the pin is removed" in operator.get(f"{PAGE}{upload.pk}/block/").content.decode()

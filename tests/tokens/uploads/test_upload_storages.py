@@ -58,6 +58,14 @@ def test_a_blocked_object_is_deleted(upload, s3):
     assert upload(PICTURE).status_code == 403
 
 
+def test_a_missing_object_is_deleted_and_one_in_a_missing_bucket_is_not(upload, s3, settings):
+    upload(PICTURE)
+    s3.status = 404
+    assert block_uploads(Upload.objects.all()) == []
+    s3.status, settings.UPLOAD_S3_BUCKET = 0, "other"
+    assert len(block_uploads(Upload.objects.all())) == 1
+
+
 def test_a_picture_is_pinned_and_its_cid_verified(upload, describe, pinning):
     answer = upload(PICTURE).json()
     cid = answer["url"].removeprefix("ipfs://")
@@ -186,6 +194,8 @@ def test_the_doctor_names_a_storage_that_fails(settings, s3, pinning):
     settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", Path("/proc/uploads")
     ((level, text),) = findings()
     assert level == Level.ERROR and "(directory) can't be written" in text
+    settings.UPLOAD_STORAGE, settings.UPLOAD_S3_SECRET = "s3", Secret("")
+    assert findings() == [(Level.ERROR, "The storage of uploads (s3) can't be written: UPLOAD_S3_SECRET is not set.")]
     settings.UPLOAD_STORAGE = "off"
     assert findings() == [(Level.OK, "Uploads are off.")]
 
