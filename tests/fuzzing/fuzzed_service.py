@@ -66,8 +66,8 @@ _MINT = "So11111111111111111111111111111111111111112"
 _KEY, _COOKIE = "lb_nonsense", "nonsense:nonsense"
 
 
-def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) -> FuzzedService:
-    """Build the service, with these launches of the development chain, and with the recorded ones of Base."""
+def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str], *, presale_id: int) -> FuzzedService:
+    """Build the service, with launches and a presale of the development chain, and with the recorded ones of Base."""
     _return_no_unrecorded_fees(node)
     for tx_hash in launches:
         index_requests.index_transaction(chain_id=CHAIN_ID, tx_hash=tx_hash)
@@ -92,6 +92,7 @@ def build_service(issuer: IssuerStandIn, node: Node, launches: Sequence[str]) ->
         pretokens=_pretokens(PersonFactory(fid=FID)),
         webhooks=webhooks,
         ranking=ranking,
+        presale_id=presale_id,
     )
     return FuzzedService(
         application=cache_public_responses(WSGIHandler()),
@@ -188,8 +189,6 @@ def _orders(partner: PartnerKey) -> list[str]:
         DeploymentFactory(partner_key=partner, request_key="b" * 32, status="failed", error="It failed."),
         DeploymentFactory(request_key="c" * 32),
     ]
-    sale = {"minEthGoal": 1, "maxEthGoal": 2, "presaleDuration": 60, "allowlist": [ADMIN, WALLET]}
-    DeploymentFactory(chain_id=CHAIN_ID, presale_id=7, status="mined", config={"presale": sale})
     saved_airdrops.save_airdrop(AirdropRequest(entries=((ADMIN, 5), (WALLET, 6))), partner=partner)
     save_allowlist({"entries": [{"address": ADMIN, "allowedAmountWei": "7"}]}, partner=partner)
     FeeClaimFactory(recipient=WALLET, currency=WALLET)
@@ -241,6 +240,7 @@ def _known(
     pretokens: Sequence[str],
     webhooks: Sequence[str],
     ranking: Snapshot,
+    presale_id: int,
 ) -> Known:
     addresses = [token.contract_address for token in tokens]
     evm = [address for address in addresses if address.startswith("0x")] + [WALLET, UNKNOWN, WALLET.lower()]
@@ -281,7 +281,7 @@ def _known(
         "chainId": ["8453", str(CHAIN_ID)],
         # Without a node or a contract there is no list.
         "/api/presales chainId": [str(CHAIN_ID)],
-        "presaleId": ["7"],
+        "presaleId": [str(presale_id)],
         "buyerAddress": [ADMIN, WALLET],
         "claimerAddress": people,
         "creator": [*people, *fids],

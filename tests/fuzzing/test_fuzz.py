@@ -7,8 +7,12 @@ import dataclasses
 
 import pytest
 
+from development.devchain.anvil import CHAIN_ID
 from tests.fuzzing import described_calls
 from tests.fuzzing.fuzzed_service import build_service
+from tests.rows.launch_requests import ADMIN, WALLET
+from tests.tokens.deploying.test_presales import start
+from tokens.installation.installed_chains import installed_chain
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 SEEDS, CALLS, ONLY = described_calls.wanted()
@@ -32,7 +36,8 @@ def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chai
             # Counted and reported, and never met.
             setattr(settings, name, 1_000_000)
     forget_chains()
-    return build_service(issuer, node, [launchpad.launch(), launchpad.launch()])
+    sale, _ = start(installed_chain(CHAIN_ID), launchpad.deployment, allowlist=(ADMIN, WALLET))
+    return build_service(issuer, node, [launchpad.launch(), launchpad.launch()], presale_id=sale.presale_id)
 
 
 # Possible faults of a good response of IS_BLOCKED, and the failure that each causes. Each takes the status,

@@ -444,8 +444,8 @@ class Operations(Connection):
     def get_presale_allowlist(self, **query: Unpack[schemas.GetPresaleAllowlistQuery]) -> schemas.PresaleAllowlist:
         """Return the buyers of a presale that this service has started, or whose entries are posted. Others are 404.
 
-        Posted ones are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago.
-        They are by address.
+        Both are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago: once
+        its owner has replaced the root, the former buyers are gone. Posted entries are by address.
         """
         return self.call("GET", "/api/presales/allowlists", schemas.PresaleAllowlist, query=query)
 

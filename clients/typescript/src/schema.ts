@@ -1194,8 +1194,8 @@ export interface paths {
          * Return the buyers of a presale that this service has started, or whose entries are posted
          * @description Return the buyers of a presale that this service has started, or whose entries are posted. Others are 404.
          *
-         *     Posted ones are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago.
-         *     They are by address.
+         *     Both are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago: once
+         *     its owner has replaced the root, the former buyers are gone. Posted entries are by address.
          */
         get: operations["getPresaleAllowlist"];
         put?: never;

@@ -87,10 +87,15 @@ def launch(chain: Chain, **changes) -> LaunchConfig:
 
 
 def start(
-    chain: Chain, contracts: DevelopmentContracts, *, max_goal: int = TERMS.max_goal
+    chain: Chain,
+    contracts: DevelopmentContracts,
+    *,
+    max_goal: int = TERMS.max_goal,
+    allowlist: tuple[str, ...] = (),
 ) -> tuple[models.Deployment, str]:
     """Store a deployment whose presale a wallet of ours started, as the watcher does; return both."""
-    config = launch(chain, presale=replace(TERMS, max_goal=max_goal))
+    config = launch(chain, presale=replace(TERMS, max_goal=max_goal, allowlist=allowlist))
+    shown = SALE | {"maxEthGoal": max_goal / ETHER, "allowlist": [*allowlist] or None}
     salt = "0x" + token_hex(32)
     call, gas = presales.simulate_presale(chain, config, salt=salt, senders=[DEPLOYER])
     sent = node_client.send_transaction(
@@ -99,7 +104,7 @@ def start(
     node_client.wait_for_receipt(contracts.rpc_url, sent)
     order = DeploymentFactory(
         chain_id=CHAIN_ID,
-        config={"presale": {"presaleDuration": HOUR}},
+        config={"presale": {name: value for name, value in shown.items() if value is not None}},
         salt=salt,
         to_address=call.to,
         expected_address="",

@@ -13,7 +13,7 @@ from development.devchain.anvil import CHAIN_ID
 from tests.processes.example_code import read_examples, run_example
 from tests.rows.factories import DeployWalletFactory, TokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET
-from tests.tokens.deploying.test_presales import SALE, SENDER, start
+from tests.tokens.deploying.test_presales import SENDER, start
 from tests.tokens.feeds.feed_worlds import FACTORY, POOL, TOKEN, add_swap, follow_chain, make_pair
 from tests.tokens.feeds.test_daily_feed import DAY, chain, fetch
 from tokens.installation.installed_chains import installed_chain
@@ -44,9 +44,7 @@ def test_presales_have_their_proofs(language, own_launchpad, run):
     for key in redis_client().scan_iter(f"{PREFIX}shared:presale*"):
         redis_client().delete(key)
     TokenFactory(chain_id=CHAIN_ID, msg_sender=SENDER)
-    started, _ = start(installed_chain(CHAIN_ID), own_launchpad.deployment)
-    started.config = {"presale": SALE | {"allowlist": [SENDER, STRANGER]}}
-    started.save()
+    start(installed_chain(CHAIN_ID), own_launchpad.deployment, allowlist=(SENDER, STRANGER))
     output = run("presales", language)
     assert "PRE" in output and "active" in output
     assert "true" in output.lower() and "0x" in output.rpartition("[")[2]

@@ -1,7 +1,7 @@
 """Allow-lists of presales, and the proofs of their buyers.
 
-Those of presales that this service has started are in their deployments. All others are posted ones, which are found by
-the root that the allow-list contract has for the presale.
+They are found by the root that the allow-list contract has for the presale: its owner may replace or disable it. The
+entries are those of the deployment that has started the presale, or posted ones.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, build_tree, p
 from tokens.chains.rpc.client import query_deadline
 from tokens.deploying.airdrop_proofs import read_proof
 from tokens.deploying.rules import supply_shares
-from tokens.deploying.sales.presale_list import NoPresalesError, listed_contract
-from tokens.installation.installed_chains import UnsupportedChainError, installed_chain
+from tokens.deploying.sales.presale_list import listed_contract
+from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
 from tokens.models import Deployment, SavedTree, SavedTreeEntry
 
@@ -68,31 +68,28 @@ class OpenSale:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedAllowlist:
-    """The allow-list of a presale that this service has started: each account may pay up to `most` wei."""
+    """The allow-list of a presale that this service has started: entries of one amount, and their tree."""
 
-    accounts: tuple[str, ...]
-    most: int
+    entries: tuple[tuple[str, int], ...]
+    tree: MerkleTree
 
     @property
     def root(self) -> str:
         """Return the root of the tree."""
-        return self._tree().root
+        return self.tree.root
 
     def buyers(self) -> list[tuple[str, int]]:
-        """Return the accounts in the sequence of the deployment."""
-        return [(account, self.most) for account in self.accounts]
+        """Return the entries in the sequence of the deployment."""
+        return list(self.entries)
 
     def prove_buyer(self, buyer: str) -> BuyerProof:
-        """Return the proof of an account by a new tree."""
-        if buyer not in self.accounts:
-            return BuyerProof(is_allowed=False, most=0)
-        tree = self._tree()
-        places = proof_positions(tree.positions[self.accounts.index(buyer)])
-        proof = tuple("0x" + tree.nodes[place * NODE_BYTES : (place + 1) * NODE_BYTES].hex() for place in places)
-        return _listed_buyer(self.most, proof)
-
-    def _tree(self) -> MerkleTree:
-        return build_tree(self.buyers())
+        """Return the proof of an account by the tree."""
+        for position, (account, most) in zip(self.tree.positions, self.entries, strict=True):
+            if account == buyer:
+                nodes, places = self.tree.nodes, proof_positions(position)
+                proof = tuple("0x" + nodes[place * NODE_BYTES : (place + 1) * NODE_BYTES].hex() for place in places)
+                return _listed_buyer(most, proof)
+        return BuyerProof(is_allowed=False, most=0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,31 +118,33 @@ def _listed_buyer(most: int, proof: tuple[str, ...]) -> BuyerProof:
 
 
 def find_allowlist(chain_id: int, presale_id: int) -> PresaleAllowlist | None:
-    """Return the allow-list of a presale: one query, and no node request, if this service has started it.
+    """Return the allow-list of a presale, by the root that the chain has for it.
 
-    None if there is no such presale, or no entries with its root are saved. Raises NodeUnavailableError, and as
-    `fetch_shared`.
+    None if there is no such presale, or no known entries have its root. Raises NoPresalesError, UnsupportedChainError,
+    NodeUnavailableError, and as `fetch_shared`.
     """
-    started = Deployment.objects.filter(chain_id=chain_id, presale_id=presale_id).order_by("pk")
-    config: Any = started.values_list("config__presale", flat=True).first()
-    if not config:
-        return _find_posted(chain_id, presale_id)
-    terms = supply_shares.presale(config)
-    if not terms.allowlist:
-        return OpenSale(most=terms.max_goal)
-    return DeployedAllowlist(accounts=terms.allowlist, most=terms.max_goal)
-
-
-def _find_posted(chain_id: int, presale_id: int) -> PresaleAllowlist | None:
-    try:
-        known = _read_shared(chain_id, presale_id)
-    except (NoPresalesError, UnsupportedChainError):
-        return None
+    known = _read_shared(chain_id, presale_id)
     if known is None:
         return None
     root, max_goal = known
     if root is None:
         return OpenSale(most=int(max_goal))
+    return _find_started(chain_id, presale_id, root=root) or _find_posted(root)
+
+
+def _find_started(chain_id: int, presale_id: int, *, root: str) -> DeployedAllowlist | None:
+    """Return the allow-list of the deployment that has started a presale; None if the root was replaced since."""
+    started = Deployment.objects.filter(chain_id=chain_id, presale_id=presale_id).order_by("pk")
+    configs: Any = started.values_list("config__presale", flat=True)
+    for terms in (supply_shares.presale(config) for config in configs if config):
+        entries = tuple((account, terms.max_goal) for account in terms.allowlist)
+        tree = build_tree(entries) if entries else None
+        if tree is not None and tree.root == root:
+            return DeployedAllowlist(entries=entries, tree=tree)
+    return None
+
+
+def _find_posted(root: str) -> PostedAllowlist | None:
     # Several keys may have saved the same entries.
     tree_id = SavedTree.objects.filter(root=root).order_by("pk").values_list("pk", flat=True).first()
     return None if tree_id is None else PostedAllowlist(tree_id=tree_id, root=root)
@@ -154,12 +153,13 @@ def _find_posted(chain_id: int, presale_id: int) -> PresaleAllowlist | None:
 def _read_shared(chain_id: int, presale_id: int) -> tuple[str | None, str] | None:
     """Return the root and the upper goal of a presale from the cache or its chain; None for an unknown one.
 
-    Raises NoPresalesError, UnsupportedChainError, NodeUnavailableError, and as `fetch_shared`.
+    None as well if the chain has no allow-list contract. Raises NoPresalesError, UnsupportedChainError,
+    NodeUnavailableError, and as `fetch_shared`.
     """
     contract, chain = listed_contract(chain_id).address, installed_chain(chain_id)
     allowlist = registry().chains[chain_id].deploying("presale_allowlist")
     if allowlist is None:
-        raise NoPresalesError(f"chain {chain_id} has no allow-list contract")
+        return None
 
     def fetch() -> tuple[str | None, str] | None:
         with node_slot(), query_deadline(_SECONDS):

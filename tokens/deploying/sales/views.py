@@ -93,8 +93,8 @@ class AllowlistView(PartnerWrites, QueryView):
     def get(self, request: Request) -> Response:
         """Return the buyers of a presale that this service has started, or whose entries are posted. Others are 404.
 
-        Posted ones are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago.
-        They are by address.
+        Both are found by the root that the allow-list contract has for the presale, as of up to 15 seconds ago: once
+        its owner has replaced the root, the former buyers are gone. Posted entries are by address.
         """
         presale_id, chain_id = self.query["presaleId"], self.query["chainId"]
         found = _find(chain_id, presale_id)
@@ -174,6 +174,8 @@ class SavedAllowlistView(SavedTreeView):
 def _find(chain_id: int, presale_id: int) -> PresaleAllowlist:
     try:
         found = find_allowlist(chain_id, presale_id)
+    except (NoPresalesError, UnsupportedChainError) as error:
+        raise BadRequestError(_NO_PRESALES, field="chainId") from error
     except NodeUnavailableError as error:
         raise UpstreamUnavailableError("The chain is not available") from error
     if found is None:

@@ -1,8 +1,28 @@
 """Fixtures of the tests of presales: contracts on a node, and requests."""
 
+from typing import Any
+
 import pytest
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
 
 from config.redis.connection import PREFIX, redis_client
+
+
+def set_root(launchpad: Any, presale_id: int, root: str) -> None:
+    """Replace the root of a presale's allow-list, as its owner may; the development contract has no function for it."""
+    _set_member(launchpad, presale_id, 1, root)
+
+
+def set_enabled(launchpad: Any, presale_id: int, enabled: bool) -> None:
+    """Enable or disable a presale's allow-list likewise."""
+    _set_member(launchpad, presale_id, 2, f"0x{int(enabled):064x}")
+
+
+def _set_member(launchpad: Any, presale_id: int, member: int, word: str) -> None:
+    # presaleOwner, merkleRoot and enabled of the mapping in slot 0.
+    slot = int.from_bytes(keccak(encode(["uint256", "uint256"], [presale_id, 0])))
+    launchpad.rpc("anvil_setStorageAt", launchpad.deployment.presale_allowlist, hex(slot + member), word)
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ import secrets
 from typing import Any
 
 import pytest
-from eth_abi.abi import encode
-from eth_utils.crypto import keccak
 from web3.exceptions import ContractCustomError
 
 from accounts.keys import credentials
@@ -16,8 +14,7 @@ from development.devchain.anvil import CHAIN_ID
 from tests.development.devchain import test_devchain_presale as sales
 from tests.nodes.devchain_tests import OTHER, SENDER, STRANGER, refused
 from tests.rows.airdrop_entries import build_by_peer, sample_entries
-from tests.rows.factories import DeploymentFactory
-from tests.tokens.deploying.test_presales import SALE
+from tests.tokens.deploying.sales.conftest import set_enabled, set_root
 from tokens.chains.launching.merkle import build_tree
 from tokens.models import SavedTree, SavedTreeEntry, TreeKind
 
@@ -120,11 +117,6 @@ def test_a_node_that_is_away_is_no_fault_of_the_caller(contracts, client, settin
     for path in (PATH, PROOF):
         answer = client.get(path, buyers_of(1) | {"buyerAddress": SENDER})
         assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
-    # Those of this service need no node.
-    DeploymentFactory(
-        chain_id=CHAIN_ID, presale_id=1, status="mined", config={"presale": SALE | {"allowlist": [OTHER]}}
-    )
-    assert client.get(PROOF, buyers_of(1) | {"buyerAddress": OTHER}).json()["isAllowed"]
 
 
 def test_a_presale_of_others_without_an_allow_list_is_open(get, contracts, presale):
@@ -140,19 +132,16 @@ def test_the_owner_of_a_presale_may_replace_the_root_and_disable_the_list(
 ):
     presale_id = start(contracts, presale, root="0x" + secrets.token_hex(32))
     post(entries=in_body())
-    # The development contract has neither function: presaleOwner, merkleRoot and enabled of the mapping in slot 0.
-    slot = int.from_bytes(keccak(encode(["uint256", "uint256"], [presale_id, 0])))
-    own_launchpad.rpc("anvil_setStorageAt", contracts.presale_allowlist, hex(slot + 1), TREE.root)
+    set_root(own_launchpad, presale_id, TREE.root)
     assert get(PROOF, **buyers_of(presale_id), buyerAddress=OTHER)["isAllowed"]
-    own_launchpad.rpc("anvil_setStorageAt", contracts.presale_allowlist, hex(slot + 2), "0x" + "00" * 32)
+    set_enabled(own_launchpad, presale_id, False)
     forget_presales()
     found = get(PATH, **buyers_of(presale_id))
     assert (found["merkleRoot"], found["allocations"]) == (None, [])
 
 
-@pytest.mark.parametrize("chain_id", [CHAIN_ID, 42161])
-def test_an_unknown_presale_is_not_found(contracts, client, chain_id):
-    answer = client.get(PATH, {"chainId": chain_id, "presaleId": 99})
+def test_an_unknown_presale_is_not_found(contracts, client):
+    answer = client.get(PATH, buyers_of(99))
     assert (answer.status_code, answer.json()) == (404, {"error": "Presale not found"})
 
 

@@ -2,19 +2,23 @@
 
 import pytest
 
+from accounts.models import PartnerKey
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_tests import SENDER
 from tests.nodes.relay import relay
 from tests.rows.airdrop_entries import build_by_peer, sample_entries
 from tests.rows.factories import DeploymentFactory
+from tests.tokens.deploying.sales.conftest import set_enabled, set_root
 from tests.tokens.deploying.test_presales import DAY, ETHER, HOUR, SALE, STRANGER, buy, end, start
 from tokens.chains.types import Presale
+from tokens.deploying.sales.posted_allowlists import save_allowlist
 from tokens.deploying.sales.presale_search import presale_state
 from tokens.installation.installed_chains import installed_chain
 
 pytestmark = pytest.mark.django_db
 
 PATH, ALLOWLIST, PROOF = "/api/presales", "/api/presales/allowlists", "/api/presales/allowlists/proof"
+MOST = 15 * ETHER // 10
 BUYERS = [account for account, _ in sample_entries(5)]
 
 
@@ -134,8 +138,10 @@ def test_pages_of_all_callers_share_few_node_requests(contracts, get, settings, 
 
 
 @pytest.mark.parametrize("chain_id", [101, 8453, 42161, 5])
-def test_a_chain_without_presales_is_refused(contracts, client, chain_id):
-    answer = client.get(PATH, {"chainId": chain_id})
+@pytest.mark.parametrize("path", [PATH, ALLOWLIST, PROOF])
+def test_a_chain_without_presales_is_refused(contracts, client, path, chain_id):
+    one = {} if path == PATH else {"presaleId": 1, "buyerAddress": STRANGER}
+    answer = client.get(path, {"chainId": chain_id} | one)
     assert (answer.status_code, answer.json()["details"][0]["field"]) == (400, "chainId")
 
 
@@ -146,43 +152,66 @@ def test_a_node_that_is_away_is_no_fault_of_the_caller(contracts, client, settin
     assert (answer.status_code, answer.json()) == (503, {"error": "The chain is not available"})
 
 
-def order(**terms):
-    """Store a deployment whose presale was started."""
-    return DeploymentFactory(
-        chain_id=CHAIN_ID, presale_id=7, status="mined", config={"presale": {**SALE, "maxEthGoal": 1.5} | terms}
-    )
+@pytest.fixture
+def begin(contracts):
+    """Return a function that starts a presale by this service; it returns the query of the presale."""
+
+    def begin(*allowlist):
+        started, _ = start(installed_chain(CHAIN_ID), contracts, max_goal=MOST, allowlist=allowlist)
+        return {"chainId": CHAIN_ID, "presaleId": int(started.presale_id)}
+
+    return begin
 
 
-def test_a_buyer_has_the_proof_of_the_trees_of_the_contract(get, django_assert_num_queries):
-    order(allowlist=BUYERS)
-    most = 15 * ETHER // 10
-    (peer,) = build_by_peer([[(buyer, most) for buyer in BUYERS]])
+def test_a_buyer_has_the_proof_of_the_trees_of_the_contract(get, begin, django_assert_num_queries):
+    sale = begin(*BUYERS)
+    (peer,) = build_by_peer([[(buyer, MOST) for buyer in BUYERS]])
     with django_assert_num_queries(1):
-        found = get(ALLOWLIST, chainId=CHAIN_ID, presaleId=7)
-    assert found == {
-        "presaleId": 7,
-        "chainId": CHAIN_ID,
+        found = get(ALLOWLIST, **sale)
+    assert found == sale | {
         "merkleRoot": peer.root,
-        "allocations": [{"address": buyer, "allowedAmountWei": str(most)} for buyer in BUYERS],
+        "allocations": [{"address": buyer, "allowedAmountWei": str(MOST)} for buyer in BUYERS],
     }
     for buyer, proof in zip(BUYERS, peer.proofs, strict=True):
-        found = get(PROOF, chainId=CHAIN_ID, presaleId=7, buyerAddress=buyer.lower())
+        found = get(PROOF, **sale, buyerAddress=buyer.lower())
         assert found.pop("encodedProof").startswith("0x")
-        assert found == {"isAllowed": True, "proof": proof, "allowedAmountWei": str(most)}
-    found = get(PROOF, chainId=CHAIN_ID, presaleId=7, buyerAddress=STRANGER)
+        assert found == {"isAllowed": True, "proof": proof, "allowedAmountWei": str(MOST)}
+    found = get(PROOF, **sale, buyerAddress=STRANGER)
     assert found == {"isAllowed": False, "proof": [], "encodedProof": None, "allowedAmountWei": "0"}
 
 
-def test_without_an_allow_list_everyone_may_buy(get):
-    order()
-    found = get(ALLOWLIST, chainId=CHAIN_ID, presaleId=7)
-    assert (found["merkleRoot"], found["allocations"]) == (None, [])
-    found = get(PROOF, chainId=CHAIN_ID, presaleId=7, buyerAddress=STRANGER)
-    assert found == {"isAllowed": True, "proof": [], "encodedProof": None, "allowedAmountWei": str(15 * ETHER // 10)}
+def test_the_root_on_the_chain_decides_for_a_presale_started_here(
+    client, get, begin, contracts, own_launchpad, forget_presales
+):
+    sale = begin(*BUYERS)
+    assert get(PROOF, **sale, buyerAddress=BUYERS[0])["isAllowed"]
+    (peer,) = build_by_peer([[(buyer, MOST) for buyer in BUYERS[:2]]])
+    set_root(own_launchpad, sale["presaleId"], peer.root)
+    forget_presales()
+    for path in (ALLOWLIST, PROOF):
+        assert client.get(path, sale | {"buyerAddress": BUYERS[0]}).status_code == 404
+    # Entries of another deployment serve only its own presale; posted ones serve all.
+    begin(*BUYERS[:2])
+    assert client.get(ALLOWLIST, sale).status_code == 404
+    partner = PartnerKey.objects.get(pk=DeploymentFactory().partner_key_id)
+    entries = [{"address": buyer, "allowedAmountWei": str(MOST)} for buyer in BUYERS[:2]]
+    save_allowlist({"entries": entries}, partner=partner)
+    assert get(ALLOWLIST, **sale)["merkleRoot"] == peer.root
+    set_enabled(own_launchpad, sale["presaleId"], False)
+    forget_presales()
+    assert get(ALLOWLIST, **sale) == sale | {"merkleRoot": None, "allocations": []}
+    assert get(PROOF, **sale, buyerAddress=STRANGER)["isAllowed"]
+
+
+def test_without_an_allow_list_everyone_may_buy(get, begin):
+    sale = begin()
+    assert get(ALLOWLIST, **sale) == sale | {"merkleRoot": None, "allocations": []}
+    found = get(PROOF, **sale, buyerAddress=STRANGER)
+    assert found == {"isAllowed": True, "proof": [], "encodedProof": None, "allowedAmountWei": str(MOST)}
 
 
 @pytest.mark.parametrize("path", [ALLOWLIST, PROOF])
-def test_a_presale_of_others_is_not_found(client, path):
-    DeploymentFactory(chain_id=8453, presale_id=7, config={"presale": SALE})
+def test_a_deployment_without_a_presale_on_the_chain_is_not_found(contracts, client, path):
+    DeploymentFactory(chain_id=CHAIN_ID, presale_id=7, config={"presale": SALE | {"allowlist": BUYERS}})
     answer = client.get(path, {"chainId": CHAIN_ID, "presaleId": 7, "buyerAddress": STRANGER})
     assert (answer.status_code, answer.json()) == (404, {"error": "Presale not found"})
