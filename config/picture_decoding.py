@@ -4,6 +4,7 @@ A picture is refused by its header where its pixels would cost too much. SVG is 
 """
 
 import io
+import math
 import re
 import struct
 import warnings
@@ -11,7 +12,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from PIL import GifImagePlugin, Image, ImageOps, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+from PIL import (
+    GifImagePlugin,
+    Image,
+    ImageOps,
+    JpegImagePlugin,
+    PngImagePlugin,
+    UnidentifiedImageError,
+    WebPImagePlugin,
+)
 
 from config.http.errors import PermanentError
 
@@ -26,6 +35,9 @@ FORMATS = tuple(
     )
 )
 MAX_PIXELS = 40_000_000
+# Pixels of a side: the maximum of JPEG and GIF, and more than that of WebP. Pillow allocates for each row of a PNG, and
+# its filter for each row of the result: 1 by 40,000,000 pixels take 345 MB.
+MAX_SIDE = 65_535
 # Pillow's reader of WebP has several copies of all pixels: a file of 46 bytes with 40 megapixels takes 630 MB.
 _MAX_WEBP_PIXELS = MAX_PIXELS // 4
 # Pixels times scans: each scan of a progressive JPEG visits all pixels, and costs its sender a few bytes.
@@ -45,7 +57,7 @@ _Box = tuple[int, int, int, int]
 
 
 class UnusablePictureError(PermanentError):
-    """The content is no picture of a supported format, or a too large one."""
+    """The content is no picture of a supported format, or a too large one; the text is the broken rule."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,19 +106,29 @@ def _encode_any(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPi
             return _encode(content, target)
     except UnusablePictureError:
         raise
+    except Image.DecompressionBombError as error:
+        # Pillow's own limit is higher, but its check is before the first one here.
+        raise UnusablePictureError(_at_most(MAX_PIXELS)) from error
+    except UnidentifiedImageError as error:
+        raise UnusablePictureError("it must be a PNG, JPEG, GIF or WebP file") from error
     # Decoders raise errors of any kind for hostile content.
     except Exception as error:
-        raise UnusablePictureError(f"a picture that can't be decoded ({type(error).__name__})") from error
+        raise UnusablePictureError("it must be whole: the file is truncated or damaged") from error
 
 
 def _encode(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPicture:
     # Before Pillow's reader of WebP, which allocates all pixels when it reads the header.
-    _check_pixels(*_webp_size(content), limit=_MAX_WEBP_PIXELS)
+    if math.prod(_webp_size(content)) > _MAX_WEBP_PIXELS:
+        raise UnusablePictureError(f"{_at_most(_MAX_WEBP_PIXELS)} as a WebP file")
     with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-        _check_pixels(*image.size)
+        if math.prod(image.size) > MAX_PIXELS:
+            raise UnusablePictureError(_at_most(MAX_PIXELS))
+        if max(image.size) > MAX_SIDE:
+            raise UnusablePictureError(f"it must have at most {MAX_SIDE} pixels a side")
         if isinstance(image, JpegImagePlugin.JpegImageFile):
             if image.width * image.height * content.count(_START_OF_SCAN) > _MAX_SCANNED_PIXELS:
-                raise UnusablePictureError("a picture of too many scans")
+                most = _MAX_SCANNED_PIXELS // 10**6
+                raise UnusablePictureError(f"its pixels times its scans must be at most {most} million")
             # The decoder leaves out detail that the result has no room for.
             width, height = target(image.size).size
             image.draft("RGB", (2 * width, 2 * height))
@@ -122,9 +144,8 @@ def _encode(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPictur
     return EncodedPicture(content=output.getvalue(), width=bare.width, height=bare.height)
 
 
-def _check_pixels(width: int, height: int, *, limit: int = MAX_PIXELS) -> None:
-    if width * height > limit:
-        raise UnusablePictureError(f"a picture of more than {limit // 10**6} megapixels")
+def _at_most(pixels: int) -> str:
+    return f"it must have at most {pixels // 10**6} megapixels"
 
 
 def _small_copy(image: Image.Image, target: _Target) -> Image.Image:

@@ -37,6 +37,7 @@ from config.api.errors import (
     FieldsForbiddenError,
     InternalError,
     LargeBodiesBusyError,
+    NamedQuotaError,
     NodeCallsBusyError,
     PasswordChecksBusyError,
     PayloadTooLargeError,
@@ -217,7 +218,7 @@ def _headers(error: APIException) -> dict[str, str]:
 
 
 def _text(error: APIException) -> str:
-    if isinstance(error, Throttled):
+    if isinstance(error, Throttled) and not isinstance(error, NamedQuotaError):
         return "Too many requests. Please try again later."
     if isinstance(error, (NotAuthenticated, AuthenticationFailed)):
         # The framework returns 403 if a view has no authenticator with a challenge; the contract requires 401.

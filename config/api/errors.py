@@ -6,7 +6,7 @@ Besides these, `rest_framework.exceptions` has NotFound, NotAuthenticated, Permi
 from collections.abc import Mapping, Sequence
 
 from rest_framework import status
-from rest_framework.exceptions import APIException, PermissionDenied
+from rest_framework.exceptions import APIException, ErrorDetail, PermissionDenied, Throttled
 
 
 class BadRequestError(APIException):
@@ -33,6 +33,14 @@ class FieldsForbiddenError(PermissionDenied):
     def __init__(self, detail: str, *, fields: Mapping[str, Sequence[str]]) -> None:
         super().__init__(detail)
         self.fields = fields
+
+
+class NamedQuotaError(Throttled):
+    """429 of a quota that its text names, beside the rate limits; `wait` is in seconds."""
+
+    def __init__(self, text: str, *, wait: float) -> None:
+        super().__init__(wait=wait)
+        self.detail = ErrorDetail(text, self.default_code)
 
 
 class PayloadTooLargeError(APIException):

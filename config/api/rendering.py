@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 from django.http import HttpResponse
+from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.metadata import BaseMetadata
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -59,9 +60,15 @@ class JSONOnly(BaseContentNegotiation):
     """Content negotiation that always selects JSON: `Accept: text/html` gets JSON too, and never 406."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        """Return the parser for exactly the request's media type; None becomes 415."""
+        """Return the parser for exactly the request's media type. Raises UnsupportedMediaType (415)."""
         media_type = (request.content_type or "").partition(";")[0].strip().lower()
-        return next((parser for parser in parsers if parser.media_type == media_type), None)
+        known = {parser.media_type: parser for parser in parsers}
+        if media_type not in known:
+            text = (
+                f'Unsupported media type "{request.content_type}" in request. Accepted: {", ".join(map(str, known))}.'
+            )
+            raise UnsupportedMediaType(media_type, detail=text)
+        return known[media_type]
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None

@@ -44,7 +44,8 @@ class UploadQuotaError(RetryableError):
     """The key's bytes of the day are used up; `wait` is in seconds until the next day."""
 
     def __init__(self, wait: float) -> None:
-        super().__init__("the day's bytes of uploads are used up")
+        quota = f"A key may upload {settings.UPLOAD_DAILY_BYTES} bytes of new files a day in UTC"
+        super().__init__(f"{quota}, and this one would exceed them")
         self.wait = wait
 
 

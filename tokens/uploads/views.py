@@ -9,13 +9,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework.exceptions import NotFound, PermissionDenied, Throttled, ValidationError
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess
-from config.api.errors import BadRequestError, ServiceUnavailableError
+from config.api.errors import BadRequestError, NamedQuotaError, ServiceUnavailableError
 from config.api.page_limits import limited_picture
 from config.api.parsing import PICTURE_PARSERS, LimitedJSONParser
 from config.api.response_headers import NO_STORE, public_cache_control
@@ -132,7 +132,7 @@ def _as_api_errors() -> Iterator[None]:
     except stored_uploads.UploadBlockedError as error:
         raise PermissionDenied(str(error)) from error
     except stored_uploads.UploadQuotaError as error:
-        raise Throttled(wait=error.wait) from error
+        raise NamedQuotaError(str(error), wait=error.wait) from error
     except StorageUnavailableError as error:
         text = "The storage of uploads is not available"
         raise ServiceUnavailableError(text, wait=CircuitBreaker.open_seconds) from error

@@ -110,22 +110,23 @@ def test_of_an_animation_the_first_frame_is_stored(upload, directory):
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "rule"),
     [
-        b"",
-        SVG,
-        b"<!DOCTYPE html><html>",
-        PICTURE[: len(PICTURE) // 2],
-        png_bomb(60_000, 60_000),
-        jpeg_of_scans(500),
-        encoded(plain_picture(), "BMP"),
+        (b"", "it must be a PNG, JPEG, GIF or WebP file"),
+        (SVG, "it must be a PNG, JPEG, GIF or WebP file"),
+        (b"<!DOCTYPE html><html>", "it must be a PNG, JPEG, GIF or WebP file"),
+        (PICTURE[: len(PICTURE) // 2], "it must be whole: the file is truncated or damaged"),
+        (png_bomb(60_000, 60_000), "it must have at most 40 megapixels"),
+        (png_bomb(65_536, 1), "it must have at most 65535 pixels a side"),
+        (jpeg_of_scans(500), "its pixels times its scans must be at most 400 million"),
+        (encoded(plain_picture(), "BMP"), "it must be a PNG, JPEG, GIF or WebP file"),
     ],
-    ids=["empty", "svg", "html", "cut", "bomb", "scans", "bmp"],
+    ids=["empty", "svg", "html", "cut", "bomb", "long", "scans", "bmp"],
 )
-def test_what_is_no_usable_picture_is_400_and_stores_nothing(upload, directory, content):
+def test_what_is_no_usable_picture_is_400_and_stores_nothing(upload, directory, content, rule):
     refused = upload(content)
     assert refused.status_code == 400 and refused.json()["details"][0]["field"] == "body", refused.content
-    assert "The body is not a picture that can be used: a picture" in refused.json()["error"]
+    assert refused.json()["error"] == f"The body is not a picture that can be used: {rule}"
     assert not directory.exists() and not Upload.objects.exists()
 
 
@@ -133,7 +134,9 @@ def test_what_is_no_usable_picture_is_400_and_stores_nothing(upload, directory, 
     "form", ["image/svg+xml", "text/html", "application/json", "image/*", "multipart/form-data", ""]
 )
 def test_another_media_type_is_415(upload, directory, form):
-    assert upload(PICTURE, form).status_code == 415
+    refused = upload(PICTURE, form)
+    assert refused.status_code == 415
+    assert "Accepted: image/png, image/jpeg, image/gif, image/webp." in refused.json()["error"]
     assert not Upload.objects.exists()
 
 
@@ -190,6 +193,8 @@ def test_the_bytes_of_a_day_are_limited_and_known_files_are_free(upload, describ
     settings.UPLOAD_DAILY_BYTES = size + 10
     refused = upload(encoded(plain_picture(RED)))
     assert refused.status_code == 429 and 0 < int(refused.headers["Retry-After"]) <= 86_400
+    text = f"A key may upload {size + 10} bytes of new files a day in UTC, and this one would exceed them"
+    assert refused.json() == {"error": text}
     assert describe({"name": "Called", "symbol": "CALL"}).status_code == 429
     assert upload(PICTURE).status_code == 200 and len(stored_names(directory)) == 1
     # Other keys have bytes of their own, and so has tomorrow; 0 is no limit.
