@@ -9,6 +9,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.utils import flatten_fieldsets
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import models, transaction
 from django.db.models import QuerySet
@@ -106,6 +108,27 @@ class ServiceWrittenAdmin(ListedAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
+    def has_editable_fields(self, request: HttpRequest, row: Any) -> bool:
+        """Return whether a row's page has a field to save; only its actions may need the permission to change."""
+        shown = flatten_fieldsets(self.get_fieldsets(request, row))
+        return not set(shown) <= set(self.get_readonly_fields(request, row))
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        """Respond with the page of a row; a form that could save nothing, but would be in the history, is refused."""
+        if request.method == "POST" and not self.has_editable_fields(
+            request, get_row_or_404(self, request, str(object_id))
+        ):
+            raise PermissionDenied
+        return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        """Render the page of a row, without the buttons to save if no field is editable."""
+        if not self.has_editable_fields(request, options.get("obj")):
+            context |= {"show_save": False, "show_save_and_continue": False}
+        return super().render_change_form(request, context, *args, **options)
+
 
 class ReadOnlyAdmin(ServiceWrittenAdmin):
     """Admin of read-only rows."""
@@ -193,11 +216,15 @@ def list_action(description: str, *, permission: str = "change") -> Callable[[Li
 def confirm_action(
     model_admin: ModelAdmin, request: HttpRequest, object_id: str, act: Any, *, text: str, button: str = "Yes, do it"
 ) -> HttpResponse:
-    """Run a list's action for one row after a confirmation page, and return to the row's page."""
+    """Run a list's action for one row after a confirmation page, and return to the row's page.
+
+    Return to the list if the action has deleted the row.
+    """
     row = get_row_or_404(model_admin, request, object_id)
     if request.method == "POST":
-        act(request, type(row)._default_manager.filter(pk=row.pk))
-        return redirect(change_url(row))
+        rows = type(row)._default_manager.filter(pk=row.pk)
+        act(request, rows)
+        return redirect(change_url(row) if rows.exists() else _list_url(row))
     title = f"{act.short_description}: {row}"
     return confirmation_page(model_admin, request, row=row, title=title, text=text, button=button)
 
@@ -262,6 +289,10 @@ def change_url(row: Any) -> str:
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
 
 
+def _list_url(row: Any) -> str:
+    return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_changelist")
+
+
 def confirmation_page(
     model_admin: ModelAdmin,
     request: HttpRequest,
@@ -309,7 +340,7 @@ def secret_page(
         "noun": label.rpartition(" ")[2].lower(),
         "text": text,
         "usage": usage,
-        "back": reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_changelist"),
+        "back": _list_url(row),
         "back_label": f"Back to the {row._meta.verbose_name_plural}",
     }
     return TemplateResponse(request, "operators/secret_shown.html", context)

@@ -63,7 +63,7 @@ _NAVIGATION = [
         _list("Pauses", "pause_circle", "tokens.deployswitch"),
         _list("Quotas", "speed", "tokens.deployquota"),
         _list("Spending limits", "account_balance", "tokens.spendinglimit"),
-        _list("Saved by partners", "account_tree", "tokens.savedtree"),
+        _list("Saved trees", "account_tree", "tokens.savedtree"),
     ),
     _group(
         "Agents",

@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
             "SavedTree",
             "kind",
             models.CharField(
-                choices=[("airdrop", "Airdrop"), ("allowlist", "allow-list")],
+                choices=[("airdrop", "Airdrop"), ("allowlist", "Allow-list")],
                 db_default="airdrop",
                 default="airdrop",
                 max_length=16,

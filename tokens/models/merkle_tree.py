@@ -44,7 +44,7 @@ class TreeKind(models.TextChoices):
     """The purposes for which partners save entries."""
 
     AIRDROP = "airdrop"
-    ALLOWLIST = "allowlist", "allow-list"
+    ALLOWLIST = "allowlist", "Allow-list"
 
 
 class SavedTree(models.Model):

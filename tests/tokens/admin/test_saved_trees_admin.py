@@ -41,6 +41,14 @@ def test_trees_are_found_by_root_token_and_partner(operator):
     assert shown(operator, LIST, partner_key__id__exact=first.partner_key_id) == [first.pk]
 
 
+def test_a_list_has_one_name_and_one_form_of_its_kinds(operator):
+    save(1)
+    save(2, kind=TreeKind.ALLOWLIST)
+    text = operator.get(reverse(LIST)).text
+    assert "Saved trees" in text and "Saved by partners" not in text
+    assert "Airdrop" in text and "Allow-list" in text and "allow-list<" not in text
+
+
 def test_a_page_has_the_first_entries_and_reads_no_nodes(operator):
     tree = save(103)
     with CaptureQueriesContext(connection) as queries:

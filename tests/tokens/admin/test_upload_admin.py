@@ -4,7 +4,8 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-from tests.rows.factories import UploadFactory
+from tests.config.operators.admin_pages import messages, page_of
+from tests.rows.factories import IndexRequestFactory, UploadFactory
 from tokens.models import Upload
 
 pytestmark = pytest.mark.django_db
@@ -85,10 +86,21 @@ def test_a_block_is_confirmed_on_the_row_and_reversed_by_allowing(operator, make
     assert "IPFS only the pin is removed" in operator.get(f"{PAGE}{upload.pk}/block/").content.decode()
     assert Upload.objects.get().blocked_at is None
     assert "1 may" not in act(operator, "allow", upload) and Upload.objects.exists()
-    operator.post(f"{PAGE}{upload.pk}/block/")
+    answer = operator.post(f"{PAGE}{upload.pk}/block/", follow=True)
+    assert answer.redirect_chain == [(page_of(upload), 302)] and messages(answer) == ["1 blocked."]
     assert Upload.objects.get().blocked_at
-    assert "1 may be uploaded again." in act(operator, "allow", upload)
+    answer = operator.post(f"{PAGE}{upload.pk}/allow/", follow=True)
+    assert answer.redirect_chain == [(PAGE, 302)] and messages(answer) == ["1 may be uploaded again."]
     assert not Upload.objects.exists()
+
+
+def test_a_row_has_nothing_to_save(operator, make):
+    for row in (make(), IndexRequestFactory()):
+        page = page_of(row)
+        text = operator.get(page).text
+        assert not any(f'name="{button}"' in text for button in ("_save", "_continue", "_addanother"))
+        assert operator.post(page, {"digest": "0" * 64}).status_code == 403
+    assert not LogEntry.objects.exists()
 
 
 def test_a_long_selection_is_refused(operator, make):
