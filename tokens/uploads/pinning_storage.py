@@ -17,6 +17,8 @@ from config.http.json_client import json_member, parse_json_response, send_conte
 _SCHEME = "ipfs://"
 # A file of up to a chunk is one raw block, so that its CID has the digest of its bytes. Peers accept up to 2 MiB.
 _ADD = "add?cid-version=1&raw-leaves=true&pin=true&progress=false&chunker=size-1048576"
+# The smallest default of a chunk: a file of up to so many bytes is one block everywhere.
+_LEAST_BLOCK = 256 * 1024
 _MAX_ANSWER = 64 * 1024
 # Status of every command that fails, with a message in its body.
 _FAILED = 500
@@ -61,11 +63,34 @@ def probe_pinning() -> None:
 
 
 def is_cid_of(cid: str, content: bytes) -> bool:
-    """Return whether a text is a CID that the bytes may have: of one raw block, it has their digest."""
+    """Return whether a text is a CID that the bytes may have; that of a tree of blocks can't be computed."""
     decoded = decode_cid(cid)
     if decoded is None:
         return False
-    return not decoded.startswith(_RAW) or decoded == _RAW + hashlib.sha256(content).digest()
+    if decoded.startswith(_RAW):
+        return decoded == _RAW + hashlib.sha256(content).digest()
+    # Some services ignore the options of `_ADD`.
+    return len(content) > _LEAST_BLOCK or decoded[-_DIGEST_BYTES:] == _file_digest(content)
+
+
+def _file_digest(content: bytes) -> bytes:
+    """Return the digest of a file's only block without raw leaves: a dag-pb node with a UnixFS file.
+
+    https://specs.ipfs.tech/unixfs/
+    """
+    size = _varint(len(content))
+    data = b"\x12" + size + content if content else b""
+    # The type "file", and the size.
+    file = b"\x08\x02" + data + b"\x18" + size
+    return hashlib.sha256(b"\x0a" + _varint(len(file)) + file).digest()
+
+
+def _varint(number: int) -> bytes:
+    groups = []
+    while number > 0x7F:
+        groups.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*groups, number])
 
 
 def decode_cid(cid: str) -> bytes | None:

@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+import base58
 import pytest
 from django.conf import settings as configured
 
@@ -94,6 +95,7 @@ def test_a_blocked_file_is_unpinned_and_a_missing_pin_is_no_error(upload, pinnin
         b'{"Hash":5}',
         b'{"Hash":"../../etc"}',
         b'{"Hash":"%s"}' % raw_cid(b"other bytes").encode(),
+        b'{"Hash":"QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o"}',
     ],
 )
 def test_a_response_without_the_cid_is_503(upload, pinning, answer):
@@ -102,13 +104,29 @@ def test_a_response_without_the_cid_is_503(upload, pinning, answer):
     assert not Upload.objects.exists()
 
 
-def test_cids_of_whole_files_and_of_trees_are_distinguished():
-    # The empty directory of every node, a UnixFS file of version 1, and "hello world" as one raw block.
-    assert decode_cid("QmUNLLsPACCz1vLxQVkXqqLX5R1X345qqfHbsf67hvA3Nn") is not None
-    tree = "b" + base64.b32encode(b"\x01\x70\x12\x20" + b"\7" * 32).decode().rstrip("=").lower()
-    assert is_cid_of(tree, b"any bytes")
+def test_the_cid_of_a_file_of_one_block_has_its_digest():
+    # As Kubo has them, of version 0, of version 1, and as one raw block.
+    empty, hello_line = (
+        "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH",
+        "QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o",
+    )
+    assert is_cid_of(empty, b"") and is_cid_of(hello_line, b"hello world\n")
+    assert not is_cid_of(empty, b"hello world\n") and not is_cid_of(hello_line, b"hello world")
+    multihash = base58.b58decode(hello_line)
+    first = "b" + base64.b32encode(b"\x01\x70" + multihash).decode().rstrip("=").lower()
+    assert is_cid_of(first, b"hello world\n") and not is_cid_of(first, b"hello world")
     hello = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
     assert is_cid_of(hello, b"hello world") and not is_cid_of(hello, b"hello worlds")
+
+
+def test_the_cid_of_a_tree_can_not_be_computed():
+    tree = "b" + base64.b32encode(b"\x01\x70\x12\x20" + b"\7" * 32).decode().rstrip("=").lower()
+    assert is_cid_of(tree, b"x" * 262_145) and not is_cid_of(tree, b"x" * 262_144)
+    assert not is_cid_of(raw_cid(b"other bytes"), b"x" * 262_145)
+
+
+def test_a_text_that_is_no_cid_is_refused():
+    hello = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e"
     for wrong in ("", hello.upper(), hello[:-1], f"{hello}a", "Qm" + "1" * 44, "b" + "a" * 58, "é" * 59):
         assert decode_cid(wrong) is None
 
