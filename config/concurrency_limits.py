@@ -81,5 +81,7 @@ large_body_slot = ConcurrencyLimit(1, LargeBodySlotTimeoutError, timeout=1.0)
 password_slot = ConcurrencyLimit(1, PasswordSlotTimeoutError, timeout=1.0)
 # A card takes a tenth of a second of CPU time and some MB.
 card_slot = ConcurrencyLimit(1, CardSlotTimeoutError, timeout=1.0)
-# A picture takes up to 1.2 s of CPU time and 200 MB, and a storage that hangs blocks its thread.
-upload_slot = ConcurrencyLimit(1, UploadSlotTimeoutError, timeout=2.0)
+# A picture takes up to 1.2 s of CPU time and 200 MB; a document takes neither, and does not wait for it. A storage that
+# hangs blocks the threads of both.
+picture_slot = ConcurrencyLimit(1, UploadSlotTimeoutError, timeout=2.0)
+document_slot = ConcurrencyLimit(1, UploadSlotTimeoutError, timeout=2.0)

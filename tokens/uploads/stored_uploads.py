@@ -17,7 +17,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from accounts.models import PartnerKey
-from config.concurrency_limits import upload_slot
+from config.concurrency_limits import document_slot, picture_slot
 from config.http.errors import PermanentError, RetryableError
 from config.picture_decoding import EncodedPicture, encode_whole
 from tokens.models import Upload, UploadKind
@@ -62,7 +62,7 @@ def save_picture(content: bytes, *, partner: PartnerKey) -> UploadedPicture:
 
     Raises UnusablePictureError, and as `save_metadata` does.
     """
-    with upload_slot():
+    with picture_slot():
         picture = encode_whole(content, longest=LONGEST_SIDE)
         upload = _save(picture.content, kind=UploadKind.PICTURE, partner=partner)
     return UploadedPicture(upload=upload, picture=picture)
@@ -74,7 +74,7 @@ def save_metadata(body: Any, *, partner: PartnerKey) -> Upload:
     Raises InvalidFieldsError, UploadBlockedError, UploadQuotaError, StorageUnavailableError, UploadsOffError.
     """
     content = encode_document(body)
-    with upload_slot():
+    with document_slot():
         return _save(content, kind=UploadKind.METADATA, partner=partner)
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from accounts.keys import credentials
 from accounts.models import Scope
-from config.concurrency_limits import upload_slot
+from config.concurrency_limits import document_slot, picture_slot
 from config.edge.request_bodies import BodyMemory
 from tests.processes.at_once import call_at_once
 from tests.processes.waiting import wait_for
@@ -216,11 +216,14 @@ def test_a_lost_file_is_stored_again(client, upload, directory):
     assert Upload.objects.count() == 1
 
 
-def test_a_full_slot_is_503(upload, directory):
-    with upload_slot():
+def test_a_full_slot_is_503_and_documents_have_their_own(upload, describe, directory):
+    with picture_slot():
         busy = upload(PICTURE)
+        assert describe({"name": "Called", "symbol": "CALL"}).status_code == 200
     assert (busy.status_code, busy.headers["Retry-After"]) == (503, "1")
-    assert upload(PICTURE).status_code == 200
+    with document_slot():
+        assert upload(PICTURE).status_code == 200
+        assert describe({"name": "Called", "symbol": "CALL"}).status_code == 503
 
 
 @pytest.mark.django_db(transaction=True)
