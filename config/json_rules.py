@@ -29,8 +29,8 @@ _MAX_KEY = 60
 MAX_URL = 2_048
 # Largest whole number that every JSON parser reads exactly (RFC 8259, 6).
 LARGEST_JSON_NUMBER = 2**53 - 1
-# Controls, white space, and what would end an attribute of an HTML page.
-_NOT_IN_URL = r"\s\x00-\x1f\x7f<>\"'`\\"
+# Controls, white space, marks of direction, which show another URL, and what would end an attribute of an HTML page.
+_NOT_IN_URL = r"\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>\"'`\\"
 # JSON Schema of what `parse_flag` accepts.
 FLAG_SHAPE: dict[str, Any] = {"type": "boolean"}
 

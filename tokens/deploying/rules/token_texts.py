@@ -1,9 +1,10 @@
 """Rules for the texts of a token that are stored on chain: name, symbol, image, metadata, context."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from config import json_rules
-from config.json_rules import FieldRule, list_of, object_of
+from config.json_rules import FieldRule, Rule, list_of, object_of
 from tokens.indexing.metadata import MAX_LINKS
 
 MAX_NAME = 128
@@ -14,8 +15,27 @@ _MAX_WORD = 200
 # million gas of a transaction (EIP-7825).
 MAX_ON_CHAIN_BYTES = 8_192
 
-_WEB = json_rules.web_address("http", "https")
-_WEB_OR_IPFS = json_rules.web_address("http", "https", "ipfs")
+
+def _page_address(*schemes: str) -> Rule:
+    """Return the rule for a URL that pages can link to: browsers and our own client can open it."""
+    web_address = json_rules.web_address(*schemes)
+
+    def rule(value: Any) -> str:
+        url: str = web_address(value)
+        try:
+            place = urlsplit(url)
+            can_open = bool(place.hostname) and place.port != 0 and place.username is None
+        except ValueError:
+            can_open = False
+        if not can_open:
+            raise ValueError("must be a URL with a host and a port that exist, without a user")
+        return url
+
+    return rule
+
+
+_WEB = _page_address("http", "https")
+_WEB_OR_IPFS = _page_address("http", "https", "ipfs")
 _PAGE = object_of({"platform": FieldRule(rule=json_rules.text(least=1, most=_MAX_WORD)), "url": FieldRule(rule=_WEB)})
 
 
