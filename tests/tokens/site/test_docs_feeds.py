@@ -14,12 +14,13 @@ from tests.processes.example_code import read_examples, run_example
 from tests.rows.factories import DeployWalletFactory, TokenFactory
 from tests.rows.launch_requests import ADMIN, WALLET
 from tests.tokens.deploying.test_presales import SENDER, start
+from tests.tokens.feeds.conftest import follow_hours
 from tests.tokens.feeds.feed_worlds import FACTORY, POOL, TOKEN, add_swap, follow_chain, make_pair
 from tests.tokens.feeds.test_daily_feed import DAY, chain, fetch
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import Deployment, Upload
 
-__all__ = ["chain"]
+__all__ = ["chain", "follow_hours"]
 URL = "/docs"
 LANGUAGES = ("curl", "python", "typescript")
 STRANGER = "0x976EA74026E726554dB657fA54763abd0C3a0aa9"
