@@ -43,6 +43,8 @@ _START_SECONDS = 90.0
 # Timeout of the first sample token, which the greeting names.
 _SAMPLE_SECONDS = 60.0
 _CHAIN_PORT = 8545
+_PORT_ATTEMPTS = 20
+_port_claims: list[socket.socket] = []
 # States of past blocks that the node keeps; each takes about 0.3 MB of memory.
 _CHAIN_STATES = 64
 _CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
@@ -325,14 +327,20 @@ def _listens(port: int) -> bool:
 
 
 def _free_port(wanted: int) -> int:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((anvil.HOST, wanted))
-        except OSError:
-            probe.bind((anvil.HOST, 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """Return this port, or another one if a program listens on it or another run has chosen it.
+
+    A UDP socket on the same port claims it for the life of this run, since its server begins to listen later.
+    """
+    for port in (wanted, *[0] * _PORT_ATTEMPTS):
+        claim = socket.socket(type=socket.SOCK_DGRAM)
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((anvil.HOST, port))
+            claim.bind(probe.getsockname())
+            _port_claims.append(claim)
+            return int(claim.getsockname()[1])
+        claim.close()
+    raise StartFailedError("no port is free")
 
 
 def _print_line(name: str, line: str) -> None:

@@ -1,11 +1,16 @@
 """development/run_standins.py: which outside services get a stand-in."""
 
+import subprocess
+import sys
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
+from config.environment.variables import BASE_DIR
 from development import run_standins
 from development.devchain.anvil import CHAIN_ID
+from development.servers.processes import free_port
 
 
 @pytest.mark.parametrize(
@@ -47,3 +52,17 @@ def test_the_explorer_stand_in_is_only_for_the_feed_with_holders(
     assert f"  Holders           {line}" in run_standins.services_greeting(ports).splitlines()
     url = run_standins.standin_settings(ports).get(f"EXPLORER_URL_{CHAIN_ID}")
     assert url == ("http://127.0.0.1:8605" if "explorer" in ports else None)
+
+
+def test_two_runs_choose_different_ports_before_either_listens():
+    choose = "import sys; from development import run; print(run._free_port(int(sys.argv[1])), flush=True); input()"
+    port, pipe = free_port(), subprocess.PIPE
+    chosen = []
+    with ExitStack() as running:
+        for _ in range(2):
+            command = [sys.executable, "-c", choose, str(port)]
+            process = running.enter_context(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=BASE_DIR))
+            running.callback(process.kill)
+            assert process.stdout
+            chosen.append(int(process.stdout.readline()))
+    assert chosen[0] == port != chosen[1]
