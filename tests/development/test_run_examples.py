@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from development.devchain.anvil import CHAIN_ID
+from development.devchain.deploy_contracts import OWNER
 from tests.development.test_run import Run, end_in_time
 from tests.processes.example_code import read_examples, run_example, running
 from tests.processes.waiting import wait_for
@@ -29,7 +30,7 @@ def test_all_examples_run_against_the_whole_service(sample_run: Run, tmp_path: P
             with running(language, code, directory) as output:
                 wait_for(lambda output=output: "token.indexed" in output())
         elif task != "webhook":
-            output = run_example(language, code, directory, LAUNCHBOARD_KEY=key)
+            output = run_example(language, code, directory, LAUNCHBOARD_KEY=key, TOKEN_ADMIN=OWNER)
             # No token of the samples has to match the word of a search, and there is no presale.
             assert output or task in ("search", "mcp", "presales"), (task, language)
             if task == "index":

@@ -107,6 +107,8 @@ def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeServ
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser",
             **servers,
         }
+        # The worker does so within a minute. Until then, on the last two days of a week, the next one's are missing.
+        manage(environment, "partitions", "--maintain")
         (key,) = issue_keys(environment, ["Partner"])
         for name in ("web", "worker", "beat", "follower", "events"):
             stack.enter_context(service(name, environment))

@@ -8,7 +8,7 @@ for presale in response.json()["presales"]:
     query = {"chainId": 8453, "presaleId": presale["presaleId"]}
     query["buyerAddress"] = "0x0000000000000000000000000000000000000003"
     found = requests.get(f"{url}/allowlists/proof", params=query, timeout=30)
-    # Served are allow-lists of presales that were started here, and posted ones.
+    # Allow-lists of presales that were started here, and posted ones, are served.
     if found.status_code == 404:
         continue
     found.raise_for_status()

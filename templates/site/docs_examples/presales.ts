@@ -9,7 +9,7 @@ const buyer = "buyerAddress=0x0000000000000000000000000000000000000003";
 for (const presale of presales) {
   console.log(presale.presaleId, presale.symbol, presale.state, presale.ethRaised);
   const found = await fetch(`${url}/allowlists/proof?chainId=8453&presaleId=${presale.presaleId}&${buyer}`);
-  // Served are allow-lists of presales that were started here, and posted ones.
+  // Allow-lists of presales that were started here, and posted ones, are served.
   if (found.status === 404) continue;
   if (!found.ok) throw new Error(await found.text());
   const { isAllowed, allowedAmountWei, proof } = (await found.json()) as Proof;
