@@ -83,9 +83,11 @@ class OwnPostgres:
         return self._server.is_ready(self._process.pid)
 
     def kill(self) -> None:
-        """End it as `kill -9` does; its sessions end with it."""
+        """End it as `kill -9` does, and wait for its sessions: each ends once it notices, and may respond before."""
+        sessions = psutil.Process(self._process.pid).children()
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
+        psutil.wait_procs(sessions, timeout=_START_SECONDS)
 
     def quit(self) -> None:
         """End it in immediate mode: all sessions end at once, and it recovers at its next start."""
