@@ -8,10 +8,11 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from config.site.formats import COUNTED_LAUNCHES
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import FeeClaimFactory, SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.fee_sums import sum_all_chains
-from tokens.ledger import creator_facts
+from tests.rows.many_tokens import multiply
 from tokens.models import Market
 
 pytestmark = pytest.mark.django_db
@@ -156,12 +157,12 @@ def test_pages_of_20_and_facts_of_all(client):
     assert f"/creators/{FID}" in read_page(answer).addresses and "First page" in answer.text
 
 
-def test_a_prolific_creator_is_not_counted_to_the_end(client, monkeypatch):
-    monkeypatch.setattr(creator_facts, "COUNTED_LAUNCHES", 3)
-    for hours in range(5):
-        launch(ago=timedelta(hours=hours), market={"volume_24h": 1.0, "last_trade_at": timezone.now()})
+def test_a_prolific_creator_is_not_counted_to_the_end(client):
+    values = {"id": "nextval('tokens_token_id_seq')", "contract_address": "'0x' || lpad(n::text, 40, '0')"}
+    multiply(TokenFactory(requestor_fid=FID), values, rows=COUNTED_LAUNCHES + 2)
+    assert Market.objects.update(volume_24h=1.0, last_trade_at=timezone.now()) == COUNTED_LAUNCHES + 2
     text = text_of(client.get(f"/creators/{FID}"))
-    assert "First launch" not in text and "3 of the newest 1,000 had a trade" in text
+    assert "First launch" not in text and "1,000 of the newest 1,000 had a trade" in text
 
 
 @pytest.mark.parametrize(
