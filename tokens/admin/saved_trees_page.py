@@ -25,11 +25,11 @@ from tokens.models import SavedTree, TreeKind
 _ENTRIES_SHOWN = 100
 _BROKEN = {
     TreeKind.AIRDROP: (
-        "From then on its accounts get no proofs and amounts here, for any token whose airdrop has the root {root}; "
+        "From then on its accounts get no proofs and amounts here, for any token with an airdrop of the root {root}; "
         "their claims on the chain need the proofs."
     ),
     TreeKind.ALLOWLIST: (
-        "From then on its buyers get no proofs here, for any presale whose allow-list has the root {root}; "
+        "From then on its buyers get no proofs here, for any presale with an allow-list of the root {root}; "
         "they can't buy without them."
     ),
 }

@@ -40,7 +40,7 @@ def describe_asset(asset: FeedAsset) -> dict[str, Any]:
 
 
 def describe_holders(asset: FeedAsset, page: HolderPage) -> dict[str, Any]:
-    """Return a page of holders in DEXTools' format, whose quantities are whole tokens: a fraction is dropped."""
+    """Return a page of holders in DEXTools' format: quantities are whole tokens, and a fraction is dropped."""
     unit = 10**asset.decimals
     holders = [{"address": address, "quantity": amount // unit} for address, amount in page.holders]
     return {"asset": {"id": asset.address, "totalHoldersCount": page.total, "holders": holders}}

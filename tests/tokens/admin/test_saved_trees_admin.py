@@ -65,8 +65,8 @@ def test_a_page_has_the_first_entries_and_reads_no_nodes(operator):
 def test_a_deletion_is_confirmed_and_says_what_it_breaks(operator):
     tree, kept = save(3, kind=TreeKind.ALLOWLIST), save(2)
     page = operator.get(remove_page(tree)).text
-    assert f"no proofs here, for any presale whose allow-list has the root {tree.root}" in page
-    assert "for any token whose airdrop has the root" in operator.get(remove_page(kept)).text
+    assert f"no proofs here, for any presale with an allow-list of the root {tree.root}" in page
+    assert "for any token with an airdrop of the root" in operator.get(remove_page(kept)).text
     assert SavedTree.objects.count() == 2
     with CaptureQueriesContext(connection) as queries:
         answer = operator.post(remove_page(tree), follow=True)
