@@ -40,11 +40,11 @@ _TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
 
 
 class UnstorableTextError(ValidationError):
-    """A field has text that PostgreSQL can't store; `body` is the whole body, parsed."""
+    """A field has text that PostgreSQL can't store; `path` is that of the field, and `body` the parsed body."""
 
     def __init__(self, path: str, body: Any) -> None:
         super().__init__({path or api_settings.NON_FIELD_ERRORS_KEY: [_TEXT_RULE]})
-        self.body = body
+        self.path, self.body = path, body
 
 
 # Position of a value: (position of its parent, its key or index), None for the root.

@@ -1,11 +1,12 @@
 """The API's OpenAPI description as Markdown: a section per endpoint, short enough for a language model."""
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import orjson
 
+from config.api.openapi_schema import SCOPE
 from config.mcp.tools import read_description
 
 Schema = Mapping[str, Any]
@@ -44,7 +45,7 @@ def api_reference(site_url: str) -> str:
 def _describe_operation(name: str, operation: Schema, schemas: Mapping[str, Schema]) -> Iterator[str]:
     yield f"## {name}"
     is_deprecated = operation.get("deprecated", False)
-    yield f"{'Deprecated. ' if is_deprecated else ''}Access: {_access(operation.get('security', []))}."
+    yield f"{'Deprecated. ' if is_deprecated else ''}Access: {_access(operation)}."
     yield operation["description"]
     if is_deprecated:
         return
@@ -67,21 +68,17 @@ def _describe_operation(name: str, operation: Schema, schemas: Mapping[str, Sche
         yield "\n".join(errors)
 
 
-def _access(security: Sequence[Mapping[str, Sequence[str]]]) -> str:
-    if not security:
+def _access(operation: Schema) -> str:
+    if not operation["security"]:
         return "public"
+    scope = f" with the scope `{operation[SCOPE]}`" if SCOPE in operation else ""
     names = {
-        "partnerKey": "a key in the header `x-api-key`",
+        "partnerKey": f"a key in the header `x-api-key`{scope}",
         "userToken": "a user's token as `Authorization: Bearer`",
         "adminSession": "an administrator's cookie",
     }
-    texts = []
-    for alternative in security:
-        for name, scopes in alternative.items():
-            texts.append(names[name] + (f" with the scope `{scopes[0]}`" if scopes else ""))
-        if not alternative:
-            texts.append("no credential")
-    return ", or ".join(texts)
+    alternatives = [[names[name] for name in each] or ["no credential"] for each in operation["security"]]
+    return ", or ".join(text for alternative in alternatives for text in alternative)
 
 
 def _parameter_line(parameter: Schema, kind: Kind) -> str:

@@ -8,12 +8,14 @@ from typing import Any
 
 import orjson
 
+from config.api.openapi_schema import SCOPE
 from config.api.openapi_views import openapi_document
+from config.mcp.portable_schemas import COMPONENTS, portable_schema
 from config.mcp.tool_table import TOOLS, ToolEntry
 
 Schema = dict[str, Any]
 
-_COMPONENTS, _DEFINITIONS = "#/components/schemas/", "#/$defs/"
+_DEFINITIONS = "#/$defs/"
 _REFERENCE = re.compile(r'"#/\$defs/([^"]+)"')
 # Lines of values in a description, which repeat the schema's `enum`.
 _VALUES = re.compile(rb'(?:\\n)*\* `[^`"\\]*` - [^"\\]*(?=\\n|")')
@@ -80,7 +82,8 @@ def _build_tool(entry: ToolEntry, method: str, path: str, operation: Schema, sch
         if parameter.get("required") or parameter["name"] in entry.required
     ]
     body = _json_schema(operation.get("requestBody", {}))
-    scope, needs_user = _access(operation.get("security", []))
+    names = {name for alternative in operation["security"] for name in alternative}
+    is_open = {} in operation["security"]
     return Tool(
         entry=entry,
         method=method.upper(),
@@ -89,8 +92,8 @@ def _build_tool(entry: ToolEntry, method: str, path: str, operation: Schema, sch
         arguments=tuple(parameter["name"] for parameter in parameters),
         required=tuple(required),
         has_body=body is not None,
-        scope=scope,
-        needs_user=needs_user,
+        scope="" if is_open else operation.get(SCOPE, ""),
+        needs_user=not is_open and "userToken" in names,
         definition=_define(
             entry,
             operation,
@@ -110,7 +113,7 @@ def _define(
         "name": entry.name,
         "title": operation["summary"],
         "description": f"{entry.hint}\n\n{operation['description']}",
-        "inputSchema": _stand_alone(arguments, schemas),
+        "inputSchema": portable_schema(arguments, schemas),
         **({"outputSchema": results} if is_short else {}),
         "annotations": {
             "readOnlyHint": is_read,
@@ -139,18 +142,9 @@ def _json_schema(content: Schema) -> Schema | None:
     return schema
 
 
-def _access(security: Sequence[Mapping[str, Sequence[str]]]) -> tuple[str, bool]:
-    """Return the scope that an operation needs, and whether it needs a user; neither if a credential is optional."""
-    if {} in security:
-        return "", False
-    names = {name: scopes for alternative in security for name, scopes in alternative.items()}
-    scopes = names.get("partnerKey", ())
-    return (scopes[0] if scopes else ""), "userToken" in names
-
-
 def _stand_alone(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
     """Return the schema with the components that it refers to. Its root is no reference: clients require an object."""
-    name = str(schema.get("$ref", "")).removeprefix(_COMPONENTS)
+    name = str(schema.get("$ref", "")).removeprefix(COMPONENTS)
     found = _refer_to_definitions(schemas[name] if name else schema)
     definitions: dict[str, Schema] = {}
     waiting = _references(found)
@@ -163,7 +157,7 @@ def _stand_alone(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
 
 
 def _refer_to_definitions(schema: Schema) -> Schema:
-    text = orjson.dumps(schema).replace(_COMPONENTS.encode(), _DEFINITIONS.encode())
+    text = orjson.dumps(schema).replace(COMPONENTS.encode(), _DEFINITIONS.encode())
     moved: Schema = orjson.loads(text)
     return moved
 

@@ -42,6 +42,8 @@ from config.mcp.versions import (
     negotiated_version,
 )
 
+# Path of a call's arguments in a message.
+_ARGUMENTS = "params.arguments"
 _CAPABILITIES: dict[str, Any] = {"tools": {}}
 # Clients may store the list of tools and the capabilities for this long.
 _TTL_MS = 300_000
@@ -95,15 +97,19 @@ class MCPView(LimitedView):
     def _read(self, request: Request) -> None:
         _refuse_other_origins(request)
         self.era = era_of_headers(request.headers)
+        unstorable: UnstorableTextError | None = None
         try:
             body: Any = request.data
         except UnstorableTextError as error:
-            self.message_id = readable_id(error.body)
-            raise
+            unstorable, body = error, error.body
         self.message_id = readable_id(body)
         self.message = parse_message(body)
         self.era = find_era(self.message, request.headers)
-        if self.message.method == "tools/call" and self.message_id is not None:
+        is_call = self.message.method == "tools/call" and self.message_id is not None
+        # The tool's endpoint refuses such arguments itself: their error is the tool's, not the protocol's.
+        if unstorable is not None and not (is_call and unstorable.path.startswith(_ARGUMENTS)):
+            raise unstorable
+        if is_call:
             tool, arguments = tool_calls.find_tool(self.message)
             try:
                 self.call = tool_calls.read_call(tool, arguments)

@@ -55,7 +55,7 @@ def test_it_has_every_operation(sections):
                 "- `addresses` (array, optional)",
             ],
         ),
-        ("POST /api/webhooks", ["- `types` (array of `deployment.failed` or `deployment.submitted` or"]),
+        ("POST /api/webhooks", ["- `types` (array up to 11 items of `deployment.failed` or `deployment.submitted` or"]),
         ("POST /api/tokens/deploy", ["  - `baseFee` (number 0.25 to 5, optional)"]),
         ("GET /api/pretoken/pending", ["Access: a user's token as `Authorization: Bearer`."]),
         (

@@ -19,6 +19,7 @@ from tests.config.mcp.mcp_requests import (
     result,
     send,
 )
+from tests.rows.user_tokens import as_user
 
 pytestmark = pytest.mark.django_db
 
@@ -151,10 +152,35 @@ def test_clients_with_a_handshake_get_errors_of_the_protocol_with_status_200():
 @pytest.mark.parametrize("text", ["a\\u0000", "\\ud800"])
 @pytest.mark.parametrize(("version", "status"), [("2025-11-25", 200), ("2026-07-28", 400)])
 def test_text_that_cannot_be_stored_is_refused_with_the_id(text, version, status):
-    body = json.dumps(message("tools/call", name="search_tokens", arguments={"q": "TEXT"})).replace("TEXT", text)
-    response = send(body.encode(), metadata_headers("tools/call", "search_tokens", version))
+    body = json.dumps(message("tools/list", meta=META if status == 400 else None, cursor="TEXT")).replace("TEXT", text)
+    response = send(body.encode(), metadata_headers("tools/list", version=version))
     assert error(response)[:2] == (status, -32602) and response.json()["id"] == 7
-    assert response.json()["error"]["data"]["details"][0]["field"] == "params.arguments.q"
+    assert response.json()["error"]["data"]["details"][0]["field"] == "params.cursor"
+
+
+@pytest.mark.parametrize("text", ["a\\u0000", "\\ud800"])
+@pytest.mark.parametrize(("version", "meta"), [("2025-11-25", None), ("2026-07-28", META)])
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("search_tokens", {"q": "TEXT"}, "q"),
+        ("get_token", {"chainId": 8453, "address": "TEXT"}, "address"),
+        ("list_tokens", {"cursor": "TEXT"}, "cursor"),
+        ("list_tokens", {"TEXT": 1}, "TEXT"),
+        ("deploy_token", {"chainId": 8453, "token": {"name": "TEXT"}}, "token.name"),
+        ("create_pretoken", {"keyword": "TEXT"}, "keyword"),
+    ],
+)
+def test_an_argument_that_cannot_be_stored_is_an_error_of_the_tool(
+    text, version, meta, tool, arguments, field, deploy_key, issuer
+):
+    body = json.dumps(message("tools/call", meta=meta, name=tool, arguments=arguments)).replace("TEXT", text)
+    headers = metadata_headers("tools/call", tool, version) | deploy_key | as_user(issuer, 7)
+    called = result(send(body.encode(), headers))
+    assert called["isError"] is True and called["content"][1]["text"] == "HTTP status 400."
+    stored = json.loads(f'"{text}"').replace("\ud800", "\0")
+    fields = {each["field"] for each in json.loads(called["content"][0]["text"])["details"]}
+    assert field.replace("TEXT", stored) in fields
 
 
 @pytest.mark.parametrize("method", ["initialized", "ping", "resources/list", "subscriptions/listen", "tools/x"])
