@@ -83,11 +83,6 @@ class PartnerKeyScheme(OpenApiAuthenticationExtension):
             "description": "A partner key, issued with its scopes by the operator of this installation.",
         }
 
-    def get_security_requirement(self, auto_schema: AutoSchema) -> dict[str, list[str]]:
-        """Return the required scope in the place where OpenAPI has role names."""
-        scope = getattr(auto_schema.view, "required_scope", None)
-        return {self.name: [] if scope is None else [str(scope)]}
-
 
 def verify_bearer(request: Request) -> VerifiedIdentity | None:
     """Return the identity proven by the header `Authorization: Bearer`; None without the header.

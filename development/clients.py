@@ -23,7 +23,7 @@ OPERATIONS = Path("python", "launchboard", "operations.py")
 TYPES = Path("typescript", "src", "schema.ts")
 COLLECTION = Path("postman", "launchboard.postman_collection.json")
 GENERATED = (DESCRIPTION, SCHEMAS, OPERATIONS, TYPES, COLLECTION)
-_NODE_PROGRAMS = CLIENTS / "typescript" / "node_modules" / ".bin"
+NODE_PROGRAMS = CLIENTS / "typescript" / "node_modules" / ".bin"
 _COLLECTION_WRITER = CLIENTS / "typescript" / "tools" / "postman.mjs"
 # Where `make run` serves the API; clients set their own.
 _SERVER = "http://127.0.0.1:8000"
@@ -37,12 +37,13 @@ def write_clients(target: Path, document: Json) -> None:
     """Write all generated files below a directory, from a description. Raises CalledProcessError."""
     for path in GENERATED:
         (target / path).parent.mkdir(parents=True, exist_ok=True)
-    settled = document | {"servers": [{"url": _SERVER}]}
+    info = document["info"] | {"contact": document["info"]["contact"] | {"url": _SERVER}}
+    settled = document | {"servers": [{"url": _SERVER}], "info": info}
     (target / DESCRIPTION).write_text(json.dumps(settled, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     _write_python(target, settled)
     # A field with a default may be left out of a request.
     options = ["--default-non-nullable", "false", "--output", str(target / TYPES)]
-    types = [str(_NODE_PROGRAMS / "openapi-typescript"), str(target / DESCRIPTION), *options]
+    types = [str(NODE_PROGRAMS / "openapi-typescript"), str(target / DESCRIPTION), *options]
     collection = ["node", str(_COLLECTION_WRITER), str(target / DESCRIPTION), str(target / COLLECTION)]
     for command in (types, collection):
         subprocess.run(command, check=True, capture_output=True, text=True)

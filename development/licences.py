@@ -47,6 +47,7 @@ STATED = {
     "protobuf": "BSD-3-Clause",
     "pywin32": "PSF-2.0",
     "qrcode": "BSD-3-Clause",
+    "reserved": "MIT",
     "rfc3987-syntax": "MIT",
     "solders": "Apache-2.0",
     "uritemplate": "BSD-3-Clause OR Apache-2.0",
@@ -86,18 +87,20 @@ def npm_licences(lock: Path) -> dict[str, str]:
 def all_licences() -> dict[str, dict[str, str]]:
     """Return the licence of each package, by the file that pins it.
 
-    A package is listed in the first file that has it. The packages of all files must be installed; raises as
-    `licence_of`.
+    A package is listed in the first file of its registry that has it. The Python packages must be installed; raises
+    as `licence_of`.
     """
     others = sorted({path.name for path in BASE_DIR.glob("requirements*.txt")} - set(_FIRST))
     found: dict[str, dict[str, str]] = {}
     for file in (*_FIRST, *others):
         listed = {name for packages in found.values() for name in packages}
         found[file] = {name: licence_of(name) for name in sorted(pinned_packages(BASE_DIR / file) - listed)}
+    # The same name may be another package in the other registry.
+    listed = set()
     for lock in LOCKS:
-        listed = {name for packages in found.values() for name in packages}
         new = {name: licence for name, licence in npm_licences(lock).items() if name not in listed}
         found[str(lock.relative_to(BASE_DIR))] = new
+        listed |= new.keys()
     return found
 
 

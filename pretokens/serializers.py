@@ -5,8 +5,10 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
+from config.api.fields import BoundedListField
 from pretokens.models import MAX_KEYWORD, PretokenState
-from tokens.deploying.serializers import AirdropShape, ContextShape, SocialPageField, VaultShape
+from tokens.deploying.rules.supply_shares import MAX_REWARDS
+from tokens.deploying.serializers import AirdropShape, AuditUrlsField, ContextShape, SocialPagesField, VaultShape
 from tokens.installation.chain_fields import AddressField
 
 
@@ -24,8 +26,8 @@ class PretokenMetadataShape(serializers.Serializer[Any]):
     description = serializers.CharField(
         required=False, help_text="The same as token_settings.description, if that is set."
     )
-    socialMediaUrls = serializers.ListField(child=SocialPageField(), required=False)
-    auditUrls = serializers.ListField(child=serializers.CharField(), required=False, help_text="http, https or ipfs.")
+    socialMediaUrls = SocialPagesField()
+    auditUrls = AuditUrlsField()
 
 
 class TokenSettingsShape(serializers.Serializer[Any]):
@@ -35,7 +37,7 @@ class TokenSettingsShape(serializers.Serializer[Any]):
     symbol = serializers.CharField()
     image_url = serializers.CharField(required=False, help_text="An http, https or ipfs URL.")
     description = serializers.CharField(required=False)
-    admins = PretokenAdminShape(many=True, help_text="1 to 7.")
+    admins = BoundedListField(child=PretokenAdminShape(), min_length=1, max_length=MAX_REWARDS)
     paired_token = serializers.CharField(required=False, help_text="An address, or WETH, which is the default.")
     pool_config_type = serializers.ChoiceField(
         choices=["standard", "project"], required=False, help_text="Default: standard."

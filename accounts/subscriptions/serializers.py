@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, inline_serializer
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from accounts.models import DeliveryReason, DeliveryStatus
+from accounts.subscriptions.endpoint_bodies import MAX_CHAINS
 from accounts.subscriptions.endpoints import MAX_ENDPOINTS
-from config.api.fields import WholeNumberField
+from config.api.fields import BoundedListField, WholeNumberField
 from config.events.event_types import stored_types
 from config.json_rules import LARGEST_JSON_NUMBER
 
@@ -66,11 +67,17 @@ class EndpointBody(serializers.Serializer[Any]):
 
     url = serializers.URLField(max_length=2_048, help_text="https:// and a host, on port 443.")
     description = serializers.CharField(max_length=200, required=False)
-    types = serializers.ListField(
-        child=serializers.ChoiceField(EVENT_NAMES), required=False, help_text="Empty for all types."
+    types = BoundedListField(
+        child=serializers.ChoiceField(EVENT_NAMES),
+        required=False,
+        max_length=len(EVENT_NAMES),
+        help_text="Empty for all types.",
     )
-    chainIds = serializers.ListField(
-        child=serializers.IntegerField(min_value=1), required=False, help_text="Empty for all chains."
+    chainIds = BoundedListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_JSON_NUMBER),
+        required=False,
+        max_length=MAX_CHAINS,
+        help_text="Empty for all chains.",
     )
     email = serializers.EmailField(
         required=False, help_text="Gets a mail before and after the endpoint is disabled for failures."
@@ -158,12 +165,24 @@ DELIVERIES_ANSWER = inline_serializer(
 )
 
 
-class ReplayBody(serializers.Serializer[Any]):
-    """Events to send again: one, or those of a range of ids."""
+class ReplayedEvent(serializers.Serializer[Any]):
+    """One event to send again."""
 
-    eventId = serializers.IntegerField(required=False, min_value=0)
-    afterEventId = serializers.IntegerField(required=False, min_value=0)
-    untilEventId = serializers.IntegerField(required=False, min_value=0, help_text="By default the newest event.")
+    eventId = serializers.IntegerField(min_value=0, max_value=LARGEST_JSON_NUMBER)
+
+
+class ReplayedRange(serializers.Serializer[Any]):
+    """Range of event ids to send again."""
+
+    afterEventId = serializers.IntegerField(min_value=0, max_value=LARGEST_JSON_NUMBER)
+    untilEventId = serializers.IntegerField(
+        required=False, min_value=1, max_value=LARGEST_JSON_NUMBER, help_text="By default the newest event."
+    )
+
+
+REPLAY_BODY = PolymorphicProxySerializer(
+    component_name="ReplayBody", serializers=[ReplayedEvent, ReplayedRange], resource_type_field_name=None
+)
 
 
 REPLAY_ANSWER = inline_serializer(

@@ -215,7 +215,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
     @extend_schema(
         operation_id="replayWebhook",
         parameters=[_ID],
-        request=serializers.ReplayBody,
+        request=serializers.REPLAY_BODY,
         responses={202: serializers.REPLAY_ANSWER, 409: None},
     )
     def post(self, request: Request, id: str) -> Response:

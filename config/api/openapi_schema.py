@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
+import orjson
 from django.conf import settings
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
@@ -20,7 +21,11 @@ _ERROR = {
     "required": ["error"],
     "properties": {
         "error": {"type": "string", "description": "A sentence for people."},
-        "success": {"const": False, "description": "Only on deployments; true in their successful responses."},
+        "success": {
+            "type": "boolean",
+            "const": False,
+            "description": "Only on deployments; true in their successful responses.",
+        },
         "message": {"type": "string", "description": "Only on deployments and DEXTools' feed: the same sentence."},
         "code": {"type": "string", "description": "Only on DEXTools' feed: the status."},
         "issues": {
@@ -32,7 +37,7 @@ _ERROR = {
                 "properties": {"param": {"type": "string"}, "message": {"type": "string"}},
             },
         },
-        "s": {"const": "error", "description": "Only on the feed of charts."},
+        "s": {"type": "string", "const": "error", "description": "Only on the feed of charts."},
         "errmsg": {"type": "string", "description": "Only on the feed of charts: the same sentence."},
         "oldestId": {"type": "integer", "description": "Only on 410: id of the oldest event that is stored."},
         "newestId": {"type": "integer", "description": "Only on 410: id of the newest one."},
@@ -108,6 +113,9 @@ _WEBHOOK_HEADERS = {
     "webhook-signature": "Signatures separated by blanks, each `v1,` and base64 of HMAC-SHA256 over"
     " `id.timestamp.body` with the endpoint's secret. During a rotation there are two.",
 }
+# Extension with the scope that a partner key needs: `security` lists scopes of OAuth only.
+SCOPE = "x-required-scope"
+_REFERENCE = re.compile(r'"#/components/schemas/([^"]+)"')
 # Returned before the query is validated.
 _BEFORE_QUERY = ("401", "403", "429")
 # Temporary errors.
@@ -139,6 +147,11 @@ class EndpointSchema(AutoSchema):
             return None
         view = cast(LimitedView, self.view)
         operation |= _summarised(operation.get("description", ""))
+        # An absent list would mean that the document's own one applies.
+        operation.setdefault("security", [])
+        scope = getattr(view, "required_scope", None)
+        if scope is not None and any(operation["security"]):
+            operation[SCOPE] = str(scope)
         responses = operation["responses"]
         if view.parser_classes == PICTURE_PARSERS:
             operation["requestBody"]["required"] = True
@@ -247,6 +260,27 @@ def _error_response(status: str) -> dict[str, Any]:
     }
 
 
+def close_bodies(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Add `additionalProperties: false` to all objects of request bodies but those that ignore unknown fields."""
+    schemas = result["components"]["schemas"]
+    bodies = [operation.get("requestBody", {}) for each in result["paths"].values() for operation in each.values()]
+    waiting = {name for body in bodies for name in referred_schemas(body)}
+    closed: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in closed and name not in settings.OPEN_BODIES:
+            closed.add(name)
+            waiting |= referred_schemas(schemas[name])
+            if "properties" in schemas[name]:
+                schemas[name]["additionalProperties"] = False
+    return result
+
+
+def referred_schemas(schema: Any) -> set[str]:
+    """Return the names of the components that a part of the description refers to."""
+    return set(_REFERENCE.findall(orjson.dumps(schema).decode()))
+
+
 def describe_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
     """Add `webhooks`, by the name of the event's type."""
     result["webhooks"] = {each.name: {"post": _webhook(each)} for each in webhook_types().values()}
@@ -255,6 +289,7 @@ def describe_webhooks(result: dict[str, Any], generator: Any, request: Any, publ
 
 def _webhook(event_type: EventType) -> dict[str, Any]:
     return {
+        "security": [],
         "operationId": f"on{''.join(part.title() for part in event_type.name.split('.'))}",
         "tags": ["events"],
         "summary": event_type.summary.partition(". ")[0].removesuffix("."),

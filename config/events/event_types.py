@@ -82,8 +82,12 @@ def event_schema(event_type: EventType) -> Json:
     return object_schema(
         {
             "id": {"type": "integer", "minimum": 0, "description": "Rises in the sequence of publication, with gaps."},
-            "type": {"const": event_type.name},
-            "version": {"const": event_type.version, "description": "Version of the schema of `data`."},
+            "type": {"type": "string", "const": event_type.name},
+            "version": {
+                "type": "integer",
+                "const": event_type.version,
+                "description": "Version of the schema of `data`.",
+            },
             "createdAt": {"type": "string", "format": "date-time", "description": "Time of the change."},
             "chainId": {"type": ["integer", "null"]},
             "subject": {"type": "string", "description": event_type.subject},

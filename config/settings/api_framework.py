@@ -63,9 +63,13 @@ OPERATION_TAGS = {
     "tokens.site": "operations",
 }
 
+# Objects of request bodies that may have unknown fields.
+OPEN_BODIES = frozenset({"IndexBody", "IndexByAddressBody", "PasswordBody", "PoolsBody", "SaveBody", "TreeShape"})
+
 DESCRIPTION = {
     "TITLE": "Launchboard",
     "VERSION": SERVICE_VERSION,
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
     "OAS_VERSION": "3.1.1",
     "SERVE_INCLUDE_SCHEMA": False,
     "TAGS": [
@@ -96,6 +100,7 @@ DESCRIPTION = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api.openapi_schema.close_bodies",
         "config.api.openapi_schema.describe_errors",
         "config.api.openapi_schema.describe_webhooks",
         "config.api.openapi_examples.add_examples",

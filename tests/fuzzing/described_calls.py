@@ -32,6 +32,7 @@ from schemathesis.generation.feedback import NO_FEEDBACK
 from schemathesis.specs.openapi import checks as conformance
 
 from accounts.models import Scope
+from config.api.openapi_schema import SCOPE
 from tests.config.api.test_described_answers import close_objects
 from tests.config.api.test_described_headers import API_HEADERS
 
@@ -286,11 +287,10 @@ def _standing(operation: Any, level: Level) -> int | None:
         return 401
     if not names or _is_optional(operation):
         return None
-    for alternative in wanted:
-        for name, scopes in alternative.items():
-            if level in _SCHEMES[name]:
-                return None if level not in _SCOPES or set(scopes) <= _SCOPES[level] else 403
-    return 401
+    if not any(level in _SCHEMES[name] for name in names):
+        return 401
+    scope = operation.definition.raw.get(SCOPE)
+    return None if level not in _SCOPES or scope is None or scope in _SCOPES[level] else 403
 
 
 def _is_optional(operation: Any) -> bool:

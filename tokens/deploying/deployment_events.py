@@ -11,7 +11,7 @@ def _data(status: str) -> Json:
     return object_schema(
         {
             "requestKey": {"type": "string"},
-            "status": {"const": status},
+            "status": {"type": "string", "const": status},
             "txHash": _MAYBE_TEXT,
             "address": {"type": ["string", "null"], "description": "Address of the token; null for a presale."},
             "error": {"type": ["string", "null"], "maxLength": 1000},

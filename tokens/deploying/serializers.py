@@ -6,10 +6,13 @@ otherwise.
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field, inline_serializer
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import WeiField, WholeNumberField
+from config.api.fields import BoundedListField, WeiField, WholeNumberField
+from tokens.deploying.rules.airdrop_entries import MAX_ENTRIES
+from tokens.deploying.rules.supply_shares import MAX_ALLOWED, MAX_REWARDS
+from tokens.indexing.metadata import MAX_LINKS
 from tokens.installation.chain_fields import AddressField, EvmAddressField
 from tokens.models import DeploymentStatus
 
@@ -19,6 +22,7 @@ REQUEST_KEY_PATTERN = "^[!-~]{32}$"
 _PAGE = {
     "type": "object",
     "required": ["platform", "url"],
+    "additionalProperties": False,
     "properties": {"platform": {"type": "string"}, "url": {"type": "string"}},
 }
 
@@ -26,6 +30,22 @@ _PAGE = {
 @extend_schema_field({"oneOf": [{"type": "string"}, _PAGE]})
 class SocialPageField(serializers.JSONField):
     """A page of the project: its URL, or an object that also names the platform."""
+
+
+class SocialPagesField(BoundedListField):
+    """Pages of the project."""
+
+    def __init__(self) -> None:
+        text = "http or https URLs, or objects that also name the platform."
+        super().__init__(child=SocialPageField(), required=False, max_length=MAX_LINKS, help_text=text)
+
+
+class AuditUrlsField(BoundedListField):
+    """Reports of audits."""
+
+    def __init__(self) -> None:
+        text = "http, https or ipfs URLs."
+        super().__init__(child=serializers.URLField(), required=False, max_length=MAX_LINKS, help_text=text)
 
 
 class TokenShape(serializers.Serializer[Any]):
@@ -36,10 +56,8 @@ class TokenShape(serializers.Serializer[Any]):
     tokenAdmin = AddressField(help_text="Account that may change the token's image and metadata.")
     image = serializers.CharField(required=False, help_text="An http, https or ipfs URL.")
     description = serializers.CharField(required=False)
-    socialMediaUrls = serializers.ListField(
-        child=SocialPageField(), required=False, help_text="http or https URLs, or objects that also name the platform."
-    )
-    auditUrls = serializers.ListField(child=serializers.URLField(), required=False)
+    socialMediaUrls = SocialPagesField()
+    auditUrls = AuditUrlsField()
     requestKey = serializers.RegexField(
         REQUEST_KEY_PATTERN, help_text="Idempotency key: 32 visible ASCII characters of your choice."
     )
@@ -105,7 +123,9 @@ class AirdropEntryShape(serializers.Serializer[Any]):
 class AirdropShape(serializers.Serializer[Any]):
     """Part of the supply, 0.25 to 90 percent in total, that accounts may claim."""
 
-    entries = AirdropEntryShape(many=True, help_text="At most 100,000, each account once.")
+    entries = BoundedListField(
+        child=AirdropEntryShape(), min_length=1, max_length=MAX_ENTRIES, help_text="Each account once."
+    )
     lockupDuration = serializers.FloatField(min_value=1, help_text="Days.")
     vestingDuration = serializers.FloatField(default=0, help_text="Days, after the lockup.")
 
@@ -120,8 +140,12 @@ class PresaleShape(serializers.Serializer[Any]):
     lockupDuration = serializers.FloatField(min_value=7, default=7, help_text="Days.")
     vestingDuration = serializers.FloatField(default=0, help_text="Days, after the lockup.")
     presaleSupplyBps = serializers.IntegerField(min_value=1, max_value=9000, default=5000, help_text="Bps.")
-    allowlist = serializers.ListField(
-        child=AddressField(), required=False, help_text="Accounts that may buy; default: all."
+    allowlist = BoundedListField(
+        child=AddressField(),
+        required=False,
+        min_length=1,
+        max_length=MAX_ALLOWED,
+        help_text="Accounts that may buy, each once; default: all.",
     )
 
 
@@ -146,7 +170,13 @@ DEPLOY_BODY = inline_serializer(
     "DeployBody",
     {
         "token": TokenShape(),
-        "rewards": RewardShape(many=True, required=False, help_text="1 to 7; default: all to the token's admin."),
+        "rewards": BoundedListField(
+            child=RewardShape(),
+            required=False,
+            min_length=1,
+            max_length=MAX_REWARDS,
+            help_text="Default: all to the token's admin.",
+        ),
         "pool": PoolShape(required=False),
         "fees": FeesShape(required=False),
         "vault": VaultShape(required=False, help_text="With airdrop and presale at most 90 percent of the supply."),
@@ -203,27 +233,44 @@ class TreeShape(serializers.Serializer[Any]):
 
     format = serializers.ChoiceField(["standard-v1"])
     leafEncoding = serializers.ListField(child=serializers.CharField(), help_text="address and uint256.")
-    tree = serializers.ListField(child=serializers.CharField(), required=False, help_text="Not read.")
-    values = serializers.ListField(
-        child=serializers.DictField(), help_text="Objects with `value`, a list of an account and its wei in a text."
+    tree = serializers.ListField(
+        child=serializers.CharField(), min_length=1, help_text="The first one is the root, and verified."
+    )
+    values = BoundedListField(
+        child=serializers.DictField(),
+        min_length=1,
+        max_length=MAX_ENTRIES,
+        help_text="Objects with `value`, a list of an account and its wei in a text.",
     )
 
 
-# Not a class: its field `tree` is one of two alternatives.
-AIRDROP_BODY = inline_serializer(
-    "AirdropBody",
-    {
-        "entries": AirdropEntryShape(
-            many=True, required=False, help_text="1 to 100,000, each account once. Either these or `tree`."
-        ),
-        "tree": TreeShape(required=False, help_text="In the place of entries, as older clients send it."),
-        "merkleRoot": serializers.CharField(required=False, help_text="Verified: the root of the entries."),
-        "tokenAddress": AddressField(
-            required=False, help_text="Verified if the token is indexed: its airdrop has this root."
-        ),
-        "enqueue": serializers.BooleanField(required=False, help_text="Ignored: older clients send it."),
-        "delaySeconds": serializers.IntegerField(required=False, help_text="Ignored: older clients send it."),
-    },
+class AirdropOptionsShape(serializers.Serializer[Any]):
+    """What an airdrop may have beside its entries."""
+
+    merkleRoot = serializers.CharField(required=False, help_text="Verified: the root of the entries.")
+    tokenAddress = AddressField(
+        required=False, help_text="Verified if the token is indexed: its airdrop has this root."
+    )
+    enqueue = serializers.BooleanField(required=False, help_text="Ignored: older clients send it.")
+    delaySeconds = serializers.IntegerField(required=False, help_text="Ignored: older clients send it.")
+
+
+class AirdropEntriesBody(AirdropOptionsShape):
+    """Entries of an airdrop to save."""
+
+    entries = BoundedListField(
+        child=AirdropEntryShape(), min_length=1, max_length=MAX_ENTRIES, help_text="Each account once."
+    )
+
+
+class AirdropTreeBody(AirdropOptionsShape):
+    """Dump of an airdrop's tree, as older clients send it."""
+
+    tree = TreeShape()
+
+
+AIRDROP_BODY = PolymorphicProxySerializer(
+    component_name="AirdropBody", serializers=[AirdropEntriesBody, AirdropTreeBody], resource_type_field_name=None
 )
 
 

@@ -54,7 +54,7 @@ _KEY = OpenApiParameter(
 )
 
 # Its type in the package leaves out the scopes that OpenAPI has.
-DEPLOY_SECURITY: Any = [{PartnerKeyScheme.name: [Scope.DEPLOY.value]}]
+DEPLOY_SECURITY: Any = [{PartnerKeyScheme.name: []}]
 SAVED_ID = OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, description="Its id.")
 
 

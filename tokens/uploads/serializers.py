@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from tokens.deploying.serializers import SocialPageField
+from tokens.deploying.serializers import AuditUrlsField, SocialPagesField
 from tokens.models import UploadKind
 from tokens.models.upload import media_type
 
@@ -18,12 +18,8 @@ DOCUMENT_BODY = inline_serializer(
         "symbol": serializers.CharField(),
         "image": serializers.CharField(required=False, help_text="An http, https or ipfs URL, such as of an upload."),
         "description": serializers.CharField(required=False),
-        "socialMediaUrls": serializers.ListField(
-            child=SocialPageField(),
-            required=False,
-            help_text="http or https URLs, or objects that also name the platform.",
-        ),
-        "auditUrls": serializers.ListField(child=serializers.URLField(), required=False),
+        "socialMediaUrls": SocialPagesField(),
+        "auditUrls": AuditUrlsField(),
     },
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
 
 ActedShapeKindEnum: TypeAlias = Literal["post", "reply", "quote"]
 
@@ -16,7 +18,7 @@ class AgentEventsAnswer(TypedDict):
     known: int
 
 
-class AgentTokenShape(TypedDict):
+class AgentTokenShape(TypedDict, closed=True):
     """
     The agent's token, on any chain; it may be launched later.
     """
@@ -34,7 +36,7 @@ class AirdropEntry(TypedDict):
     amount: str
 
 
-class AirdropEntryShape(TypedDict):
+class AirdropEntryShape(TypedDict, closed=True):
     """
     Amount that one account may claim.
     """
@@ -52,7 +54,7 @@ class AirdropProof(TypedDict):
     entry: AirdropEntry
 
 
-class AirdropShape(TypedDict):
+class AirdropShape(TypedDict, closed=True):
     """
     Part of the supply, 0.25 to 90 percent in total, that accounts may claim.
     """
@@ -199,7 +201,7 @@ class ClaimsPage(TypedDict):
     hasMore: bool
 
 
-class ContextShape(TypedDict):
+class ContextShape(TypedDict, closed=True):
     """
     Origin of the request for the token.
     """
@@ -281,7 +283,7 @@ Wallet: TypeAlias = str
 DescribedShapeTypeEnum: TypeAlias = Literal["agent"]
 
 
-class DevBuyShape(TypedDict):
+class DevBuyShape(TypedDict, closed=True):
     """
     Purchase within the launch, paid by this service, if an operator allows the key to spend on the chain.
     """
@@ -296,6 +298,9 @@ class EndAnswer(TypedDict):
     """
 
     success: NotRequired[bool]
+
+
+ChainId: TypeAlias = int
 
 
 EventTypeEnum: TypeAlias = Literal["swap", "join", "exit"]
@@ -364,7 +369,7 @@ class FeedBlockAnswer(TypedDict):
 FeesKind: TypeAlias = Literal["static", "dynamic"]
 
 
-class FeesShape(TypedDict):
+class FeesShape(TypedDict, closed=True):
     """
     Fees of the pool, in percent. Static fees have the first two fields, dynamic fees all others.
     """
@@ -539,12 +544,12 @@ class MarketCaps(TypedDict):
     data: list[MarketCap]
 
 
-class SocialMediaUrls(TypedDict):
+class SocialMediaUrls(TypedDict, closed=True):
     platform: str
     url: str
 
 
-class MetadataBody(TypedDict):
+class MetadataBody(TypedDict, closed=True):
     name: str
     symbol: str
     image: NotRequired[str]
@@ -576,7 +581,7 @@ class PasswordBody(TypedDict):
     code: NotRequired[str]
 
 
-class PatchedEndpointChanges(TypedDict):
+class PatchedEndpointChanges(TypedDict, closed=True):
     """
     Changes of a webhook endpoint: all keys are optional.
     """
@@ -584,7 +589,7 @@ class PatchedEndpointChanges(TypedDict):
     url: NotRequired[str]
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[int]]
+    chainIds: NotRequired[list[ChainId]]
     email: NotRequired[str]
     enabled: NotRequired[bool]
 
@@ -598,7 +603,7 @@ PictureAnswerMediaTypeEnum: TypeAlias = Literal["image/webp"]
 PoolKind: TypeAlias = Literal["standard", "project"]
 
 
-class PoolShape(TypedDict):
+class PoolShape(TypedDict, closed=True):
     """
     Pool of the token.
     """
@@ -619,7 +624,7 @@ class PoolsBody(TypedDict):
     poolAddresses: list[PoolAddress]
 
 
-class PostedBuyer(TypedDict):
+class PostedBuyer(TypedDict, closed=True):
     """
     A buyer of an allow-list that is posted.
     """
@@ -635,7 +640,10 @@ class PresaleAllowlist(TypedDict):
     allocations: list[AllowedBuyer]
 
 
-class PresaleShape(TypedDict):
+AllowlistItem: TypeAlias = str
+
+
+class PresaleShape(TypedDict, closed=True):
     """
     Sale before the launch, if the chain has a presale contract that this service may use.
     """
@@ -647,10 +655,10 @@ class PresaleShape(TypedDict):
     lockupDuration: NotRequired[float]
     vestingDuration: NotRequired[float]
     presaleSupplyBps: NotRequired[int]
-    allowlist: NotRequired[list[str]]
+    allowlist: NotRequired[list[AllowlistItem]]
 
 
-class PretokenAdminShape(TypedDict):
+class PretokenAdminShape(TypedDict, closed=True):
     """
     A share of the liquidity's fees, and the account that may change its recipient.
     """
@@ -669,7 +677,7 @@ class PretokenDeleted(TypedDict):
     success: bool
 
 
-class PretokenMetadataShape(TypedDict):
+class PretokenMetadataShape(TypedDict, closed=True):
     """
     Metadata of the token, beside its name.
     """
@@ -759,13 +767,20 @@ class Replay(TypedDict):
     cursor: int | None
 
 
-class ReplayBody(TypedDict):
+class ReplayedEvent(TypedDict, closed=True):
     """
-    Events to send again: one, or those of a range of ids.
+    One event to send again.
     """
 
-    eventId: NotRequired[int]
-    afterEventId: NotRequired[int]
+    eventId: int
+
+
+class ReplayedRange(TypedDict, closed=True):
+    """
+    Range of event ids to send again.
+    """
+
+    afterEventId: int
     untilEventId: NotRequired[int]
 
 
@@ -1145,7 +1160,7 @@ class Extensions1(TypedDict):
     positions: list[Position] | None
 
 
-class TokenSettingsShape(TypedDict):
+class TokenSettingsShape(TypedDict, closed=True):
     """
     The token to launch. The first of the admins is the token's admin; all of them share the fees.
     """
@@ -1163,7 +1178,7 @@ class TokenSettingsShape(TypedDict):
     social_context: NotRequired[ContextShape]
 
 
-class TokenShape(TypedDict):
+class TokenShape(TypedDict, closed=True):
     """
     Name, symbol, admin and metadata of the token.
     """
@@ -1239,7 +1254,7 @@ class TreeShape(TypedDict):
 
     format: FormatEnum
     leafEncoding: list[str]
-    tree: NotRequired[list[str]]
+    tree: list[str]
     values: list[dict[str, Any]]
 
 
@@ -1291,7 +1306,7 @@ class VaultClaimed(TypedDict):
     transactions: list[LogPlace]
 
 
-class VaultShape(TypedDict):
+class VaultShape(TypedDict, closed=True):
     """
     Locked part of the supply.
     """
@@ -2206,7 +2221,7 @@ class WebhookTestEvent(TypedDict):
     data: Data11
 
 
-class ActedShape(TypedDict):
+class ActedShape(TypedDict, closed=True):
     """
     Cast written by the agent. A cast that replies and quotes is a reply.
     """
@@ -2220,21 +2235,36 @@ class ActedShape(TypedDict):
     text: NotRequired[str]
 
 
-class AirdropBody(TypedDict):
-    entries: NotRequired[list[AirdropEntryShape]]
-    tree: NotRequired[TreeShape]
-    merkleRoot: NotRequired[str]
-    tokenAddress: NotRequired[str]
-    enqueue: NotRequired[bool]
-    delaySeconds: NotRequired[int]
-
-
 class AirdropClaimAnswer(TypedDict):
     """
     Proofs; empty if this service has no entries of the token's airdrop, or none of the account.
     """
 
     proofs: list[AirdropProof]
+
+
+class AirdropEntriesBody(TypedDict, closed=True):
+    """
+    Entries of an airdrop to save.
+    """
+
+    merkleRoot: NotRequired[str]
+    tokenAddress: NotRequired[str]
+    enqueue: NotRequired[bool]
+    delaySeconds: NotRequired[int]
+    entries: list[AirdropEntryShape]
+
+
+class AirdropTreeBody(TypedDict, closed=True):
+    """
+    Dump of an airdrop's tree, as older clients send it.
+    """
+
+    merkleRoot: NotRequired[str]
+    tokenAddress: NotRequired[str]
+    enqueue: NotRequired[bool]
+    delaySeconds: NotRequired[int]
+    tree: TreeShape
 
 
 class AirdropsAnswer(TypedDict):
@@ -2246,7 +2276,7 @@ class AirdropsAnswer(TypedDict):
     airdrops: list[TokenAirdrop]
 
 
-class AllowlistBody(TypedDict):
+class AllowlistBody(TypedDict, closed=True):
     entries: list[PostedBuyer]
     merkleRoot: NotRequired[str]
 
@@ -2392,7 +2422,7 @@ class DeployStatusAnswer(TypedDict):
     updatedAt: str
 
 
-class DescribedShape(TypedDict):
+class DescribedShape(TypedDict, closed=True):
     """
     Description of an agent, valid from `at`. Absent keys change nothing, null clears a value.
 
@@ -2418,7 +2448,7 @@ class Endpoint(TypedDict):
     url: str
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[int]]
+    chainIds: NotRequired[list[ChainId]]
     email: str | None
     id: int
     enabled: bool
@@ -2429,7 +2459,7 @@ class Endpoint(TypedDict):
     createdAt: str
 
 
-class EndpointBody(TypedDict):
+class EndpointBody(TypedDict, closed=True):
     """
     A webhook endpoint.
     """
@@ -2437,7 +2467,7 @@ class EndpointBody(TypedDict):
     url: str
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[int]]
+    chainIds: NotRequired[list[ChainId]]
     email: NotRequired[str]
 
 
@@ -2449,7 +2479,7 @@ class EndpointWithSecret(TypedDict):
     url: str
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[int]]
+    chainIds: NotRequired[list[ChainId]]
     email: str | None
     id: int
     enabled: bool
@@ -2499,7 +2529,7 @@ class FoundCreator(TypedDict):
     launches: int
 
 
-class InteractedShape(TypedDict):
+class InteractedShape(TypedDict, closed=True):
     """
     Reaction or reply of an account to a cast of the agent.
     """
@@ -2604,7 +2634,7 @@ class PictureAnswer(TypedDict):
     height: int
 
 
-class PretokenShape(TypedDict):
+class PretokenShape(TypedDict, closed=True):
     """
     A token configuration stored under a keyword; the rules are those of a deployment.
     """
@@ -2628,7 +2658,7 @@ class Purchases(TypedDict):
     purchases: list[LaunchTrade]
 
 
-class RanShape(TypedDict):
+class RanShape(TypedDict, closed=True):
     """
     Run of the agent, with a start and an end.
     """
@@ -2651,7 +2681,10 @@ class Related(TypedDict):
     market: NotRequired[RelatedMarket | None]
 
 
-class RewardShape(TypedDict):
+ReplayBody: TypeAlias = ReplayedEvent | ReplayedRange
+
+
+class RewardShape(TypedDict, closed=True):
     """
     Share of the liquidity's fees.
     """
@@ -2662,7 +2695,7 @@ class RewardShape(TypedDict):
     rewardsToken: NotRequired[RewardsTokenEnum]
 
 
-class ScoredShape(TypedDict):
+class ScoredShape(TypedDict, closed=True):
     """
     Social score of an account, such as a creator or an account that interacts.
 
@@ -2869,7 +2902,7 @@ class ToolsEventsAnswer(TypedDict):
     events: list[FeedEvent]
 
 
-class TradedShape(TypedDict):
+class TradedShape(TypedDict, closed=True):
     """
     Purchase or sale of the agent's token, by any wallet.
     """
@@ -2993,6 +3026,9 @@ ListFactoriesAnswer: TypeAlias = list[Contract]
 ListContractsAnswer: TypeAlias = list[Contract]
 
 
+AirdropBody: TypeAlias = AirdropEntriesBody | AirdropTreeBody
+
+
 class Bundle(TypedDict):
     """
     Purchases of one transaction, or of transactions that are next to one another in a block.
@@ -3012,7 +3048,7 @@ class CreatorSearchAnswer(TypedDict):
     cursor: str | None
 
 
-class DeployBody(TypedDict):
+class DeployBody(TypedDict, closed=True):
     token: TokenShape
     rewards: NotRequired[list[RewardShape]]
     pool: NotRequired[PoolShape]
@@ -3143,7 +3179,7 @@ class Trending(TypedDict):
     tokens: dict[str, FieldTrendingToken]
 
 
-class AgentEvents(TypedDict):
+class AgentEvents(TypedDict, closed=True):
     events: list[Event]
 
 

@@ -2063,11 +2063,13 @@ export interface components {
             chainId: number;
             address: string;
         };
-        AirdropBody: {
-            /** @description 1 to 100,000, each account once. Either these or `tree`. */
-            entries?: components["schemas"]["AirdropEntryShape"][];
-            /** @description In the place of entries, as older clients send it. */
-            tree?: components["schemas"]["TreeShape"];
+        AirdropBody: components["schemas"]["AirdropEntriesBody"] | components["schemas"]["AirdropTreeBody"];
+        /** @description Proofs; empty if this service has no entries of the token's airdrop, or none of the account. */
+        AirdropClaimAnswer: {
+            proofs: components["schemas"]["AirdropProof"][];
+        };
+        /** @description Entries of an airdrop to save. */
+        AirdropEntriesBody: {
             /** @description Verified: the root of the entries. */
             merkleRoot?: string;
             /** @description Verified if the token is indexed: its airdrop has this root. */
@@ -2076,10 +2078,8 @@ export interface components {
             enqueue?: boolean;
             /** @description Ignored: older clients send it. */
             delaySeconds?: number;
-        };
-        /** @description Proofs; empty if this service has no entries of the token's airdrop, or none of the account. */
-        AirdropClaimAnswer: {
-            proofs: components["schemas"]["AirdropProof"][];
+            /** @description Each account once. */
+            entries: components["schemas"]["AirdropEntryShape"][];
         };
         /** @description Entry of an account. */
         AirdropEntry: {
@@ -2101,7 +2101,7 @@ export interface components {
         };
         /** @description Part of the supply, 0.25 to 90 percent in total, that accounts may claim. */
         AirdropShape: {
-            /** @description At most 100,000, each account once. */
+            /** @description Each account once. */
             entries: components["schemas"]["AirdropEntryShape"][];
             /**
              * Format: double
@@ -2114,6 +2114,18 @@ export interface components {
              * @default 0
              */
             vestingDuration?: number;
+        };
+        /** @description Dump of an airdrop's tree, as older clients send it. */
+        AirdropTreeBody: {
+            /** @description Verified: the root of the entries. */
+            merkleRoot?: string;
+            /** @description Verified if the token is indexed: its airdrop has this root. */
+            tokenAddress?: string;
+            /** @description Ignored: older clients send it. */
+            enqueue?: boolean;
+            /** @description Ignored: older clients send it. */
+            delaySeconds?: number;
+            tree: components["schemas"]["TreeShape"];
         };
         /** @description A token's airdrops of which this service has the entries, and what an account may claim of them. */
         AirdropsAnswer: {
@@ -2133,7 +2145,7 @@ export interface components {
             readonly allowedAmountWei: string;
         };
         AllowlistBody: {
-            /** @description 1 to 10,000, each address once. */
+            /** @description Each address once. */
             entries: components["schemas"]["PostedBuyer"][];
             /** @description Verified: the root of the entries. */
             merkleRoot?: string;
@@ -2516,7 +2528,7 @@ export interface components {
         DeployAnswerStatusEnum: "enqueued";
         DeployBody: {
             token: components["schemas"]["TokenShape"];
-            /** @description 1 to 7; default: all to the token's admin. */
+            /** @description Default: all to the token's admin. */
             rewards?: components["schemas"]["RewardShape"][];
             pool?: components["schemas"]["PoolShape"];
             fees?: components["schemas"]["FeesShape"];
@@ -3254,6 +3266,7 @@ export interface components {
                 platform: string;
                 url: string;
             })[];
+            /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
         };
         NullEnum: null;
@@ -3479,7 +3492,7 @@ export interface components {
              * @default 5000
              */
             presaleSupplyBps?: number;
-            /** @description Accounts that may buy; default: all. */
+            /** @description Accounts that may buy, each once; default: all. */
             allowlist?: string[];
         };
         Presales: {
@@ -3508,11 +3521,12 @@ export interface components {
         PretokenMetadataShape: {
             /** @description The same as token_settings.description, if that is set. */
             description?: string;
+            /** @description http or https URLs, or objects that also name the platform. */
             socialMediaUrls?: (string | {
                 platform: string;
                 url: string;
             })[];
-            /** @description http, https or ipfs. */
+            /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
         };
         /** @description A token configuration stored under a keyword; the rules are those of a deployment. */
@@ -3693,11 +3707,20 @@ export interface components {
             /** @description If there are more: the `afterEventId` of the next call. */
             cursor: number | null;
         };
-        /** @description Events to send again: one, or those of a range of ids. */
-        ReplayBody: {
-            eventId?: number;
-            afterEventId?: number;
-            /** @description By default the newest event. */
+        ReplayBody: components["schemas"]["ReplayedEvent"] | components["schemas"]["ReplayedRange"];
+        /** @description One event to send again. */
+        ReplayedEvent: {
+            /** Format: int64 */
+            eventId: number;
+        };
+        /** @description Range of event ids to send again. */
+        ReplayedRange: {
+            /** Format: int64 */
+            afterEventId: number;
+            /**
+             * Format: int64
+             * @description By default the newest event.
+             */
             untilEventId?: number;
         };
         /** @description Share of the liquidity's fees. */
@@ -4453,7 +4476,6 @@ export interface components {
             /** @description An http, https or ipfs URL. */
             image_url?: string;
             description?: string;
-            /** @description 1 to 7. */
             admins: components["schemas"]["PretokenAdminShape"][];
             /** @description An address, or WETH, which is the default. */
             paired_token?: string;
@@ -4493,6 +4515,7 @@ export interface components {
                 platform: string;
                 url: string;
             })[];
+            /** @description http, https or ipfs URLs. */
             auditUrls?: string[];
             /** @description Idempotency key: 32 visible ASCII characters of your choice. */
             requestKey: string;
@@ -4611,8 +4634,8 @@ export interface components {
             format: components["schemas"]["FormatEnum"];
             /** @description address and uint256. */
             leafEncoding: string[];
-            /** @description Not read. */
-            tree?: string[];
+            /** @description The first one is the root, and verified. */
+            tree: string[];
             /** @description Objects with `value`, a list of an account and its wei in a text. */
             values: {
                 [key: string]: unknown;

@@ -39,6 +39,38 @@ def test_every_operation_of_the_service_documents_its_errors_and_its_limit(docum
         assert "429" in errors
 
 
+def parts(value):
+    """Yield each object of the description, examples left out."""
+    if isinstance(value, dict):
+        yield value
+        for name, each in value.items():
+            yield from parts(each) if name not in ("example", "examples") else ()
+    elif isinstance(value, list):
+        for each in value:
+            yield from parts(each)
+
+
+def test_each_constant_has_a_type(document):
+    constants = [part for part in parts(document) if "const" in part]
+    assert len(constants) > 20 and [part for part in constants if "type" not in part] == []
+
+
+def test_each_operation_names_its_credentials_or_that_it_needs_none(document):
+    webhooks = [methods["post"] for methods in document["webhooks"].values()]
+    assert [each["operationId"] for each in [*operations(document), *webhooks] if "security" not in each] == []
+    paths = document["paths"]
+    assert paths["/api/tokens"]["get"]["security"] == []
+    assert "x-required-scope" not in paths["/api/airdrops"]["get"]
+    for path, scope in (("/api/airdrops", "deploy"), ("/api/tokens/index", "index")):
+        assert paths[path]["post"]["security"] == [{"partnerKey": []}]
+        assert paths[path]["post"]["x-required-scope"] == scope
+
+
+def test_the_licence_and_a_contact_are_named(document, settings):
+    assert document["info"]["license"] == {"name": "MIT", "identifier": "MIT"}
+    assert document["info"]["contact"] == {"name": settings.SITE_NAME, "url": settings.SITE_URL}
+
+
 def test_every_credential_is_described(document):
     schemes = document["components"]["securitySchemes"]
     found = {name: (scheme["type"], scheme.get("in"), scheme.get("name")) for name, scheme in schemes.items()}

@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import WeiField, WholeNumberField
+from config.api.fields import BoundedListField, WeiField, WholeNumberField
+from tokens.deploying.rules.supply_shares import MAX_ALLOWED
 from tokens.deploying.sales.presale_search import SEARCHED, STATES
 from tokens.installation.chain_fields import AddressField, EvmAddressField, EvmChainField
 
@@ -108,7 +109,9 @@ class PostedBuyerSerializer(serializers.Serializer[Any]):
 ALLOWLIST_BODY = inline_serializer(
     "AllowlistBody",
     {
-        "entries": PostedBuyerSerializer(many=True, help_text="1 to 10,000, each address once."),
+        "entries": BoundedListField(
+            child=PostedBuyerSerializer(), min_length=1, max_length=MAX_ALLOWED, help_text="Each address once."
+        ),
         "merkleRoot": serializers.CharField(required=False, help_text="Verified: the root of the entries."),
     },
 )
