@@ -13,6 +13,9 @@ from config.http.errors import RetryableError
 # Threads of a web process that run requests.
 THREADS = 4
 SLOTS = THREADS // 2
+# Requests of one client address in such a process: those that run, and with those that wait. Further ones get 429.
+THREADS_PER_ADDRESS = THREADS // 2
+REQUESTS_PER_ADDRESS = 64
 
 # Bodies above this size take the slot of large bodies: those of an airdrop cost about 0.2 ms of CPU time per KiB.
 LARGE_BODY_BYTES = 64 * 1024

@@ -6,9 +6,11 @@ import sys
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
-from config.concurrency_limits import THREADS
+from config.concurrency_limits import REQUESTS_PER_ADDRESS, THREADS, THREADS_PER_ADDRESS
 from config.edge.cache import cache_public_responses
+from config.edge.fair_threads import FairThreads
 from config.edge.wsgi_bridge import WSGIBridge
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -16,7 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = cache_public_responses(get_wsgi_application())
 server = WSGIBridge(
     application,
-    threads=THREADS,
+    threads=FairThreads(THREADS, threads_per_address=THREADS_PER_ADDRESS, requests_per_address=REQUESTS_PER_ADDRESS),
     body_timeout=settings.WEB_BODY_TIMEOUT_SECONDS,
     response_timeout=settings.WEB_RESPONSE_TIMEOUT_SECONDS,
     body_memory=settings.WEB_BODY_MEMORY_MB * 1024 * 1024,
@@ -26,6 +28,8 @@ server = WSGIBridge(
 # default 5 ms, which is longer than most requests take.
 sys.setswitchinterval(0.0005)
 # Loaded objects stay for good, and a request leaves no reference cycles: the garbage collector need not scan either
-# repeatedly.
+# repeatedly. Views and pages of the admin site are the most of them; otherwise the first request would load them.
+get_resolver().url_patterns  # noqa: B018
+gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 20, 20)

@@ -7,6 +7,7 @@ from corsheaders.middleware import CorsMiddleware
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.permissions import AllowAny
 
+from config.api.response_headers import any_origin_headers
 from config.api.routing import view_class
 
 _READS = ("GET", "HEAD")
@@ -39,8 +40,8 @@ class CrossOriginMiddleware(CorsMiddleware):
 
 
 def _allow_all(response: HttpResponseBase) -> None:
-    response["Access-Control-Allow-Origin"] = "*"
-    response["Access-Control-Expose-Headers"] = ", ".join(conf.CORS_EXPOSE_HEADERS)
+    for name, value in any_origin_headers().items():
+        response[name] = value
 
 
 def _public_reads(request: HttpRequest) -> Sequence[str]:

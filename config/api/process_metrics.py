@@ -26,6 +26,7 @@ _COUNTERS = {
 _DURATIONS = {
     "task_seconds": (("task",), "Duration of tasks."),
     "rpc_request_seconds": (("chain",), "Duration of requests to nodes, each with one or more calls."),
+    "collection_seconds": (("generation",), "Duration of garbage collections of web processes, which block requests."),
 }
 _HISTOGRAMS = {
     "request_seconds": (("route",), "Time from a complete request to its response, with the wait for a thread.")

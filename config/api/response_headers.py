@@ -52,6 +52,14 @@ def page_headers(seconds: int, *, stale_seconds: int = 0, frames: str = "'none'"
     }
 
 
+def any_origin_headers() -> dict[str, str]:
+    """Return the CORS headers of public reads, and of refusals before any view."""
+    return {
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Expose-Headers": ", ".join(settings.CORS_EXPOSE_HEADERS),
+    }
+
+
 def private_cache_control(seconds: int) -> str:
     """Return a `Cache-Control` for the client's own cache only, with a TTL in seconds."""
     return f"private, max-age={seconds}"

@@ -1,4 +1,4 @@
-"""Request bodies, read on the event loop: a deadline for each whole body, and limits of size and memory."""
+"""Request bodies, read on the event loop where the address takes one: a deadline, and limits of size and memory."""
 
 import asyncio
 from collections import Counter
@@ -15,6 +15,10 @@ from config.edge.wsgi_environ import RefusedRequestError
 MAX_BODY_BYTES = 1024 * 1024
 # The requests of one client address may use this part of the memory for bodies.
 _CLIENT_SHARE = 4
+# Methods whose requests have no content that means anything (RFC 9110, 9.3). No endpoint reads that of a DELETE.
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "DELETE"})
+# Its forms are posted.
+_FORMS = "/admin/"
 
 
 class BodyMemory:
@@ -54,7 +58,6 @@ class IncomingBody:
         is_chunked = "HTTP_TRANSFER_ENCODING" in environ
         # Transfer-Encoding overrides Content-Length (RFC 9112, 6.3).
         self._declared = None if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
-        self._limit = MAX_BODY_BYTES
         self.held = 0
         # Whether the client may still send parts.
         self.is_unread = self._declared != 0
@@ -67,11 +70,13 @@ class IncomingBody:
         """Return the body, and the length that the application should compare with its limit.
 
         A body of more than the endpoint's limit by its declared length is not read, and returned as empty. One
-        without a length is cut one byte above the limit. Raises RefusedRequestError for a body that is late (408) or
-        incomplete (400), or while bodies use all of their memory (503).
+        without a length is cut one byte above the limit. That of an address which takes none is not read either, and
+        the application gets no length of it. Raises RefusedRequestError for a body of a method without bodies (413),
+        for one that is late (408) or incomplete (400), or while bodies use all of their memory (503).
         """
-        if self._declared is not None and self._is_over_limit(self._declared):
-            return b"", self._declared
+        limit = body_limit(self._environ)
+        if self._declared is not None and self._declared > limit:
+            return self._over_limit(b"", self._declared, limit)
         content, empty_parts = bytearray(), 0
         try:
             async with asyncio.timeout(self._timeout):
@@ -80,8 +85,8 @@ class IncomingBody:
                     self._memory.reserve(self._client, len(part))
                     self.held += len(part)
                     content += part
-                    if self._is_over_limit(len(content)):
-                        return bytes(content[: self._limit + 1]), self._limit + 1
+                    if len(content) > limit:
+                        return self._over_limit(bytes(content[: limit + 1]), limit + 1, limit)
         except TimeoutError:
             raise RefusedRequestError(408, f"Request body did not arrive within {self._timeout:g} s") from None
         self.is_unread = False
@@ -90,12 +95,22 @@ class IncomingBody:
             raise RefusedRequestError(400, "Request body is incomplete")
         return bytes(content), len(content)
 
-    def _is_over_limit(self, length: int) -> bool:
-        """Return whether the length is above the limit of the endpoint, which is resolved for large bodies only."""
-        if length > self._limit == MAX_BODY_BYTES:
-            try:
-                view = resolve(self._environ["PATH_INFO"]).func
-            except Resolver404:
-                view = None
-            self._limit = getattr(getattr(view, "cls", None), "max_body_bytes", MAX_BODY_BYTES)
-        return length > self._limit
+    def _over_limit(self, content: bytes, length: int, limit: int) -> tuple[bytes, int]:
+        if self._environ["REQUEST_METHOD"] in _WITHOUT_BODY:
+            raise RefusedRequestError(413, f"A {self._environ['REQUEST_METHOD']} request takes no body")
+        # The response says why: 404 or 405.
+        return (content, length) if limit else (b"", 0)
+
+
+def body_limit(environ: WSGIEnvironment) -> int:
+    """Return the bytes that the body of a request may have; 0 if the method or the address takes none."""
+    method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+    if method in _WITHOUT_BODY:
+        return 0
+    if path.startswith(_FORMS):
+        return MAX_BODY_BYTES
+    try:
+        view = getattr(resolve(path).func, "cls", None)
+    except Resolver404:
+        view = None
+    return getattr(view, "max_body_bytes", MAX_BODY_BYTES) if hasattr(view, method.lower()) else 0

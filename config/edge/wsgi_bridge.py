@@ -1,25 +1,27 @@
 """RSGI application of the web server, which runs the WSGI application in threads.
 
 A thread is busy only while the application runs: its request is complete before, and the server sends the response
-after it. So no client holds a thread, however slowly it sends or reads.
+after it. So no client holds a thread, however slowly it sends or reads. Client addresses take threads in turns.
 """
 
 import asyncio
-import ctypes
-import gc
 import io
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import IO, Any, Protocol
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import orjson
 
+from config.api.response_headers import any_origin_headers
 from config.api.routing import is_json_path
+from config.client_ip import address_key
 from config.edge.cache import EdgeCache
 from config.edge.cached_responses import Headers, refuse_to_write
+from config.edge.fair_threads import FairThreads
+from config.edge.garbage import MemoryRelease, measure_collections
 from config.edge.request_bodies import BodyMemory
 from config.edge.request_record import RECORD, RequestRecord
 from config.edge.wsgi_environ import RefusedRequestError, RSGIScope, find_refusal, make_environ
@@ -32,9 +34,10 @@ _OPEN_FILES = 4096 + 1024
 # The rest of a refused body is read and dropped for this long: a connection that is closed before is reset, and a
 # client that still sends may lose the response.
 _DRAIN_SECONDS = 2.0
-# After a request with a longer body, its memory is returned to the system at once.
+# Memory of requests with longer bodies is returned to the system.
 _LARGE_BODY = 256 * 1024
-_malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+# Answered on the event loop: without a thread, it responds whatever the other requests cost.
+_LIVENESS = ("/healthz", "/healthz/")
 
 # Writes a response to a request by calling StartResponse; None if there is none.
 Responder = Callable[[WSGIEnvironment, StartResponse], Iterable[bytes] | None]
@@ -76,12 +79,12 @@ class WSGIBridge:
         self,
         application: WSGIApplication,
         *,
-        threads: int,
+        threads: FairThreads,
         body_timeout: float,
         response_timeout: float,
         body_memory: int,
     ) -> None:
-        """Run the application in this number of threads.
+        """Run the application in these threads.
 
         A body must be complete within `body_timeout` seconds; all bodies use at most `body_memory` bytes. A request
         without a response `response_timeout` seconds later gets 503: the database may be frozen.
@@ -89,17 +92,14 @@ class WSGIBridge:
         self._application = application
         # On the event loop: a cached response needs no thread.
         self._respond_from_cache = application.respond_from_cache if isinstance(application, EdgeCache) else _no_cache
-        self._threads = ThreadPoolExecutor(threads, "request")
-        self._body_timeout, self._response_timeout, self._memory = (
-            body_timeout,
-            response_timeout,
-            BodyMemory(body_memory),
-        )
+        self._threads, self._memory, self._release = threads, BodyMemory(body_memory), MemoryRelease()
+        self._body_timeout, self._response_timeout = body_timeout, response_timeout
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Raise this process's limit of open files, and have its sums stored."""
+        """Raise this process's limit of open files, and have its sums and collections counted."""
         raise_open_files(_OPEN_FILES)
         start_storing_sums()
+        measure_collections()
 
     async def __rsgi__(self, scope: RSGIScope, exchange: RSGIExchange) -> None:
         """Respond to one request."""
@@ -114,24 +114,20 @@ class WSGIBridge:
                 if refusal is not None:
                     raise refusal
                 content, length = (b"", 0) if body.is_empty() else await body.read(parts)
-            except RefusedRequestError as error:
-                _refuse(error, environ, exchange)
-            else:
                 environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(content), str(length)
                 record.begun = time.monotonic()
-                run = self._threads.submit(_respond, self._application, environ, exchange)
-                try:
-                    async with asyncio.timeout(self._response_timeout):
-                        # The thread can't be stopped: what it runs ends later.
-                        await asyncio.shield(asyncio.wrap_future(run))
-                except TimeoutError:
-                    _refuse(RefusedRequestError(503, "Service is temporarily unavailable"), environ, exchange)
-                    run.cancel()
-                    return
+                work = partial(_respond, self._application, environ, exchange)
+                if environ["PATH_INFO"] in _LIVENESS:
+                    work()
+                else:
+                    await self._threads.run(address_key(environ), work, timeout=self._response_timeout)
                 if len(content) > _LARGE_BODY:
-                    del content
-                    environ.clear()
-                    await asyncio.get_running_loop().run_in_executor(self._threads, _release_memory)
+                    self._release.schedule()
+            except RefusedRequestError as error:
+                _refuse(error, environ, exchange)
+            except TimeoutError:
+                _refuse(RefusedRequestError(503, "Service is temporarily unavailable"), environ, exchange)
+                return
         if body.is_unread and "HTTP_EXPECT" not in environ:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_DRAIN_SECONDS):
@@ -150,7 +146,9 @@ def _refuse(error: RefusedRequestError, environ: WSGIEnvironment, exchange: RSGI
         ("Cache-Control", "no-store"),
         (HEADER, record.request_id),
     ]
-    if error.status == 503:
+    if is_json:
+        headers += any_origin_headers().items()
+    if error.status in (429, 503):
         headers.append(("Retry-After", "1"))
     content = orjson.dumps({"error": str(error)}) if is_json else f"{error}\n".encode()
     exchange.response_bytes(error.status, headers, content)
@@ -200,13 +198,3 @@ def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExcha
             if hasattr(body, "close"):
                 body.close()
     return True
-
-
-def _release_memory() -> None:
-    """Free reference cycles, such as those of exceptions with the values that they refused, and then unused pages.
-
-    Otherwise cycles stay for many requests (see the threshold in `config.wsgi`), and glibc keeps freed pages.
-    """
-    gc.collect()
-    if _malloc_trim is not None:
-        _malloc_trim(0)

@@ -17,7 +17,8 @@ MAX_SUMS = 5_000
 BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 _sums: dict[SumKey, float] = {}
-_lock = threading.Lock()
+# Reentrant: a garbage collection may begin while it is held, and its duration is added.
+_lock = threading.RLock()
 
 
 def add_to_sum(key: SumKey, amount: float = 1) -> None:

@@ -80,6 +80,9 @@ def test_headers_are_bounded_and_long_tokens_are_not_too_long(start: StartServer
     # Pages get a text.
     refused = server.fetch("GET", "/", X_Long="a" * 33_000)
     assert (refused.status, refused.read()) == (431, b"Request headers are too large\n")
+    # Scripts of other origins can read which one it is.
+    refused = server.fetch("GET", "/api/tokens", X_Long="a" * 33_000)
+    assert refused.headers["Access-Control-Allow-Origin"] == "*"
     # A response from the cache has the same limits.
     assert server.fetch("GET", "/api/tokens", X_Long="a" * 33_000).status == 431
 
@@ -161,6 +164,31 @@ def test_a_body_over_the_limit_is_refused_before_its_end(
             error = json.loads(response.read())["error"]
             assert response.status in (400, 413)
             assert error not in ("Malformed JSON", f"Request body is over {limit} bytes")
+
+
+def test_a_body_is_refused_where_none_is_taken(start: StartServer) -> None:
+    server = start()
+    for method, path, status, error in (
+        ("GET", "/healthz", 413, b'{"error":"A GET request takes no body"}'),
+        ("GET", "/api/tokens", 413, b'{"error":"A GET request takes no body"}'),
+        ("GET", "/docs", 413, b"A GET request takes no body\n"),
+        ("DELETE", "/api/webhooks/1", 413, b'{"error":"A DELETE request takes no body"}'),
+        ("POST", "/api/nope", 404, b'{"error":"Not found"}'),
+        ("POST", "/", 405, b""),
+    ):
+        for framing, sent in (
+            ("Content-Length: 999999999", b""),
+            ("Transfer-Encoding: chunked", chunk(b" " * 300_000)),
+        ):
+            client = server.connect(f"{method} {path} HTTP/1.1\r\nHost: test\r\n{framing}\r\n\r\n".encode() + sent)
+            response = receive_response(client)
+            assert response.status == status, (method, path, framing)
+            assert response.read().startswith(error)
+
+
+def test_an_empty_chunked_body_is_none(start: StartServer) -> None:
+    head = b"GET /healthz HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    assert receive_response(start().connect(head)).status == 200
 
 
 def test_a_client_that_sends_all_of_a_refused_body_gets_the_response(
