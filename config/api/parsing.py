@@ -5,8 +5,9 @@ That of JSON also limits depth, keeps numbers exact, and rejects text that Postg
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
+from itertools import chain, islice
 from typing import IO, Any
 
 import orjson
@@ -24,6 +25,9 @@ MAX_DEPTH = 64
 _MAX_SHOWN_DIGITS = 40
 # The exact comparison takes quadratic time; the longest double has 309 digits before its point.
 _MAX_NUMBER_LENGTH = 400
+_DOUBLE_DIGITS = 15
+# Values in which the field with a NUL is searched; the error of one further on names no field.
+_MAX_VISITED = 20_000
 
 # Matches a number that may exceed 64 bits or the digits of a double; digits within a string follow a quote.
 _LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]{19}|[0-9.]{17}|[0-9.]+[eE])")
@@ -114,9 +118,11 @@ def parse_json_body(body: bytes) -> Any:
         if "surrogate" in str(error):
             _refuse_surrogates(body)
         raise ParseError("Malformed JSON") from error
-    # Both need one of these bytes, so that almost every body skips the check.
-    if b"\\u0000" in body or body.count(b"[") + body.count(b"{") > MAX_DEPTH:
-        _check(value)
+    # Few bodies have so many levels, or an escape that is a NUL unless its backslash is escaped.
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _is_deep(value):
+        raise ParseError(f"Malformed JSON: more than {MAX_DEPTH} levels")
+    if b"\\u0000" in body and b"\\u0000" in body.replace(b"\\\\", b""):
+        raise UnstorableTextError(_path_of_nul(value), value)
     return json.loads(body.decode("utf-8"), parse_float=_exact_float) if _has_long_number(body) else value
 
 
@@ -126,6 +132,9 @@ def _has_long_number(body: bytes) -> bool:
 
 
 def _exact_float(text: str) -> float:
+    # Every number of 15 digits survives a double; a body can have 300,000 of them.
+    if len(text) <= _DOUBLE_DIGITS and "e" not in text and "E" not in text:
+        return float(text)
     if len(text) > _MAX_NUMBER_LENGTH:
         raise ParseError(f"A number with more than {_MAX_NUMBER_LENGTH} characters is not accepted")
     number = float(text)
@@ -146,30 +155,44 @@ def declared_length(request: Any) -> int:
 
 
 def _refuse_surrogates(body: bytes) -> None:
-    """Raise for the field with an unpaired surrogate; do nothing if the body has other errors."""
+    """Raise for the field with an unpaired surrogate; do nothing if the body has other errors, or is large."""
+    if len(body) > LARGE_BODY_BYTES:
+        return
     marked = _ESCAPE.sub(lambda escape: rb"\u0000" if escape["unpaired"] else escape[0], body)
     try:
         value = orjson.loads(marked)
     except orjson.JSONDecodeError:
         return
-    _check(value)
+    if not _is_deep(value):
+        raise UnstorableTextError(_path_of_nul(value), value)
 
 
-def _check(value: Any) -> None:
-    """Raise for nesting that the renderer can't write, and for text that PostgreSQL can't store."""
-    waiting: list[tuple[Any, int, _Place]] = [(value, 1, None)]
-    while waiting:
-        item, depth, place = waiting.pop()
-        if isinstance(item, str) and "\0" in item:
-            raise UnstorableTextError(_path(place), value)
-        if isinstance(item, (dict, list)):
-            if depth > MAX_DEPTH:
-                raise ParseError(f"Malformed JSON: more than {MAX_DEPTH} levels")
-            if isinstance(item, dict) and any("\0" in key for key in item):
-                # A path can't contain such a key either.
-                raise UnstorableTextError(_path(place), value)
-            children = item.items() if isinstance(item, dict) else enumerate(item)
-            waiting += [(child, depth + 1, (place, key)) for key, child in children]
+def _is_deep(value: Any) -> bool:
+    """Return whether the nesting is deeper than the renderer can write: more than MAX_DEPTH levels."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        # Comprehensions, because a body can have half a million values.
+        level = [each for each in level if isinstance(each, (dict, list))]
+        if not level:
+            return False
+        level = list(chain.from_iterable(each.values() if isinstance(each, dict) else each for each in level))
+    return True
+
+
+def _path_of_nul(value: Any) -> str:
+    """Return the path of the first text with a NUL, or of the object with such a key, as a path can't contain it."""
+    for item, place in islice(_walk(value, None), _MAX_VISITED):
+        texts = item if isinstance(item, dict) else (item,) if isinstance(item, str) else ()
+        if any("\0" in text for text in texts):
+            return _path(place)
+    return ""
+
+
+def _walk(value: Any, place: _Place) -> Iterator[tuple[Any, _Place]]:
+    yield value, place
+    if isinstance(value, (dict, list)):
+        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _walk(child, (place, key))
 
 
 def _path(place: _Place) -> str:

@@ -17,8 +17,10 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 from rest_framework.exceptions import ValidationError
+from rest_framework.settings import api_settings
 
 from config.api.error_handling import error_body
+from config.json_rules import Problem, truncate_problems
 from config.mcp.messages import INVALID_PARAMS, Message, refused_field
 from config.mcp.tools import Tool, installed_tools
 
@@ -50,23 +52,25 @@ def find_tool(message: Message) -> tuple[Tool, Mapping[str, Any]]:
 
 
 def read_call(tool: Tool, given: Mapping[str, Any]) -> ToolCall:
-    """Return the call, with the tool's defaults. Raises ValidationError with all arguments that are wrong.
+    """Return the call, with the tool's defaults. Raises ValidationError with the arguments that are wrong.
 
     An unknown name is refused, unlike an unknown query parameter: a model would take the result for filtered.
     """
     if tool.has_body:
         return ToolCall(tool, given)
     arguments = {**tool.entry.defaults, **{name: value for name, value in given.items() if value is not None}}
-    problems: dict[str, list[str]] = {}
+    problems: list[Problem] = []
     known = ", ".join(tool.arguments) or "none"
     for name, value in arguments.items():
         if name not in tool.arguments:
-            problems[name[:_MAX_SHOWN_NAME] or '""'] = [f"is not known; known are: {known}"]
+            problems.append((name[:_MAX_SHOWN_NAME] or '""', f"is not known; known are: {known}"))
         elif isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_scalar, value))):
-            problems[name] = ["must be text, a number, true or false, or a list of these"]
-    problems |= {name: ["is required"] for name in tool.required if arguments.get(name, "") == ""}
+            problems.append((name, "must be text, a number, true or false, or a list of these"))
+    problems += [(name, "is required") for name in tool.required if arguments.get(name, "") == ""]
     if problems:
-        raise ValidationError(problems)
+        # Truncated before the framework copies them: a message can name thousands.
+        whole = api_settings.NON_FIELD_ERRORS_KEY
+        raise ValidationError({name or whole: [rule] for name, rule in truncate_problems(problems)})
     return ToolCall(tool, arguments)
 
 

@@ -30,6 +30,8 @@ VERSION_KEY, CAPABILITIES_KEY = f"{_PREFIX}protocolVersion", f"{_PREFIX}clientCa
 SERVER_KEY = f"{_PREFIX}serverInfo"
 _VERSION_HEADER, _METHOD_HEADER, _NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
 HEADERS = (_VERSION_HEADER, _METHOD_HEADER, _NAME_HEADER)
+# Header -> the field that it repeats.
+_REPEATED = {_METHOD_HEADER: "method", _NAME_HEADER: "params.name"}
 _ENCODED_START, _ENCODED_END = "=?base64?", "?="
 
 
@@ -49,26 +51,35 @@ def era_of_headers(headers: Mapping[str, str]) -> Era | None:
 
 
 def find_era(message: Message, headers: Mapping[str, str]) -> Era:
-    """Return the era of a message, after the checks of its metadata and headers. Raises RpcError (400)."""
-    if message.method == "initialize":
-        return Era.HANDSHAKE
+    """Return the era of a message, after the checks of its metadata and headers. Raises RpcError (400).
+
+    Headers that repeat the body are required since the stateless revision. In any revision, and of a notification, one
+    that contradicts the body is refused: a proxy may have let the message pass by it.
+    """
     header, named = headers.get(_VERSION_HEADER), message.meta.get(VERSION_KEY)
+    if None not in (header, named) and named != header:
+        raise refused_field(HEADER_MISMATCH, _VERSION_HEADER, f"must be the value of {VERSION_KEY} in params._meta")
+    _check_header(headers, _METHOD_HEADER, message.method)
+    # Of methods that this service lacks, too.
+    _check_header(headers, _NAME_HEADER, message.params.get("name", message.params.get("uri")))
+    if message.method == "initialize":
+        # Its version is an offer. A client that connects again may send the header of its former connection.
+        return Era.HANDSHAKE
     if message.message_id is None:
         # No revision defines notifications over HTTP with headers of their own.
         return Era.STATELESS if named in STATELESS_VERSIONS else Era.HANDSHAKE
     if header is None:
         raise refused_field(HEADER_MISMATCH, _VERSION_HEADER, f"is required: {' or '.join(SUPPORTED_VERSIONS)}")
-    if named is not None and named != header:
-        raise refused_field(HEADER_MISMATCH, _VERSION_HEADER, f"must be the value of {VERSION_KEY} in params._meta")
     if header in HANDSHAKE_VERSIONS:
         return Era.HANDSHAKE
     if header not in STATELESS_VERSIONS:
         data = {"supported": SUPPORTED_VERSIONS, "requested": header}
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data=data)
     _check_metadata(message)
-    _check_header(headers, _METHOD_HEADER, message.method, "method")
-    if message.method == "tools/call":
-        _check_header(headers, _NAME_HEADER, message.params.get("name"), "params.name")
+    required = (_METHOD_HEADER, *((_NAME_HEADER,) if message.method == "tools/call" else ()))
+    for name in required:
+        if name not in headers:
+            raise refused_field(HEADER_MISMATCH, name, f"is required, with the value of {_REPEATED[name]}")
     return Era.STATELESS
 
 
@@ -89,13 +100,11 @@ def _check_metadata(message: Message) -> None:
         raise refused_field(INVALID_PARAMS, f"params._meta.{CAPABILITIES_KEY}", "is required, as a JSON object")
 
 
-def _check_header(headers: Mapping[str, str], name: str, value: Any, field: str) -> None:
-    """Raise RpcError unless the header repeats the field, which proxies may have used instead of the body."""
+def _check_header(headers: Mapping[str, str], name: str, value: Any) -> None:
+    """Raise RpcError for a header that does not repeat its field, which proxies may have used instead of the body."""
     text = headers.get(name)
-    if text is None:
-        raise refused_field(HEADER_MISMATCH, name, f"is required, with the value of {field}")
-    if _decode_header(text) != value:
-        raise refused_field(HEADER_MISMATCH, name, f"must be the value of {field}")
+    if text is not None and _decode_header(text) != value:
+        raise refused_field(HEADER_MISMATCH, name, f"must be the value of {_REPEATED[name]}")
 
 
 def _decode_header(text: str) -> str | None:

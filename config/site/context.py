@@ -8,7 +8,7 @@ from django.utils.functional import SimpleLazyObject
 
 from config.environment.site_variables import LANGUAGES
 from config.site.assets import logo_width
-from config.site.languages import canonical_path, page_languages, path_language, translated_path
+from config.site.languages import canonical_path, link_path, page_languages, path_language, translated_path
 from config.site.page_input import MAX_QUERY_STRING
 
 _LONGEST_PATH = 200
@@ -57,5 +57,6 @@ def _site(request: HttpRequest) -> dict[str, Any]:
         "languages": languages,
         "language": current,
         "origin": settings.SITE_URL,
-        "canonical_url": settings.SITE_URL + canonical_path(path),
+        "path": link_path(path),
+        "canonical_url": settings.SITE_URL + link_path(canonical_path(path)),
     }

@@ -5,6 +5,7 @@ No response depends on Accept-Language or a cookie, so that caches can share pag
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
@@ -54,10 +55,18 @@ def page_patterns(patterns: Sequence[URLPattern | URLResolver | Any]) -> list[UR
 
 
 def translated_path(path: str, language: str) -> str:
-    """Return the path of the same page in another language."""
+    """Return the path of the same page in another language, as `link_path`."""
     current = path_language(path)
-    bare = path if current == settings.SITE_LANGUAGES[0] else path.removeprefix(f"/{current}")
+    bare = link_path(path if current == settings.SITE_LANGUAGES[0] else path.removeprefix(f"/{current}"))
     return bare if language == settings.SITE_LANGUAGES[0] else f"/{language}{bare}"
+
+
+def link_path(path: str) -> str:
+    """Return a request's path for a link of this host: encoded, and with one slash at its beginning.
+
+    Browsers take `//evil.example` and `/\\evil.example` for another host.
+    """
+    return quote(f"/{path.lstrip('/')}", safe="/:@!$&'()*+,;=~")
 
 
 def canonical_path(path: str) -> str:

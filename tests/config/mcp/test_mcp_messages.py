@@ -83,6 +83,45 @@ def test_metadata_and_headers_must_agree(headers, meta, code, text):
     assert (status, found) == (400, code) and said.startswith(text)
 
 
+@pytest.mark.parametrize("version", versions.HANDSHAKE_VERSIONS)
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("Mcp-Method", "tools/list"),
+        ("Mcp-Method", ""),
+        ("Mcp-Name", "list_tokens"),
+        ("Mcp-Name", "=?base64?!?="),
+        ("MCP-Protocol-Version", "2026-07-28"),
+    ],
+)
+def test_headers_that_contradict_the_body_are_refused_with_a_handshake_too(version, header, value):
+    meta = {versions.VERSION_KEY: version}
+    body = message("tools/call", meta=meta, name="get_status")
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "get_status"}
+    assert result(send(body, headers))["isError"] is False
+    status, code, _ = error(send(body, headers | {header: value}))
+    assert (status, code) == (400 if header == "MCP-Protocol-Version" else 200, -32020)
+
+
+@pytest.mark.parametrize("version", versions.SUPPORTED_VERSIONS)
+def test_headers_that_contradict_a_notification_or_a_handshake_are_refused(version):
+    notification = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert send(notification, {"MCP-Protocol-Version": version}).status_code == 202
+    refused = send(notification, {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call"})
+    assert refused.json()["error"]["code"] == -32020 and "id" not in refused.json()
+    handshake = message("initialize", meta=None, protocolVersion=version)
+    assert error(send(handshake, {"Mcp-Method": "tools/call"}))[:2] == (400, -32020)
+    assert error(send(handshake, {"Mcp-Name": "get_status"}))[:2] == (400, -32020)
+    # A client that connects again.
+    assert result(send(handshake, {"MCP-Protocol-Version": "2025-06-18", "Mcp-Method": "initialize"}))
+
+
+def test_a_header_of_a_method_that_is_missing_here_does_not_contradict_it():
+    body = message("resources/read", uri="file:///a")
+    status, code, _ = error(send(body, metadata_headers("resources/read", "file:///a")))
+    assert (status, code) == (404, -32601)
+
+
 @pytest.mark.parametrize("version", ["1900-01-01", "2024-11-05", "2025-03-26", "", "2026-07-28, 2026-07-28"])
 def test_another_version_is_refused_with_the_supported_ones(version):
     body = message("tools/list", meta=META | {versions.VERSION_KEY: version})

@@ -144,6 +144,13 @@ def test_a_call_returns_what_the_endpoint_returns():
     assert found == CLIENT.get(f"/api/tokens/8453/{token.contract_address}", {"includeMarket": 1}).json()
 
 
+def test_thousands_of_unknown_arguments_are_counted():
+    body = json.loads(result(call("get_status", **{f"x{number}": 1 for number in range(5_000)}))["content"][0]["text"])
+    assert len(body["details"]) == 20
+    assert body["details"][0] == {"field": "x0", "message": "is not known; known are: none"}
+    assert body["details"][-1]["message"] == "breaks rules in 4981 more places"
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "field", "rule"),
     [

@@ -1,5 +1,8 @@
 """Errors of pages outside of their views: each is a short page that says what is wrong; those of the API are JSON."""
 
+import re
+from urllib.parse import urljoin, urlsplit
+
 import pytest
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
@@ -68,3 +71,38 @@ def test_an_error_outside_of_views_is_a_page_and_json_in_the_api(client, name, s
 def test_an_unknown_host_is_a_page(client):
     answer = client.get("/", headers={"host": "other.example"})
     assert answer.status_code == 400 and "Invalid request" in Page(answer.text).texts
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("//evil.example/..", "//evil.example/", "///evil.example", "/\\evil.example", "/\t/evil.example", "/\n//x"),
+        *(
+            "/de//evil.example/..",
+            "/de/\\evil.example",
+            "/de/\t/evil.example",
+            "/de//evil.example/de/",
+            "//de//x",
+            "//",
+        ),
+        *("/admin//evil.example", "//evil.example/admin", "/embed/tokens/1///evil.example", "/creators//evil.example"),
+        *("/@evil.example", "/https://evil.example", "/%2F/evil.example", "*", "//", "http://evil.example/"),
+    ],
+)
+def test_no_page_leads_to_another_host_whatever_its_path(client, settings, path, method):
+    settings.SITE_LANGUAGES = ("en", "de", "zh-hans")
+    answer = client.generic(method, "/", PATH_INFO=path)
+    assert answer.status_code in (200, 301, 302, 404, 405)
+    addresses = [answer.headers.get("Location", "/"), *Page(answer.text).addresses]
+    assert "evil" not in path or answer.status_code in (301, 302) or any("evil" in address for address in addresses)
+    assert {host_in_browser(address, settings.SITE_URL) for address in addresses} == {
+        urlsplit(settings.SITE_URL).netloc
+    }
+
+
+def host_in_browser(address: str, base: str) -> str:
+    """Return the host of an address as browsers resolve it: without tabs and line ends, and `\\` counts as `/`."""
+    plain = re.sub(r"[\t\r\n]", "", address).replace("\\", "/")
+    # `///host` is `//host` for them.
+    return urlsplit(urljoin(base, re.sub(r"^//+", "//", plain))).netloc
