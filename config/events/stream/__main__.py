@@ -8,7 +8,9 @@ import os
 import signal
 import socket
 import sys
+from collections import Counter
 from contextlib import suppress
+from typing import cast
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -17,6 +19,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import CollectorRegistry
 
+from config.client_ip import address_key
 from config.events.stream.event_hub import EventHub
 from config.events.stream.event_reading import EventReader, connection_options
 from config.events.stream.log_poller import LogPoller, send_heartbeats, serve_turns
@@ -33,6 +36,8 @@ _BACKLOG = 4096
 _SEND_BUFFER_BYTES = 64 * 1024
 # Milliseconds without an acknowledgement after which a connection counts as lost.
 _ACKNOWLEDGE_MS = 45_000
+# Connections of one address whose request is not complete; an address with as many clients as it may have sends fewer.
+MAX_UNFINISHED = 64
 # Deadline of a request's headers, and of open requests at the end of the process, in seconds.
 _HEADER_SECONDS = 5.0
 _STOP_SECONDS = 2.0
@@ -41,34 +46,65 @@ _ERROR_REPORTS = "config.watching.error_reports.ErrorReportsConfig"
 
 
 class StreamServer:
-    """Server of one request per connection, with a deadline for its headers, which aiohttp lacks."""
+    """Server of one request per connection, with limits of connections without a complete request, which aiohttp lacks.
 
-    def __init__(self, app: StreamApp) -> None:
-        self._app = app
+    Each has a deadline, and an address may have MAX_UNFINISHED of them. With trusted proxies all connections are the
+    proxy's, which bounds those of its clients.
+    """
+
+    def __init__(self, app: StreamApp, limits: ClientLimits) -> None:
+        self._app, self._limits = app, limits
         self._server = web.Server(self._respond, handler_cancellation=True, access_log=None)
-        self._deadlines: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
+        # Protocols of connections without a complete request: their deadlines and client addresses.
+        self._unfinished: dict[asyncio.BaseProtocol, tuple[asyncio.TimerHandle, str]] = {}
+        self._count_by_address: Counter[str] = Counter()
 
-    def accept(self) -> asyncio.BaseProtocol:
-        """Return the protocol of a new connection."""
+    def admit(self, transport: asyncio.Transport) -> None:
+        """Give a new connection to aiohttp, or close it beyond the limit of its address."""
+        address = address_key({"REMOTE_ADDR": transport.get_extra_info("peername")[0]})
+        if self._count_by_address[address] >= MAX_UNFINISHED and not settings.TRUSTED_PROXIES:
+            self._limits.refused["unfinished"] += 1
+            transport.abort()
+            return
         protocol = self._server()
-        close = asyncio.get_running_loop().call_later(_HEADER_SECONDS, self._close_unused, protocol)
-        self._deadlines[protocol] = close
-        return protocol
+        deadline = asyncio.get_running_loop().call_later(_HEADER_SECONDS, self._close_unfinished, protocol)
+        self._unfinished[protocol] = deadline, address
+        self._count_by_address[address] += 1
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
 
     async def stop(self) -> None:
         """Close all connections."""
         await self._server.shutdown(_STOP_SECONDS)
 
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
-        deadline = self._deadlines.pop(request.protocol, None)
-        if deadline is not None:
-            deadline.cancel()
+        self._finish(request.protocol)
         return await self._app.respond(request)
 
-    def _close_unused(self, protocol: web.RequestHandler) -> None:
-        self._deadlines.pop(protocol, None)
+    def _close_unfinished(self, protocol: web.RequestHandler) -> None:
+        self._finish(protocol)
         if protocol.transport is not None:
             protocol.transport.abort()
+
+    def _finish(self, protocol: asyncio.BaseProtocol) -> None:
+        if protocol not in self._unfinished:
+            return
+        deadline, address = self._unfinished.pop(protocol)
+        deadline.cancel()
+        self._count_by_address[address] -= 1
+        if not self._count_by_address[address]:
+            del self._count_by_address[address]
+
+
+class NewConnection(asyncio.Protocol):
+    """Connection until the server has admitted it: aiohttp's own protocols know no address before."""
+
+    def __init__(self, server: StreamServer) -> None:
+        self._server = server
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Have the connection admitted or closed."""
+        self._server.admit(cast(asyncio.Transport, transport))
 
 
 def main() -> None:
@@ -96,8 +132,8 @@ async def _serve() -> None:
         poller = LogPoller(hub, polled)
         registry = CollectorRegistry()
         registry.register(StreamMetrics(hub, poller=poller, limits=limits, counts=counts))
-        server = StreamServer(StreamApp(hub, read, counts=counts, limits=limits, metrics=registry))
-        listener = await loop.create_server(server.accept, sock=_listening_socket(), backlog=_BACKLOG)
+        server = StreamServer(StreamApp(hub, read, counts=counts, limits=limits, metrics=registry), limits)
+        listener = await loop.create_server(lambda: NewConnection(server), sock=_listening_socket(), backlog=_BACKLOG)
         # Loaded objects stay for good.
         gc.freeze()
         heartbeats = send_heartbeats(hub, seconds=settings.STREAM_HEARTBEAT_SECONDS)

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 
 from config.environment.server_urls import is_web_server_up
+from config.events.stream.__main__ import MAX_UNFINISHED
 from config.events.stream.event_hub import KEPT_EVENTS
 from config.events.stream.event_reading import APPLICATION_NAME
 from tests.processes.nginx import run_nginx
@@ -150,6 +151,31 @@ def test_a_connection_without_a_whole_request_is_closed(start):
         unfinished.sendall(b"GET /api/tokens/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n")
         assert unfinished.recv(1) == b""
     assert stream.open().response.status == 200
+
+
+def test_an_address_has_few_connections_without_a_whole_request(start, publish):
+    stream = start()
+    reader = stream.listen()
+    clients = [socket.create_connection((HOST, stream.port), source_address=("127.0.0.9", 0)) for _ in range(200)]
+    for client in clients[:MAX_UNFINISHED]:
+        client.sendall(b"GET /api/tokens/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+    wait_for(lambda: stream.metric('refused_total{reason="unfinished"}') == 200 - MAX_UNFINISHED)
+    # The accepted ones are served once they are complete, and others at once.
+    clients[0].sendall(b"\r\n")
+    assert clients[0].recv(12) == b"HTTP/1.1 200"
+    publish("1")
+    assert reader.next_event() is not None and stream.open().response.status == 200
+    # After their deadline the address has room again.
+    wait_for(lambda: is_served(stream, "127.0.0.9"))
+    for client in clients:
+        client.close()
+
+
+def is_served(stream, address):
+    try:
+        return stream.open(address=address).response.status == 200
+    except ConnectionError:
+        return False
 
 
 def test_without_a_database_clients_are_refused(start, unused_port):
