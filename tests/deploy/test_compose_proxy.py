@@ -3,7 +3,7 @@
 import http.client
 import json
 import os
-import socket
+import re
 import ssl
 import subprocess
 import sys
@@ -19,6 +19,7 @@ from development.servers.processes import free_port
 from tests.deploy.deploy_checkers import check_compose
 from tests.deploy.deploy_files import COMPOSE, SITE_URL, compose_file, procfile
 from tests.nodes.json_server import QuietHandler, run_server
+from tests.processes.nginx import port_is_open
 from tests.processes.service_processes import HOST
 from tests.processes.waiting import wait_for
 
@@ -33,15 +34,18 @@ _FORGED = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "https"}
 
 
 class Upstream(QuietHandler):
-    """Server that returns the headers and the length of each request."""
+    """Server that returns the headers and the length of each request, with the status that its query names."""
 
     name = ""
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         length = len(self.rfile.read(int(self.headers.get("content-length", 0))))
-        body = json.dumps({"name": self.name, "path": self.path, "length": length, "headers": dict(self.headers)})
-        self.send_response(200)
+        # `self.path` has one slash at its beginning, whatever the client has sent.
+        path = self.requestline.split(" ")[1]
+        body = json.dumps({"name": self.name, "path": path, "length": length, "headers": dict(self.headers)})
+        status = re.search(r"[?&]status=(\d+)", self.path)
+        self.send_response(int(status[1]) if status else 200)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body.encode())
@@ -100,7 +104,7 @@ def run_caddy(place: Path, *, web: str, stream: str) -> Iterator[int]:
     variables = caddy_variables(place, web=web, stream=stream)
     with caddy_process(COMPOSE / "Caddyfile", "--adapter", "caddyfile", variables=variables):
         port = int(variables["SITE_URL"].rpartition(":")[2])
-        wait_for(lambda: is_web_server_up(HOST, port))
+        wait_for(lambda: port_is_open(port))
         yield port
 
 
@@ -264,11 +268,6 @@ def test_the_site_is_served_with_tls_and_http_is_redirected(tmp_path: Path) -> N
             redirect = plain.getresponse()
     assert {name.lower(): text for name, text in headers.items()}["x-forwarded-proto"] == "https"
     assert (redirect.status, redirect.headers["location"]) == (308, "https://localhost/api/tokens")
-
-
-def port_is_open(port: int) -> bool:
-    with socket.socket() as connection:
-        return connection.connect_ex((HOST, port)) == 0
 
 
 def is_answered(connection: http.client.HTTPConnection) -> bool:

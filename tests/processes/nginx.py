@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from config.environment.server_urls import is_web_server_up
+from config.environment.variables import BASE_DIR
 from development.servers.processes import die_with_parent, free_port
 from tests.processes.service_processes import HOST
 from tests.processes.waiting import wait_for
 
 # Debian has it outside of users' PATH.
 _PATH = "/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin"
-_CONFIG = """
+_FRAME = """
 daemon off;
 pid {directory}/nginx.pid;
 error_log stderr;
@@ -28,6 +30,10 @@ http {{
     fastcgi_temp_path {directory}/fastcgi;
     uwsgi_temp_path {directory}/uwsgi;
     scgi_temp_path {directory}/scgi;
+{servers}
+}}
+"""
+_SERVER = """
     server {{
         listen {host}:{port};
         location / {{
@@ -35,7 +41,6 @@ http {{
             {directives}
         }}
     }}
-}}
 """
 
 
@@ -50,15 +55,45 @@ def find_nginx() -> str:
 @contextmanager
 def run_nginx(directory: Path, *, upstream: int, directives: str = "") -> Iterator[int]:
     """Proxy to this port of this machine while the block runs; yield nginx's own port."""
-    port, config = free_port(), directory / "nginx.conf"
-    config.write_text(
-        _CONFIG.format(directory=directory, host=HOST, port=port, upstream=upstream, directives=directives)
-    )
+    port = free_port()
+    server = _SERVER.format(host=HOST, port=port, upstream=upstream, directives=directives)
+    with _running(directory, server):
+        wait_for(lambda: is_web_server_up(HOST, port))
+        yield port
+
+
+@contextmanager
+def run_documented_nginx(
+    directory: Path, *, web: int, stream: int, directives: str = "", before: str = ""
+) -> Iterator[int]:
+    """Run nginx by docs/nginx.conf before ports of this machine; yield its own port.
+
+    The second ports of the file lead to the same servers. `directives` are in its server, and `before` before it.
+    """
+    port = free_port()
+    text = (BASE_DIR / "docs" / "nginx.conf").read_text(encoding="utf-8")
+    text = text.replace("    listen 80;", f"    listen {HOST}:{port};\n{directives}")
+    for documented, own in (("8000", web), ("8010", web), ("8001", stream), ("8011", stream)):
+        text = text.replace(f"127.0.0.1:{documented}", f"{HOST}:{own}")
+    with _running(directory, before + text):
+        wait_for(lambda: port_is_open(port))
+        yield port
+
+
+@contextmanager
+def _running(directory: Path, servers: str) -> Iterator[None]:
+    config = directory / "nginx.conf"
+    config.write_text(_FRAME.format(directory=directory, servers=servers), encoding="utf-8")
     command = [find_nginx(), "-p", str(directory), "-c", str(config), "-e", "stderr"]
     process = subprocess.Popen(command, preexec_fn=die_with_parent(signal.SIGTERM))
     try:
-        wait_for(lambda: is_web_server_up(HOST, port))
-        yield port
+        yield
     finally:
         process.terminate()
         process.wait()
+
+
+def port_is_open(port: int) -> bool:
+    """Return whether a server of this machine accepts connections at the port."""
+    with socket.socket() as client:
+        return client.connect_ex((HOST, port)) == 0
