@@ -1,4 +1,4 @@
-"""Limits of log-in attempts by address, over all names, and the pages of refused attempts."""
+"""Limits of log-in attempts by address, over all names, of log-in pages, and the pages of refused attempts."""
 
 import math
 from typing import Any
@@ -30,11 +30,15 @@ def count_attempt(request: HttpRequest) -> None:
 
     While Redis is down attempts pass: the lock-out counts in PostgreSQL, and a process checks one password at a time.
     """
-    limit: int = settings.RATE_LIMIT_LOGIN
+    _count(request, "RATE_LIMIT_LOGIN")
+
+
+def _count(request: HttpRequest, setting: str) -> None:
+    limit: int = getattr(settings, setting)
     if not limit:
         return
     try:
-        result = hit(f"RATE_LIMIT_LOGIN:{client_address(request)}", limit=limit, seconds=_SECONDS)
+        result = hit(f"{setting}:{client_address(request)}", limit=limit, seconds=_SECONDS)
     except CountersUnavailableError:
         return
     if not result.allowed:
@@ -56,11 +60,15 @@ class LoginLimitMiddleware(MiddlewareMixin):
     """
 
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
-        """Return 429 for an attempt beyond the limit."""
-        if request.method != "POST" or not request.path_info.startswith(_COUNTED):
+        """Return 429 for an attempt, or a log-in page, beyond its limit."""
+        if not request.path_info.startswith(_COUNTED):
             return None
         try:
-            count_attempt(request)
+            if request.method == "POST":
+                count_attempt(request)
+            else:
+                # Open without an account, as the public pages are, whose counter this is.
+                _count(request, "RATE_LIMIT_PAGES")
         except TooManyAttemptsError as error:
             text = f"This address has made too many log-in attempts. Try again in {error.seconds} s."
             return refusal_page(request, title="Too many attempts", text=text, status=429, seconds=error.seconds)

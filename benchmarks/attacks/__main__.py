@@ -3,7 +3,8 @@
     make run                                      # in another terminal
     python -m benchmarks.attacks [--only NAME] [--seconds 10]
 
-A bystander reads `/api/tokens` 40 times a second and `/healthz` 10 times, from changing addresses. Exits with code 1
+`none` is always run first: on a busy machine, `list p99 by none` compares an attack with it. A bystander reads
+`/api/tokens` 40 times a second and `/healthz` 10 times, from changing addresses. Exits with code 1
 where an attack costs it more than the limits: 250 ms for the list in 99 of 100 requests, 1 s for the probe in all, and
 no failed response. Recovery is the time from the end of the attack to the next response of the probe. Memory is the
 largest resident set of a web process during the attack and five seconds after it.
@@ -21,7 +22,7 @@ from contextlib import contextmanager, nullcontext
 import psutil
 
 from benchmarks import results
-from benchmarks.attacks import connections, costly_requests
+from benchmarks.attacks import connections, costly_requests, many_requests
 from benchmarks.attacks.bystander import Bystander, Experience
 from benchmarks.attacks.target import Target
 from benchmarks.tables import Limits, print_table
@@ -60,6 +61,15 @@ ATTACKS: dict[str, Attack] = {
     "trending-parameters": costly_requests.vary_trending,
     "stalled-provider": costly_requests.share_one_slow_run,
     "forged-proxy-header": costly_requests.forge_proxy_headers,
+    "large-bodies": many_requests.send_large_bodies,
+    "large-bodies-taken": many_requests.send_large_bodies_to_an_endpoint,
+    "documents-at-once": many_requests.read_documents_at_once,
+    "pages-at-once": many_requests.open_pages_at_once,
+    "errors-at-once": many_requests.open_errors_at_once,
+    "readiness-at-once": many_requests.request_readiness,
+    "nested-json": many_requests.nest_json,
+    "unknown-arguments": many_requests.name_unknown_arguments,
+    "unfinished-streams": many_requests.leave_stream_requests_unfinished,
 }
 
 
@@ -67,11 +77,14 @@ def main() -> int:
     options = _parse_options()
     _warm_up(_target(options))
     limits, rows, kept = Limits(), [], {}
-    for name in options.only or ATTACKS:
+    floor = 0.0
+    for name in dict.fromkeys(("none", *(options.only or ATTACKS))):
         met, recovery, memory, after = _attack(name, options)
+        floor = floor or met.list_p99
         figures = {
             "list p50 ms": round(met.list_p50 * 1000, 1),
             "list p99 ms": round(met.list_p99 * 1000, 1),
+            "list p99 by none": round(met.list_p99 / floor, 1),
             "probe max ms": round(met.slowest_probe * 1000, 1),
             "failed": met.failed,
             "recovery s": round(recovery, 1),

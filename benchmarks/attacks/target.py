@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # The attacker's address; a bystander uses others, as clients elsewhere do.
 ATTACKER = "127.0.0.66"
@@ -23,6 +23,10 @@ class Target:
     port: int
     key: str
     ends_at: float
+
+    def at_port(self, port: int) -> "Target":
+        """Return the same with another port of this server's processes."""
+        return replace(self, port=port)
 
     def is_over(self) -> bool:
         """Return whether the attack ends."""

@@ -47,6 +47,7 @@ from config.api.errors import (
     UpstreamUnavailableError,
     WritesBusyError,
 )
+from config.api.page_limits import refuse_page
 from config.api.rendering import render_json
 from config.api.response_headers import NO_STORE
 from config.api.routing import is_json_path
@@ -125,9 +126,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Handle 404 for Django."""
+    """Handle 404 for Django; a path of no view counts as a page, as most views do."""
     if not is_json_path(request.path_info):
-        return defaults.page_not_found(request, exception)
+        refusal = refuse_page(request) if request.resolver_match is None else None
+        return refusal or defaults.page_not_found(request, exception)
     return json_error("Not found", status_code=status.HTTP_404_NOT_FOUND)
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.template.response import TemplateResponse
 
 from config.api.response_headers import NO_STORE
@@ -34,10 +35,9 @@ def limited_page(view: View) -> View:
     @functools.wraps(view)
     def answer(*args: Any, **options: Any) -> HttpResponse:
         request = cast(HttpRequest, args[0])
-        seconds = _seconds_to_wait(request, "RATE_LIMIT_PAGES")
-        if seconds is not None:
-            headers = {"Cache-Control": NO_STORE, "Retry-After": str(seconds)}
-            return TemplateResponse(request, "429.html", {"seconds": seconds}, status=429, headers=headers)
+        refusal = refuse_page(request)
+        if refusal is not None:
+            return refusal
         try:
             refuse_longer(request.META.get("QUERY_STRING", ""), "query", MAX_QUERY_STRING)
             return view(*args, **options)
@@ -48,6 +48,16 @@ def limited_page(view: View) -> View:
             return TemplateResponse(request, "site/bad_parameter.html", context, status=400, headers=headers)
 
     return answer
+
+
+def refuse_page(request: HttpRequest) -> HttpResponse | None:
+    """Count a page of the client address; return the page with status 429 if it is beyond RATE_LIMIT_PAGES."""
+    seconds = _seconds_to_wait(request, "RATE_LIMIT_PAGES")
+    if seconds is None:
+        return None
+    page = render(request, "429.html", {"seconds": seconds}, status=429)
+    page.headers["Cache-Control"], page.headers["Retry-After"] = NO_STORE, str(seconds)
+    return page
 
 
 def limited_picture(view: View) -> View:

@@ -34,6 +34,8 @@ _READS = ("GET", "HEAD")
 _UNSHARED = frozenset({"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "HTTP_X_API_KEY"})
 _NO_BODY = ("", "0")
 _LONGEST_KEY = 2048
+# Documents, which have no parameters: a query would make each request one of its own.
+_DOCUMENTS = (".md", ".txt")
 # Memory of an entry besides its texts: the key at its longest, and 4 KiB of Python objects by sys.getsizeof.
 _ENTRY_BYTES = _LONGEST_KEY + 4096
 # Stored for a URL without a cacheable response: its requests must not wait for one another.
@@ -99,9 +101,11 @@ class EdgeCache:
         """Return the cache key of everything a public response depends on; None for a request that bypasses the cache.
 
         The key contains the raw host and forwarded scheme, so that no response is served where Django would
-        have rejected or redirected the request.
+        have rejected or redirected the request. The query of a document is dropped.
         """
         path, host = environ.get("PATH_INFO", ""), environ.get("HTTP_HOST", "")
+        if path.endswith(_DOCUMENTS):
+            environ["QUERY_STRING"] = ""
         if (
             environ["REQUEST_METHOD"] not in _READS
             or not (path.startswith(self._prefixes) or path == "/")

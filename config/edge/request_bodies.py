@@ -98,7 +98,7 @@ class IncomingBody:
     def _over_limit(self, content: bytes, length: int, limit: int) -> tuple[bytes, int]:
         if self._environ["REQUEST_METHOD"] in _WITHOUT_BODY:
             raise RefusedRequestError(413, f"A {self._environ['REQUEST_METHOD']} request takes no body")
-        # The response says why: 404 or 405.
+        # Then the response is 404 or 405.
         return (content, length) if limit else (b"", 0)
 
 

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
+from config.api.page_limits import refuse_page
 from config.api.response_headers import NO_STORE
 from config.api.routing import is_json_path
 
@@ -22,7 +23,13 @@ _NO_FORM_COOKIE = _(
 
 
 def error_page(request: HttpRequest, status: int, *, is_form: bool = False) -> HttpResponse:
-    """Return the page of an error with this status: 400, 403, 405 or 413; `is_form` if its CSRF check failed."""
+    """Return the page of an error with this status: 400, 403, 405 or 413; `is_form` if its CSRF check failed.
+
+    Errors count as pages; beyond their limit the status is 429.
+    """
+    refusal = refuse_page(request)
+    if refusal is not None:
+        return refusal
     title, text = _TEXTS[status]
     context = {"title": title, "text": _NO_FORM_COOKIE if is_form else text}
     page = render(request, "site/error.html", context, status=status)
@@ -44,6 +51,7 @@ def refused_methods(
         ):
             # A new response would be logged a second time.
             page = error_page(request, response.status_code)
+            response.status_code = page.status_code
             response.content = page.content
             for name, value in page.items():
                 response[name] = value

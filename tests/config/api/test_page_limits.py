@@ -1,5 +1,7 @@
 """Rate limit of the public pages."""
 
+import secrets
+
 import pytest
 
 from tests.html_pages import Page
@@ -28,6 +30,26 @@ def test_all_pages_count_together(client, pages):
     assert "Too many requests" in Page(answer.text).texts
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'none';")
     assert client.get("/", REMOTE_ADDR="192.0.2.42").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        *(("GET", path, 200) for path in ("/docs", "/docs.md", "/docs/api.md", "/docs/skill.md", "/llms.txt")),
+        *(("GET", path, 200) for path in ("/llms-full.txt", "/de/docs", "/admin/login/")),
+        *(("GET", "/nope", 404), ("POST", "/nope", 404), ("POST", "/", 405), ("GET", "/admin/nope", 302)),
+    ],
+)
+def test_documents_log_in_and_error_pages_count_with_them(client, settings, method, path, status):
+    settings.RATE_LIMIT_PAGES, settings.SITE_LANGUAGES = 2, ("en", "de")
+    address, other = (f"2001:db8:{secrets.token_hex(2)}:{number}::1" for number in (1, 2))
+    assert client.get("/", REMOTE_ADDR=address).status_code == 200
+    assert client.generic(method, path, REMOTE_ADDR=address).status_code == status
+    if status != 302:
+        refused = client.generic(method, path, REMOTE_ADDR=address)
+        assert (refused.status_code, refused.headers["Cache-Control"]) == (429, "no-store")
+        assert 0 < int(refused.headers["Retry-After"]) <= 60
+        assert client.generic(method, path, REMOTE_ADDR=other).status_code == status
 
 
 def test_zero_is_no_limit(client, pages, settings):

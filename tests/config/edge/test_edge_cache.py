@@ -406,3 +406,14 @@ def test_the_setting_turns_it_off(origin, settings):
     settings.EDGE_CACHE_SECONDS = 2.0
     cached = cache_public_responses(origin)
     assert [fetch(cached).body for _ in range(2)] == [b"run 3", b"run 3"]
+
+
+def test_the_query_of_a_document_makes_no_request_of_its_own():
+    origin = Origin()
+    cache = edge_cache(origin, prefixes=("/docs", "/api/"))
+    for path, runs in (("/docs/skill.md", 1), ("/docs.txt", 1), ("/docs", 3), ("/api/tokens", 3)):
+        before = origin.runs
+        for number in range(3):
+            fetch(cache, f"{path}?x={number}")
+        assert origin.runs == before + runs, path
+    assert origin.environs[0]["QUERY_STRING"] == ""

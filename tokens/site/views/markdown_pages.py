@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
+from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import public_cache_control
 from config.mcp.api_reference import api_reference
@@ -20,6 +21,7 @@ _SECONDS = 60
 
 @require_safe
 @section_page("docs")
+@limited_page
 @from_replica
 def docs_markdown(request: HttpRequest) -> HttpResponse:
     """Return the first steps with the API as Markdown."""
@@ -28,6 +30,7 @@ def docs_markdown(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @section_page("docs")
+@limited_page
 def reference_markdown(request: HttpRequest) -> HttpResponse:
     """Return the API's reference as Markdown."""
     return _text(api_reference(settings.SITE_URL))
@@ -35,6 +38,7 @@ def reference_markdown(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @section_page("docs")
+@limited_page
 @from_replica
 def skill_markdown(request: HttpRequest) -> HttpResponse:
     """Return the skill."""
@@ -43,6 +47,7 @@ def skill_markdown(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @section_page("docs")
+@limited_page
 def llms_txt(request: HttpRequest) -> HttpResponse:
     """Return the index for language models."""
     return _text(llms_index(_site(), _tools()), kind="plain")
@@ -50,6 +55,7 @@ def llms_txt(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @section_page("docs")
+@limited_page
 @from_replica
 def llms_full_txt(request: HttpRequest) -> HttpResponse:
     """Return the index with all documents for language models."""

@@ -36,6 +36,7 @@ def status_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @section_page("docs")
+@limited_page
 @from_replica
 def docs_page(request: HttpRequest) -> HttpResponse:
     """Render the first steps with the API in three languages."""
