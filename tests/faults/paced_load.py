@@ -21,7 +21,8 @@ from tests.processes.service_processes import HOST
 
 # A client that gets no response for so long counts the request as failed.
 _TIMEOUT_SECONDS = 90.0
-# Clients at a fixed rate, as many as requests of one address may wait. A request that no client was free to send within this time is dropped and counted.
+# Clients at a fixed rate, as many as requests of one address may wait. A request that no client was free to send within
+# this time is dropped and counted.
 _CLIENTS, _OVERDUE_SECONDS = 64, 1.0
 _END_SECONDS = 2 * _TIMEOUT_SECONDS
 # Words of the names of sample tokens and launches.
