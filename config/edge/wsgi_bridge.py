@@ -34,6 +34,8 @@ _OPEN_FILES = 4096 + 1024
 # The rest of a refused body is read and dropped for this long: a connection that is closed before is reset, and a
 # client that still sends may lose the response.
 _DRAIN_SECONDS = 2.0
+# An address beyond its bound gets its refusals so late: clients that repeat them at once would occupy the event loop.
+_REFUSAL_DELAY_SECONDS = 1.0
 # Memory of requests with longer bodies is returned to the system.
 _LARGE_BODY = 256 * 1024
 # Answered on the event loop: without a thread, it responds whatever the other requests cost.
@@ -124,6 +126,8 @@ class WSGIBridge:
                 if len(content) > _LARGE_BODY:
                     self._release.schedule()
             except RefusedRequestError as error:
+                if error.status == 429:
+                    await asyncio.sleep(_REFUSAL_DELAY_SECONDS)
                 _refuse(error, environ, exchange)
             except TimeoutError:
                 _refuse(RefusedRequestError(503, "Service is temporarily unavailable"), environ, exchange)

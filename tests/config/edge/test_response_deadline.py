@@ -106,4 +106,4 @@ def assert_run(*clients: http.client.HTTPConnection) -> None:
 
 def is_refused(client: http.client.HTTPConnection) -> bool:
     """Return whether the response has come, as it does for no request that waits; it is not read."""
-    return bool(select.select([client.sock], [], [], 0.5)[0])
+    return bool(select.select([client.sock], [], [], 10)[0])
