@@ -44,12 +44,17 @@ class Actions:
 
 @dataclass(frozen=True)
 class Interactions:
-    """Interactions with known casts of agents; `actor` is a FID."""
+    """Interactions with known casts of agents, in the judged period; `actor` is a FID.
+
+    The judged period ends with the interval and has at least a week (`models.Interval.judged_length`).
+    """
 
     agent: Int32Array
     actor: Int64Array
-    # Whether a source that is not the agent's partner key has it: the hub, or the operator.
+    # Whether it counts as confirmed, as decided when it was stored (docs/leaderboard.md).
     is_confirmed: BoolArray
+    # Whether it is within the interval: only these bring an account into an audience.
+    is_current: BoolArray
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Accounts:
 
 @dataclass(frozen=True)
 class IntervalFacts:
-    """Facts from `computed_at - seconds` (exclusive) to `computed_at` (inclusive)."""
+    """Facts from `computed_at - seconds` (exclusive) to `computed_at` (inclusive); interactions may be earlier."""
 
     computed_at: int
     seconds: int
@@ -76,8 +81,12 @@ class IntervalFacts:
     reporters: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def owner_numbers(self) -> Int64Array:
-        """Return the number of each agent's owner, from 0: its reporter, or its creator if operators report it."""
+        """Return the number of each agent's owner, from 0: its reporter and its creator together.
+
+        Another reporter's descriptions then never change an owner. Without a creator, a key's agents have one owner,
+        and each of the operator's has its own.
+        """
         reporters = self.reporters if len(self.reporters) else np.zeros(len(self.agents.ids), np.int64)
-        creators = np.where(self.agents.creator_fids > 0, self.agents.creator_fids, -self.agents.ids)
-        owners = np.stack([reporters, np.where(reporters > 0, 0, creators)])
+        unknown = np.where(reporters > 0, 0, -self.agents.ids)
+        owners = np.stack([reporters, np.where(self.agents.creator_fids > 0, self.agents.creator_fids, unknown)])
         return np.unique(owners, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)

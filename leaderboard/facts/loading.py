@@ -35,7 +35,7 @@ _ACTIONS = "SELECT agent_id, at, kind, cast_key FROM leaderboard_action WHERE at
 # A message that replies to a cast and quotes it is a reply, even if it was reported as both. Quotes are few, and a
 # subquery in this place uses the index of the unique constraint and is never turned into a join.
 _INTERACTIONS = """
-SELECT agent_id, actor_fid, cast_key, is_confirmed FROM leaderboard_interaction AS message
+SELECT agent_id, actor_fid, cast_key, is_confirmed, at >= %s FROM leaderboard_interaction AS message
 WHERE at >= %s AND at < %s AND (kind <> %s OR (
     SELECT true FROM leaderboard_interaction AS reply
     WHERE reply.cast_key = message.cast_key AND reply.actor_fid = message.actor_fid AND reply.kind = %s
@@ -73,13 +73,13 @@ def load_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
     """
     second = computed_at.replace(microsecond=0)
     end = second + timedelta(seconds=1)
-    bounds = (end - interval.length, end)
+    bounds, judged_bounds = (end - interval.length, end), (end - interval.judged_length, end)
     agent_columns = _load_columns(cursor, _AGENTS, (), ids=INT64, fids=INT64, creator_fids=INT64, reporters=INT64)
     reporters = agent_columns.pop("reporters")
     agents = Agents(**agent_columns)
     agent = index_into(agents.ids)
     actions = Actions(**_load_columns(cursor, _ACTIONS, bounds, agent=agent, at=TIMESTAMP, kind=INT8, cast=INT64))
-    interactions = _load_interactions(cursor, bounds, agents, actions)
+    interactions = _load_interactions(cursor, bounds[0], judged_bounds, agents, actions)
     return IntervalFacts(
         computed_at=int(second.timestamp()),
         seconds=int(interval.length.total_seconds()),
@@ -93,18 +93,22 @@ def load_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
 
 
 def _load_interactions(
-    cursor: CursorWrapper, bounds: tuple[datetime, datetime], agents: Agents, actions: Actions
+    cursor: CursorWrapper, start: datetime, bounds: tuple[datetime, datetime], agents: Agents, actions: Actions
 ) -> Interactions:
-    """Load interactions with known casts; a message reported as reply and as quote of one cast counts once."""
+    """Load interactions with known casts; a message reported as reply and as quote of one cast counts once.
+
+    Those from `start` on are within the interval.
+    """
     kinds = (InteractionKind.QUOTE.value, InteractionKind.REPLY.value)
     reported = _load_columns(
         cursor,
         _INTERACTIONS,
-        (*bounds, *kinds),
+        (start, *bounds, *kinds),
         agent=index_into(agents.ids),
         actor=INT64,
         cast=INT64,
         is_confirmed=BOOL,
+        is_current=BOOL,
     )
     is_known = known_cast_mask(cursor, reported["agent"], reported.pop("cast"), agents=agents, actions=actions)
     if not is_known.all():

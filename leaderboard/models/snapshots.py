@@ -21,6 +21,11 @@ class Interval(models.TextChoices):
         """Length of the period."""
         return _LENGTHS[self]
 
+    @property
+    def judged_length(self) -> timedelta:
+        """Length of the period by which accounts are weighed: in a day, most of them meet one agent only."""
+        return max(self.length, _LENGTHS[Interval.WEEK])
+
 
 _LENGTHS = {
     Interval.DAY: timedelta(days=1),

@@ -1,7 +1,7 @@
 """Weight of each agent's audience, with what is discounted of it. docs/leaderboard.md explains the formula."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -97,12 +97,7 @@ class AudienceWeight:
 
 
 def weigh_audience(facts: IntervalFacts, audience: Audience, *, without: Collection[str] = ()) -> AudienceWeight:
-    """Weigh each agent's accounts; discounts of the flags in `without` are left out.
-
-    Where no interaction at all is confirmed, the installation has no source for it: then reports count as confirmed.
-    """
-    if not audience.is_confirmed.any():
-        audience = replace(audience, is_confirmed=np.ones_like(audience.is_confirmed))
+    """Weigh each agent's accounts; discounts of the flags in `without` are left out."""
     scores = np.where(np.isnan(audience.scores), UNKNOWN_SCORE, audience.scores)[audience.pair_actor]
     counts = audience.pair_count.astype(np.float64)
     weights = scores**2 * 2 * counts / (counts + 1)

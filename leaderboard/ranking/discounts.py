@@ -37,21 +37,21 @@ def bounded(weight: Float64Array, limit: Float64Array) -> Float64Array:
 
 
 def find_unconfirmed(facts: IntervalFacts, audience: Audience) -> BoolArray:
-    """Mask the pairs without a confirmed interaction: a reporter could name any accounts of good score."""
+    """Mask the pairs without a confirmed interaction: only the agent's own side has reported them."""
     return ~audience.is_confirmed
 
 
 def find_narrow(facts: IntervalFacts, audience: Audience) -> BoolArray:
     """Mask the pairs with an account that has no confirmed interaction with another owner's agent.
 
-    Accounts that were bought or made for an owner's agents have no other subject, as a rule. An owner's reports about
-    its own agents can't widen them.
+    An owner's reports about its own agents can't widen them.
     """
-    owners, seen = facts.owner_numbers()[audience.pair_agent], audience.is_confirmed
+    owner_of = facts.owner_numbers()
+    owners, seen = owner_of[audience.pair_agent], owner_of[audience.seen_agent]
     lowest = np.full(len(audience.fids), np.iinfo(np.int64).max)
     highest = np.full(len(audience.fids), -1)
-    np.minimum.at(lowest, audience.pair_actor[seen], owners[seen])
-    np.maximum.at(highest, audience.pair_actor[seen], owners[seen])
+    np.minimum.at(lowest, audience.seen_actor, seen)
+    np.maximum.at(highest, audience.seen_actor, seen)
     # Without a confirmed interaction, nothing is below or above.
     return (lowest[audience.pair_actor] >= owners) & (highest[audience.pair_actor] <= owners)
 

@@ -43,7 +43,7 @@ def tally_facts(facts: IntervalFacts) -> Tallies:
         replies=replies,
         quotes=quotes,
         casts=posts + replies + quotes,
-        interactions=count_per_agent(facts.interactions.agent, agents),
+        interactions=count_per_agent(facts.interactions.agent[facts.interactions.is_current], agents),
         last_active_at=last_active_at,
     )
 

@@ -21,8 +21,8 @@ class RankingScene:
     agents: list[tuple[int, int, int]] = field(default_factory=list)
     runs: list[tuple[int, int, bool]] = field(default_factory=list)
     casts: list[tuple[int, int, int]] = field(default_factory=list)
-    # Agent, account, and whether it is confirmed.
-    interactions: list[tuple[int, int, bool]] = field(default_factory=list)
+    # Agent, account, whether it is confirmed, and whether it is within the interval.
+    interactions: list[tuple[int, int, bool, bool]] = field(default_factory=list)
     scores: dict[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -48,9 +48,9 @@ class RankingScene:
             self.like(agent, fid, times=times)
         return fids
 
-    def like(self, agent: int, fid: int, *, times: int = 1, is_confirmed: bool = True) -> None:
+    def like(self, agent: int, fid: int, *, times: int = 1, is_confirmed: bool = True, is_current: bool = True) -> None:
         """Add interactions of an account with the agent."""
-        self.interactions += [(agent, fid, is_confirmed)] * times
+        self.interactions += [(agent, fid, is_confirmed, is_current)] * times
 
     def facts(self, *, shuffled: int = 0) -> IntervalFacts:
         """Return all of it as columns, in another order for another number."""
@@ -64,14 +64,14 @@ class RankingScene:
         (fid, creator, reporter) = np.array(self.agents, np.int64).reshape(-1, 3).T
         run_agent, finished, succeeded = columns(self.runs, 3)
         cast_agent, cast_at, cast = columns(self.casts, 3)
-        agent, actor, is_confirmed = columns(self.interactions, 3)
+        agent, actor, *marks = columns(self.interactions, 4)
         return IntervalFacts(
             computed_at=NOW,
             seconds=WEEK,
             agents=Agents(np.arange(1, len(self.agents) + 1), fid, creator),
             runs=Runs(run_agent.astype(np.int32), NOW - finished, succeeded.astype(np.bool_)),
             actions=Actions(cast_agent.astype(np.int32), NOW - cast_at, np.full(len(cast), POST, np.int8), cast),
-            interactions=Interactions(agent.astype(np.int32), actor, is_confirmed.astype(np.bool_)),
+            interactions=Interactions(agent.astype(np.int32), actor, *(mark.astype(np.bool_) for mark in marks)),
             accounts=Accounts(fids, np.array([self.scores[each] for each in fids.tolist()])),
             reporters=reporter,
         )

@@ -70,7 +70,7 @@ def confirmed_rows(
     agent: Int32Array, at: Int64Array, kind: Int8Array, actor: Int64Array, cast: Int64Array, text: Int64Array
 ) -> StoredInteractions:
     """Return interactions that the hub has."""
-    return StoredInteractions(agent, actor, np.ones(len(agent), np.bool_), at, kind, cast, text)
+    return StoredInteractions(agent, actor, *np.ones((2, len(agent)), np.bool_), at, kind, cast, text)
 
 
 def together(parts: list[StoredInteractions]) -> StoredInteractions:

@@ -61,12 +61,15 @@ def _with_bought_agent(facts: IntervalFacts, accounts: int, each: int) -> Interv
     own = np.full(count, agent, np.int32)
     fids = _FIRST_FID + 1_009 * np.arange(accounts)
     number = accounts * each
-    interactions = Interactions(np.full(number, agent, np.int32), np.repeat(fids, each), np.ones(number, np.bool_))
+    interactions = Interactions(
+        np.full(number, agent, np.int32), np.repeat(fids, each), *np.ones((2, number), np.bool_)
+    )
     # These draws chose casts and delays, which no score reads. Without them the cover would be another one.
     rng.integers(0, count, number)
     rng.integers(60, 86_400, number)
     cover = choose_rows(facts.interactions, rng.integers(0, len(facts.interactions.agent), accounts))
-    cover = replace(cover, actor=fids, is_confirmed=np.ones(accounts, np.bool_))
+    bought = np.ones(accounts, np.bool_)
+    cover = replace(cover, actor=fids, is_confirmed=bought, is_current=bought)
     return replace(
         facts,
         agents=join_rows(facts.agents, Agents(facts.agents.ids[-1:] + 1, np.zeros(1, np.int64), np.zeros(1, np.int64))),

@@ -68,7 +68,7 @@ def _harmed(is_harmed: BoolArray, chosen: BoolArray) -> tuple[int, int]:
 def _measure_framings(world: World, without: Collection[str]) -> dict[str, float]:
     with_framing = score_agents(world.facts, without=without).composite
     alone = score_agents(world.without(Purpose.FRAMING), without=without).composite
-    lost = 1 - with_framing / np.maximum(alone, 1e-9)
+    lost = np.where(alone > 0, 1 - with_framing / np.maximum(alone, 1e-9), 0)
     framings = np.array(world.framings)
     return {name: float(lost[framings == name].max()) for name in np.unique(framings[framings != ""]).tolist()}
 

@@ -63,6 +63,19 @@ class World:
         """Mask of the agents for which something was bought."""
         return np.array([bool(attack) for attack in self.attacks])
 
+    def last(self, seconds: int) -> "World":
+        """Return the world with an interval of so many seconds up to its end; earlier interactions are kept."""
+        start = self.facts.computed_at - seconds
+        times = {"runs": "finished_at", "actions": "at", "trades": "at"}
+        rows = {
+            name: {column: values[table[times[name]] > start] for column, values in table.items()}
+            for name, table in self.rows.items()
+            if name in times
+        }
+        interactions = self.rows["interactions"]
+        rows["interactions"] = interactions | {"is_current": interactions["at"] > start}
+        return replace(self, facts=_with_rows(replace(self.facts, seconds=seconds), rows), rows=rows)
+
     def without(self, *purposes: Purpose) -> IntervalFacts:
         """Return the facts without the rows of these purposes."""
         kept = {name: ~np.isin(self.rows[name]["purpose"], purposes) for name in ("runs", "actions", "interactions")}
@@ -122,10 +135,12 @@ class WorldBuilder:
         reporter: int = 0,
         attack: str = "",
         framing: str = "",
+        is_proven: bool = True,
     ) -> int:
         """Add an agent and return its index. `fid` and `creator_fid` are of accounts, 0 where unknown.
 
-        `reporter` is the partner key that reports the agent, 0 for the operator.
+        `reporter` is the partner key that reports the agent, 0 for the operator. No interaction with an agent that has
+        not proved its FID (`is_proven`) is confirmed.
         """
         self._agents.append(
             {
@@ -135,6 +150,7 @@ class WorldBuilder:
                 "reporter": reporter,
                 "attack": attack,
                 "framing": framing,
+                "is_proven": is_proven,
             }
         )
         return len(self._agents) - 1
@@ -213,6 +229,9 @@ class WorldBuilder:
         """Return the world."""
         rows = {name: self._columns(name, "finished_at" if name == "runs" else "at") for name in self._rows}
         rows["interactions"] = _once_each(rows["interactions"])
+        proven = np.array([agent["is_proven"] for agent in self._agents], np.bool_)
+        rows["interactions"]["is_confirmed"] &= proven[rows["interactions"]["agent"]]
+        rows["interactions"]["is_current"] = np.ones(len(rows["interactions"]["at"]), np.bool_)
         facts = IntervalFacts(
             computed_at=self.end,
             seconds=self.end - self.start,
@@ -264,6 +283,16 @@ _TYPES: dict[str, type] = {
     **dict.fromkeys(("succeeded", "is_own", "is_buy", "is_confirmed"), np.bool_),
     **dict.fromkeys(("at", "finished_at", "cast", "text", "actor", "wallet"), np.int64),
 }
+
+
+def _with_rows(facts: IntervalFacts, rows: dict[str, Columns]) -> IntervalFacts:
+    """Return the facts with these runs, actions and interactions."""
+    return replace(
+        facts,
+        runs=_as_facts(Runs, rows["runs"]),
+        actions=_as_facts(Actions, rows["actions"]),
+        interactions=_as_facts(Interactions, rows["interactions"]),
+    )
 
 
 def _as_facts(table: type[Table], columns: Columns) -> Table:

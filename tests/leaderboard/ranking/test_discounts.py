@@ -59,7 +59,7 @@ def test_accounts_of_one_owner_only_count_less_than_eight_together(accounts):
 
 def test_accounts_of_two_agents_of_one_owner_are_narrow():
     scene = RankingScene()
-    agents = [scene.agent(reporter=3), scene.agent(reporter=3)]
+    agents = [scene.agent(reporter=3, creator=5), scene.agent(reporter=3, creator=5)]
     by_operators = [scene.agent(reporter=0, creator=9), scene.agent(reporter=0, creator=9), scene.agent(reporter=0)]
     for agent in (*agents, *by_operators[:2]):
         scene.like(agent, scene.person(100 + agent // 2, score=1.0))
@@ -78,19 +78,49 @@ def test_accounts_that_only_the_reporter_names_count_next_to_nothing():
     assert score_agents(scene.facts()).flags[other] == ("NARROW",)
 
 
-def test_without_any_confirmation_reports_count_as_confirmed():
+def test_an_agent_s_confirmed_interaction_changes_no_other_agent():
     scene = RankingScene()
-    for number, size in enumerate((3, 30, 300)):
-        agent = scene.agent()
-        for fid in range(size):
-            scene.like(agent, scene.person(1_000 * number + fid + 1), is_confirmed=False)
+    agents = [scene.agent() for _ in range(3)]
+    for agent in agents:
+        for fid in range(30):
+            scene.like(agent, scene.person(1_000 * agent + fid + 1), is_confirmed=False)
+    before = counted(scene).tolist()
+    assert before == pytest.approx([0.01] * 3, rel=0.01)
+    scene.like(agents[0], scene.person(99_999))
+    assert counted(scene).tolist()[1:] == before[1:]
+
+
+def test_a_key_that_reports_for_many_owners_narrows_none_of_them():
+    scene = RankingScene()
+    for owner in range(4):
+        agent = scene.agent(reporter=9, creator=100 + owner)
+        for fid in range(30):
+            scene.like(agent, scene.person(1_000 + fid))
+    rival = scene.agent(reporter=8, creator=200)
+    scene.crowd(rival, 30, first_fid=5_000)
     weights = counted(scene)
-    # All of them are narrow.
-    assert weights.tolist() == pytest.approx([w * 8 / (w + 8) for w in (3 * 0.49, 30 * 0.49, 300 * 0.49)])
-    assert {flag for flags in score_agents(scene.facts()).flags for flag in flags} <= {"NARROW"}
-    confirmed = scene.agent()
-    scene.like(confirmed, scene.person(99_999))
-    assert counted(scene)[2] < 0.01
+    assert weights[:4].tolist() == pytest.approx([30 * 0.49] * 4) and weights[rival] < weights[0]
+    assert set(score_agents(scene.facts()).flags[:4]) == {()}
+
+
+def test_an_account_is_judged_by_its_confirmed_interactions_before_the_interval_too():
+    scene, one, other = scene_of_two()
+    scene.like(one, scene.person(7, score=1.0))
+    scene.like(one, 7, times=2, is_current=False)
+    scene.like(one, 7, times=5, is_confirmed=False)
+    assert counted(scene)[one] == pytest.approx(1.5 * 8 / (1.5 + 8))
+    scene.like(other, 7, is_current=False)
+    assert counted(scene).tolist() == pytest.approx([1.5, 0])
+    assert score_agents(scene.facts()).tallies.interactions.tolist() == [6, 0]
+
+
+def test_an_account_without_a_confirmed_interaction_in_the_interval_counts_once():
+    scene, one, other = scene_of_two()
+    scene.like(one, scene.person(7, score=1.0), times=9, is_current=False)
+    scene.like(other, 7)
+    assert counted(scene)[one] == 0
+    scene.like(one, 7, times=9, is_confirmed=False)
+    assert counted(scene)[one] == pytest.approx(0.01 / 1.01, rel=0.01)
 
 
 @pytest.mark.parametrize("weight", [0.01, 1.0, 1e6])
@@ -135,19 +165,38 @@ def test_an_account_that_confirms_what_was_reported_lowers_nothing():
 def test_nothing_that_others_do_lowers_a_composite(seed, data):
     """Add accounts, agents of other owners and interactions of any kind to a random world."""
     scene = town(seed)
-    victim = scene.agent(fid=1, reporter=77)
+    victim = scene.agent(fid=1, creator=5, reporter=77)
     people = list(range(10_000, 10_030)) + list(range(100_000, 100_020))
     people += range(700_000, 700_010)
     for fid in scene.random.choice(people, size=25, replace=False).tolist():
-        scene.like(victim, fid, times=int(scene.random.integers(1, 5)), is_confirmed=bool(scene.random.random() < 0.8))
+        marks = scene.random.random(2) < 0.8
+        scene.like(
+            victim,
+            fid,
+            times=int(scene.random.integers(1, 5)),
+            is_confirmed=bool(marks[0]),
+            is_current=bool(marks[1]),
+        )
     before = score_agents(scene.facts())
-    rivals = [scene.agent(fid=data.draw(st.sampled_from((0, *people))), reporter=66) for _ in range(3)]
+    # They may name the creator of any agent as theirs.
+    rivals = [
+        scene.agent(
+            fid=data.draw(st.sampled_from((0, *people))), creator=data.draw(st.sampled_from((0, 5, 6))), reporter=66
+        )
+        for _ in range(3)
+    ]
     actors = st.one_of(st.sampled_from(people), st.integers(500_000, 500_100), st.sampled_from((1, 2)))
     for _ in range(data.draw(st.integers(1, 60))):
         target = data.draw(st.sampled_from((victim, 0, *rivals)))
         # Only the victim's own reporter could report an unconfirmed interaction with it.
         is_confirmed = target in (victim, 0) or data.draw(st.booleans())
-        scene.like(target, data.draw(actors), times=data.draw(st.integers(1, 9)), is_confirmed=is_confirmed)
+        scene.like(
+            target,
+            data.draw(actors),
+            times=data.draw(st.integers(1, 9)),
+            is_confirmed=is_confirmed,
+            is_current=data.draw(st.booleans()),
+        )
     for fid in data.draw(st.lists(st.integers(500_000, 500_100), max_size=20)):
         scene.person(fid, score=data.draw(st.floats(0, 1)))
     after = score_agents(scene.facts())

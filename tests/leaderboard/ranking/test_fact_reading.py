@@ -47,7 +47,8 @@ def test_without_agents_all_columns_are_empty():
     for part in (facts.agents, facts.runs, facts.actions, facts.interactions, facts.accounts):
         assert rows(part) == []
     assert facts.interactions.agent.dtype == np.int32 and facts.actions.kind.dtype == np.int8
-    assert facts.runs.succeeded.dtype == facts.interactions.is_confirmed.dtype == np.bool_
+    interactions = facts.interactions
+    assert facts.runs.succeeded.dtype == interactions.is_confirmed.dtype == interactions.is_current.dtype == np.bool_
     assert facts.accounts.scores.dtype == np.float64
 
 
@@ -65,6 +66,15 @@ def test_agents_come_with_their_reporters():
     assert len(set(facts.owner_numbers().tolist())) == 3
 
 
+def test_an_owner_is_a_reporter_and_a_creator():
+    one, other = PartnerKeyFactory.create_batch(2)
+    owners = [(one, 7), (one, 8), (other, 7), (None, 7), (one, None)]
+    for key, creator in (*owners, *owners, (None, None), (None, None)):
+        AgentFactory(partner_key=key, creator_fid=creator)
+    numbers = read().owner_numbers().tolist()
+    assert numbers[:5] == numbers[5:10] and len(set(numbers)) == 7
+
+
 def test_each_fact_comes_with_its_fields():
     # Rows of the agents have gaps between their numbers.
     first, gone, second = AgentFactory(), AgentFactory(), AgentFactory()
@@ -77,14 +87,16 @@ def test_each_fact_comes_with_its_fields():
     facts, at = read(), unix(AT)
     assert rows(facts.runs) == [(0, at, True), (1, at, False)]
     assert rows(facts.actions) == [(1, at, 3, -(2**63))]
-    assert rows(facts.interactions) == [(1, 9, True), (1, 2**62, False)]
+    assert rows(facts.interactions) == [(1, 9, True, True), (1, 2**62, False, True)]
 
 
 @pytest.mark.parametrize("interval", Interval)
 def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interval):
     agent, begin = AgentFactory(), NOW - interval.length
     within = [begin + SECOND, begin + SECOND * 1.5, NOW, NOW + SECOND * 0.999]
-    beyond = [begin - DAY, begin, begin + SECOND * 0.999, NOW + SECOND, NOW + DAY]
+    # Of a day, the interactions of a week are read.
+    earlier = [begin - DAY, begin, begin + SECOND * 0.999]
+    beyond = [*earlier, NOW + SECOND, NOW + DAY]
     for number, at in enumerate(within + beyond):
         RunFactory(agent=agent, finished_at=at)
         cast = ActionFactory(agent=agent, at=at)
@@ -94,8 +106,10 @@ def test_an_interval_begins_after_its_first_second_and_ends_with_its_last(interv
     assert facts.computed_at - facts.seconds < expected[0] and expected[-1] == facts.computed_at
     assert sorted(facts.runs.finished_at.tolist()) == expected
     assert sorted(facts.actions.at.tolist()) == expected
+    judged = [1, 2, 3, 4, *([5, 6, 7] if interval is Interval.DAY else [])]
     # No other account is looked up.
-    assert sorted(facts.interactions.actor.tolist()) == facts.accounts.fids.tolist() == [1, 2, 3, 4]
+    assert sorted(facts.interactions.actor.tolist()) == facts.accounts.fids.tolist() == judged
+    assert sorted(facts.interactions.actor[facts.interactions.is_current].tolist()) == [1, 2, 3, 4]
 
 
 def test_accounts_have_their_newest_score_up_to_then():
