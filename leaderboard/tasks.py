@@ -9,7 +9,7 @@ from django.utils import timezone
 from config.celery import app
 from config.postgresql.advisory_locks import LockHeldError, session_lock
 from leaderboard.facts import social_scores
-from leaderboard.hub import farcaster_api, pulling
+from leaderboard.hub import farcaster_api, fid_proofs, pulling
 from leaderboard.models import Interval
 from leaderboard.ranking import pruning, schedule
 
@@ -33,11 +33,15 @@ def pull_hub() -> None:
             processed = pulling.pull_casts(until=until)
             if not pulling.HUB_CIRCUIT_BREAKER.is_open():
                 processed += pulling.pull_interactions(until=until)
+            if not pulling.HUB_CIRCUIT_BREAKER.is_open():
+                processed += pulling.pull_quotes(until=until)
 
 
 @app.task
 def note_social_scores() -> None:
-    """Record the social scores of fetched profiles."""
+    """Record the social scores of fetched profiles, and the FIDs that these prove."""
+    if farcaster_api.is_configured():
+        fid_proofs.prove_by_addresses()
     recorded = social_scores.record_social_scores()
     if recorded:
         logger.info("recorded %s social scores", recorded)

@@ -72,6 +72,7 @@ _NAVIGATION = [
         _list("Imports", "upload_file", "leaderboard.eventimport"),
         _list("Hub: casts of agents", "cloud_download", "leaderboard.hubcursor"),
         _list("Hub: interactions of casts", "forum", "leaderboard.hubcast"),
+        _list("Hub: reported quotes", "format_quote", "leaderboard.hubquote"),
     ),
     _group(
         "Following",

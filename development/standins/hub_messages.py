@@ -13,6 +13,7 @@ from development.standins.http_server import StandInResponse
 
 # Seconds from 1970 to the start of Farcaster's clock, 2021-01-01.
 EPOCH = 1_609_459_200
+_NOT_FOUND = {"errCode": "not_found", "details": "cast not found"}
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class Hub:
         if path == "/v1/castsByFid":
             since = EPOCH + int(query.get("startTimestamp", "0"))
             return self._page([_cast(cast) for cast in self.casts if cast.fid == fid and cast.at >= since], query)
+        if path == "/v1/castById":
+            asked = (fid, query.get("hash", ""))
+            found_cast = next((cast for cast in self.casts if (cast.fid, cast.hash) == asked), None)
+            return StandInResponse(_cast(found_cast)) if found_cast else StandInResponse(_NOT_FOUND, status=404)
         if path == "/v1/castsByParent":
             parent = (fid, query.get("hash", ""))
             return self._page([_cast(cast) for cast in self.casts if cast.parent == parent], query)

@@ -13,11 +13,12 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.admin import TabularInline
 
-from config.operators.admin_pages import ListedAdmin
+from config.operators.admin_pages import ListedAdmin, list_action
 from config.operators.dashboard import Chart
 from config.operators.local_times import local_time
 from leaderboard.admin.evidence import render_evidence
 from leaderboard.events import field_rules, recording
+from leaderboard.hub import fid_proofs
 from leaderboard.models import Agent, AgentWallet, HubCursor, Interval, Standing
 from leaderboard.models.agents import DESCRIPTION_TIME_COLUMNS
 from tokens.admin.indexed_search import IndexedSearch
@@ -116,6 +117,7 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         "hidden",
     )
     list_filter = ("is_hidden", "partner_key")
+    actions = ("accept_fid",)
     list_select_related = ("partner_key",)
     show_full_result_count = False
     search_fields = ("agent_id",)
@@ -147,7 +149,7 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         # One tab per interval, since evidence is long.
         shown = [(interval.label, {"fields": (_field(interval),), "classes": ("tab",)}) for interval in Interval]
         return (
-            ("Agent", {"fields": (*about, "launch", "created_at", "described_at", "hub")}),
+            ("Agent", {"fields": (*about, "launch", "proof", "created_at", "described_at", "hub")}),
             ("Activity", {"fields": ("casts_by_day", "interactions_by_day")}),
             *((f"Standing, {label}", fields) for label, fields in shown),
         )
@@ -155,14 +157,15 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> list[str]:
         if obj is None:
             return []
-        shown = ["launch", "created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
+        shown = ["launch", "proof", "created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
         # The id is the partners' key of the agent.
         return ["agent_id", *shown, *(_field(interval) for interval in Interval)]
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
         """Write only the fields that the operator changed, so that no partner's change is undone.
 
-        The change is dated now: older descriptions no longer override it, even if they are sent again.
+        The change is dated now: older descriptions no longer override it, even if they are sent again. A FID or a key
+        from an operator needs no proof.
         """
         # A concurrent description has already read the row, and would write back the old values.
         recording.lock_fact_writes()
@@ -171,6 +174,9 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         }
         for column in time_columns:
             setattr(obj, column, timezone.now())
+        if {"fid", "partner_key"} & set(form.changed_data):
+            obj.proven_fid = obj.fid
+            time_columns.add("proven_fid")
         if change:
             obj.save(update_fields=[*form.changed_data, *time_columns])
         else:
@@ -218,6 +224,19 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         return (
             f"requested by FID {requester}, {known.get(requester, 'neither the agent nor its creator, as described')}"
         )
+
+    @list_action("Accept the FID: what the hub has about it counts")
+    def accept_fid(self, request: HttpRequest, agents: QuerySet[Agent]) -> None:
+        fid_proofs.accept_fids(agents)
+
+    @admin.display(description="proof of the FID")
+    def proof(self, agent: Agent) -> str:
+        """Describe whether the FID is proven, and the code that proves it."""
+        if agent.fid is None:
+            return "no FID"
+        if agent.has_proven(agent.fid):
+            return "proven"
+        return f"not yet: a cast of the FID with {fid_proofs.proof_code(agent)} proves it"
 
     @admin.display(description="hub")
     def hub(self, agent: Agent) -> str:

@@ -12,7 +12,7 @@ from django_filters import ChoiceFilter
 from config.operators.admin_pages import AdminFilterSet, QueueAdmin, ReadOnlyAdmin
 from config.operators.local_times import local_time
 from leaderboard.admin.evidence import render_evidence
-from leaderboard.models import EventImport, HubCast, HubCursor, Interval, Standing
+from leaderboard.models import EventImport, HubCast, HubCursor, HubQuote, Interval, Standing
 from tokens.admin.deployment_fields import admin_link
 from tokens.admin.indexed_search import IndexedSearch
 
@@ -129,4 +129,14 @@ class HubCastAdmin(QueueAdmin):
     list_display = ("action_id", "fid", "read_until", "due_at", "attempts", "last_error")
     search_fields = ("=fid",)
     search_help_text = "The author's FID."
+    ordering = ("-pk",)
+
+
+@admin.register(HubQuote)
+class HubQuoteAdmin(QueueAdmin):
+    empty_text = "No quote waits: set FARCASTER_HUB_URL; quotes that partners report are then looked up there."
+    list_display = ("message_hash", "agent", "fid", "at", "due_at", "attempts", "last_error")
+    list_select_related = ("agent",)
+    search_fields = ("=fid", "=agent__agent_id")
+    search_help_text = "The quote's author by FID, or a whole agent id."
     ordering = ("-pk",)

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from config.json_rules import REQUIRED, FieldRule, InvalidFieldsError, list_of, object_of, parse_object
 from leaderboard.events import field_rules
+from leaderboard.facts.short_keys import cast_key
 from leaderboard.models.facts import ActionKind, InteractionKind
 
 Parsed = TypeVar("Parsed")
@@ -60,7 +61,7 @@ class ActionEvent:
 class InteractionEvent:
     """Reaction or reply to a cast of the agent.
 
-    The keys are those of `leaderboard.facts.short_keys`; 0 means none.
+    The keys are those of `leaderboard.facts.short_keys`; 0 means none. `message_hash` is empty without a message.
     """
 
     id: str
@@ -69,6 +70,7 @@ class InteractionEvent:
     kind: InteractionKind
     actor_fid: int
     cast_key: int
+    message_hash: str
     message_key: int
     text_key: int
 
@@ -168,17 +170,20 @@ def _run(**values: Any) -> RunEvent:
 
 
 def _interaction(
-    *, kind: InteractionKind, message_key: int | None, text_key: int | None, **values: Any
+    *, kind: InteractionKind, message_hash: str | None, text_key: int | None, **values: Any
 ) -> InteractionEvent:
     if kind in _MESSAGE_KINDS:
-        if message_key is None:
+        if message_hash is None:
             raise InvalidFieldsError([("messageHash", "is required for replies and quotes")])
-    elif (message_key, text_key) != (None, None):
-        given = {"messageHash": message_key, "text": text_key}
+    elif (message_hash, text_key) != (None, None):
+        given = {"messageHash": message_hash, "text": text_key}
         raise InvalidFieldsError(
             [(name, "is allowed for replies and quotes only") for name, key in given.items() if key is not None]
         )
-    return InteractionEvent(kind=kind, message_key=message_key or 0, text_key=text_key or 0, **values)
+    message_key = cast_key(message_hash) if message_hash else 0
+    return InteractionEvent(
+        kind=kind, message_hash=message_hash or "", message_key=message_key, text_key=text_key or 0, **values
+    )
 
 
 _EVENT_ID, _TIME = FieldRule(rule=field_rules.event_id), FieldRule(rule=field_rules.time)
@@ -266,7 +271,7 @@ _PARSERS: dict[str | None, Callable[[dict[str, Any], datetime], Event]] = {
             "kind": FieldRule(rule=field_rules.interaction_kind),
             "castHash": FieldRule(rule=field_rules.cast_key, attribute="cast_key"),
             "actorFid": FieldRule(rule=field_rules.fid, attribute="actor_fid"),
-            "messageHash": FieldRule(rule=field_rules.cast_key, attribute="message_key", default=None),
+            "messageHash": FieldRule(rule=field_rules.cast_hash, attribute="message_hash", default=None),
             "text": FieldRule(rule=field_rules.text_key, attribute="text_key", default=None),
         },
     ),

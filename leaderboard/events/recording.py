@@ -4,15 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, connection, models, transaction
+from django.db.models import Count
 
 from accounts.models import PartnerKey, Scope
 from config.postgresql.advisory_locks import advisory_lock_key, take_transaction_lock
 from config.postgresql.bulk_load import CopyText, column_list, column_types, staging_table
 from leaderboard.events import agent_descriptions, fact_rows
 from leaderboard.events.errors import EventProblem, MissingScoresScopeError
-from leaderboard.events.payloads import Event, ScoreEvent
-from leaderboard.models import Interaction, SocialAccount
+from leaderboard.events.fact_rows import AgentIds
+from leaderboard.events.payloads import Event, InteractionEvent, ScoreEvent
+from leaderboard.hub import farcaster_api
+from leaderboard.models import HubQuote, Interaction, InteractionKind, SocialAccount
 
+# Quotes of an agent that wait for the hub. Others stay unconfirmed, so that invented ones hold up no other agent's.
+MAX_WAITING_QUOTES = 500
 _LOCK = advisory_lock_key("facts")
 
 _INSERT = "INSERT INTO {table} ({columns}) SELECT {columns} FROM staged_fact ON CONFLICT {on_conflict}"
@@ -38,6 +43,11 @@ class Reporter:
     source: str
     partner_key_id: int | None = None
     may_report_scores: bool = True
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether reported interactions count as confirmed: the operator's, and all where no hub is configured."""
+        return self.partner_key_id is None or not farcaster_api.is_configured()
 
     @classmethod
     def for_key(cls, key: PartnerKey) -> "Reporter":
@@ -91,7 +101,7 @@ def _record(events: Sequence[Event], reporter: Reporter) -> RecordedCounts:
         lock_fact_writes()
         agents = agent_descriptions.resolve_agents(events, partner_key_id=reporter.partner_key_id)
         fact_tables = fact_rows.build_fact_rows(
-            events, agent_ids=agents.ids, source=reporter.source, is_confirmed=reporter.partner_key_id is None
+            events, agent_ids=agents.ids, source=reporter.source, is_confirmed=reporter.is_trusted
         )
         added = agents.described
         for model, rows in fact_tables.reported.items():
@@ -99,9 +109,33 @@ def _record(events: Sequence[Event], reporter: Reporter) -> RecordedCounts:
             added += _insert(model, rows, then=confirm)
         if fact_tables.accounts.text:
             _insert(SocialAccount, fact_tables.accounts, on_conflict=_KEEP_NEWER)
+        if not reporter.is_trusted:
+            _queue_quotes(events, agents.ids)
         # Deferred constraints must fail here: at the caller's commit there is no second attempt.
         connection.check_constraints()
     return RecordedCounts(added=added, known=len(events) - added)
+
+
+def _queue_quotes(events: Sequence[Event], agent_ids: AgentIds) -> None:
+    """Queue unconfirmed quotes for a look-up on the hub, up to MAX_WAITING_QUOTES of each agent."""
+    quotes = {
+        (agent_ids[event.agent_id], event.message_hash): event
+        for event in events
+        if isinstance(event, InteractionEvent) and event.kind is InteractionKind.QUOTE
+    }
+    if not quotes:
+        return
+    stored = Interaction.objects.filter(cast_key__in={event.cast_key for event in quotes.values()}, is_confirmed=True)
+    confirmed = set(stored.filter(kind=InteractionKind.QUOTE).values_list("agent_id", "message_key"))
+    waiting = HubQuote.objects.filter(agent__in={agent_id for agent_id, _ in quotes})
+    numbers = dict(waiting.values("agent").annotate(number=Count("pk")).values_list("agent", "number"))
+    rows = []
+    for (agent_id, message_hash), event in quotes.items():
+        number = numbers.get(agent_id, 0)
+        if number < MAX_WAITING_QUOTES and (agent_id, event.message_key) not in confirmed:
+            numbers[agent_id] = number + 1
+            rows.append(HubQuote(agent_id=agent_id, fid=event.actor_fid, message_hash=message_hash, at=event.at))
+    HubQuote.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _insert(model: type[models.Model], rows: CopyText, *, on_conflict: str = "DO NOTHING", then: str = "") -> int:

@@ -18,7 +18,7 @@ _HASH = re.compile("0x[0-9a-f]{40}")
 
 @dataclass(frozen=True)
 class CastMessage:
-    """Cast. `parent` and `quoted` are hashes of casts; `parent` is empty if the cast is no reply."""
+    """Cast. `parent` is the hash of a cast, empty if this one is no reply; `quoted` has authors' FIDs and hashes."""
 
     hash: str
     fid: int
@@ -26,7 +26,7 @@ class CastMessage:
     timestamp: int
     text: str
     parent: str
-    quoted: frozenset[str]
+    quoted: frozenset[tuple[int, str]]
 
     @property
     def at(self) -> datetime:
@@ -81,14 +81,13 @@ def parse_cast(message: Json) -> CastMessage | None:
         return None
     body = json_member(json_member(message, "data"), "castAddBody")
     text = json_member(body, "text")
-    quoted = {
-        _hash(json_member(json_member(embed, "castId"), "hash")) for embed in json_list(json_member(body, "embeds"))
-    }
+    cast_ids = [json_member(embed, "castId") for embed in json_list(json_member(body, "embeds"))]
+    quoted = {(parse_fid(json_member(each, "fid")) or 0, _hash(json_member(each, "hash"))) for each in cast_ids}
     return CastMessage(
         *head,
         text=text[:_MAX_TEXT] if isinstance(text, str) else "",
         parent=_hash(json_member(json_member(body, "parentCastId"), "hash")),
-        quoted=frozenset(quoted - {""}),
+        quoted=frozenset(each for each in quoted if each[1]),
     )
 
 

@@ -61,6 +61,21 @@ def iterate_replies(fid: int, cast_hash: str) -> Iterator[list[CastMessage]]:
         yield [cast for cast in page if cast.parent == cast_hash]
 
 
+def fetch_cast(fid: int, cast_hash: str) -> CastMessage | None:
+    """Return the cast of a FID with this hash; None for any other response. Raises the errors of `get_json`."""
+    cast = parse_cast(_get("castById", {"fid": str(fid), "hash": cast_hash}))
+    return cast if cast is not None and (cast.fid, cast.hash) == (fid, cast_hash) else None
+
+
+def _get(call: str, query: Mapping[str, str]) -> Any:
+    return get_json(
+        f"{settings.FARCASTER_HUB_URL}/v1/{call}",
+        params=query,
+        timeout=settings.SOCIAL_TIMEOUT_SECONDS,
+        max_bytes=MAX_BYTES,
+    )
+
+
 def _iterate_pages(
     call: str, query: Mapping[str, str], parse: Callable[[Any], _Message | None]
 ) -> Iterator[list[_Message]]:
@@ -69,12 +84,8 @@ def _iterate_pages(
     token, seen_tokens = "", {""}
     previous: list[Any] = []
     while True:
-        response = get_json(
-            f"{settings.FARCASTER_HUB_URL}/v1/{call}",
-            params={**query, "pageSize": str(PAGE_SIZE), **({"pageToken": token} if token else {})},
-            timeout=settings.SOCIAL_TIMEOUT_SECONDS,
-            max_bytes=MAX_BYTES,
-        )
+        page_query = {"pageSize": str(PAGE_SIZE)} | ({"pageToken": token} if token else {})
+        response = _get(call, {**query, **page_query})
         messages = json_member(response, "messages")
         if not isinstance(messages, list):
             raise InvalidResponseError("response without a list of messages")

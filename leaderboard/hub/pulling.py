@@ -1,7 +1,7 @@
-"""Polling of a Farcaster hub: agents' casts, and the likes, recasts and replies to them.
+"""Polling of a Farcaster hub: agents' casts, the likes, recasts and replies to them, and reported quotes.
 
-Agents and casts are leased queues (`config.queue`). Repeated facts are stored once. Casts are read from the newest
-stored one on. Reactions to a cast are polled at growing intervals, since most arrive in its first hours.
+Agents, casts and quotes are leased queues (`config.queue`). Repeated facts are stored once. Casts are read from the
+newest stored one on. Reactions to a cast are polled at growing intervals, since most arrive in its first hours.
 """
 
 import logging
@@ -25,14 +25,14 @@ from config.redis.connection import PREFIX
 from config.redis.shared_circuit_breaker import SharedCircuitBreaker
 from leaderboard.events.recording import lock_fact_writes
 from leaderboard.facts.short_keys import cast_key, event_key, text_key
-from leaderboard.hub import farcaster_api
+from leaderboard.hub import farcaster_api, fid_proofs
 from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, farcaster_timestamp
-from leaderboard.models import Action, HubCast, HubCursor, Interaction, InteractionKind
+from leaderboard.models import Action, HubCast, HubCursor, HubQuote, Interaction, InteractionKind
 
 logger = logging.getLogger(__name__)
 
 # Rows per claim, and the lease, which is longer than a task may run.
-AGENT_BATCH, CAST_BATCH = 10, 20
+AGENT_BATCH, CAST_BATCH, QUOTE_BATCH = 10, 20, 20
 LEASE = timedelta(seconds=300)
 # Hubs synchronise with each other: messages this much older than the newest may still arrive.
 OVERLAP_SECONDS = 600
@@ -44,6 +44,8 @@ MIN_PULL_INTERVAL, MAX_PULL_INTERVAL, MAX_CAST_AGE = timedelta(minutes=5), timed
 # concerns all requests, and is repaired.
 REJECTION_BACKOFF, FAILURE_BACKOFF = Backoff(first=60, longest=86_400), Backoff(first=60, longest=3600)
 
+# A quote that the hub has refused so often, over an hour, is left unconfirmed.
+MAX_QUOTE_REJECTIONS = 7
 # After this many failures in a row the hub counts as down, and the circuit breaker opens.
 MAX_CONSECUTIVE_FAILURES = 5
 HUB_CIRCUIT_BREAKER = SharedCircuitBreaker(service="the hub", key=f"{PREFIX}hub:paused")
@@ -63,7 +65,7 @@ SET fid = excluded.fid, casts_until = 0, due_at = excluded.due_at, leased_until 
     failures = 0, unfinished = 0, trouble = ''
 """
 
-_Row = TypeVar("_Row", HubCursor, HubCast)
+_Row = TypeVar("_Row", HubCursor, HubCast, HubQuote)
 _Fact = TypeVar("_Fact", Action, Interaction)
 _Message = CastMessage | ReactionMessage
 
@@ -82,8 +84,14 @@ def pull_casts(*, until: float) -> int:
 
 def pull_interactions(*, until: float) -> int:
     """Pull interactions with some due casts and return how many casts were processed. Deadline as in `pull_casts`."""
-    due = HubCast.objects.select_related("action")
+    due = HubCast.objects.select_related("action__agent")
     return _pull_each(due.claim(timezone.now(), lease=LEASE, count=CAST_BATCH), _pull_cast, until=until)
+
+
+def pull_quotes(*, until: float) -> int:
+    """Look up some reported quotes and return how many were processed. Deadline as in `pull_casts`."""
+    due = HubQuote.objects.select_related("agent")
+    return _pull_each(due.claim(timezone.now(), lease=LEASE, count=QUOTE_BATCH), _pull_quote, until=until)
 
 
 def _pull_each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -> int:
@@ -176,6 +184,7 @@ def _save_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
         )
         polled = [HubCast(action=action, fid=cursor.fid) for action in stored]
         HubCast.objects.bulk_create(polled, ignore_conflicts=True)
+        fid_proofs.prove_by_casts(cursor.agent, (cast.text for cast in page))
     cursor.casts_until = until
 
 
@@ -212,13 +221,17 @@ def _pull_cast(cast: HubCast) -> None:
 
 def _save_interactions(cast: HubCast, messages: Sequence[_Message]) -> bool:
     """Save a page of interactions; return False if the cast was deleted meanwhile, possibly with its agent."""
-    rows = [_interaction(cast.action, message) for message in sorted(messages, key=lambda message: message.hash)]
+    is_proven = cast.action.agent.has_proven(cast.fid)
+    rows = [
+        _interaction(cast.action, message, is_confirmed=is_proven)
+        for message in sorted(messages, key=lambda message: message.hash)
+    ]
     with transaction.atomic():
         lock_fact_writes()
         if not HubCast.objects.select_for_update().filter(pk=cast.pk).exists():
             return False
         unique = ("cast_key", "actor_fid", "kind", "message_key", "agent")
-        _upsert(_deduplicate(rows), unique=unique, also_update=("is_confirmed",))
+        _upsert(_deduplicate(rows), unique=unique, also_update=("is_confirmed",) if is_proven else ())
         if settings.LEADERBOARD_ACTOR_SCORES:
             SocialProfile.objects.enqueue(message.fid for message in messages)
     return True
@@ -246,7 +259,33 @@ def _new_messages(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterato
             return
 
 
-def _interaction(action: Action, message: _Message) -> Interaction:
+def _pull_quote(quote: HubQuote) -> None:
+    """Confirm the quote if the hub has it, and quotes the agent's cast; else it stays unconfirmed."""
+    if not quote.agent.has_proven(quote.agent.fid):
+        is_old = timezone.now() - quote.at > MAX_CAST_AGE
+        _held(quote).delete() if is_old else _held(quote).requeue(due_at=timezone.now() + MAX_PULL_INTERVAL)
+        return
+    try:
+        cast = farcaster_api.fetch_cast(quote.fid, quote.message_hash)
+    except PermanentError:
+        # The hub may get it later.
+        if quote.attempts + 1 < MAX_QUOTE_REJECTIONS:
+            raise
+        cast = None
+    with transaction.atomic():
+        lock_fact_writes()
+        if _held(quote).delete()[0] and cast is not None:
+            casts = {cast_key(quoted) for fid, quoted in cast.quoted if fid == quote.agent.fid}
+            Interaction.objects.filter(
+                cast_key__in=casts,
+                actor_fid=cast.fid,
+                kind=InteractionKind.QUOTE,
+                message_key=cast_key(cast.hash),
+                agent=quote.agent,
+            ).update(at=cast.at, text_key=text_key(cast.text), is_confirmed=True)
+
+
+def _interaction(action: Action, message: _Message, *, is_confirmed: bool) -> Interaction:
     is_reply = isinstance(message, CastMessage)
     return Interaction(
         key=_fact_key(action.agent_id, message.hash),
@@ -257,5 +296,5 @@ def _interaction(action: Action, message: _Message) -> Interaction:
         cast_key=action.cast_key,
         message_key=cast_key(message.hash) if is_reply else 0,
         text_key=text_key(message.text) if isinstance(message, CastMessage) else 0,
-        is_confirmed=True,
+        is_confirmed=is_confirmed,
     )

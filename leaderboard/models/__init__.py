@@ -12,7 +12,7 @@ from leaderboard.models.facts import (
     Trade,
 )
 from leaderboard.models.snapshots import Interval, Snapshot, Standing
-from leaderboard.models.sources import EventImport, HubCast, HubCursor
+from leaderboard.models.sources import EventImport, HubCast, HubCursor, HubQuote
 
 __all__ = [
     "Action",
@@ -22,6 +22,7 @@ __all__ = [
     "EventImport",
     "HubCast",
     "HubCursor",
+    "HubQuote",
     "Interaction",
     "InteractionKind",
     "Interval",

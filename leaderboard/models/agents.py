@@ -29,6 +29,8 @@ class Agent(models.Model):
     agent_id = models.CharField(max_length=MAX_AGENT_ID, help_text="What the partner calls it; it never changes.")
     name = models.CharField(max_length=MAX_NAME, blank=True)
     fid = models.BigIntegerField(null=True, blank=True, help_text="Its number in the social protocol.")
+    # FID for which the agent gave a proof, or that an operator accepted. Another FID needs another proof.
+    proven_fid = models.BigIntegerField(null=True, blank=True, editable=False)
     # Rankings join the token by chain and address: it may be indexed later than the agent.
     token_chain_id = models.BigIntegerField(null=True, blank=True)
     # EIP-55, or a mint.
@@ -86,6 +88,10 @@ class Agent(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.agent_id
+
+    def has_proven(self, fid: int | None) -> bool:
+        """Return whether the FID is proven to be the agent's; operators' agents need no proof."""
+        return fid is not None and (self.partner_key_id is None or self.proven_fid == fid)
 
 
 class AgentWallet(models.Model):

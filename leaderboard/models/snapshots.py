@@ -48,6 +48,9 @@ class Snapshot(models.Model):
     took_seconds = models.FloatField()
     # Number of standings with a rank.
     ranked = models.PositiveIntegerField()
+    # Audience component from which a standing is among the hundredth of the ranked ones with the largest audiences;
+    # null with less than a hundred ranked, and for rankings of before this column.
+    large_audience = models.FloatField(null=True)
     is_current = models.BooleanField(default=False)
     # Time at which another ranking replaced it; null for the current one.
     replaced_at = models.DateTimeField(null=True)

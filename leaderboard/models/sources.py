@@ -56,6 +56,31 @@ class HubCursor(Leased):
         return f"hub cursor of agent {self.agent_id}"
 
 
+class HubQuote(Leased):
+    """Quote of an agent's cast that a partner key reported, to be looked up on the hub.
+
+    A hub has no list of the quotes of a cast.
+    """
+
+    QUEUE = "hub_quotes"
+    ENABLED_BY = ("FARCASTER_HUB_URL",)
+
+    agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="hub_quotes", db_index=False)
+    # Author, hash and reported time of the quote. The hash is 0x and 40 lower-case hex digits.
+    fid = models.BigIntegerField()
+    message_hash = models.CharField(max_length=42)
+    at = models.DateTimeField()
+
+    objects = LeasedQuerySet["HubQuote"].as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="hub_quote_once", fields=["agent", "message_hash"])]
+        indexes = [models.Index(fields=["due_at"], name="hub_quote_due")]
+
+    def __str__(self) -> str:
+        return f"hub quote {self.message_hash}"
+
+
 class HubCast(Leased):
     """Cast of an agent with interactions to poll, at growing intervals until the cast is old."""
 

@@ -60,15 +60,16 @@ def find_narrow(facts: IntervalFacts, audience: Audience) -> BoolArray:
 DISCOUNTS = (
     Discount(
         flag="UNCONFIRMED",
-        meaning="Only the agent's partner key has reported the interactions of these accounts; the hub has none of "
-        "them.",
+        meaning="Neither the hub nor the operator has confirmed an interaction of these accounts within the interval, "
+        "or the agent has not proven its FID.",
         find=find_unconfirmed,
         allowance=0.01,
         per_other=0.05,
     ),
     Discount(
         flag="NARROW",
-        meaning="These accounts interact with agents of one owner only, as accounts do that were made for it.",
+        meaning="All confirmed interactions of these accounts in the last seven days, or in the interval if it is "
+        "longer, are with agents of one owner.",
         find=find_narrow,
         allowance=8.0,
         per_other=0.25,

@@ -51,6 +51,7 @@ def _build(interval: Interval, computed_at: datetime) -> Snapshot:
             computed_at=computed_at,
             scoring_version=scoring.VERSION,
             ranked=sum(agent.is_ranked for agent in agents),
+            large_audience=standing_rows.large_audience(agents, scores),
             took_seconds=0.0,
             is_current=True,
         )

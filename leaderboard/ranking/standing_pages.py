@@ -34,16 +34,21 @@ _PUBLIC = (
     "snapshot_id",
     "snapshot__computed_at",
     "snapshot__ranked",
+    "snapshot__large_audience",
 )
 _SCORE = ("composite", "components", "wash_confidence", "wash_flags")
 
 
 @dataclass(frozen=True)
 class StandingPage:
-    """Standings as API rows, and the position of the next page; None after the last."""
+    """Standings as API rows, and the position of the next page; None after the last.
+
+    `large_audience` is that of the snapshot.
+    """
 
     rows: list[dict[str, Any]]
     next_position: StandingPosition | None
+    large_audience: float | None
 
 
 def read_standing_page(interval: Interval, position: StandingPosition, *, limit: int, with_score: bool) -> StandingPage:
@@ -61,7 +66,11 @@ def read_standing_page(interval: Interval, position: StandingPosition, *, limit:
     else:
         next_position = StandingPosition(rows[-1]["rank"], rows[-1]["snapshot_id"])
     # Agents hidden and tokens blocked since are left out: the page is shorter, and ranks have gaps.
-    return StandingPage([_to_api(row, with_score=with_score) for row in rows if not row["is_gone"]], next_position)
+    return StandingPage(
+        [_to_api(row, with_score=with_score) for row in rows if not row["is_gone"]],
+        next_position,
+        large_audience=rows[0]["snapshot__large_audience"] if rows else None,
+    )
 
 
 def _read(interval: Interval, position: StandingPosition, limit: int, with_score: bool) -> list[Row]:

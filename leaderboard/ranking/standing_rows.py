@@ -8,6 +8,7 @@ import numpy as np
 from django.db.backends.utils import CursorWrapper
 
 from leaderboard.ranking import scoring
+from leaderboard.ranking.score_components import AUDIENCE
 from leaderboard.ranking.scoring import AgentScores
 
 # A token that is blocked or not indexed counts as none. In the order of `columns.Agents`.
@@ -42,6 +43,17 @@ def read_agents(cursor: CursorWrapper) -> list[AgentRow]:
     """Return all agents, in the order of `columns.Agents`."""
     cursor.execute(_AGENTS)
     return [AgentRow(*row) for row in cursor.fetchall()]
+
+
+def large_audience(agents: list[AgentRow], scores: AgentScores) -> float | None:
+    """Return the component from which an audience is among the largest hundredth of the ranked agents'.
+
+    None if there are less than a hundred ranked agents, or too few have an audience.
+    """
+    is_ranked = np.array([agent.is_ranked for agent in agents], dtype=np.bool_)
+    components = np.sort(scores.components[AUDIENCE][is_ranked])
+    number = len(components) // 100
+    return float(components[-number]) or None if number else None
 
 
 def build_standing_rows(agents: list[AgentRow], scores: AgentScores, *, snapshot_id: int) -> Iterator[dict[str, Any]]:

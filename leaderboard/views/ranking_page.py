@@ -27,10 +27,6 @@ _NAMES = {
 }
 _HEADERS = page_headers(TTL_SECONDS, stale_seconds=STALE_SECONDS)
 
-# Value of the component from which an audience is unusually large: it weighs 78. In the blind worlds of the benchmarks,
-# 0.3 to 2.5 % of the agents have one.
-_LARGE_AUDIENCE = 0.25
-
 
 @require_safe
 @section_page("leaderboard")
@@ -44,7 +40,8 @@ def leaderboard_page(request: HttpRequest) -> HttpResponse:
     page = read_standing_page(interval, position, limit=ROWS, with_score=True)
     for row in page.rows:
         # Runs and casts are figures of the row, and what is common has no mark.
-        row["has_large_audience"] = row.pop("score")["components"].get("audience", 0) >= _LARGE_AUDIENCE
+        audience = row.pop("score")["components"].get("audience", 0)
+        row["has_large_audience"] = page.large_audience is not None and audience >= page.large_audience
     context = {
         "rows": page.rows,
         "period": _NAMES[interval],

@@ -23,9 +23,9 @@ from config.environment.variables import BASE_DIR
 from config.http.errors import RetryableError
 from config.queue import MAX_UNFINISHED, UNFINISHED, Leased, QueueState
 from leaderboard.hub import pulling
-from leaderboard.models import HubCast, HubCursor
+from leaderboard.models import HubCast, HubCursor, HubQuote
 from tests.processes.at_once import call_at_once, own_connection
-from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
+from tests.rows.agent_factories import HubCastFactory, HubCursorFactory, HubQuoteFactory
 from tests.rows.factories import (
     DeploymentFactory,
     IndexRequestFactory,
@@ -54,6 +54,7 @@ QUEUES = {
     SocialProfile: partial(SocialProfileFactory, wanted=True),
     HubCursor: HubCursorFactory,
     HubCast: HubCastFactory,
+    HubQuote: HubQuoteFactory,
     WebhookDelivery: WebhookDeliveryFactory,
 }
 each_queue = pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.QUEUE)
@@ -199,6 +200,7 @@ STORES = {
     SocialProfile: store_profile,
     HubCursor: lambda row: pulling._record_failure(row, RetryableError("late")),
     HubCast: lambda row: pulling._record_failure(row, RetryableError("late")),
+    HubQuote: lambda row: pulling._record_failure(row, RetryableError("late")),
     WebhookDelivery: delivery_outcomes.store_missing_event,
 }
 

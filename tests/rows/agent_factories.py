@@ -13,6 +13,7 @@ from leaderboard.models import (
     AgentWallet,
     HubCast,
     HubCursor,
+    HubQuote,
     Interaction,
     InteractionKind,
     Run,
@@ -145,3 +146,12 @@ class HubCastFactory(RowFactory[HubCast]):
 
     action = factory.SubFactory(ActionFactory)
     fid = 5
+
+
+class HubQuoteFactory(RowFactory[HubQuote]):
+    """The next look-up of a reported quote, which is due."""
+
+    agent = factory.SubFactory(AgentFactory)
+    fid = 5
+    message_hash = factory.Sequence(lambda n: f"0x{n:040x}")
+    at = factory.LazyFunction(timezone.now)

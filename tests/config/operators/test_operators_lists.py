@@ -19,11 +19,11 @@ from accounts.models import (
 )
 from accounts.subscriptions.deliveries import publish_and_queue
 from config.events.models import Event
-from leaderboard.models import HubCast, HubCursor
+from leaderboard.models import HubCast, HubCursor, HubQuote
 from pretokens.models import Pretoken
 from tests.accounts.subscriptions.subscribers import store_event
 from tests.config.operators.admin_pages import page_of, shown
-from tests.rows.agent_factories import HubCastFactory, HubCursorFactory
+from tests.rows.agent_factories import HubCastFactory, HubCursorFactory, HubQuoteFactory
 from tests.rows.airdrop_entries import sample_entries
 from tests.rows.factories import (
     AdministratorFactory,
@@ -166,6 +166,7 @@ MAKERS = {
     ProviderRefresh: lambda: ProviderRefreshFactory.create_batch(ROWS),
     HubCursor: lambda: HubCursorFactory.create_batch(ROWS),
     HubCast: lambda: HubCastFactory.create_batch(ROWS),
+    HubQuote: lambda: HubQuoteFactory.create_batch(ROWS),
     User: make_users,
     Group: make_groups,
     LogEntry: make_entries,
@@ -244,6 +245,7 @@ SERVICE_ROWS = {
     ProviderRefresh: (ProviderRefreshFactory, {"due_at": ""}),
     HubCursor: (HubCursorFactory, {"fid": 1}),
     HubCast: (HubCastFactory, {"fid": 1}),
+    HubQuote: (HubQuoteFactory, {"fid": 1}),
     LogEntry: (lambda: note(User.objects.get(), PartnerKeyFactory(), "verified = True"), {"change_message": "nothing"}),
 }
 

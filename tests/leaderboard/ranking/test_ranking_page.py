@@ -173,9 +173,12 @@ def test_creators_link_to_their_pages(client, settings):
 
 
 def test_only_a_large_audience_is_marked(client):
-    snapshot = SnapshotFactory(ranked=3)
+    snapshot = SnapshotFactory(ranked=3, large_audience=0.25)
     for rank, components in enumerate(({"audience": 0.25}, {"audience": 0.24, "activity": 0.01}, {}), start=1):
         StandingFactory(snapshot=snapshot, rank=rank, components=components)
+    # Of before the column.
+    StandingFactory(snapshot=SnapshotFactory(ranked=1, interval="7d"), components={"audience": 1.0})
+    assert 'class="mark"' not in client.get(f"{URL}?interval=7d").text
     answer = client.get(URL)
     assert re.findall(r'class="mark">([^<]*)<', answer.text) == ["large audience"]
     assert not [words for words in ("small audience<", "few ", "at times") if words in answer.text.split("</table>")[0]]
