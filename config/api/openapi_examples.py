@@ -22,6 +22,7 @@ _FID = 12345
 PARAMETERS: Mapping[str, Any] = {
     "address": _LAUNCHED,
     "addresses": [_LAUNCHED],
+    "agentId": "alice-bot",
     "admin": _ADMIN,
     "buyerAddress": _ADMIN,
     "chainId": _CHAIN_ID,

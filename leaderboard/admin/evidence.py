@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from accounts.models import SocialProfile
 from config.operators.dashboard import Chart
 from leaderboard.models import Standing
+from leaderboard.models.snapshots import AUDIENCE_EVIDENCE
 
 # https://docs.farcaster.xyz/reference/farcaster/intent-urls
 _PROFILE = "https://farcaster.xyz/~/profiles/{}"
@@ -48,8 +49,9 @@ def render_evidence(standing: Standing) -> str:
     listed = [row for found in standing.evidence.values() for row in _listed(found)]
     rows = SocialProfile.objects.filter(fid__in=[row.get("fid") for row in listed]).exclude(username="")
     people = dict(rows.values_list("fid", "username"))
-    found = [_discount(flag, evidence, people) for flag, evidence in sorted(standing.evidence.items())]
-    return render_to_string("leaderboard/evidence.html", {"sections": [_components(standing), *found]})
+    discounts = [(flag, found) for flag, found in sorted(standing.evidence.items()) if flag != AUDIENCE_EVIDENCE]
+    sections = [_components(standing), *(_discount(flag, found, people) for flag, found in discounts)]
+    return render_to_string("leaderboard/evidence.html", {"sections": sections})
 
 
 def _components(standing: Standing) -> Section:
@@ -60,6 +62,10 @@ def _components(standing: Standing) -> Section:
         figures=(
             ("composite", f"{standing.composite:.2f} of 100"),
             ("share of the audience that does not count", f"{standing.wash_confidence:.3f}"),
+            *(
+                (f"audience: {name}", f"{value:,.6g}")
+                for name, value in standing.evidence.get(AUDIENCE_EVIDENCE, {}).items()
+            ),
             *((name, f"{value:.3f}") for name, value in sorted(standing.components.items())),
         ),
         charts=(Chart(title="Components in percent", bars=bars, start=bars[0][0], end=bars[-1][0]),) if bars else (),

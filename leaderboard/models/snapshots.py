@@ -8,6 +8,9 @@ from django.db.models import Q
 
 from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME, Agent
 
+# Key of the audience's own figures in `Standing.evidence`, beside the flags of discounts.
+AUDIENCE_EVIDENCE = "AUDIENCE"
+
 
 class Interval(models.TextChoices):
     """Period that a ranking covers, up to its time."""
@@ -101,7 +104,8 @@ class Standing(models.Model):
     # Share of the audience that does not count, from 0 to 1.
     wash_confidence = models.FloatField()
     wash_flags = ArrayField(models.CharField(max_length=32))
-    # Flag -> evidence: the discount's meaning, its figures and the heaviest accounts (docs/leaderboard.md).
+    # AUDIENCE_EVIDENCE -> figures of the audience; flag -> the discount's meaning, figures and heaviest accounts
+    # (docs/leaderboard.md).
     evidence = models.JSONField()
 
     class Meta:

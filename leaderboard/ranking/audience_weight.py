@@ -70,6 +70,16 @@ class AudienceWeight:
             found.append((part, (lost >= _FLAG_WEIGHT) & (lost >= FLAG_SHARE * self.whole)))
         return found
 
+    def figures(self) -> dict[int, dict[str, Any]]:
+        """Return the figures of each agent's audience; agents without accounts are left out."""
+        accounts = np.diff(self.audience.starts).tolist()
+        weights = [np.round(part, 6).tolist() for part in (self.whole, self.independent, self.counted)]
+        return {
+            agent: {"accounts": number, "weight": whole, "independent": independent, "counted": counted}
+            for agent, (number, whole, independent, counted) in enumerate(zip(accounts, *weights, strict=True))
+            if number
+        }
+
     def describe(self, part: Discounted, agent: int) -> dict[str, Any]:
         """Return the evidence of a discount for an agent: the figures of the formula, and the heaviest accounts."""
         pairs = self.audience.pairs_of(agent)
@@ -90,6 +100,7 @@ class AudienceWeight:
                     "fid": int(fids[at]),
                     "interactions": int(counts[at]),
                     "score": None if np.isnan(scores[at]) else round(float(scores[at]), 6),
+                    "weight": round(float(self.pair_weight[chosen[at]]), 6),
                 }
                 for at in listed.tolist()
             ],

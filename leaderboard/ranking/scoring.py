@@ -45,6 +45,8 @@ class AgentScores:
     flags: Sequence[tuple[str, ...]]
     # Agent's index -> flag -> JSON-serialisable evidence.
     evidence: Mapping[int, Evidence]
+    # Agent's index -> JSON-serialisable figures of its audience; absent without accounts.
+    audiences: Mapping[int, Evidence]
 
 
 def score_agents(facts: IntervalFacts, *, without: Collection[str] = ()) -> AgentScores:
@@ -64,6 +66,7 @@ def score_agents(facts: IntervalFacts, *, without: Collection[str] = ()) -> Agen
         discounted=np.round(weight.discounted_share, DECIMALS),
         flags=flags,
         evidence=evidence,
+        audiences=weight.figures(),
     )
 
 

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from config.api.fields import WholeNumberField
 from leaderboard.models import Interval
+from leaderboard.models.agents import MAX_AGENT_ID
 
 
 class LeaderboardQuery(serializers.Serializer[Any]):
@@ -93,6 +94,71 @@ class StandingShape(serializers.Serializer[Any]):
     score = StandingScoreShape(required=False, help_text="Administrators only; the key is absent for other callers.")
 
 
+class OwnStandingQuery(serializers.Serializer[Any]):
+    """Query parameters of an agent's standing for its owner."""
+
+    agentId = serializers.CharField(max_length=MAX_AGENT_ID, help_text="The id under which you describe the agent.")
+    interval = serializers.ChoiceField(
+        Interval.values,
+        default=Interval.DAY.value,
+        error_messages={"invalid_choice": f"must be one of {', '.join(Interval.values)}"},
+        help_text="Period that the ranking covers.",
+    )
+
+
+class AudienceShape(serializers.Serializer[Any]):
+    """Accounts that interacted within the interval, and their weight."""
+
+    accounts = serializers.IntegerField()
+    weight = serializers.FloatField(help_text="Without discounts.")
+    independent = serializers.FloatField(help_text="Weight of the accounts without a discount.")
+    counted = serializers.FloatField(help_text="Weight that counts.")
+
+
+class DiscountedAccountShape(serializers.Serializer[Any]):
+    """Account to which a discount applies."""
+
+    fid = serializers.IntegerField()
+    interactions = serializers.IntegerField(help_text="Confirmed ones in the judged period; 1 if none is.")
+    score = serializers.FloatField(allow_null=True, help_text="Social score from 0 to 1.")
+    weight = serializers.FloatField()
+
+
+class DiscountShape(serializers.Serializer[Any]):
+    """Discount that takes 10 % of the audience's weight, and at least 1."""
+
+    flag = serializers.CharField()
+    meaning = serializers.CharField()
+    accounts = serializers.IntegerField()
+    interactions = serializers.IntegerField()
+    weight = serializers.FloatField(help_text="With what the accounts of a stricter discount count.")
+    independent = serializers.FloatField(help_text="Weight of the accounts without a discount.")
+    limit = serializers.FloatField(help_text="Limit of what the accounts count together.")
+    counted = serializers.FloatField(help_text="weight × limit ÷ (weight + limit)")
+    listed = DiscountedAccountShape(many=True, help_text="The heaviest accounts, at most ten.")
+
+
+class OwnStandingShape(serializers.Serializer[Any]):
+    """Current standing of an agent, as its owner sees it."""
+
+    agentId = serializers.CharField()
+    fid = serializers.IntegerField(allow_null=True)
+    fidProven = serializers.BooleanField(help_text="Whether what a hub has about the FID counts.")
+    fidProofCode = serializers.CharField(
+        allow_null=True, help_text="A cast of the FID with this text proves it; null without a FID, or if it is proven."
+    )
+    interval = serializers.ChoiceField(Interval.values)
+    computedAt = serializers.DateTimeField(allow_null=True, help_text="The end of the interval.")
+    rank = serializers.IntegerField(allow_null=True, help_text="From 1; null without a listed token.")
+    composite = serializers.FloatField(allow_null=True, help_text="From 0 to 100.")
+    components = serializers.DictField(
+        child=serializers.FloatField(), allow_null=True, help_text="By name, from 0 to 1."
+    )
+    audience = AudienceShape(allow_null=True)
+    discounts = DiscountShape(many=True, allow_null=True)
+
+
+OWN_STANDING = inline_serializer("AgentStanding", {"data": OwnStandingShape()})
 LEADERBOARD = inline_serializer(
     "Leaderboard",
     {"data": StandingShape(many=True), "cursor": serializers.CharField(allow_null=True)},

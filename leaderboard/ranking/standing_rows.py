@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.backends.utils import CursorWrapper
 
+from leaderboard.models.snapshots import AUDIENCE_EVIDENCE
 from leaderboard.ranking import scoring
 from leaderboard.ranking.score_components import AUDIENCE
 from leaderboard.ranking.scoring import AgentScores
@@ -91,11 +92,12 @@ class _StandingColumns:
         self._last_active_at = tally.last_active_at.tolist()
         self._creator_scores = scores.creator_scores.tolist()
         self._components = {name: values.tolist() for name, values in scores.components.items()}
-        self._flags, self._evidence = scores.flags, scores.evidence
+        self._flags, self._evidence, self._audiences = scores.flags, scores.evidence, scores.audiences
 
     def of(self, index: int) -> dict[str, Any]:
         """Return the columns of one agent's row."""
         last, creator_score = self._last_active_at[index], self._creator_scores[index]
+        audience = {AUDIENCE_EVIDENCE: self._audiences[index]} if index in self._audiences else {}
         return {
             **{column: values[index] for column, values in self._counts.items()},
             "last_active_at": datetime.fromtimestamp(last, UTC) if last else None,
@@ -103,5 +105,5 @@ class _StandingColumns:
             "creator_score": creator_score if creator_score == creator_score else None,
             "components": {name: values[index] for name, values in self._components.items()},
             "wash_flags": list(self._flags[index]),
-            "evidence": dict(self._evidence.get(index, {})),
+            "evidence": audience | self._evidence.get(index, {}),
         }

@@ -342,7 +342,7 @@ def test_due_rows_are_read_from_an_index(queue):
 
 
 # The queues of that time whose tables are still there.
-FORMER = {queue: new for queue, new in QUEUES.items() if queue not in (ProviderRefresh, WebhookDelivery)}
+FORMER = {queue: new for queue, new in QUEUES.items() if queue not in (HubQuote, ProviderRefresh, WebhookDelivery)}
 TABLES = [queue._meta.db_table for queue in FORMER]
 BEFORE = {"tokens": "0014_roles_of_solana", "accounts": "0010_identities_by_kind", "leaderboard": "0003_one_agent_each"}
 AFTER = {"tokens": "0017_leased_markets", "accounts": "0011_leased_profiles", "leaderboard": "0005_leased_hub_casts"}

@@ -106,7 +106,8 @@ def test_one_message_reported_as_a_reply_and_as_a_quote_is_one_cast_and_one_inte
     assert (standing.posts, standing.replies, standing.quotes, standing.interactions) == (0, 1, 0, 1)
 
 
-def test_a_report_by_the_operator_confirms_what_a_key_reported():
+def test_a_report_by_the_operator_confirms_what_a_key_reported(settings):
+    settings.FARCASTER_HUB_URL = "http://127.0.0.1:9"
     partner = Reporter(source="key", partner_key_id=PartnerKeyFactory().pk)
     operator = Reporter(source="operator")
 

@@ -144,7 +144,7 @@ def test_the_evidence_has_the_figures_of_the_formula_and_the_heaviest_accounts()
     assert found["limit"] == pytest.approx(8 + found["independent"] / 4)
     assert found["counted"] == pytest.approx(found["weight"] * found["limit"] / (found["weight"] + found["limit"]))
     assert [row["fid"] for row in found["listed"]] == narrow[:MAX_ACCOUNTS]
-    assert found["listed"][0] == {"fid": narrow[0], "interactions": 3, "score": 0.6}
+    assert found["listed"][0] == {"fid": narrow[0], "interactions": 3, "score": 0.6, "weight": pytest.approx(0.54)}
     whole = found["weight"] + found["independent"]
     assert scores.discounted[agent] == pytest.approx(1 - (found["counted"] + found["independent"]) / whole, abs=1e-6)
 
