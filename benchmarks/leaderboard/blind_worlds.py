@@ -1,12 +1,15 @@
 """Benchmark of the ranking on worlds by authors who had read the guides and no code of it.
 
-    python -m benchmarks.leaderboard.blind_worlds [--seed 1] [--agents 1000]
+    python -m benchmarks.leaderboard.blind_worlds [--seed 1] [--agents 1000] [--worlds NAME ...] [--intervals 24h ...]
 
-For each world and stealth: places that planted agents gain over those that their organic part gives, places that honest
-agents lose against the ranking without discounts, and how much of their composite framed agents lose. At stealth 0.5 of
-each world also the price of the first places: bought accounts of good score for an agent without a public.
+For each world, interval and stealth: places that planted agents gain over those that their organic part gives, places
+that honest agents lose against the ranking without discounts, and how much of their composite framed agents lose. At
+stealth 0.5 of each world also the price of the first places: bought accounts of good score for an agent without a
+public. A world is of a week; the interval of 24 hours is its last day, and that of 30 days has the week's facts,
+spread.
 
-Exits with code 1 beyond a limit.
+A new world is a package beside the others, with `build_world(*, seed, stealth, agents)`, which `--worlds` names. Exits
+with code 1 beyond a limit.
 """
 
 import argparse
@@ -28,6 +31,7 @@ from leaderboard.ranking.scoring import VERSION
 # Thresholds may be fixed on the first one only.
 WORLDS = ("harbour", "meadow", "bazaar")
 STEALTHS = (0.3, 0.5, 0.7)
+INTERVALS = ("24h", "7d", "30d")
 _PRICED_STEALTH = 0.5
 # Interactions of each bought account.
 _EACH = (1, 2)
@@ -35,6 +39,7 @@ _EACH = (1, 2)
 
 class _Task(NamedTuple):
     world: str
+    interval: str
     stealth: float
     seed: int
     agents: int
@@ -52,27 +57,40 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure what attacks gain and what they cost.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--agents", type=int, default=1000)
+    parser.add_argument("--worlds", nargs="+", default=WORLDS, metavar="NAME", help="packages of worlds")
+    parser.add_argument("--intervals", nargs="+", default=INTERVALS, choices=INTERVALS)
     options = parser.parse_args()
-    tasks = [_Task(world, stealth, options.seed, options.agents) for world in WORLDS for stealth in STEALTHS]
+    tasks = [
+        _Task(world, interval, stealth, options.seed, options.agents)
+        for world in options.worlds
+        for interval in options.intervals
+        for stealth in STEALTHS
+    ]
     with Pool(2) as pool:
         measured = pool.map(_measure, tasks, chunksize=1)
-    for world in WORLDS:
-        _report(world, [each for each in measured if each.task.world == world])
-    results.keep(
-        "blind_worlds",
-        {
-            "command": " ".join(["python -m benchmarks.leaderboard.blind_worlds", *sys.argv[1:]]),
-            "version": VERSION,
-            "worlds": [each.task._asdict() | asdict(each.outcome) | _prices(each.prices) for each in measured],
-        },
-    )
-    return 0 if _check(measured) else 1
+    groups: dict[str, list[_Measured]] = {}
+    for each in measured:
+        groups.setdefault(f"{each.task.world}, {each.task.interval}", []).append(each)
+    for name, group in groups.items():
+        _report(name, group)
+    # A run with other worlds or intervals is an experiment.
+    if (tuple(options.worlds), tuple(options.intervals)) == (WORLDS, INTERVALS):
+        results.keep(
+            "blind_worlds",
+            {
+                "command": " ".join(["python -m benchmarks.leaderboard.blind_worlds", *sys.argv[1:]]),
+                "version": VERSION,
+                "worlds": [each.task._asdict() | asdict(each.outcome) | _prices(each.prices) for each in measured],
+            },
+        )
+    return 0 if _check(groups) else 1
 
 
 def _measure(task: _Task) -> _Measured:
     world = import_module(f"benchmarks.leaderboard.worlds.{task.world}").build_world(
         seed=task.seed, stealth=task.stealth, agents=task.agents
     )
+    world = world.of_interval(task.interval)
     priced = _EACH if task.stealth == _PRICED_STEALTH else ()
     return _Measured(task, measure_world(world), {each: measure_prices(world, each=each) for each in priced})
 
@@ -117,10 +135,9 @@ def _prices(prices: dict[int, list[Price]]) -> dict[str, Any]:
     return {"prices": {str(each): [asdict(price) for price in found] for each, found in prices.items()}}
 
 
-def _check(measured: Sequence[_Measured]) -> bool:
+def _check(groups: dict[str, list[_Measured]]) -> bool:
     limits = Limits()
-    for world in WORLDS:
-        own = [each for each in measured if each.task.world == world]
+    for world, own in groups.items():
         for name in sorted(own[0].outcome.gains):
             worst = max(each.outcome.gains[name].median for each in own)
             limits.at_most(f"{world}, {name}: median gain", 100 * worst, 5, "% of the field")

@@ -63,6 +63,22 @@ class World:
         """Mask of the agents for which something was bought."""
         return np.array([bool(attack) for attack in self.attacks])
 
+    def of_interval(self, interval: str) -> "World":
+        """Return the world of a week for a ranking's interval: its last day, or its facts spread over 30 days."""
+        return {"24h": lambda: self.last(DAY), "7d": lambda: self, "30d": lambda: self.stretched(30 * DAY)}[interval]()
+
+    def stretched(self, seconds: int) -> "World":
+        """Return the world with the same rows, spread over an interval of so many seconds."""
+        end, former = self.facts.computed_at, self.facts.seconds
+        rows = {
+            name: {
+                column: end - (end - values) * seconds // former if column in ("at", "finished_at") else values
+                for column, values in table.items()
+            }
+            for name, table in self.rows.items()
+        }
+        return replace(self, facts=_with_rows(replace(self.facts, seconds=seconds), rows), rows=rows)
+
     def last(self, seconds: int) -> "World":
         """Return the world with an interval of so many seconds up to its end; earlier interactions are kept."""
         start = self.facts.computed_at - seconds
