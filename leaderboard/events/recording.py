@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import IntegrityError, connection, models, transaction
 from django.db.models import Count
 
@@ -13,7 +14,6 @@ from leaderboard.events import agent_descriptions, fact_rows
 from leaderboard.events.errors import EventProblem, MissingScoresScopeError
 from leaderboard.events.fact_rows import AgentIds
 from leaderboard.events.payloads import Event, InteractionEvent, ScoreEvent
-from leaderboard.hub import farcaster_api
 from leaderboard.models import HubQuote, Interaction, InteractionKind, SocialAccount
 
 # Quotes of an agent that wait for the hub. Others stay unconfirmed, so that invented ones hold up no other agent's.
@@ -47,7 +47,7 @@ class Reporter:
     @property
     def is_trusted(self) -> bool:
         """Whether reported interactions count as confirmed: the operator's, and all where no hub is configured."""
-        return self.partner_key_id is None or not farcaster_api.is_configured()
+        return self.partner_key_id is None or not settings.FARCASTER_HUB_URL
 
     @classmethod
     def for_key(cls, key: PartnerKey) -> "Reporter":
@@ -128,7 +128,7 @@ def _queue_quotes(events: Sequence[Event], agent_ids: AgentIds) -> None:
     stored = Interaction.objects.filter(cast_key__in={event.cast_key for event in quotes.values()}, is_confirmed=True)
     confirmed = set(stored.filter(kind=InteractionKind.QUOTE).values_list("agent_id", "message_key"))
     waiting = HubQuote.objects.filter(agent__in={agent_id for agent_id, _ in quotes})
-    numbers = dict(waiting.values("agent").annotate(number=Count("pk")).values_list("agent", "number"))
+    numbers = {row["agent"]: row["number"] for row in waiting.values("agent").annotate(number=Count("pk"))}
     rows = []
     for (agent_id, message_hash), event in quotes.items():
         number = numbers.get(agent_id, 0)

@@ -50,7 +50,7 @@ def prove_by_addresses() -> int:
     Also requests the profiles of FIDs without a proof.
     """
     unproven = Agent.objects.filter(partner_key__isnull=False, fid__isnull=False).exclude(proven_fid=F("fid"))
-    SocialProfile.objects.enqueue(unproven.values_list("fid", flat=True))
+    SocialProfile.objects.enqueue(fid for fid in unproven.values_list("fid", flat=True) if fid is not None)
     with connection.cursor() as cursor:
         cursor.execute(_PROVE_BY_ADDRESSES)
         agent_ids = [agent_id for (agent_id,) in cursor.fetchall()]

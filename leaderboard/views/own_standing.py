@@ -1,5 +1,6 @@
 """View of an agent's standing for the partner that owns the agent."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -11,9 +12,12 @@ from accounts.models import Scope
 from accounts.permissions import PartnerAccess
 from config.api.response_headers import PRIVATE_NO_STORE
 from config.api.views import QueryView
-from leaderboard.models import Agent, Interval
-from leaderboard.ranking.own_standings import read_own_standing
+from leaderboard.hub import fid_proofs
+from leaderboard.models import Agent, Interval, Standing
+from leaderboard.models.snapshots import AUDIENCE_EVIDENCE
 from leaderboard.ranking.serializers import OWN_STANDING, OwnStandingQuery
+
+_NO_AUDIENCE = {"accounts": 0, "weight": 0.0, "independent": 0.0, "counted": 0.0}
 
 
 class OwnStandingView(PartnerAccess, QueryView):
@@ -34,4 +38,29 @@ class OwnStandingView(PartnerAccess, QueryView):
         agent = Agent.objects.filter(agent_id=self.query["agentId"], partner_key=partner).first()
         if agent is None:
             raise NotFound("Agent not found")
-        return Response({"data": read_own_standing(agent, Interval(self.query["interval"]))})
+        return Response({"data": _read_own_standing(agent, Interval(self.query["interval"]))})
+
+
+def _read_own_standing(agent: Agent, interval: Interval) -> dict[str, Any]:
+    """Return the API row of an agent for its owner; without a current standing the values of the ranking are null."""
+    current = Standing.objects.filter(agent=agent, snapshot__is_current=True, snapshot__interval=interval)
+    standing = current.select_related("snapshot").first()
+    is_proven = agent.has_proven(agent.fid)
+    row = {
+        "agentId": agent.agent_id,
+        "fid": agent.fid,
+        "fidProven": is_proven,
+        "fidProofCode": None if is_proven or agent.fid is None else fid_proofs.proof_code(agent),
+        "interval": interval.value,
+    }
+    if standing is None:
+        return row | dict.fromkeys(("computedAt", "rank", "composite", "components", "audience", "discounts"))
+    evidence: Mapping[str, Any] = standing.evidence
+    return row | {
+        "computedAt": standing.snapshot.computed_at,
+        "rank": standing.rank,
+        "composite": standing.composite,
+        "components": standing.components,
+        "audience": evidence.get(AUDIENCE_EVIDENCE, _NO_AUDIENCE),
+        "discounts": [{"flag": flag, **evidence[flag]} for flag in standing.wash_flags if flag in evidence],
+    }
