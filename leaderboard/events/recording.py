@@ -128,7 +128,8 @@ def _queue_quotes(events: Sequence[Event], agent_ids: AgentIds) -> None:
     stored = Interaction.objects.filter(cast_key__in={event.cast_key for event in quotes.values()}, is_confirmed=True)
     confirmed = set(stored.filter(kind=InteractionKind.QUOTE).values_list("agent_id", "message_key"))
     waiting = HubQuote.objects.filter(agent__in={agent_id for agent_id, _ in quotes})
-    numbers = {row["agent"]: row["number"] for row in waiting.values("agent").annotate(number=Count("pk"))}
+    counts = waiting.values("agent").annotate(number=Count("pk"))
+    numbers = {int(row["agent"]): int(row["number"]) for row in counts}
     rows = []
     for (agent_id, message_hash), event in quotes.items():
         number = numbers.get(agent_id, 0)
