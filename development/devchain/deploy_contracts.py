@@ -179,8 +179,15 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
         "Factory": (["address", "address[]"], [OWNER, modules]),
         "FeeLocker": (["address", "address[]"], [OWNER, [at.locker]]),
         "Locker": (
-            ["address"] * 5,
-            [at.factory, at.fee_locker, at.pool_manager, at.position_manager, at.wrapped_native],
+            ["address"] * 6,
+            [
+                at.factory,
+                at.fee_locker,
+                at.pool_manager,
+                at.position_manager,
+                at.wrapped_native,
+                at.swap_router,
+            ],
         ),
         "Vault": (["address"], [at.factory]),
         "Airdrop": (["address"], [at.factory]),

@@ -90,8 +90,10 @@ def v0(maker: LaunchMaker, *, sender: str) -> Launched:
 
 def _minted(token: str) -> tuple[int, LiquidityTruth]:
     """Return the liquidity of `uniswap_v3_logs`, with the index of its log behind that of the mint."""
-    lower, upper = (_TICK, 887_200) if token.lower() < WETH.lower() else (-887_200, -_TICK)
-    return 3, LiquidityTruth(token=token, tick_lower=lower, tick_upper=upper, liquidity=10**24)
+    is_first = token.lower() < WETH.lower()
+    lower, upper = (_TICK, 887_200) if is_first else (-887_200, -_TICK)
+    amounts = (SUPPLY, 0) if is_first else (0, SUPPLY)
+    return 3, LiquidityTruth(token=token, tick_lower=lower, tick_upper=upper, liquidity=10**24, amounts=amounts)
 
 
 def _columns(name: str, symbol: str, pool: str, admin: str, position_id: str) -> Json:

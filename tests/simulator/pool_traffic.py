@@ -17,6 +17,11 @@ _V3_SWAP = "Swap(address,address,int256,int256,uint160,uint128,int24)"
 _V4_LIQUIDITY = "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)"
 _V3_MINT = "Mint(address,address,int24,int24,uint128,uint256,uint256)"
 _V3_BURN = "Burn(address,int24,int24,uint128,uint256,uint256)"
+_CONVERTED = "FeesSwapped(address,address,uint256,address,uint256)"
+_HOOK_FEE = "Transfer(address,address,address,uint256,uint256)"
+_NOBODY = "0x" + "00" * 20
+# Fee of all v4 pools here, and the launchpad's fifth of it, in parts per million.
+_FEE, _SHARE, _MILLION, _SCALE = 10_000, 2_000, 10**6, 10**18
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,9 @@ class PoolEmitted:
 
     log: LogEntry
     truth: SwapTruth | LiquidityTruth | None
+    # Logs of the hook and the locker beside it.
+    before: tuple[LogEntry, ...] = ()
+    after: tuple[LogEntry, ...] = ()
 
 
 class PoolTrafficMaker:
@@ -51,21 +59,28 @@ class PoolTrafficMaker:
     def swap(self, token: Launched) -> PoolEmitted:
         """Return a swap in the token's pool: of any size, by anyone or by the locker that converts fees."""
         rng = self.rng
-        is_buy, is_conversion, is_nothing = rng.random() < 0.6, rng.random() < 0.1, rng.random() < 0.03
+        is_v4 = len(token.columns["pool_address"]) == 66
+        is_buy, is_conversion, is_nothing = rng.random() < 0.6, is_v4 and rng.random() < 0.1, rng.random() < 0.03
         amount_token = rng.randrange(1, 10 ** rng.randrange(1, 28))
         amount_quote = 0 if is_nothing else rng.randrange(1, 10 ** rng.randrange(1, 21))
+        protocol_fee, is_taken_before = None, False
+        if is_v4:
+            is_taken_before = rng.random() < (0.8 if is_buy else 0.2)
+            amount_quote, protocol_fee = _take_fee(amount_quote, is_buy=is_buy, is_before=is_taken_before)
         # What the pool received, and paid.
         in_token, in_quote = (-amount_token, amount_quote) if is_buy else (amount_token, -amount_quote)
         is_first = _is_currency0(token)
         amounts = (in_token, in_quote) if is_first else (in_quote, in_token)
         sqrt_price = rng.randrange(2**60, 2**130)
-        sender = token.columns["locker_address"] if is_conversion else self.maker.address()
+        # A locker swaps itself, or has a router swap.
+        by_itself = is_conversion and rng.random() < 0.5
+        sender = token.columns["locker_address"] if by_itself else self.maker.address()
         pool = token.columns["pool_address"]
-        if len(pool) == 66:
+        if is_v4:
             # The amounts of the swapper.
             swapper = (-amounts[0], -amounts[1])
             log = emit(
-                POOL_MANAGER, _V4_SWAP, bytes.fromhex(pool[2:]), sender, *swapper, sqrt_price, 10**18, -5, 10_000,
+                POOL_MANAGER, _V4_SWAP, bytes.fromhex(pool[2:]), sender, *swapper, sqrt_price, 10**18, -5, _FEE,
                 indexed=(0, 1),
             )  # fmt: skip
         else:
@@ -82,8 +97,12 @@ class PoolTrafficMaker:
             is_currency0=is_first,
             quote=token.columns["paired_token"],
             quote_decimals=6 if token.columns["paired_token"] == USDC else 18,
+            protocol_fee=protocol_fee,
         )
-        return PoolEmitted(log, None if is_nothing else truth)
+        fees = (_hook_fee(token, protocol_fee),) if protocol_fee is not None else ()
+        before, after = (fees, ()) if is_taken_before else ((), fees)
+        reports = (_report(token, truth),) if is_conversion else ()
+        return PoolEmitted(log, None if is_nothing else truth, before, (*after, *reports))
 
     def liquidity(self, token: Launched) -> PoolEmitted:
         """Return liquidity that someone adds to the token's pool, or removes."""
@@ -92,18 +111,51 @@ class PoolTrafficMaker:
         upper, amount = lower + 200 * rng.randrange(1, 50), rng.randrange(1, 10**24)
         is_removed, pool = rng.random() < 0.4, token.columns["pool_address"]
         change = -amount if is_removed else amount
+        amounts = (rng.randrange(10**24), rng.randrange(10**24))
         if len(pool) == 66:
             log = emit(
                 POOL_MANAGER, _V4_LIQUIDITY, bytes.fromhex(pool[2:]), someone, lower, upper, change, bytes(32),
                 indexed=(0, 1),
             )  # fmt: skip
         elif is_removed:
-            log = emit(pool, _V3_BURN, someone, lower, upper, amount, 1, 2, indexed=(0, 1, 2))
+            log = emit(pool, _V3_BURN, someone, lower, upper, amount, *amounts, indexed=(0, 1, 2))
         else:
-            log = emit(pool, _V3_MINT, someone, someone, lower, upper, amount, 1, 2, indexed=(1, 2, 3))
-        truth = LiquidityTruth(token=token.address, tick_lower=lower, tick_upper=upper, liquidity=change)
+            log = emit(pool, _V3_MINT, someone, someone, lower, upper, amount, *amounts, indexed=(1, 2, 3))
+        truth = LiquidityTruth(
+            token=token.address,
+            tick_lower=lower,
+            tick_upper=upper,
+            liquidity=change,
+            amounts=(None, None) if len(pool) == 66 else amounts,
+        )
         return PoolEmitted(log, truth)
 
 
 def _is_currency0(token: Launched) -> bool:
     return token.address.lower() < token.columns["paired_token"].lower()
+
+
+def _take_fee(amount: int, *, is_buy: bool, is_before: bool) -> tuple[int, int]:
+    """Return what the pool moves of the quote token, and the hook's fee: of the specified amount, or of the result."""
+    if not is_before:
+        return amount, amount * _SHARE // _MILLION
+    scaled = _SHARE * _SCALE // (_MILLION + _SHARE if is_buy else _MILLION - _SHARE)
+    fee = amount * scaled // _SCALE
+    return (amount - fee if is_buy else amount + fee), fee
+
+
+def _hook_fee(token: Launched, fee: int) -> LogEntry:
+    hook, quote = token.extensions["fees"]["hook_address"], token.columns["paired_token"]
+    return emit(POOL_MANAGER, _HOOK_FEE, hook, _NOBODY, hook, int(quote, 16), fee, indexed=(1, 2, 3))
+
+
+def _report(token: Launched, swap: SwapTruth) -> LogEntry:
+    """Return the locker's report of a conversion."""
+    sides = [(swap.quote, swap.amount_quote), (token.address, swap.amount_token)]
+    (sold, paid), (bought, received) = sides if swap.is_buy else sides[::-1]
+    if swap.is_buy:
+        paid += swap.protocol_fee or 0
+    else:
+        received -= swap.protocol_fee or 0
+    locker = token.columns["locker_address"]
+    return emit(locker, _CONVERTED, token.address, sold, paid, bought, received, indexed=(0, 1, 3))

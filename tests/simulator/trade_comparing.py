@@ -92,23 +92,26 @@ def _trade_truth(swap: PoolLogTruth, truth: Truth) -> Json:
         "is_conversion": log.is_conversion,
         "amount_token": log.amount_token,
         "amount_quote": log.amount_quote,
+        "protocol_fee": log.protocol_fee,
         "price": _price(log),
     }
 
 
 def _trade_row(trade: PoolTrade) -> Json:
-    names = ("at", "is_buy", "is_conversion", "amount_token", "amount_quote", "price", "quote_usd")
+    names = ("at", "is_buy", "is_conversion", "amount_token", "amount_quote", "protocol_fee", "price", "quote_usd")
     trader = "" if trade.trader is None else "0x" + bytes(trade.trader).hex()
     own = {"tx_hash": "0x" + bytes(trade.tx_hash).hex(), "trader": trader}
     return {name: getattr(trade, name) for name in names} | own
 
 
 def _liquidity_truth(log: LiquidityTruth) -> Json:
-    return {"tick_lower": log.tick_lower, "tick_upper": log.tick_upper, "liquidity": log.liquidity}
+    ticks = {"tick_lower": log.tick_lower, "tick_upper": log.tick_upper}
+    return ticks | {"liquidity": log.liquidity, "amount0": log.amounts[0], "amount1": log.amounts[1]}
 
 
 def _liquidity_row(change: PoolLiquidityChange) -> Json:
-    return {name: getattr(change, name) for name in ("tick_lower", "tick_upper", "liquidity")}
+    names = ("tick_lower", "tick_upper", "liquidity", "amount0", "amount1")
+    return {name: getattr(change, name) for name in names}
 
 
 def _candle_truths(truth: Truth, swaps: Sequence[PoolLogTruth]) -> dict[tuple[str, int, int], Json]:

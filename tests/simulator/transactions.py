@@ -118,11 +118,14 @@ class TransactionMaker:
             else:
                 emitted.append(self.pools.of(token))
                 needs.add(token.address)
+        logs, pool_logs = list[LogEntry](), list[tuple[int, SwapTruth | LiquidityTruth]]()
+        for one in emitted:
+            _add_pool_log(one, logs, pool_logs)
         return self._transaction(
-            [one.log for one in emitted],
+            logs,
             sender=self.launches.address(),
             to=self.launches.address(),
-            pool_logs=tuple((place, one.truth) for place, one in enumerate(emitted) if one.truth),
+            pool_logs=tuple(pool_logs),
             needs=frozenset(needs),
         )
 
@@ -159,8 +162,7 @@ class TransactionMaker:
         for token in launched if is_traded else ():
             # Its liquidity, and the purchase of its creator.
             for one in (self.pools.liquidity(token), self.pools.swap(token)):
-                pool_logs += [(len(logs), one.truth)] if one.truth else []
-                logs.append(one.log)
+                _add_pool_log(one, logs, pool_logs)
         return self._transaction(
             logs,
             sender=sender,
@@ -193,3 +195,10 @@ class TransactionMaker:
 def revert(transaction: Transaction) -> Transaction:
     """Return the same transaction, mined and failed: it has no logs."""
     return replace(transaction, succeeded=False, logs=(), launches=(), happenings=(), pool_logs=())
+
+
+def _add_pool_log(one: PoolEmitted, logs: list[LogEntry], truths: list[tuple[int, SwapTruth | LiquidityTruth]]) -> None:
+    """Add a log of a pool with those beside it, and what it is expected to be, with its place."""
+    if one.truth:
+        truths.append((len(logs) + len(one.before), one.truth))
+    logs += [*one.before, one.log, *one.after]

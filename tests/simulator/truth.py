@@ -100,6 +100,8 @@ class SwapTruth:
     is_currency0: bool
     quote: str
     quote_decimals: int
+    # What the hook of a v4 pool took beside it, of the quote token.
+    protocol_fee: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +112,8 @@ class LiquidityTruth:
     tick_lower: int
     tick_upper: int
     liquidity: int
+    # Of currency 0 and currency 1, as v3's event has them.
+    amounts: tuple[int | None, int | None] = (None, None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,22 @@ LOG_INDEX_LIMIT = 1 << _LOG_INDEX_BITS
 _POOL_ID_DIGITS = 66
 
 
+class HookFee(NamedTuple):
+    """A fee that the hook of a v4 pool took of a swap, beside the amounts of the swap."""
+
+    hook: str
+    currency: str
+    # Smallest units.
+    amount: int
+
+
+class Conversion(NamedTuple):
+    """The exchange of fees in the pool of a launched token, as a locker reported it."""
+
+    locker: str
+    token: str
+
+
 class Swap(NamedTuple):
     """A swap in a pool, which may be of no indexed token.
 
@@ -41,10 +57,18 @@ class Swap(NamedTuple):
     # What liquidity providers got of the amount that was paid in, in parts per million. None of v3's pools, where it is
     # the pool's own, and on Solana.
     fee: int | None = None
+    # Conversions for which this was the last swap in its pool: one of the pool's own token, by its own locker, is this.
+    conversions: tuple[Conversion, ...] = ()
+    # Fees that hooks took between the swaps of the transaction around this one, before it and after it.
+    fees_before: tuple[HookFee, ...] = ()
+    fees_after: tuple[HookFee, ...] = ()
 
 
 class LiquidityChange(NamedTuple):
-    """Liquidity that was added to a range of ticks of a pool, or removed (negative). Fields as in `Swap`."""
+    """Liquidity that was added to a range of ticks of a pool, or removed (negative). Fields as in `Swap`.
+
+    Amounts are at least 0, and None of v4, whose event has none.
+    """
 
     pool: str
     block_number: int
@@ -56,6 +80,8 @@ class LiquidityChange(NamedTuple):
     liquidity: int
     trader: str | None = None
     tx_index: int | None = None
+    amount0: int | None = None
+    amount1: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,10 +25,9 @@ _TRADE_COLUMNS = (
     "position", "token_id", "at", "tx_hash", "tx_index", "trader", "is_buy", "is_conversion", "amount_token",
     "amount_quote", "price",
 )  # fmt: skip
-# The columns that only trades have.
-_TRADE_FACTS = 5
 _CHANGE_COLUMNS = (
     "position", "token_id", "at", "tx_hash", "tx_index", "trader", "tick_lower", "tick_upper", "liquidity",
+    "amount0", "amount1",
 )  # fmt: skip
 
 
@@ -152,10 +151,11 @@ def _replay(states: dict[int, _ReplayedPool], rows: Iterable[tuple[Any, ...]]) -
             raise UnplacedEventError(block)
         maker = UNKNOWN_MAKER if trader is None else format_address(bytes(trader))
         place = _Place(block, int(at.timestamp()), format_transaction(bytes(tx_hash)), tx_index, log_index, maker)
-        if len(facts) == _TRADE_FACTS:
+        # A trade begins with its side, and a change with a tick.
+        if isinstance(facts[0], bool):
             yield _swap(state, place, *facts)
-        elif state.root is not None:
-            yield _change(state, state.root, place, *facts)
+        elif event := _change(state, place, *facts):
+            yield event
 
 
 class _Place(NamedTuple):
@@ -185,11 +185,24 @@ def _swap(
 
 
 def _change(
-    state: _ReplayedPool, root: int, place: _Place, tick_lower: int, tick_upper: int, liquidity: Decimal
-) -> PoolEvent:
+    state: _ReplayedPool,
+    place: _Place,
+    tick_lower: int,
+    tick_upper: int,
+    liquidity: Decimal,
+    amount0: Decimal | None,
+    amount1: Decimal | None,
+) -> PoolEvent | None:
+    """Return a join or exit with the amounts of its event; without these they follow from the price, if it is known."""
     change = int(liquidity)
     state.reserves.add(tick_lower, tick_upper, change)
-    token, quote = state.token_first(liquidity_amounts(change, root, tick_lower, tick_upper))
+    if amount0 is not None and amount1 is not None:
+        amounts = int(amount0), int(amount1)
+    elif state.root is not None:
+        amounts = liquidity_amounts(change, state.root, tick_lower, tick_upper)
+    else:
+        return None
+    token, quote = state.token_first(amounts)
     return PoolEvent(
         "join" if change > 0 else "exit", state.pair, *place, token, quote, False, state.price, state.held()
     )

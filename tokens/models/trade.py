@@ -65,6 +65,9 @@ class PoolTrade(models.Model):
     # The share of the amount paid in that liquidity providers got, in parts per million, as v4's event has it. None of
     # v3's pools, where it is the launch's, and where `tx_index` is None.
     fee = models.IntegerField(null=True)
+    # What the hook of a v4 pool took beside `amount_quote`, in the same unit: a purchase cost so much more, and a sale
+    # brought so much less. None of other pools, and where no log proves it, as of trades stored before version 0.3.0.
+    protocol_fee = models.DecimalField(max_digits=78, decimal_places=0, null=True)
 
     class Meta:
         db_table = "tokens_trade"
@@ -105,6 +108,10 @@ class PoolLiquidityChange(models.Model):
     tx_hash = models.BinaryField(null=True)
     tx_index = models.IntegerField(null=True)
     trader = models.BinaryField(null=True)
+    # What was added or removed, of currency 0 and currency 1, in smallest units; None of v4, whose event has none, and
+    # of changes that were stored before version 0.3.0.
+    amount0 = models.DecimalField(max_digits=78, decimal_places=0, null=True)
+    amount1 = models.DecimalField(max_digits=78, decimal_places=0, null=True)
 
     class Meta:
         indexes = [

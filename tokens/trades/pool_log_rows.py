@@ -35,16 +35,17 @@ _STAGED_TRADE = {
     "value_usd": "numeric",
     "tx_index": "integer",
     "fee": "integer",
+    "protocol_fee": "numeric",
 }
 
 # OFFSET 0 has each token looked up in the index, once for all of its trades. ON CONFLICT would look up each trade, and
 # take twice as long as the insertion. A stored trade is altered by a trader, a rate or an index that it does not have.
 _DROP_STORED = """
 WITH stored AS (
-    SELECT token_id, at, position, trader, quote_usd, tx_index
+    SELECT token_id, at, position, trader, quote_usd, tx_index, protocol_fee
     FROM (SELECT DISTINCT token_id FROM staged_trade) AS staged
     CROSS JOIN LATERAL (
-        SELECT at, position, trader, quote_usd, tx_index FROM tokens_trade AS trade
+        SELECT at, position, trader, quote_usd, tx_index, protocol_fee FROM tokens_trade AS trade
         WHERE trade.token_id = staged.token_id AND at BETWEEN %(first_at)s AND %(last_at)s OFFSET 0
     ) AS trade
 )
@@ -52,15 +53,16 @@ DELETE FROM staged_trade AS staged USING stored
 WHERE staged.token_id = stored.token_id AND staged.position = stored.position AND to_timestamp(staged.at) = stored.at
 RETURNING staged.token_id, staged.position, (stored.trader IS NULL AND staged.trader IS NOT NULL)
     OR (stored.tx_index IS NULL AND staged.tx_index IS NOT NULL)
+    OR (stored.protocol_fee IS NULL AND staged.protocol_fee IS NOT NULL)
     OR (staged.quote_usd IS NOT NULL AND staged.quote_usd IS DISTINCT FROM stored.quote_usd)
 """
 _INSERT_TRADES = """
 INSERT INTO tokens_trade (
     token_id, at, position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price, quote_usd,
-    tx_index, fee
+    tx_index, fee, protocol_fee
 )
 SELECT token_id, to_timestamp(at), position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price,
-    quote_usd, tx_index, fee
+    quote_usd, tx_index, fee, protocol_fee
 FROM staged_trade
 """
 
@@ -70,10 +72,11 @@ _ALTER_TRADES = """
 WITH altered AS (
     UPDATE tokens_trade AS trade
     SET trader = COALESCE(trade.trader, read.trader), quote_usd = COALESCE(read.quote_usd, trade.quote_usd),
-        tx_index = COALESCE(trade.tx_index, read.tx_index), fee = COALESCE(trade.fee, read.fee)
+        tx_index = COALESCE(trade.tx_index, read.tx_index), fee = COALESCE(trade.fee, read.fee),
+        protocol_fee = COALESCE(trade.protocol_fee, read.protocol_fee)
     FROM unnest(%(tokens)s::bigint[], %(times)s::bigint[], %(positions)s::bigint[], %(traders)s::bytea[],
-        %(rates)s::numeric[], %(tx_indexes)s::integer[], %(fees)s::integer[])
-        AS read (token_id, at, position, trader, quote_usd, tx_index, fee)
+        %(rates)s::numeric[], %(tx_indexes)s::integer[], %(fees)s::integer[], %(protocol_fees)s::numeric[])
+        AS read (token_id, at, position, trader, quote_usd, tx_index, fee, protocol_fee)
     WHERE trade.token_id = read.token_id AND trade.at = to_timestamp(read.at) AND trade.position = read.position
         AND trade.at BETWEEN %(first_at)s AND %(last_at)s
     RETURNING trade.token_id, date_trunc('day', trade.at, 'UTC') AS day
@@ -92,17 +95,21 @@ _STAGED_LIQUIDITY = {
     "tx_hash": "bytea",
     "tx_index": "integer",
     "trader": "bytea",
+    "amount0": "numeric",
+    "amount1": "numeric",
 }
 _INSERT_LIQUIDITY = """
 INSERT INTO tokens_poolliquiditychange AS stored (
-    token_id, position, at, tick_lower, tick_upper, liquidity, tx_hash, tx_index, trader
+    token_id, position, at, tick_lower, tick_upper, liquidity, tx_hash, tx_index, trader, amount0, amount1
 )
-SELECT token_id, position, to_timestamp(at), tick_lower, tick_upper, liquidity, tx_hash, tx_index, trader
+SELECT token_id, position, to_timestamp(at), tick_lower, tick_upper, liquidity, tx_hash, tx_index, trader, amount0,
+    amount1
 FROM staged_liquidity
 ON CONFLICT (token_id, position) DO UPDATE SET tx_hash = EXCLUDED.tx_hash, tx_index = EXCLUDED.tx_index,
-    trader = COALESCE(stored.trader, EXCLUDED.trader)
+    trader = COALESCE(stored.trader, EXCLUDED.trader), amount0 = EXCLUDED.amount0, amount1 = EXCLUDED.amount1
     WHERE (stored.tx_index IS NULL AND EXCLUDED.tx_index IS NOT NULL)
         OR (stored.trader IS NULL AND EXCLUDED.trader IS NOT NULL)
+        OR (stored.amount0 IS NULL AND EXCLUDED.amount0 IS NOT NULL)
 RETURNING token_id
 """
 
@@ -268,6 +275,7 @@ def _alter_trades(
         "rates": [row.quote_usd for row in rows],
         "tx_indexes": [row.tx_index for row in rows],
         "fees": [row.fee for row in rows],
+        "protocol_fees": [row.protocol_fee for row in rows],
     }
     with _touched(cursor):
         cursor.execute(_ALTER_TRADES, parameters)
@@ -297,7 +305,7 @@ def _trade_line(row: TradeRow) -> str:
     return (
         f"{row.token_id}\t{row.at}\t{row.position}\t\\\\x{row.tx_hash.hex()}\t{trader}\t{row.is_buy}\t"
         f"{row.is_conversion}\t{row.amount_token}\t{row.amount_quote}\t{row.price!s}\t{usd!s}\t{value!s}\t"
-        f"{_null_or(row.tx_index)}\t{_null_or(row.fee)}\n"
+        f"{_null_or(row.tx_index)}\t{_null_or(row.fee)}\t{_null_or(row.protocol_fee)}\n"
     )
 
 
@@ -307,7 +315,7 @@ def _change_line(token_id: int, change: LiquidityChange) -> str:
         f"{token_id}\t{chain_position(change.block_number, change.log_index)}\t{change.block_time}\t"
         f"{change.tick_lower}\t{change.tick_upper}\t{change.liquidity}\t"
         f"{_null_or_bytes(transaction_bytes(change.tx_hash))}\t{_null_or(change.tx_index)}\t"
-        f"{_null_or_bytes(trader)}\n"
+        f"{_null_or_bytes(trader)}\t{_null_or(change.amount0)}\t{_null_or(change.amount1)}\n"
     )
 
 

@@ -30,6 +30,8 @@ class PoolToken(NamedTuple):
     locker: str
     # Whether the token is currency 0 of its pool; on Solana always.
     is_currency0: bool
+    # The hook of a v4 pool, which takes the launchpad's fee; None of other pools.
+    hook: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,10 @@ def _read(column: str, texts: Iterable[str], *, chain_id: int, is_solana: bool) 
         "pool_address",
         "paired_token",
         "locker_address",
-        _pool_fact("pair_decimals"),
+        _fact("pool", "pair_decimals"),
+        _fact("fees", "hook"),
     )
-    for pk, address, decimals, pool, quote, locker, quote_decimals in launched.values_list(*columns):
+    for pk, address, decimals, pool, quote, locker, quote_decimals, hook in launched.values_list(*columns):
         yield PoolToken(
             token_id=pk,
             address=address,
@@ -91,8 +94,9 @@ def _read(column: str, texts: Iterable[str], *, chain_id: int, is_solana: bool) 
             quote_decimals=None if quote_decimals is None else int(quote_decimals),
             locker=intern(locker),
             is_currency0=is_solana or address_key(address) < address_key(quote),
+            hook=hook and intern(hook),
         )
 
 
-def _pool_fact(name: str) -> KeyTextTransform:
-    return KeyTextTransform(name, KeyTransform("pool", "launch__facts"))
+def _fact(part: str, name: str) -> KeyTextTransform:
+    return KeyTextTransform(name, KeyTransform(part, "launch__facts"))

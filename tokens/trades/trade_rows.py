@@ -7,9 +7,10 @@ from typing import NamedTuple
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from tokens.chains.pool_types import Swap, chain_position
+from tokens.chains.pool_types import Conversion, Swap, chain_position
 from tokens.trades.pool_prices import is_exchange, pool_price
 from tokens.trades.pool_tokens import PoolToken
+from tokens.trades.protocol_fees import find_protocol_fee
 from tokens.trades.quote_rates import QuoteRates
 
 # More digits than a product of an amount and a rate has, so that only `quantize` rounds.
@@ -41,6 +42,7 @@ class TradeRow(NamedTuple):
     tx_index: int | None = None
     # Parts per million.
     fee: int | None = None
+    protocol_fee: int | None = None
 
 
 def make_trade_rows(
@@ -55,7 +57,9 @@ def make_trade_rows(
     rows = []
     for swap in swaps:
         # Unpacked once, because a backfill converts millions.
-        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, sender, trader, tx_index, fee = swap
+        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, _, trader, tx_index, fee, conversions, *_ = (
+            swap
+        )
         token = tokens.get(pool)
         if token is None or token.quote_decimals is None or not is_exchange(swap):
             continue
@@ -70,7 +74,7 @@ def make_trade_rows(
         in_token, in_quote = (amount0, amount1) if token.is_currency0 else (amount1, amount0)
         position = chain_position(block, log_index)
         quote_usd = rates.usd_at(token.quote, position)
-        amount_quote = abs(in_quote)
+        amount_quote, is_buy = abs(in_quote), in_token < 0
         rows.append(
             TradeRow(
                 token.token_id,
@@ -78,8 +82,8 @@ def make_trade_rows(
                 position,
                 transaction_bytes(tx_hash),
                 None if trader is None else address_bytes(trader),
-                in_token < 0,
-                sender == token.locker,
+                is_buy,
+                bool(conversions) and Conversion(token.locker, token.address) in conversions,
                 abs(in_token),
                 amount_quote,
                 price,
@@ -89,6 +93,9 @@ def make_trade_rows(
                 else None,
                 tx_index,
                 fee,
+                find_protocol_fee(swap, hook=token.hook, quote=token.quote, amount_quote=amount_quote, is_buy=is_buy)
+                if token.hook
+                else None,
             )
         )
     return rows

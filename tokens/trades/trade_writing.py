@@ -228,13 +228,14 @@ def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
         # A log makes one row: of two, from a time that was wrong once, neither is right.
-        known = trader, trade.tx_index, trade.fee
+        known = trader, trade.tx_index, trade.fee, trade.protocol_fee
         found[trade.position] = _PoolLog(() if trade.position in found else facts, known)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
         texts = [None if value is None else bytes(value) for value in (change.trader, change.tx_hash)]
         found[change.position] = _PoolLog(
-            (change.token_id, int(change.at.timestamp()), *ticks), (*texts, change.tx_index)
+            (change.token_id, int(change.at.timestamp()), *ticks),
+            (*texts, change.tx_index, change.amount0, change.amount1),
         )
     return found
 
@@ -249,7 +250,7 @@ def _read_logs(
     # No rates: a price in USD is no fact of these logs.
     for row in make_trade_rows(swaps, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
-        known = row.trader, row.tx_index, row.fee
+        known = row.trader, row.tx_index, row.fee, row.protocol_fee
         found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known)
     for change in liquidity_changes:
         if change.pool in tokens:
@@ -257,7 +258,8 @@ def _read_logs(
             position = chain_position(change.block_number, change.log_index)
             trader = None if change.trader is None else address_bytes(change.trader)
             texts = trader, transaction_bytes(change.tx_hash)
-            found[position] = _PoolLog((tokens[change.pool].token_id, *facts), (*texts, change.tx_index))
+            amounts = change.amount0, change.amount1
+            found[position] = _PoolLog((tokens[change.pool].token_id, *facts), (*texts, change.tx_index, *amounts))
     return found
 
 

@@ -30,6 +30,7 @@ abstract contract Hook is IHook {
         int24 tickSpacing
     );
     event PoolExtensionRegistered(bytes32 indexed poolId, address indexed extension);
+    event ClaimProtocolFees(address indexed token, uint256 amount);
 
     error PoolExtensionNotEnabled();
 
@@ -88,6 +89,12 @@ abstract contract Hook is IHook {
         bool paysPaired = zeroForOne != tokenIsCurrency0[id];
         uint24 lpFee = _lpFee(id, paysPaired);
         return SwapFees({lpFee: lpFee, protocolFee: lpFee / PROTOCOL_SHARE, paysPaired: paysPaired});
+    }
+
+    /// The pool manager has paid the launchpad's fee to the factory.
+    function announceClaim(address currency, uint256 amount) external {
+        if (msg.sender != address(poolManager)) revert Unauthorized();
+        emit ClaimProtocolFees(currency, amount);
     }
 
     function _lpFee(bytes32 id, bool paysPaired) internal view virtual returns (uint24);

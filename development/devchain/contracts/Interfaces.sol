@@ -99,6 +99,7 @@ interface IHook {
     ) external returns (PoolKey memory);
     function swapFees(bytes32 poolId, bool zeroForOne) external view returns (SwapFees memory);
     function factory() external view returns (address);
+    function announceClaim(address currency, uint256 amount) external;
 }
 
 interface ILocker {
@@ -146,6 +147,12 @@ interface IPoolManager {
         returns (uint256 amountOut);
     function accrueFees(PoolKey calldata key, uint256 amount0, uint256 amount1, address launchedToken) external;
     function collectFees(PoolKey calldata key, address recipient) external returns (uint256 amount0, uint256 amount1);
+}
+
+interface ISwapRouter {
+    function swapTokens(PoolKey calldata key, address currencyIn, uint256 amountIn, address recipient)
+        external
+        returns (uint256 amountOut);
 }
 
 interface IPositionManager {

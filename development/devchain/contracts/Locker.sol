@@ -7,6 +7,7 @@ import {
     ILocker,
     IPoolManager,
     IPositionManager,
+    ISwapRouter,
     IWrappedNative,
     LockerConfig,
     Payments,
@@ -84,6 +85,7 @@ contract Locker is ILocker {
     IPoolManager public immutable poolManager;
     IPositionManager public immutable positionManager;
     IWrappedNative public immutable wrappedNative;
+    ISwapRouter public immutable swapRouter;
     mapping(address token => TokenRewardInfo) private _rewards;
     mapping(address token => FeePreference[]) public feePreferences;
 
@@ -92,13 +94,15 @@ contract Locker is ILocker {
         IFeeLocker feeLocker_,
         IPoolManager poolManager_,
         IPositionManager positionManager_,
-        IWrappedNative wrappedNative_
+        IWrappedNative wrappedNative_,
+        ISwapRouter swapRouter_
     ) {
         factory = factory_;
         feeLocker = feeLocker_;
         poolManager = poolManager_;
         positionManager = positionManager_;
         wrappedNative = wrappedNative_;
+        swapRouter = swapRouter_;
     }
 
     /// The admin of one share may change that share only.
@@ -257,9 +261,10 @@ contract Locker is ILocker {
         }
     }
 
+    /// As in the real locker's collection that a swap does not cause, which goes through the Universal Router.
     function _swap(address token, address currency, uint256 amount) private returns (uint256) {
-        IERC20(currency).approve(address(poolManager), amount);
-        return poolManager.swap(_rewards[token].poolKey, currency, amount, address(this));
+        IERC20(currency).approve(address(swapRouter), amount);
+        return swapRouter.swapTokens(_rewards[token].poolKey, currency, amount, address(this));
     }
 
     function _store(address token, uint256 index, address currency, uint256 amount) private {

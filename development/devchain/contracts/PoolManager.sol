@@ -66,6 +66,11 @@ contract PoolManager is IPoolManager {
         uint24 fee
     );
 
+    /// Of ERC-6909, for what a hook holds in here.
+    event Transfer(
+        address caller, address indexed sender, address indexed receiver, uint256 indexed id, uint256 amount
+    );
+
     error CurrenciesOutOfOrder();
     error PoolAlreadyInitialized();
     error PoolNotInitialized();
@@ -151,7 +156,8 @@ contract PoolManager is IPoolManager {
     }
 
     /// Takes up to `amountIn` from the caller, as much as there is liquidity for. The launchpad's fee is in the paired
-    /// token: beside the swap's amounts, as on the real chains.
+    /// token: beside the swap's amounts, as on the real chains, where the hook's next swap pays it to the factory; here
+    /// the same swap does.
     function swap(PoolKey calldata key, address currencyIn, uint256 amountIn, address recipient)
         external
         returns (uint256 amountOut)
@@ -160,16 +166,20 @@ contract PoolManager is IPoolManager {
         bool zeroForOne = currencyIn == key.currency0;
         if (!zeroForOne && currencyIn != key.currency1) revert InvalidCurrency();
         SwapFees memory fees = _feesOf(key, id, zeroForOne);
-        uint256 teamFee = fees.paysPaired ? amountIn * fees.protocolFee / (SwapMath.MILLION + fees.protocolFee) : 0;
+        uint256 teamFee = fees.paysPaired ? amountIn * _scaled(fees.protocolFee) / 1 ether : 0;
+        if (fees.paysPaired) _mint(key.hooks, currencyIn, teamFee);
         uint256 paid;
         (paid, amountOut) = _trade(pool, zeroForOne, amountIn - teamFee, fees.lpFee);
         if (paid == 0) revert NoLiquidity();
         _emitSwap(id, pool, zeroForOne, paid, amountOut, fees.lpFee);
         currencyIn.pull(msg.sender, paid + teamFee);
         address currencyOut = zeroForOne ? key.currency1 : key.currency0;
-        if (!fees.paysPaired) teamFee = amountOut * fees.protocolFee / SwapMath.MILLION;
-        if (teamFee != 0) (fees.paysPaired ? currencyIn : currencyOut).pay(IHook(key.hooks).factory(), teamFee);
-        if (!fees.paysPaired) amountOut -= teamFee;
+        if (!fees.paysPaired && key.hooks != address(0)) {
+            teamFee = amountOut * fees.protocolFee / SwapMath.MILLION;
+            amountOut -= teamFee;
+            _mint(key.hooks, currencyOut, teamFee);
+        }
+        _claim(key.hooks, fees.paysPaired ? currencyIn : currencyOut, teamFee);
         currencyOut.pay(recipient, amountOut);
     }
 
@@ -195,6 +205,22 @@ contract PoolManager is IPoolManager {
         (pool.fees0, pool.fees1) = (0, 0);
         if (amount0 != 0) key.currency0.pay(recipient, amount0);
         if (amount1 != 0) key.currency1.pay(recipient, amount1);
+    }
+
+    /// The share of a specified amount, with which the fee is the wanted part of the rest.
+    function _scaled(uint256 protocolFee) private pure returns (uint256) {
+        return protocolFee * 1 ether / (SwapMath.MILLION + protocolFee);
+    }
+
+    function _mint(address hook, address currency, uint256 amount) private {
+        emit Transfer(hook, address(0), hook, uint160(currency), amount);
+    }
+
+    function _claim(address hook, address currency, uint256 amount) private {
+        if (amount == 0) return;
+        emit Transfer(hook, hook, address(0), uint160(currency), amount);
+        currency.pay(IHook(hook).factory(), amount);
+        IHook(hook).announceClaim(currency, amount);
     }
 
     function _find(PoolKey calldata key) private view returns (bytes32 id, Pool storage pool) {

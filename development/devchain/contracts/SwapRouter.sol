@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {IERC20, IPoolManager, IWrappedNative, Payments, PoolKey} from "./Interfaces.sol";
+import {IERC20, IPoolManager, ISwapRouter, IWrappedNative, Payments, PoolKey} from "./Interfaces.sol";
 
 /// Swaps for wallets, which pay by allowance or in native currency, and receive native currency for its wrapped form.
-contract SwapRouter {
+contract SwapRouter is ISwapRouter {
     using Payments for address;
 
     error InvalidValue();
@@ -33,6 +33,18 @@ contract SwapRouter {
         if (poolManager.swap(key, currencyIn, amountIn, address(this)) < minOut) revert InsufficientOutput();
         _payAll(key.currency0);
         _payAll(key.currency1);
+    }
+
+    /// Swaps for contracts, such as the locker's conversions of fees: native currency stays wrapped.
+    function swapTokens(PoolKey calldata key, address currencyIn, uint256 amountIn, address recipient)
+        external
+        returns (uint256 amountOut)
+    {
+        currencyIn.pull(msg.sender, amountIn);
+        IERC20(currencyIn).approve(address(poolManager), amountIn);
+        amountOut = poolManager.swap(key, currencyIn, amountIn, recipient);
+        uint256 rest = IERC20(currencyIn).balanceOf(address(this));
+        if (rest != 0) currencyIn.pay(msg.sender, rest);
     }
 
     function _payAll(address currency) private {

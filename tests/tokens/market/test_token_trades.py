@@ -76,6 +76,8 @@ def test_a_trade_has_exactly_the_contracts_fields(token):
                 "side": "sell",
                 "amountToken": "3000000000000000000",
                 "amountQuote": "2000000000000000001",
+                "poolAmountQuote": "2000000000000000001",
+                "protocolFee": None,
                 "priceQuote": 2 / 3,
                 "priceUsd": 2 / 3 * 3000.5,
                 "valueUsd": 6001.0,
@@ -92,6 +94,15 @@ def test_no_price_in_usd_is_null(token):
     make_trade(token)
     (trade,) = trades_of(fetch(token))
     assert (trade["priceUsd"], trade["valueUsd"], trade["priceQuote"]) == (None, None, 1.0)
+
+
+@pytest.mark.parametrize(("is_buy", "amount"), [(True, 1_012), (False, 988)])
+def test_amounts_and_values_are_what_the_trader_paid_or_got(token, is_buy, amount):
+    make_trade(token, is_buy=is_buy, amount_quote=1_000 * 10**15, protocol_fee=12 * 10**15, quote_usd=Decimal(2))
+    (trade,) = trades_of(fetch(token))
+    found = [trade[name] for name in ("amountQuote", "poolAmountQuote", "protocolFee")]
+    assert found == [f"{amount}{'0' * 15}", f"1000{'0' * 15}", f"12{'0' * 15}"]
+    assert (trade["priceQuote"], trade["priceUsd"], trade["valueUsd"]) == (amount / 1_000, amount / 500, amount / 500)
 
 
 def test_a_conversion_is_listed_as_its_lockers(token):

@@ -111,12 +111,18 @@ def test_the_terms_of_the_launch_are_in_words(client, scene):
         assert text in words, text
 
 
+STATIC = {"type": "static", "clankerFee": 150, "pairedFee": 100}
+
+
 @pytest.mark.parametrize(
     ("fees", "text"),
     [
         (None, "The fees of the pool are unknown."),
         ({"type": "static", "clankerFee": None, "pairedFee": None}, "The fees of the pool are unknown."),
         ({"type": "dynamic", "baseFee": 50, "maxFee": 500}, "Each trade costs between 0.5% and 5%."),
+        # A v4 pool's hook takes a fifth on top.
+        (STATIC | {"hook_address": "0x1"}, "A purchase costs 1.2%, a sale 1.8%."),
+        ({"type": "dynamic", "baseFee": 50, "maxFee": 500, "hook_address": "0x1"}, "between 0.6% and 6%."),
         ({"type": "dynamic", "baseFee": None, "maxFee": None}, "Its range is unknown."),
     ],
 )

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from tokens.chains.pool_types import Swap, chain_position
+from tokens.chains.pool_types import Conversion, Swap, chain_position
 from tokens.trades.pool_tokens import PoolToken
 from tokens.trades.quote_rates import QuoteRates
 from tokens.trades.trade_rows import make_trade_rows, trade_value
 
 POOL, LOCKER, ROUTER = "0x" + "ab" * 32, "0x" + "Cd" * 20, "0x" + "Ef" * 20
+TOKEN = "0x" + "11" * 20
 WETH = "0x4200000000000000000000000000000000000006"
 NO_RATES = QuoteRates({})
 # sqrtPriceX96 of a price of 1.
@@ -27,7 +28,7 @@ SQRT_PRICES = st.integers(4_295_128_739, 1_461_446_703_485_210_103_287_273_052_2
 def pool_token(**facts):
     plain = {
         "token_id": 5,
-        "address": "0x" + "11" * 20,
+        "address": TOKEN,
         "decimals": 18,
         "pool": POOL,
         "quote": WETH,
@@ -79,9 +80,21 @@ def test_a_buy_is_what_the_pool_pays_tokens_in(is_currency0, token, quote, is_bu
     assert (row.is_buy, row.amount_token, row.amount_quote) == (is_buy, 3, 5)
 
 
-@pytest.mark.parametrize(("sender", "is_conversion"), [(LOCKER, True), (ROUTER, False)])
-def test_a_swap_by_the_locker_is_a_conversion(sender, is_conversion):
-    assert [row.is_conversion for row in rows_of(swap(sender=sender))] == [is_conversion]
+@pytest.mark.parametrize("sender", [LOCKER, ROUTER])
+@pytest.mark.parametrize(
+    ("reports", "is_conversion"),
+    [
+        ([], False),
+        ([Conversion(LOCKER, TOKEN)], True),
+        ([Conversion(ROUTER, TOKEN)], False),
+        ([Conversion(LOCKER, ROUTER)], False),
+        ([Conversion(ROUTER, TOKEN), Conversion(LOCKER, TOKEN)], True),
+    ],
+    ids=["none", "of the token by its locker", "by another", "of another token", "by both"],
+)
+def test_a_swap_is_a_conversion_if_the_tokens_locker_reports_it(sender, reports, is_conversion):
+    (row,) = rows_of(swap(sender=sender, conversions=tuple(reports)))
+    assert row.is_conversion is is_conversion
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.nodes.recordings import base
 from tests.rows.factories import ChainHeadFactory
 from tests.tokens.trades.trade_worlds import expected_candles, launched_token, stored_candles
 from tokens.chains.addresses import parse_pool_address
-from tokens.chains.pool_types import LiquidityChange, Swap, chain_position
+from tokens.chains.pool_types import Conversion, LiquidityChange, Swap, chain_position
 from tokens.indexing import chain_lock
 from tokens.models import (
     Candle,
@@ -347,7 +347,7 @@ def test_the_same_logs_are_not_altered(world):
         {"amount0": 7, "amount1": -7},
         {"sqrt_price": 1 << 90},
         # The token's locker: none is stored.
-        {"sender": ""},
+        {"conversions": (Conversion("", f"0x{1:040x}"),)},
     ],
 )
 def test_another_fact_of_a_trade_is_an_alteration(world, facts):

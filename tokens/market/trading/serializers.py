@@ -26,13 +26,27 @@ class TradeSerializer(serializers.Serializer[Any]):
     txHash = serializers.CharField(help_text="On Solana the signature.")
     logIndex = serializers.IntegerField(help_text="Index of the log in its block.")
     side = serializers.ChoiceField(["buy", "sell"])
-    amountToken = WeiField(help_text="In the token's smallest unit.")
-    amountQuote = WeiField(help_text="In the paired token's smallest unit.")
+    amountToken = WeiField(help_text="What the trader got or sold, in the token's smallest unit.")
+    amountQuote = WeiField(
+        help_text="What the trader paid or got, with all fees of the pool and its hook, in the paired token's smallest"
+        " unit. Fees of routers, bids in auctions and gas are not in it."
+    )
+    poolAmountQuote = WeiField(
+        help_text="What the pool got or paid, in the paired token's smallest unit: without the protocol fee. Volumes,"
+        " candles, feeds and trending add up this amount."
+    )
+    protocolFee = NullableText(
+        help_text="What the hook of a v4 pool took beside `poolAmountQuote` for the launchpad, in the paired token's"
+        " smallest unit. Null in pools without a hook, and where no log of the transaction proves it, as of trades"
+        " stored before version 0.3.0: `amountQuote` is then the pool's."
+    )
     priceQuote = serializers.FloatField(
-        help_text="Price paid, with all fees: whole units of the paired token for one of the token."
+        help_text="Price paid, with all fees: `amountQuote` for `amountToken`, in whole units."
     )
     priceUsd = NullableNumber(help_text="Null if no source has a price of the paired token.")
-    valueUsd = NullableNumber(help_text="To 6 decimals; null if no source has a price of the paired token.")
+    valueUsd = NullableNumber(
+        help_text="Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token."
+    )
     trader = NullableText(
         help_text="Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and"
         " after a gap of more than 20 blocks. The"
@@ -93,7 +107,10 @@ class CandleSerializer(serializers.Serializer[Any]):
     h = serializers.FloatField()
     l = serializers.FloatField()  # noqa: E741 - the name of the contract
     c = serializers.FloatField(help_text="Price after the last trade.")
-    volumeQuote = WeiField(help_text="In the paired token's smallest unit, without conversions.")
+    volumeQuote = WeiField(
+        help_text="What the pool got and paid, in the paired token's smallest unit, without protocol fees and without"
+        " conversions."
+    )
     volumeUsd = NullableNumber(
         help_text="Without conversions; null if the price of the paired token was unknown at one of the trades."
     )

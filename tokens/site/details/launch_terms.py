@@ -10,6 +10,7 @@ from config.site.formats import local_separators
 from tokens.chains.types import WEI_PER_TOKEN
 from tokens.installation.installed_registry import explorer_address_page
 from tokens.models import Token
+from tokens.trades.protocol_fees import total_fee
 
 _BPS_PER_PERCENT, _PARTS_PER_PERCENT = 100, 10_000
 _SHARES_SHOWN = 20
@@ -17,7 +18,7 @@ _SHARES_SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True)
 class FeeTerms:
-    """Fees of the pool in percent; None is unknown. A dynamic fee is between `low` and `high`."""
+    """What trades cost in percent, with the launchpad's fee; None is unknown. A dynamic fee has bounds."""
 
     is_dynamic: bool
     buy: float | None
@@ -97,7 +98,7 @@ def launch_terms(token: Token) -> LaunchTerms:
         vault=_locked(token, parts.get("vault")),
         airdrop=_locked(token, parts.get("airdrop")),
         dev_buy=_dev_buy(token, parts.get("devBuy")),
-        sniper=_sniper(parts.get("sniperTax")),
+        sniper=_sniper(parts.get("sniperTax"), fees),
     )
 
 
@@ -115,7 +116,7 @@ def exact_amount(units: int, *, decimals: int) -> str:
 
 def _fees(fees: dict[str, Any]) -> FeeTerms:
     def percent(name: str) -> float | None:
-        return None if fees.get(name) is None else fees[name] / _BPS_PER_PERCENT
+        return None if fees.get(name) is None else _cost(fees[name] / _BPS_PER_PERCENT, fees)
 
     # A static fee depends on the currency that is paid in: the paired token in a purchase, the token in a sale.
     return FeeTerms(
@@ -125,6 +126,11 @@ def _fees(fees: dict[str, Any]) -> FeeTerms:
         low=percent("baseFee"),
         high=percent("maxFee"),
     )
+
+
+def _cost(lp_fee: float, fees: dict[str, Any] | None) -> float:
+    """Return what a trade costs of a fee for liquidity: a v4 pool's hook takes the launchpad's beside it."""
+    return total_fee(lp_fee) if fees and fees.get("hook_address") else lp_fee
 
 
 def _share(share: dict[str, Any], token: Token) -> RewardShare:
@@ -165,10 +171,10 @@ def _dev_buy(token: Token, part: dict[str, Any] | None) -> DevBuyTerms | None:
     )
 
 
-def _sniper(part: dict[str, Any] | None) -> SniperTerms | None:
+def _sniper(part: dict[str, Any] | None, fees: dict[str, Any] | None) -> SniperTerms | None:
     if part is None:
         return None
-    first, last = (part[name] / _PARTS_PER_PERCENT for name in ("startingFee", "endingFee"))
+    first, last = (_cost(part[name] / _PARTS_PER_PERCENT, fees) for name in ("startingFee", "endingFee"))
     return SniperTerms(first=first, last=last, seconds=part["secondsToDecay"])
 
 

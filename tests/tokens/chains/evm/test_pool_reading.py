@@ -16,12 +16,15 @@ from tests.tokens.chains.evm.test_log_reading import FAULTY_LOGS, HEAD, OTHER, a
 from tokens.chains.errors import BlockNotCanonicalError, NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.logs.pool_logs import POOL_TOPICS, V3_POOL_TOPICS, V4_POOL_TOPICS
+from tokens.chains.evm.logs.swap_fees import HOOK_FEE_TOPIC, MINTED
 from tokens.chains.pool_types import EVERY_POOL, PoolSelection, Swap, select_pools
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 
 MANAGER = str(base().v4_pool_manager).lower()
 NO_POOL = select_pools([])
+# Of the PoolManager, hooks' fees are requested, too.
+V4_REQUESTED, REQUESTED = sorted(V4_POOL_TOPICS | {HOOK_FEE_TOPIC}), sorted(POOL_TOPICS | {HOOK_FEE_TOPIC})
 V3_POOL = "0xd761dc9405bd290e93917ef024f14f7bd9abe7ff"
 (PLAIN,) = (launch.pool.address for launch in mined("deploy-plain").decode())
 (TOKEN1,) = (launch.pool.address for launch in mined("deploy-token1").decode())
@@ -152,14 +155,14 @@ def test_few_v4_pools_are_filtered_by_the_node(node, everything):
     assert list(found.swaps) == expected
     (query,) = pool_queries(node)
     assert query["address"] == [MANAGER]
-    assert query["topics"] == [sorted(V4_POOL_TOPICS), sorted([PLAIN, TOKEN1])]
+    assert query["topics"] == [V4_REQUESTED, sorted([MINTED, PLAIN, TOKEN1])]
 
 
 def test_all_v4_pools_are_filtered_by_the_manager(node):
     found = chain(node).read_range(*V4_SWAPS, pools=PoolSelection(v3_pools=frozenset(), v4_pools=None))
     assert len({swap.pool for swap in found.swaps}) > 2
     (query,) = pool_queries(node)
-    assert (query["address"], query["topics"]) == ([MANAGER], [sorted(V4_POOL_TOPICS)])
+    assert (query["address"], query["topics"]) == ([MANAGER], [V4_REQUESTED])
 
 
 def test_v3_pools_are_filtered_by_address(node, everything):
@@ -176,7 +179,7 @@ def test_pools_of_both_kinds_take_one_call_and_foreign_ones_are_dropped(node):
     assert {swap.pool for swap in found.swaps} == {PLAIN}
     (query,) = pool_queries(node)
     assert query["address"] == sorted([V3_POOL, MANAGER])
-    assert query["topics"] == [sorted(POOL_TOPICS)]
+    assert query["topics"] == [REQUESTED]
     # The node returned swaps of other pools.
     assert len(node.logs(query)) > len(found.swaps) + len(found.liquidity_changes)
 
@@ -187,7 +190,7 @@ def test_all_v3_pools_are_filtered_by_topic(node):
     assert {swap.pool for swap in found.swaps} == {PLAIN}
     (query,) = pool_queries(node)
     assert "address" not in query
-    assert query["topics"] == [sorted(POOL_TOPICS)]
+    assert query["topics"] == [REQUESTED]
 
 
 def test_receipts_of_foreign_pools_are_dropped(node, everything):
@@ -214,7 +217,7 @@ def test_on_a_chain_without_v3_launches_only_reference_pools_are_of_v3(node, cha
     reading.read_range(*V4_SWAPS, pools=EVERY_POOL)
     (query,) = pool_queries(node)
     assert query["address"] == sorted({manager, *references})
-    assert query["topics"] == [sorted(POOL_TOPICS if references else V4_POOL_TOPICS)]
+    assert query["topics"] == [REQUESTED if references else V4_REQUESTED]
     assert reading.read_range(BOUGHT_IN, BOUGHT_IN, pools=NO_POOL).swaps == ()
     assert len(pool_queries(node)) == 1
 
@@ -227,7 +230,7 @@ def test_a_pool_is_read_from_its_launch_on(node, everything):
     assert PLAIN in {swap.pool for swap in found.swaps}
     launches = {launch.pool.address for facts in found.transactions for launch in facts.launches}
     (query,) = pool_queries(node)
-    assert query["topics"][1] == sorted(launches)
+    assert query["topics"][1] == sorted([MINTED, *launches])
     assert list(found.swaps) == [
         swap for swap in within(everything.swaps, LAUNCHED_IN, BOUGHT_IN) if swap.pool in launches
     ]
@@ -339,7 +342,8 @@ def test_a_launch_outside_of_the_selection_takes_one_request_more(node):
     _, before = counted(node, lambda: reading.read_range(LAUNCHED_IN, LAUNCHED_IN))
     facts, calls = counted(node, lambda: reading.read_range(LAUNCHED_IN, LAUNCHED_IN, pools=NO_POOL))
     assert facts.liquidity_changes
-    assert calls == sorted([*before, "eth_getLogs", "eth_blockNumber"])
+    # Logs of the launched pools, and conversions of fees.
+    assert calls == sorted([*before, "eth_getLogs", "eth_getLogs", "eth_blockNumber"])
 
 
 # Faulty nodes.

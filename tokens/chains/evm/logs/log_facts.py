@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain as chained
 
 from tokens.chains.abi.codec import Log
@@ -15,6 +15,7 @@ from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics
 from tokens.chains.evm.logs.log_filters import LogFilter
 from tokens.chains.evm.logs.log_validation import filter_watched, reported_times
 from tokens.chains.evm.logs.pool_logs import POOL_TOPICS, PoolLogs, decode_pool_logs, join_pool_logs
+from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_fees
 from tokens.chains.evm.transactions.transaction_receipts import read_transaction, read_transactions
 from tokens.chains.pool_types import PoolSelection
 from tokens.chains.registry.chains import ChainInfo
@@ -58,7 +59,7 @@ class LogFacts:
 def split_logs(
     logs: Sequence[Log],
     *,
-    chain_id: int,
+    chain: ChainInfo,
     pools: Sequence[LogFilter],
     without: Collection[int] = (),
     times: Mapping[str, int] | None = None,
@@ -66,27 +67,32 @@ def split_logs(
 ) -> ValidLogs:
     """Separate validated logs of pools from the others and decode them; those that none of the filters match are left.
 
+    Conversions of fees and fees of hooks become part of their swaps.
+
     The blocks `without` are left out. `times` are those of the blocks by hash, where known otherwise than from the
     logs; `senders` as in `decode_pool_logs`. Raises RetryableError for a malformed log of a pool.
     """
     events: list[Log] = []
     of_pools: list[Log] = []
+    of_fees: list[Log] = []
     for log in [log for log in logs if int(log["blockNumber"], 16) not in without] if without else logs:
-        (of_pools if log["topics"][0] in POOL_TOPICS else events).append(log)
+        topic0 = log["topics"][0]
+        (of_pools if topic0 in POOL_TOPICS else of_fees if topic0 in FEE_TOPICS else events).append(log)
     if len(pools) > 1:
         of_pools = filter_watched(of_pools, pools)
     kept = [*events, *of_pools]
     known = reported_times(kept) if times is None else times
     blocks = {(log["blockNumber"], log["blockHash"]) for log in kept}
+    found = decode_pool_logs(
+        of_pools,
+        chain_id=chain.chain_id,
+        times=known,
+        senders=senders or {},
+        any_v3=any(log_filter.addresses is None for log_filter in pools),
+    )
     return ValidLogs(
         events=events,
-        pools=decode_pool_logs(
-            of_pools,
-            chain_id=chain_id,
-            times=known,
-            senders=senders or {},
-            any_v3=any(log_filter.addresses is None for log_filter in pools),
-        ),
+        pools=replace(found, swaps=attach_fees(found.swaps, of_fees, pool_manager=chain.v4_pool_manager)),
         hashes={int(number, 16): block_hash for number, block_hash in blocks},
         times=known,
         count=len(logs),

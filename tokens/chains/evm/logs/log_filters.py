@@ -1,13 +1,14 @@
 """Log filters of a chain: logs of the registry's contracts, those that tokens themselves emit, and those of pools."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.evm.logs import blooms, log_decoding
 from tokens.chains.evm.logs.pool_logs import V3_POOL_TOPICS, V4_POOL_TOPICS
+from tokens.chains.evm.logs.swap_fees import CONVERSION_TOPIC, HOOK_FEE_TOPIC, MINTED
 from tokens.chains.pool_types import PoolSelection, select_pools
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader
@@ -59,6 +60,8 @@ def log_filters(chain: ChainInfo, addresses: Collection[str] | None = None) -> t
 def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[LogFilter, ...]:
     contracts = chain.emitters if addresses is None else addresses
     own = _build(None, log_decoding.own_topics())
+    # Conversions of fees select no block: the swap beside it does.
+    own = replace(own, topics=own.topics | {CONVERSION_TOPIC})
     return (_build(contracts, log_decoding.launch_topics(chain)), own) if contracts else (own,)
 
 
@@ -70,7 +73,7 @@ def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...
     """
     filters = []
     if chain.v4_pool_manager is not None and pools.v4_pools != frozenset():
-        filters.append(_build({chain.v4_pool_manager.lower()}, V4_POOL_TOPICS, second_topics=pools.v4_pools))
+        filters.append(_v4_filter(chain.v4_pool_manager, pools.v4_pools))
     v3_pools = pools.v3_pools
     if v3_pools is None and not _launches_into_v3(chain):
         v3_pools = select_pools(reference.pool for reference in chain.reference_pools).v3_pools
@@ -93,6 +96,11 @@ def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
     return (_build(addresses, {topic for one in filters for topic in one.topics}),)
 
 
+def requested_pool_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
+    """Return what to request for these filters of pools without `log_filters`: logs of pools, and conversions."""
+    return (*join_filters(filters), _build(None, {CONVERSION_TOPIC}))
+
+
 def may_contain_events(chain: ChainInfo, header: BlockHeader, pools: PoolSelection | None) -> bool | None:
     """Implement `Chain.may_contain_events`."""
     if blooms.is_too_full(header.logs_bloom):
@@ -103,6 +111,19 @@ def may_contain_events(chain: ChainInfo, header: BlockHeader, pools: PoolSelecti
         named = PoolSelection(v3_pools=pools.v3_pools or frozenset(), v4_pools=pools.v4_pools or frozenset())
         filters += pool_filters(chain, named)
     return any(logs.may_match(header.logs_bloom) for logs in filters)
+
+
+def _v4_filter(manager: str, pools: frozenset[str] | None) -> LogFilter:
+    """Return the filter for these pools of the PoolManager, and for the fees that hooks take.
+
+    Blocks are selected by swaps and liquidity: they have what hooks take, and a hook takes nothing without a swap.
+    """
+    of_pools = _build({manager.lower()}, V4_POOL_TOPICS, second_topics=pools)
+    return replace(
+        of_pools,
+        topics=of_pools.topics | {HOOK_FEE_TOPIC},
+        second_topics=None if pools is None else pools | {MINTED},
+    )
 
 
 def _launches_into_v3(chain: ChainInfo) -> bool:

@@ -9,7 +9,13 @@ from config.http.errors import RetryableError
 from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError
 from tokens.chains.evm.headers import block_call, read_header, require_on_chain
 from tokens.chains.evm.logs.log_facts import LogFacts, ValidLogs, join_facts, join_logs, read_facts, split_logs
-from tokens.chains.evm.logs.log_filters import LogFilter, join_filters, log_filters, pool_filters
+from tokens.chains.evm.logs.log_filters import (
+    LogFilter,
+    join_filters,
+    log_filters,
+    pool_filters,
+    requested_pool_filters,
+)
 from tokens.chains.evm.logs.log_validation import (
     parse_block_transactions,
     validate_block_hashes,
@@ -137,7 +143,7 @@ class LogReader:
             if headers is not None:
                 validate_block_hashes(logs, {number: header.hash for number, header in headers.items()})
             times = None if headers is None else {header.hash: header.time for header in headers.values()}
-            return split_logs(logs, chain_id=self.chain.chain_id, pools=filters.pools, without=without, times=times)
+            return split_logs(logs, chain=self.chain, pools=filters.pools, without=without, times=times)
 
         return self.rpc.query([proof, *_log_calls(filters, where)], parse=parse)
 
@@ -174,9 +180,7 @@ class LogReader:
                 validate_block_hashes(logs, {header.number: header.hash})
                 validate_transaction_indexes(logs, list(transactions))
                 times, senders = {header.hash: header.time}, transactions if full else {}
-                parts.append(
-                    split_logs(logs, chain_id=self.chain.chain_id, pools=filters.pools, times=times, senders=senders)
-                )
+                parts.append(split_logs(logs, chain=self.chain, pools=filters.pools, times=times, senders=senders))
             return join_logs(parts)
 
         try:
@@ -193,7 +197,7 @@ class LogReader:
         if not missed:
             return facts
         filters = pool_filters(self.chain, select_pools(missed))
-        late = query(_Filters(requested=join_filters(filters), pools=filters))
+        late = query(_Filters(requested=requested_pool_filters(filters), pools=filters))
         if isinstance(late, CallFailure):
             # The blocks have few logs but those of the pools that they launch.
             raise RequestTooLargeError(f"chain {self.chain.chain_id}: logs of launched pools are refused")

@@ -143,7 +143,7 @@ def _read_swap(log: Log, index: int, *, times: Mapping[str, int], senders: Mappi
             raise MalformedResponseError("an amount out of range")
         amount0, amount1 = -amount0, -amount1
     return Swap(
-        topics[1] if is_v4 else _checksum(log["address"]),
+        topics[1] if is_v4 else checksum_text(log["address"]),
         int(log["blockNumber"], 16),
         times.get(log["blockHash"], 0),
         tx_hash,
@@ -151,7 +151,7 @@ def _read_swap(log: Log, index: int, *, times: Mapping[str, int], senders: Mappi
         amount0,
         amount1,
         sqrt_price,
-        _address_of(topics[2 if is_v4 else 1]),
+        address_in(topics[2 if is_v4 else 1]),
         _sender_of(tx_hash, senders),
         int(log["transactionIndex"], 16),
         int(data[-_WORD_DIGITS:], 16) if is_v4 else None,
@@ -171,11 +171,13 @@ def _read_change(log: Log, index: int, *, times: Mapping[str, int], senders: Map
     if topics[0] == _V4_CHANGED:
         _require_shape(topics, raw, topics=3, words=4)
         pool, ticks, liquidity = topics[1], (raw[:32], raw[32:64]), int.from_bytes(raw[64:96], signed=True)
+        amount0, amount1 = None, None
     else:
         is_mint = topics[0] == _V3_MINTED
         _require_shape(topics, raw, topics=4, words=4 if is_mint else 3)
-        pool, ticks = _checksum(log["address"]), (bytes.fromhex(topics[2][2:]), bytes.fromhex(topics[3][2:]))
+        pool, ticks = checksum_text(log["address"]), (bytes.fromhex(topics[2][2:]), bytes.fromhex(topics[3][2:]))
         liquidity = int.from_bytes(raw[32:64]) if is_mint else -int.from_bytes(raw[:32])
+        amount0, amount1 = int.from_bytes(raw[-64:-32]), int.from_bytes(raw[-32:])
     lower, upper = (int.from_bytes(tick, signed=True) for tick in ticks)
     if not (-MAX_TICK <= lower < upper <= MAX_TICK and abs(liquidity) < 1 << 128):
         raise MalformedResponseError("liquidity out of range")
@@ -190,11 +192,13 @@ def _read_change(log: Log, index: int, *, times: Mapping[str, int], senders: Map
         liquidity,
         _sender_of(log["transactionHash"], senders),
         int(log["transactionIndex"], 16),
+        amount0,
+        amount1,
     )
 
 
 def _sender_of(tx_hash: str, senders: Mapping[str, object]) -> str | None:
-    return _checksum(parse_log_address(senders[tx_hash])) if senders else None
+    return checksum_text(parse_log_address(senders[tx_hash])) if senders else None
 
 
 def _position(log: Swap | LiquidityChange) -> int:
@@ -208,7 +212,7 @@ def _require_shape(found: Sequence[str], raw: bytes, *, topics: int, words: int)
 
 # Cached, because few routers call most pools.
 @lru_cache(maxsize=16_384)
-def _address_of(topic: str) -> str:
+def address_in(topic: str) -> str:
     """Return the address in a topic."""
     if not topic.startswith(_PADDING):
         raise MalformedResponseError("something else in the place of an address")
@@ -216,5 +220,5 @@ def _address_of(topic: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
-def _checksum(address: str) -> str:
+def checksum_text(address: str) -> str:
     return checksum_bytes(bytes.fromhex(address[2:]))

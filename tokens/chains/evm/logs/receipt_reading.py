@@ -130,7 +130,7 @@ class ReceiptReader:
         validate_transaction_indexes(found, list(transactions))
         return split_logs(
             found,
-            chain_id=self.chain.chain_id,
+            chain=self.chain,
             pools=pools,
             times={header.hash: header.time},
             senders=transactions if pools else {},

@@ -1,0 +1,167 @@
+"""tokens/chains/evm/logs/swap_fees.py: conversions and hook fees beside swaps, recorded and built."""
+
+import pytest
+from eth_utils.address import to_checksum_address
+
+from tests.nodes.launch_builder import STRANGER
+from tests.nodes.log_encoding import topic
+from tests.nodes.recordings import RECORDED_LAUNCHES, base, mined
+from tests.tokens.chains.evm.test_pool_logs import (
+    MANAGER,
+    POOL,
+    ROUTER,
+    SWAPPING,
+    TRANSFERRED,
+    all_swaps,
+    claimed_by_hook,
+    launch_of,
+    log,
+    moved_by,
+    read,
+    v4_swap,
+)
+from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_fees
+from tokens.chains.pool_types import Conversion, HookFee
+from tokens.chains.rpc.quantities import MalformedResponseError
+
+LOCKER, TOKEN, WETH = (to_checksum_address("0x" + digits * 20) for digits in ("10", "70", "42"))
+HOOK = to_checksum_address("0x" + "88" * 20)
+OTHER_POOL = "0x" + "6f" * 32
+
+
+def attached(logs):
+    """Return the swaps of logs with the fees of the same logs."""
+    fees = [entry for entry in logs if entry["topics"][0] in FEE_TOPICS]
+    return attach_fees(read(logs).swaps, fees, pool_manager=base().v4_pool_manager)
+
+
+def at(index, built, **fields):
+    return built | {"logIndex": hex(index)} | fields
+
+
+def swap(index, pool=POOL, **fields):
+    built = v4_swap()
+    return at(index, built | {"topics": [built["topics"][0], pool, built["topics"][2]]}, **fields)
+
+
+def converted(index, *, token=TOKEN, by=LOCKER, **fields):
+    built = log(
+        by.lower(), "FeesSwapped(address,address,uint256,address,uint256)", token, WETH, 5, TOKEN, 7, indexed=(0, 1, 3)
+    )
+    return at(index, built, **fields)
+
+
+def moved(index, *, caller=HOOK, sender="0x" + "00" * 20, receiver=HOOK, currency=WETH, amount=9, by=MANAGER):
+    identity = int(currency, 16) if isinstance(currency, str) else currency
+    signature = "Transfer(address,address,address,uint256,uint256)"
+    return at(index, log(by, signature, caller, sender, receiver, identity, amount, indexed=(1, 2, 3)))
+
+
+# Recorded transactions.
+
+
+@pytest.mark.parametrize("label", [label for label in SWAPPING if not label.startswith("legacy")])
+def test_a_recorded_swap_has_its_hooks_fee_on_one_side(label):
+    for found in attached(mined(label).logs):
+        fees = {fee.currency.lower(): fee.amount for fee in (*found.fees_before, *found.fees_after)}
+        neighbours = [entry for entry in mined(label).logs if abs(int(entry["logIndex"], 16) - found.log_index) == 1]
+        assert claimed_by_hook(neighbours).items() <= fees.items()
+        assert {fee.hook for fee in (*found.fees_before, *found.fees_after)} <= {
+            launch_of(launch).fees.hook for launch in RECORDED_LAUNCHES
+        }
+
+
+def test_the_recorded_conversion_is_the_swap_before_its_report():
+    conversion, sale = attached(mined("swap-sell-multi-recipients").logs)
+    launch = launch_of("deploy-multi-recipients")
+    assert conversion.conversions == (Conversion(launch.locker, launch.token),)
+    assert sale.conversions == ()
+    # The locker pays for it, and it gets what the pool pays.
+    settled = [entry for entry in mined("swap-sell-multi-recipients").logs if entry["topics"][0] == TRANSFERRED][4:6]
+    paid = moved_by(settled, launch.locker.lower())
+    (fee,) = conversion.fees_before
+    assert paid == {launch.token.lower(): -conversion.amount0, WETH_OF_BASE: -conversion.amount1 - fee.amount}
+
+
+WETH_OF_BASE = "0x4200000000000000000000000000000000000006"
+
+
+def test_no_other_recorded_swap_is_a_conversion():
+    reported = {found.tx_hash for found, logs in all_swaps() for each in attached(logs) if each.conversions}
+    assert reported == {mined("swap-sell-multi-recipients").hash}
+
+
+# Built logs.
+
+
+def test_a_conversion_through_a_router_is_the_last_swap_of_its_pool_before_the_report():
+    first, last, other, later = attached([swap(1), swap(3), swap(4, OTHER_POOL), converted(6), swap(8)])
+    report = Conversion(LOCKER, TOKEN)
+    # Which pool is the token's is not known here: the last swap of each may be the one.
+    assert [each.conversions for each in (first, last, other, later)] == [(), (report,), (report,), ()]
+    assert last.sender == ROUTER
+
+
+def test_each_report_has_its_own_swap():
+    found = attached([swap(1), converted(2), swap(3), converted(4), swap(5)])
+    assert [each.conversions for each in found] == [(Conversion(LOCKER, TOKEN),)] * 2 + [()]
+
+
+def test_a_report_of_another_transaction_is_of_none_of_these_swaps():
+    (found,) = attached([swap(1), converted(2, transactionHash="0x" + "72" * 32)])
+    assert found.conversions == ()
+
+
+def test_a_report_names_whoever_made_it():
+    (found,) = attached([swap(1), converted(2, by=STRANGER)])
+    assert found.conversions == (Conversion(to_checksum_address(STRANGER), TOKEN),)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda built: built | {"topics": built["topics"][:-1]},
+        lambda built: built | {"data": built["data"][:-64]},
+        lambda built: built | {"topics": [built["topics"][0], "0x" + "ff" * 32, *built["topics"][2:]]},
+    ],
+)
+def test_another_event_with_the_reports_topic_is_none(change):
+    (found,) = attached([swap(1), change(converted(2))])
+    assert found.conversions == ()
+
+
+def test_fees_are_of_the_swaps_around_them():
+    found = attached([moved(1, amount=1), swap(2), moved(3, amount=2), moved(4, amount=3), swap(5)])
+    amounts = [([fee.amount for fee in each.fees_before], [fee.amount for fee in each.fees_after]) for each in found]
+    assert amounts == [([1], [2, 3]), ([2, 3], [])]
+    assert found[0].fees_before == (HookFee(HOOK, WETH, 1),)
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        moved(1, sender=HOOK, receiver="0x" + "00" * 20),
+        moved(1, receiver=STRANGER),
+        moved(1, caller=STRANGER),
+        moved(1, by=STRANGER.lower()),
+        moved(1, currency=1 << 160),
+    ],
+    ids=["burnt", "for another", "by another", "in another contract", "of no currency"],
+)
+def test_what_moves_otherwise_is_no_fee(built):
+    (found,) = attached([built, swap(2)])
+    assert (found.fees_before, found.fees_after) == ((), ())
+
+
+def test_a_transfer_that_does_not_match_its_event_is_the_nodes_fault():
+    built = moved(1)
+    with pytest.raises(MalformedResponseError):
+        attached([built | {"data": built["data"][:-64]}, swap(2)])
+
+
+def test_topics_are_those_of_the_contracts():
+    signatures = (
+        "FeesSwapped(address,address,uint256,address,uint256)",
+        "Transfer(address,address,address,uint256,uint256)",
+    )
+    assert set(map(topic, signatures)) == FEE_TOPICS
