@@ -144,7 +144,8 @@ class TradeReader:
             tx_hash=tx_hash,
             trader=block["senders"][tx_hash],
             is_buy=token > 0,
-            is_conversion=args["sender"] == self._at.locker,
+            # Here only the locker's own collections convert fees, by its router.
+            is_conversion=block["recipients"][tx_hash] == self._at.locker,
             amount_token=abs(token),
             amount_quote=abs(quote),
             price=price,

@@ -158,11 +158,13 @@ class Reader:
         }
 
     def _block(self, number: int) -> Row:
-        """Return the time of a block, and the senders of its transactions by hash."""
+        """Return the time of a block, and senders and recipients of its transactions by hash."""
         if number not in self._blocks:
             block = self.web3.eth.get_block(number, full_transactions=True)
             senders = {entry["hash"].to_0x_hex(): entry["from"].lower() for entry in block["transactions"]}
-            self._blocks[number] = {"timestamp": block["timestamp"], "senders": senders}
+            recipients = {entry["hash"].to_0x_hex(): entry["to"] for entry in block["transactions"]}
+            times = {"timestamp": block["timestamp"]}
+            self._blocks[number] = times | {"senders": senders, "recipients": recipients}
         return self._blocks[number]
 
 

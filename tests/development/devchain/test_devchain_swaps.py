@@ -143,7 +143,7 @@ def test_the_lockers_conversion_is_that_of_the_real_contracts(deployment: Develo
 
     assert [numbers(swap) for swap in buy] == recorded_swaps("swap-buy-multi-recipients")
     assert [numbers(swap) for swap in swaps_in(collection)] == [converted]
-    assert [swap["sender"] for swap in swaps_in(collection)] == [deployment.locker]
+    assert [swap["sender"] for swap in swaps_in(collection)] == [deployment.swap_router]
     assert dict(collection)["FeesSwapped"]["amountOut"] == 27767774075933629853401276
     assert [numbers(swap) for swap in sale] == [sold]
 

@@ -41,8 +41,9 @@ def test_the_feeds_have_the_events_of_the_logs(traded):
 def test_events_that_are_missing_invented_or_different_are_named(traded):
     trade = PoolTrade.objects.order_by("-position").first()
     PoolTrade.objects.filter(pk=trade.pk).update(amount_quote=F("amount_quote") + 1)
-    (difference,) = compare().differences
+    (difference, payment) = compare().differences
     assert difference.startswith(f"block {trade.block_number}, log {trade.log_index}: asset1")
+    assert payment.startswith(f"block {trade.block_number}, transaction 0: its trades paid")
     PoolTrade.objects.filter(pk=trade.pk).update(amount_quote=F("amount_quote") - 1, tx_index=9)
     (difference,) = compare().differences
     assert "txnIndex is 9 in the feed, and 0 on the chain" in difference
@@ -51,6 +52,34 @@ def test_events_that_are_missing_invented_or_different_are_named(traded):
         f"block {trade.block_number}, log {trade.log_index}: the feed lacks it",
         f"block {trade.block_number}, log {trade.log_index + 1}: the chain does not have it",
     ]
+
+
+def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(traded):
+    conversions = list(PoolTrade.objects.filter(is_conversion=True))
+    assert conversions
+    conversion = conversions[-1]
+    PoolTrade.objects.filter(pk=conversion.pk).update(is_conversion=False)
+    assert any(
+        difference.startswith(f"block {conversion.block_number}, log {conversion.log_index}: maker is")
+        for difference in compare().differences
+    )
+    trade = PoolTrade.objects.filter(is_conversion=False).exclude(pk=conversion.pk).order_by("position").last()
+    PoolTrade.objects.filter(pk=conversion.pk).update(is_conversion=True)
+    PoolTrade.objects.filter(pk=trade.pk).update(is_conversion=True)
+    assert any(
+        difference.startswith(f"block {trade.block_number}, log {trade.log_index}: maker is")
+        for difference in compare().differences
+    )
+
+
+@pytest.mark.parametrize("fee", [None, 0, F("protocol_fee") + 1])
+def test_payments_that_differ_from_the_transfers_are_named(traded, fee):
+    found = compare()
+    assert (found.differences, found.unpaid) == ([], 0)
+    trade = PoolTrade.objects.filter(is_conversion=False).order_by("position").last()
+    PoolTrade.objects.filter(pk=trade.pk).update(protocol_fee=fee)
+    (difference,) = compare().differences
+    assert difference.startswith(f"block {trade.block_number}, transaction {trade.tx_index}: its trades paid ")
 
 
 def test_liquidity_that_differs_is_named(traded):

@@ -15,10 +15,11 @@ from tests.nodes.recordings import base
 from tests.rows.factories import ChainHeadFactory
 from tests.tokens.trades.trade_worlds import expected_candles, launched_token, stored_candles
 from tokens.chains.addresses import parse_pool_address
-from tokens.chains.pool_types import Conversion, LiquidityChange, Swap, chain_position
+from tokens.chains.pool_types import Conversion, HookFee, LiquidityChange, Swap, chain_position
 from tokens.indexing import chain_lock
 from tokens.models import (
     Candle,
+    LaunchFacts,
     Market,
     MinuteCandle,
     PoolLiquidityChange,
@@ -244,6 +245,35 @@ def test_trades_that_are_read_again_after_the_history_have_the_rates_of_their_pl
     assert round(day.volume_usd) == 3000 + 3000 + 4000
     assert set(Candle.objects.values_list("close_usd", flat=True)).isdisjoint({None})
     assert round(Market.objects.get(token=world.tokens[0]).quote_price_usd) == 4000
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_trades_that_are_read_again_become_conversions_and_get_their_fees(world, live):
+    """Check what versions stored that read neither: the command `backfill --trades` reads the blocks again."""
+    store(world, live=True)
+    hook, (token, _) = "0x" + "Bb" * 20, world.tokens
+    launch = LaunchFacts.objects.get(token=token)
+    launch.facts["fees"] = {"hook": hook}
+    launch.save()
+    report = Conversion(token.locker_address, token.contract_address)
+    fee = HookFee(hook, token.paired_token, 77)
+    facts = {"conversions": (report,), "fees_after": (fee,)}
+    world.swaps = [one._replace(**facts) if one.block_number == 103 else one for one in world.swaps]
+    assert store(world, live=live).trades == 0
+    if not live:
+        trade_writing.sum_up(CHAIN_ID, trade_writing.find_traded_tokens(CHAIN_ID, 0, 200))
+    rows = PoolTrade.objects.filter(token=token).order_by("position")
+    assert [(row.is_conversion, row.protocol_fee) for row in rows] == [(False, None), (True, 77), (False, None)]
+    assert RollingSum.objects.get(token=token, seconds=86_400).buys == 2
+    assert_candles(world)
+
+
+def test_a_stored_conversion_stays_one_until_verification_disproves_it(world):
+    store(world)
+    PoolTrade.objects.filter(position=chain_position(100, 1)).update(is_conversion=True)
+    store(world)
+    assert PoolTrade.objects.get(position=chain_position(100, 1)).is_conversion
+    assert trade_writing.find_altered_positions(world.swaps, [], chain=base()) == {chain_position(100, 1)}
 
 
 def test_swaps_that_are_prepared_before_the_blocks_below_are_written_make_the_same_trades(world):

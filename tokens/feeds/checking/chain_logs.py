@@ -105,6 +105,15 @@ def read_blocks(chain: Chain, numbers: Iterable[int]) -> dict[int, Mapping[str, 
     )
 
 
+def read_receipt(chain: Chain, tx_hashes: Iterable[str]) -> dict[str, list[Log]]:
+    """Return transaction hash -> logs of its receipt. Raises NodeUnavailableError."""
+    return chain.rpc.query_each(
+        list(dict.fromkeys(tx_hashes)),
+        calls=lambda tx_hash: [("eth_getTransactionReceipt", (tx_hash,))],
+        parse=lambda tx_hash, results: list(_first_result(results)["logs"]),
+    )
+
+
 def read_pool_fees(chain: Chain, pools: Sequence[str]) -> dict[str, int | None]:
     """Return v3 pool -> its fee in parts per million; None where it does not answer. Raises NodeUnavailableError."""
     results = call_views(chain.rpc, [ViewCall(contract=pool, function=_V3.function("fee")) for pool in pools])
@@ -112,7 +121,7 @@ def read_pool_fees(chain: Chain, pools: Sequence[str]) -> dict[str, int | None]:
 
 
 def trade_of(log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:
-    """Return the trade of a swap; None for one that did not exchange both currencies."""
+    """Return the trade of a swap, as no conversion; None for one that did not exchange both currencies."""
     # v4's amounts are those of the swapper, v3's those of the pool.
     sign = -1 if is_v4_pool(log.pool) else 1
     amounts = (sign * log.arguments["amount0"], sign * log.arguments["amount1"])
@@ -125,7 +134,7 @@ def trade_of(log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:
         pair=pair,
         at=at,
         is_buy=token < 0,
-        is_conversion=log.arguments["sender"] == pair.locker,
+        is_conversion=False,
         token=abs(token),
         quote=abs(quote),
         price=Fraction(_PRICE.divide(Decimal(price.numerator), Decimal(price.denominator))),
@@ -196,5 +205,5 @@ def _decode(logs: Iterable[Log], pools: Collection[str]) -> list[PoolLog]:
 def _first_result(results: Sequence[Any]) -> Any:
     require_results(list(results))
     if results[0] is None:
-        raise RetryableError("a block that the node lacks")
+        raise RetryableError("a block or receipt that the node lacks")
     return results[0]

@@ -7,7 +7,7 @@ price before it.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from tokens.chains.addresses import checksum_address
 from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog
@@ -19,6 +19,17 @@ from tokens.feeds.pool_events import UNKNOWN_MAKER
 # Relative difference of amounts that are computed from a price of 24 digits.
 _TOLERANCE = Fraction(1, 10**15)
 FeedEvent = dict[str, Any]
+
+
+class _Amount(NamedTuple):
+    """An amount of a join or exit, and how much a computed one may differ, relatively and in whole units."""
+
+    value: Fraction
+    tolerance: Fraction
+
+    def is_near(self, shown: str | None) -> bool:
+        """Return whether the feed's text is this amount."""
+        return shown is not None and abs(Fraction(shown) - self.value) <= self.tolerance * self.value + self.tolerance
 
 
 @dataclass(kw_only=True)
@@ -68,15 +79,16 @@ class EventReplay:
         arguments = log.arguments
         event["reserves"] = None if root is None else self._reserves.at(pair, root)
         if "amount0" in arguments:
-            amounts = (arguments["amount0"], arguments["amount1"])
+            amounts, tolerance = (arguments["amount0"], arguments["amount1"]), Fraction(0)
         elif root is not None:
             amounts = liquidity_amounts(log.liquidity, root, arguments["tickLower"], arguments["tickUpper"])
+            tolerance = _TOLERANCE
         else:
             return event
         token, quote = amounts if pair.is_currency0 else amounts[::-1]
         return event | {
-            "amount0": Fraction(token, 10**pair.decimals),
-            "amount1": Fraction(quote, 10**pair.quote_decimals),
+            "amount0": _Amount(Fraction(token, 10**pair.decimals), tolerance),
+            "amount1": _Amount(Fraction(quote, 10**pair.quote_decimals), tolerance),
         }
 
 
@@ -109,8 +121,8 @@ def _differing(served: FeedEvent, expected: FeedEvent) -> Iterator[str]:
         shown = served.get(name)
         if name == "reserves":
             is_equal = value is None or value.include(shown)
-        elif name in ("amount0", "amount1"):
-            is_equal = shown is not None and abs(Fraction(shown) - value) <= _TOLERANCE * value + _TOLERANCE
+        elif isinstance(value, _Amount):
+            is_equal = value.is_near(shown)
         elif name == "maker":
             is_equal = shown in (value, UNKNOWN_MAKER)
         elif isinstance(value, Fraction):
@@ -124,6 +136,8 @@ def _differing(served: FeedEvent, expected: FeedEvent) -> Iterator[str]:
 def _text(value: Any) -> str:
     if isinstance(value, ReserveBounds):
         return str(value)
+    if isinstance(value, _Amount):
+        value = value.value
     return format(float(value), ".15g") if isinstance(value, Fraction) else str(value)
 
 

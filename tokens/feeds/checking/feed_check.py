@@ -16,6 +16,7 @@ from tokens.feeds.checking.chain_rates import ChainRates
 from tokens.feeds.checking.chain_reserves import ChainReserves
 from tokens.feeds.checking.day_check import DayCheck
 from tokens.feeds.checking.event_check import EventComparison, EventReplay, compare_events
+from tokens.feeds.checking.trade_receipts import compare_paid, read_receipts
 from tokens.feeds.checking.valued_trades import TradeValues
 from tokens.feeds.event_answers import describe_events
 from tokens.feeds.feed_pairs import read_chain_pairs
@@ -32,6 +33,8 @@ class FeedComparison(EventComparison):
 
     bars: int = 0
     days: int = 0
+    # Transactions of which transfers do not prove what their trades paid.
+    unpaid: int = 0
     # Bars and sums in USD with rates that are older than the logs that were read.
     without_usd: int = 0
     differences: list[str] = field(default_factory=list)
@@ -40,7 +43,8 @@ class FeedComparison(EventComparison):
         """Return the counts."""
         return (
             f"{self.events} events compared, {self.unpriced} without their amounts and "
-            f"{self.unreserved} without reserves, {self.bars} bars and {self.days} days compared, "
+            f"{self.unreserved} without reserves, {self.unpaid} payments without proof, "
+            f"{self.bars} bars and {self.days} days compared, "
             f"{self.without_usd} without USD, {len(self.differences)} differ"
         )
 
@@ -104,13 +108,17 @@ class FeedCheck:
         blocks: Mapping[int, Mapping[str, Any]],
     ) -> None:
         trades = {}
-        for valued in self._values.read(logs, blocks):
+        receipts = read_receipts(self._chain, of_pairs, blocks)
+        for valued in self._values.read(logs, blocks, receipts):
             log = valued.trade.log
             trades[log.block, log.log_index] = valued.trade
             self._bars.add(valued)
             self._days.add(valued)
         expected = list(self._replay.replay(of_pairs, trades, blocks))
         self.comparison.differences += compare_events(served, expected, self.comparison)
+        for payment in compare_paid(self._chain, trades.values(), receipts, self._pairs):
+            self.comparison.unpaid += not payment.is_proven
+            self.comparison.differences += [payment.difference] if payment.difference else []
 
 
 def _read_time(chain: Chain, number: int) -> int:

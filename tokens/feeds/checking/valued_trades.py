@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from tokens.chains.abi.codec import Log
 from tokens.chains.evm.evm_chain import Chain
 from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, read_pool_fees, trade_of
 from tokens.feeds.checking.chain_rates import ChainRates, UncertainRateError
+from tokens.feeds.checking.trade_receipts import mark_conversion
 from tokens.feeds.feed_pairs import FeedPair
 
 
@@ -37,8 +39,13 @@ class TradeValues:
         # Of v3's pools: their event has none.
         self._fees: dict[str, int | None] = {}
 
-    def read(self, logs: Sequence[PoolLog], blocks: Mapping[int, Mapping[str, Any]]) -> Iterator[ValuedTrade]:
-        """Yield the trades among the logs. Raises NodeUnavailableError."""
+    def read(
+        self,
+        logs: Sequence[PoolLog],
+        blocks: Mapping[int, Mapping[str, Any]],
+        receipts: Mapping[tuple[int, int], Sequence[Log]],
+    ) -> Iterator[ValuedTrade]:
+        """Yield the trades among the logs; `receipts` are those of v4's by place. Raises NodeUnavailableError."""
         of_v3 = {log.pool for log in logs if log.kind == "swap" and "fee" not in log.arguments} & self._pairs.keys()
         self._fees |= read_pool_fees(self._chain, sorted(of_v3 - self._fees.keys()))
         for log in logs:
@@ -46,6 +53,7 @@ class TradeValues:
             trade = None if pair is None else trade_of(log, pair, int(blocks[log.block]["timestamp"], 16))
             self._rates.add(log, trade)
             if trade is not None:
+                trade = mark_conversion(trade, receipts.get((log.block, log.tx_index), ()))
                 fee = log.arguments["fee"] if "fee" in log.arguments else self._fees[log.pool]
                 try:
                     yield ValuedTrade(trade, fee, self._rates.usd(trade.pair.quote), is_uncertain=False)

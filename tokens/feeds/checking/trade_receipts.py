@@ -1,0 +1,157 @@
+"""Receipts of transactions with trades in v4's pools: conversions by their amounts, and payments by transfers.
+
+Both follow from what the transactions moved, and not from the sequence of logs by which trades are indexed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Log
+from tokens.chains.addresses import address_key
+from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.pool_types import chain_position, is_v4_pool
+from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, read_receipt
+from tokens.feeds.feed_pairs import FeedPair
+from tokens.models import PoolTrade
+from tokens.trades.protocol_fees import paid_quote
+
+_V4 = codec.load_abi("uniswap_v4")
+_CONVERTED = codec.load_abi("v4_fees").event("FeesSwapped")
+_MOVED, _HELD = codec.load_abi("token").event("Transfer"), _V4.event("Transfer")
+_SWAPPED, _CHANGED = _V4.event("Swap"), _V4.event("ModifyLiquidity")
+_NOBODY = "0x" + "0" * 40
+# Block, and the transaction's index in it.
+_Place = tuple[int, int]
+
+
+class PaidComparison(NamedTuple):
+    """The difference of a transaction's payments as a sentence, if any, and whether its transfers prove them."""
+
+    difference: str | None
+    is_proven: bool
+
+
+def read_receipts(
+    chain: Chain, logs: Iterable[PoolLog], blocks: Mapping[int, Mapping[str, Any]]
+) -> dict[_Place, list[Log]]:
+    """Return the logs of each transaction with a swap in a v4 pool. Raises NodeUnavailableError."""
+    places = {(log.block, log.tx_index) for log in logs if log.kind == "swap" and is_v4_pool(log.pool)}
+    hashes = {place: blocks[place[0]]["transactions"][place[1]]["hash"] for place in sorted(places)}
+    receipts = read_receipt(chain, hashes.values())
+    return {place: receipts[tx_hash] for place, tx_hash in hashes.items()}
+
+
+def mark_conversion(trade: ChainTrade, receipt: Sequence[Log]) -> ChainTrade:
+    """Return the trade as a conversion, if the locker of its token reports to have exchanged the same amount."""
+    pair = trade.pair
+    for log in receipt:
+        if not _is_event(log, _CONVERTED) or address_key(log["address"]) != address_key(pair.locker):
+            continue
+        report = _CONVERTED.decode(log)
+        is_sale = address_key(report["rewardToken"]) == address_key(pair.token)
+        amount = report["amountSwapped"] if is_sale else report["amountOut"]
+        is_own = address_key(report["token"]) == address_key(pair.token)
+        if is_own and (trade.is_buy, trade.token) == (not is_sale, amount):
+            return trade._replace(is_conversion=True)
+    return trade
+
+
+def compare_paid(
+    chain: Chain,
+    trades: Iterable[ChainTrade],
+    receipts: Mapping[_Place, Sequence[Log]],
+    pairs: Mapping[str, FeedPair],
+) -> Iterator[PaidComparison]:
+    """Yield a comparison for each transaction and quote token, of what stored trades paid and what was transferred.
+
+    A transaction proves it unless it also moves the quote token for something else, or without a transfer.
+    """
+    by_payment: dict[tuple[_Place, str], list[ChainTrade]] = {}
+    for trade in trades:
+        place = trade.log.block, trade.log.tx_index
+        if place in receipts:
+            by_payment.setdefault((place, trade.pair.quote), []).append(trade)
+    stored = _stored_payments(chain, [trade for own in by_payment.values() for trade in own])
+    for (place, quote), own in by_payment.items():
+        positions = [_position(trade) for trade in own if not trade.is_conversion]
+        if not positions or not stored.keys() >= set(positions):
+            continue
+        transfers = _Transfers(chain, receipts[place], own, pairs)
+        if not transfers.prove(quote):
+            yield PaidComparison(None, is_proven=False)
+            continue
+        paid, moved = sum(stored[position] for position in positions), transfers.moved(quote)
+        text = f"block {place[0]}, transaction {place[1]}: its trades paid {paid} of {quote}, and transfers {moved}"
+        yield PaidComparison(None if paid == moved else text, is_proven=True)
+
+
+class _Transfers:
+    """What a transaction moved into the PoolManager and out of it, apart from lockers."""
+
+    def __init__(
+        self, chain: Chain, receipt: Sequence[Log], trades: Sequence[ChainTrade], pairs: Mapping[str, FeedPair]
+    ) -> None:
+        self._manager = address_key(str(chain.info.v4_pool_manager))
+        self._receipt, self._trades, self._pairs = receipt, trades, pairs
+        self._lockers = {address_key(trade.pair.locker) for trade in trades}
+
+    def prove(self, quote: str) -> bool:
+        """Return whether transfers of a quote token are payments of the trades only."""
+        # A router may pay a conversion of its caller's.
+        converters = {address_key(trade.log.arguments["sender"]) for trade in self._trades if trade.is_conversion}
+        of_manager = [log for log in self._receipt if address_key(log["address"]) == self._manager]
+        return address_key(quote) != _NOBODY and converters <= self._lockers and all(map(self._is_plain, of_manager))
+
+    def moved(self, quote: str) -> int:
+        """Return what the PoolManager received less what it paid, without lockers, and without fees it held before."""
+        total = 0
+        for log in self._receipt:
+            if _is_event(log, _MOVED) and address_key(log["address"]) == address_key(quote):
+                moved = _MOVED.decode(log)
+                payer, payee = address_key(moved["from"]), address_key(moved["to"])
+                if not {payer, payee} & self._lockers:
+                    total += moved["value"] * ((payee == self._manager) - (payer == self._manager))
+            elif _is_event(log, _HELD) and address_key(log["address"]) == self._manager:
+                held = _HELD.decode(log)
+                # What a hook takes out, it was credited for before.
+                total += held["amount"] * (held["receiver"] == _NOBODY and held["id"] == int(quote, 16))
+        return total
+
+    def _is_plain(self, log: Log) -> bool:
+        """Return whether a log of the PoolManager is of a pair's swap, its launch, or what a hook holds."""
+        if _is_event(log, _SWAPPED):
+            return log["topics"][1] in self._pairs
+        if _is_event(log, _CHANGED):
+            pair = self._pairs.get(log["topics"][1])
+            is_launch = pair is not None and pair.tx_hash == log["transactionHash"]
+            return is_launch or not _CHANGED.decode(log)["liquidityDelta"]
+        if _is_event(log, _HELD):
+            held = _HELD.decode(log)
+            return {held["sender"], held["receiver"]} == {held["caller"], _NOBODY}
+        return True
+
+
+def _stored_payments(chain: Chain, trades: Sequence[ChainTrade]) -> dict[int, int]:
+    """Return position -> what the stored trade paid of the quote token, negative for what it got. One query."""
+    rows = PoolTrade.objects.filter(
+        token_id__in={trade.pair.token_id for trade in trades},
+        position__in=[_position(trade) for trade in trades],
+        token__chain_id=chain.info.chain_id,
+    ).values_list("position", "is_buy", "amount_quote", "protocol_fee")
+    return {
+        position: (1 if is_buy else -1) * paid_quote(int(amount), None if fee is None else int(fee), is_buy=is_buy)
+        for position, is_buy, amount, fee in rows
+    }
+
+
+def _position(trade: ChainTrade) -> int:
+    return chain_position(trade.log.block, trade.log.log_index)
+
+
+def _is_event(log: Log, event: codec.AbiEvent) -> bool:
+    """Return whether a log is of the event: an ERC-721 transfer has one topic more than that of an ERC-20."""
+    return bool(log["topics"]) and log["topics"][0] == event.topic0 and len(log["topics"]) == _TOPICS[event.topic0]
+
+
+_TOPICS = {_CONVERTED.topic0: 4, _MOVED.topic0: 3, _HELD.topic0: 4, _SWAPPED.topic0: 3, _CHANGED.topic0: 3}
