@@ -23,7 +23,7 @@ from benchmarks.backfill.backfill_chain import (
     word,
 )
 from benchmarks.backfill.backfill_texts import render_block, render_transaction
-from benchmarks.trades.traded_tokens import LOWER_TICK, pool_id
+from benchmarks.trades.traded_tokens import LOWER_TICK, address, pool_id
 from tokens.chains.abi import codec
 
 # Of Base: the PoolManager, a reference pool of wrapped ether (currency 0) and USDC, and the locker of v4.
@@ -31,6 +31,7 @@ _MANAGER, _REFERENCE = "0x498581ff718922c3f8e6a244956af099b2652b2b", "0xd0b53d92
 _LOCKER, _ROUTER = "63d2dfea64b3433f4071a98665bcd7ca14d93496", "6ff5693b99212da76ad316178a184ab56d299b43"
 _V4_SWAP = codec.load_abi("uniswap_v4").event("Swap").topic0
 _V3_SWAP = codec.load_abi("uniswap_v3").event("Swap").topic0
+_REPORT = codec.load_abi("v4_fees").event("FeesSwapped").topic0
 _CONVERSION_EVERY, _REFERENCE_EVERY = 100, 10
 # Square roots of prices as pools have them: of the smallest unit of currency 1 for that of currency 0.
 _UNIT = 2**96
@@ -54,6 +55,11 @@ class SwapChain:
 
     def block_time(self, number: int) -> int:
         return self.first_time + BLOCK_SECONDS * number
+
+    @cached_property
+    def reports(self) -> dict[int, list[bytes]]:
+        """Return block -> reports of conversions; known once all logs were rendered."""
+        return {}
 
     @cached_property
     def totals(self) -> dict[str, int]:
@@ -80,7 +86,7 @@ class SwapChain:
             random.randrange(10**22, 10**26),
             random.randrange(10**14, 10**18),
         )
-        is_conversion = (block * self.per_block + index) % _CONVERSION_EVERY == 0
+        is_conversion = self._is_conversion(block, index)
         price = int(_STARTING_PRICE * random.uniform(1, 4))
         for name, value in zip(self.totals, (is_buy, is_conversion, token, quote), strict=True):
             self.totals[name] += value
@@ -89,8 +95,20 @@ class SwapChain:
             amounts, price = (amounts[1], amounts[0]), _UNIT * _UNIT // price
         words = (*amounts, price, 10**24, -200_000, 10_000)
         data = "".join([word(value % 2**256) for value in words])
-        topics = f'"{_V4_SWAP}","{pool}","0x{_LOCKER if is_conversion else _ROUTER:0>64}"'
-        return self._log_text(_MANAGER, topics, data, block, index)
+        topics = f'"{_V4_SWAP}","{pool}","0x{_ROUTER:0>64}"'
+        text = self._log_text(_MANAGER, topics, data, block, index)
+        if is_conversion:
+            self.reports.setdefault(block, []).append(self._report(pool, block, index))
+        return text
+
+    def _is_conversion(self, block: int, index: int) -> bool:
+        return (block * self.per_block + index) % _CONVERSION_EVERY == 0
+
+    def _report(self, pool: str, block: int, index: int) -> bytes:
+        """Return the locker's report of a conversion, as the log after the swap's."""
+        token = f"0x{address(int(pool[34:], 16))[2:]:0>64}"
+        topics = f'"{_REPORT}","{token}","{token}","0x{"0" * 64}"'
+        return self._log_text(f"0x{_LOCKER}", topics, word(1) + word(1), block, index, is_report=True).encode()
 
     def reference_log(self, block: int) -> bytes:
         """Return the swap in the reference pool with which a block begins."""
@@ -99,11 +117,13 @@ class SwapChain:
         topics = f'"{_V3_SWAP}","0x{_ROUTER:0>64}","0x{_ROUTER:0>64}"'
         return self._log_text(_REFERENCE, topics, data, block, 0).encode()
 
-    def _log_text(self, address: str, topics: str, data: str, block: int, index: int) -> str:
+    def _log_text(
+        self, emitter: str, topics: str, data: str, block: int, index: int, *, is_report: bool = False
+    ) -> str:
         return (
-            f'{{"address":"{address}","topics":[{topics}],"data":"0x{data}","blockHash":"{block_hash(block)}",'
+            f'{{"address":"{emitter}","topics":[{topics}],"data":"0x{data}","blockHash":"{block_hash(block)}",'
             f'"blockNumber":"{block:#x}","transactionHash":"{transaction_hash(block, index)}",'
-            f'"transactionIndex":"{index:#x}","logIndex":"{index:#x}","removed":false,'
+            f'"transactionIndex":"{index:#x}","logIndex":"{2 * index + is_report:#x}","removed":false,'
             f'"blockTimestamp":"{self.block_time(block):#x}"}}'
         )
 
@@ -130,6 +150,8 @@ class SwapAnswers(Answers):
                 texts.append(self._chain.reference_log(number))
             if has_pools:
                 texts.append(self._logs_of_blocks[number])
+            if _REPORT in topics and addresses is None:
+                texts += self._chain.reports.get(number, ())
         return b"[" + b",".join(texts) + b"]"
 
     def block(self, wanted: str, *, full: bool) -> bytes:

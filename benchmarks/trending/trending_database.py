@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from benchmarks.trending.sample_trades import BEGINNING_HOURS, HOUR, SampleToken, SampleTrade
 from tests.rows.factories import TokenFactory
 from tokens.chains.addresses import address_key
-from tokens.chains.pool_types import Swap
+from tokens.chains.pool_types import Conversion, Swap
 from tokens.chains.registry.chains import ChainInfo
 from tokens.indexing import chain_lock
 from tokens.installation.installed_registry import registry
@@ -153,6 +153,7 @@ def _swap(token: Token, trade: SampleTrade, *, unix_time: int, index: int) -> Sw
         amount0=amount0,
         amount1=amount1,
         sqrt_price=_SQRT_PRICE,
-        sender=_LOCKER if trade.is_conversion else _ROUTER,
+        sender=_ROUTER,
+        conversions=(Conversion(_LOCKER, token.contract_address),) if trade.is_conversion else (),
         trader=None if trade.trader is None else f"0x{sha256(trade.trader.encode()).hexdigest()[:40]}",
     )

@@ -90,7 +90,8 @@ class _ReplayedPool:
 
     def held(self) -> tuple[int, int] | None:
         held = None if self.root is None else self.reserves.at(self.root)
-        return held and self.token_first(held)
+        # Of liquidity that was added before the chain was followed, only the removal is known.
+        return None if held is None or min(held) < 0 else self.token_first(held)
 
 
 def read_pool_events(chain: ChainInfo, first: int, last: int) -> list[PoolEvent]:

@@ -6,7 +6,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
-from development.devchain.anvil import CHAIN_ID
+from development.devchain import node_client
+from development.devchain.anvil import CHAIN_ID, TRADERS
+from development.devchain.launch_transactions import Recipient
+from development.devchain.trader import SampleTraders, _buy, _sell
+from tests.nodes.followed import Followed
+from tests.simulator import SimulatedChain
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
 from tokens.installation.installed_chains import installed_chain
@@ -54,22 +59,34 @@ def test_events_that_are_missing_invented_or_different_are_named(traded):
     ]
 
 
-def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(traded):
-    conversions = list(PoolTrade.objects.filter(is_conversion=True))
-    assert conversions
-    conversion = conversions[-1]
-    PoolTrade.objects.filter(pk=conversion.pk).update(is_conversion=False)
-    assert any(
-        difference.startswith(f"block {conversion.block_number}, log {conversion.log_index}: maker is")
-        for difference in compare().differences
-    )
-    trade = PoolTrade.objects.filter(is_conversion=False).exclude(pk=conversion.pk).order_by("position").last()
-    PoolTrade.objects.filter(pk=conversion.pk).update(is_conversion=True)
-    PoolTrade.objects.filter(pk=trade.pk).update(is_conversion=True)
-    assert any(
-        difference.startswith(f"block {trade.block_number}, log {trade.log_index}: maker is")
-        for difference in compare().differences
-    )
+@pytest.fixture
+def converted(followed_launchpad):
+    """Launch a token with a recipient of the paired token only, trade it, and collect its fees, as anybody may."""
+    at = followed_launchpad.deployment
+    anybody = node_client.connect(at.rpc_url).eth.accounts[-TRADERS]
+    shares = (Recipient(admin=anybody, recipient=anybody, bps=10_000, wants="Paired"),)
+    followed_launchpad.launch(recipients=shares)
+    traders = SampleTraders(at.rpc_url, random=SimulatedChain(7).rng)
+    traders.trade_once()
+    sample = traders._tokens[-1]
+    _buy(at, sample, anybody, wei=10**17)
+    _sell(at, sample, anybody, share=1)
+    locker = node_client.bind_contract(at.rpc_url, "Locker", at.locker)
+    node_client.transact(at.rpc_url, locker.functions.collectRewards(sample.address), sender=anybody)
+    followed_launchpad.mine(6)
+    Followed(CHAIN_ID).catch_up()
+
+
+def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(converted):
+    assert compare().differences == []
+    (conversion,) = PoolTrade.objects.filter(is_conversion=True)
+    trade = PoolTrade.objects.filter(is_conversion=False, token=conversion.token).latest("position")
+    for wrong in (conversion, trade):
+        rows = PoolTrade.objects.filter(pk=wrong.pk)
+        rows.update(is_conversion=not wrong.is_conversion)
+        (difference,) = compare().differences
+        assert difference.startswith(f"block {wrong.block_number}, log {wrong.log_index}: maker is")
+        rows.update(is_conversion=wrong.is_conversion)
 
 
 @pytest.mark.parametrize("fee", [None, 0, F("protocol_fee") + 1])
