@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import F
 
 from tests.nodes.log_encoding import encode_values
 from tests.simulator import Limits, Node, Traffic
 from tests.tokens.feeds.feed_worlds import CHAIN
 from tokens.chains.errors import NodeUnavailableError
-from tokens.chains.pool_types import chain_position
+from tokens.chains.pool_types import chain_position, split_position
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.pool_events import MOST_EVENTS
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import LaunchFacts, PoolTrade, Token
+from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +54,18 @@ def test_fees_of_v3_are_those_of_the_pool(node):
         row.save(update_fields=["facts"])
     assert rows
     assert {line.split(": ")[1].split(" is ")[0] for line in of_sums(compare())} >= {"fees"}
+
+
+def test_amounts_of_joins_and_exits_of_v3_are_those_of_the_logs_to_the_unit(node):
+    def wrong():
+        return [line for line in compare().comparison.differences if "amount0 is" in line]
+
+    change = PoolLiquidityChange.objects.exclude(amount0=None).order_by("position").last()
+    place = "block {}, log {}:".format(*split_position(change.position))
+    assert not [line for line in wrong() if line.startswith(place)]
+    rows = PoolLiquidityChange.objects.filter(pk=change.pk)
+    rows.update(amount0=F("amount0") + 1, amount1=F("amount1") + 1)
+    assert [line for line in wrong() if line.startswith(place)]
 
 
 def test_ranges_of_logs_are_as_long_as_nodes_accept(node):

@@ -13,6 +13,7 @@ from tests.tokens.feeds.feed_worlds import (
     POOL,
     SENDER,
     TICK,
+    TOKEN,
     add_change,
     add_swap,
     block_time,
@@ -121,6 +122,19 @@ def test_where_the_token_is_currency_1_amounts_are_still_those_of_the_token():
     # As if the token were currency 0 the tick is -120000: in this pool it is 120000, above the range.
     assert (joined.amount_token > 0, joined.amount_quote) == (True, 0)
     assert find_pair(registry().chains[CHAIN], POOL).is_currency0 is False
+
+
+@pytest.mark.parametrize(
+    ("address", "amounts"), [(TOKEN, (7, 9)), ("0xFFfFfFffFFfffFFfFFfFFFFFffFFFffffFfFFFfF", (9, 7))]
+)
+def test_amounts_of_an_event_that_has_them_are_its_own(address, amounts):
+    token = make_pair(contract_address=address)
+    # Before the first trade of a pool whose first tick is unknown, the event's amounts are known all the same.
+    LaunchFacts.objects.filter(token=token).update(facts={"pool": {"pair_decimals": 18, "tick": None}})
+    add_change(token, block=120, log_index=6, liquidity=-(10**24), amount0=7, amount1=9)
+    (event,) = events()
+    assert (event.kind, event.amount_token, event.amount_quote) == ("exit", *amounts)
+    assert (event.price, event.reserves) == (None, None)
 
 
 def test_rows_from_before_the_upgrade_are_refused_by_their_block():
