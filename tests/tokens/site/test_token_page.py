@@ -93,7 +93,8 @@ def test_the_heading_has_the_market(client, scene):
 def test_the_terms_of_the_launch_are_in_words(client, scene):
     words = words_of(client.get(page_of(scene)))
     for text in (
-        "A purchase costs 1%, a sale 1.5%.",
+        # With the launchpad's fifth of each.
+        "A purchase costs 1.2%, a sale 1.8%.",
         "80% 0x3C44…93BC paid in both tokens; may be changed by 0x7099…79C8",
         "20% 0x7099…79C8 paid in WETH only",
         "Paid so far 3.00K HIGHER in 1 payment",
@@ -103,7 +104,7 @@ def test_the_terms_of_the_launch_are_in_words(client, scene):
         # The account's total so far, not the sum of its claims.
         "250 were claimed by 1 account so far.",
         "5.00B HIGHER (5% of the supply) for 0.500 of the chain's coin, received by 0x3C44…93BC",
-        "The fee starts at 80% and falls to 5% within 15 seconds",
+        "The fee starts at 80.01% and falls to 5% within 15 seconds",
         "The token was launched by presale 7.",
         "Blocks are read twice up to block 2999100. The launch is among them.",
         "1200000 final",

@@ -54,7 +54,7 @@ def make_extensions() -> dict[str, Any]:
             "lockup": lockup(started, lock=86_400, vest=0),
         },
         "devBuy": {"amount": str(5 * 10**27), "amountEth": str(WEI // 2), "recipient": RECIPIENT},
-        "sniperTax": {"startingFee": 800_000, "endingFee": 50_000, "secondsToDecay": 15},
+        "sniperTax": {"startingFee": 666_777, "endingFee": 41_673, "secondsToDecay": 15},
         "positions": None,
     }
 

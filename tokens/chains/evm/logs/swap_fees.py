@@ -1,7 +1,7 @@
 """Logs beside the swaps of v4's pools: conversions of fees that lockers report, and fees that hooks take. Pure.
 
-Anybody may swap in a locker's name: its collection swaps by itself or through a router. So the report identifies the
-swap, and no address does. A hook mints its fee for itself inside of the PoolManager, within the swap that pays it.
+A locker swaps itself, or in a collection of its own through a router. So the report identifies the swap, and no address
+does. A hook mints its fee for itself inside of the PoolManager, within the swap that pays it.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ _Report = tuple[int, Conversion | HookFee]
 def attach_fees(swaps: Sequence[Swap], logs: Iterable[Log], *, pool_manager: str | None) -> list[Swap]:
     """Return the swaps with the conversions and hook fees that validated logs with `FEE_TOPICS` report.
 
-    All are in chain order, and `pool_manager` is in any case. A report by anybody else is left to the caller: a
+    All are in chain order, and `pool_manager` is in any case. A report by another contract is left to the caller: a
     conversion has the address of its emitter. Raises MalformedResponseError.
     """
     reports = defaultdict[str, list[_Report]](list)
