@@ -17,8 +17,6 @@ logger = logging.getLogger(__name__)
 
 # No round starts after this many seconds; the next beat continues.
 ROUNDS_SECONDS = 10.0
-# A ranking of ten million facts takes a minute; one that takes this long is stuck.
-RANKING_SECONDS = 900
 
 
 @app.task
@@ -49,21 +47,25 @@ def note_social_scores() -> None:
 
 @app.task
 def make_rankings() -> None:
-    """Enqueue a task for each due ranking, so that one failure does not affect the others.
+    """Start a build of the due rankings, unless one is running here or elsewhere.
 
-    While a ranking is being built it enqueues none: they would start processes that find the lock held.
+    Raises CalledProcessError if the former build failed. The list of due rankings starts with another one each time,
+    so that a failure does not affect the others for long.
     """
-    with suppress(LockHeldError), session_lock(schedule.RANKING_LOCK):
-        for interval in schedule.due_intervals(timezone.now()):
-            make_ranking.apply_async((interval.value,), expires=RANKING_SECONDS)
+    if not schedule.is_building():
+        with suppress(LockHeldError):
+            with session_lock(schedule.RANKING_LOCK):
+                intervals = schedule.due_intervals(timezone.now())
+            if intervals:
+                schedule.start_build(intervals)
 
 
-@app.task(soft_time_limit=RANKING_SECONDS, time_limit=RANKING_SECONDS + 30)
+@app.task
 def make_ranking(interval: str) -> None:
-    """Build a ranking, unless it is no longer due or another process is building one."""
+    """Start the build of a ranking that is due. Only the former version sends it."""
     wanted = Interval(interval)
-    if wanted in schedule.due_intervals(timezone.now()):
-        schedule.build_in_own_process(wanted)
+    if not schedule.is_building() and wanted in schedule.due_intervals(timezone.now()):
+        schedule.start_build([wanted])
 
 
 @app.task

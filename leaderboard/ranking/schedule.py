@@ -1,7 +1,8 @@
-"""Schedule of rankings: refresh periods, the intervals that are due, and the process that builds one."""
+"""Schedule of rankings: refresh periods, the intervals that are due, and the process that builds them."""
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -14,8 +15,12 @@ from leaderboard.models import Agent, Interval, Snapshot
 _BEAT_SECONDS = 15
 # Advisory lock of the process that builds a ranking.
 RANKING_LOCK = advisory_lock_key("ranking making")
+# A ranking of ten million facts takes a minute; one that takes this long is stuck.
+_BUILD_SECONDS = 900
 # Exit status of `compute_leaderboard` while another process holds the lock: EX_TEMPFAIL of sysexits.h.
 LOCK_HELD_STATUS = 75
+# The build that this process started last, until its end was noticed.
+_builds: list[subprocess.Popen[bytes]] = []
 
 
 def due_intervals(now: datetime) -> list[Interval]:
@@ -42,13 +47,26 @@ def refresh_period(interval: Interval) -> timedelta:
     return timedelta(seconds=settings.LEADERBOARD_SECONDS[interval.value])
 
 
-def build_in_own_process(interval: Interval) -> None:
-    """Build a ranking by `compute_leaderboard`; a build that holds the lock is no error.
+def start_build(intervals: Sequence[Interval], *, timeout: int = _BUILD_SECONDS) -> None:
+    """Start a process that builds these rankings by `compute_leaderboard`, and do not wait for its end.
 
-    Only that process loads numpy and scipy, and the memory of millions of facts is free when it ends. Raises
-    CalledProcessError if it fails. An exception in this process, such as a task's time limit, kills it.
+    The process ends itself if one ranking takes over `timeout` seconds.
+    Only that process loads numpy and scipy, and the memory of millions of facts is free when it ends. A worker that
+    waited for it would run no other task for a minute, or with one process not even the watch of deployments.
     """
-    command = [sys.executable, str(BASE_DIR / "manage.py"), "compute_leaderboard", "--interval", interval.value]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-    if done.returncode != LOCK_HELD_STATUS:
-        done.check_returncode()
+    command = [sys.executable, str(BASE_DIR / "manage.py"), "compute_leaderboard", "--timeout", str(timeout)]
+    words = [word for interval in intervals for word in ("--interval", interval.value)]
+    _builds.append(subprocess.Popen(command + words, stdout=subprocess.DEVNULL))
+
+
+def is_building() -> bool:
+    """Return whether the build that this process started last is running.
+
+    Raises CalledProcessError, once, if it failed; a build that found the lock held did not.
+    """
+    if not _builds or _builds[0].poll() is None:
+        return bool(_builds)
+    build = _builds.pop()
+    if build.returncode not in (0, LOCK_HELD_STATUS):
+        raise subprocess.CalledProcessError(build.returncode, build.args)
+    return False

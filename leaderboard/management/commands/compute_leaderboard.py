@@ -1,6 +1,7 @@
 """`manage.py compute_leaderboard`: build rankings now, before they are due."""
 
 import argparse
+import signal
 import sys
 from typing import Any
 
@@ -18,11 +19,18 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--interval", choices=Interval.values, help="build only this ranking (default: all)")
+        parser.add_argument(
+            "--interval",
+            choices=Interval.values,
+            action="append",
+            help="build only this ranking; may be given several times (default: all)",
+        )
+        parser.add_argument("--timeout", type=int, default=0, help="end after so many seconds for one ranking")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chosen = options["interval"]
-        for interval in [Interval(chosen)] if chosen else Interval:
+        for interval in map(Interval, options["interval"] or Interval):
+            # The signal ends the process, also within a computation. 0 sets no alarm.
+            signal.alarm(options["timeout"])
             try:
                 snapshot = snapshot_building.build_snapshot(interval)
             except LockHeldError:

@@ -233,18 +233,31 @@ def test_a_ranking_that_is_due_is_the_first_of_all_in_its_turn(settings, late):
     assert {turn[0] for turn in turns} == {"24h", late}
 
 
+def build_has_ended():
+    return not schedule.is_building()
+
+
 def test_the_task_makes_what_is_due(monkeypatch, service_environment, capfd):
     for name, value in service_environment.items():
         monkeypatch.setenv(name, value)
     AgentFactory(launched=True)
-    for _ in range(2):
-        tasks.make_ranking(Interval.WEEK.value)
-    assert Snapshot.objects.get().interval == Interval.WEEK
+    # The second one finds the build of the first, and the third nothing due.
+    tasks.make_rankings()
+    tasks.make_rankings()
+    wait_for(build_has_ended)
+    tasks.make_rankings()
+    assert build_has_ended()
+    assert set(Snapshot.objects.values_list("interval", "is_current")) == {(one.value, True) for one in Interval}
     Snapshot.objects.update(computed_at=AT)
+    # Only a former version sends it.
+    tasks.make_ranking(Interval.WEEK.value)
+    wait_for(build_has_ended)
+    assert Snapshot.objects.filter(computed_at__gt=AT).values_list("interval", flat=True).get() == Interval.WEEK
     capfd.readouterr()
     with session_lock(schedule.RANKING_LOCK):
-        tasks.make_ranking(Interval.WEEK.value)
-    assert Snapshot.objects.count() == 1
+        schedule.start_build([Interval.WEEK])
+        wait_for(build_has_ended)
+    assert Snapshot.objects.count() == 4
     assert capfd.readouterr() == ("", "")
 
 
@@ -252,8 +265,21 @@ def test_the_task_fails_with_its_process(monkeypatch, service_environment):
     AgentFactory(launched=True)
     for name, value in (service_environment | {"LEADERBOARD_24H_SECONDS": "nonsense"}).items():
         monkeypatch.setenv(name, value)
+    tasks.make_rankings()
     with pytest.raises(subprocess.CalledProcessError):
-        tasks.make_ranking(Interval.DAY.value)
+        wait_for(build_has_ended)
+    assert build_has_ended()
+
+
+def test_a_build_that_is_stuck_ends(monkeypatch, service_environment):
+    AgentFactory(launched=True)
+    for name, value in service_environment.items():
+        monkeypatch.setenv(name, value)
+    with database_gate(service_environment["DATABASE_URL"], STANDINGS):
+        schedule.start_build([Interval.DAY], timeout=1)
+        with pytest.raises(subprocess.CalledProcessError, match="SIGALRM"):
+            wait_for(build_has_ended)
+    assert not Snapshot.objects.exists()
 
 
 def test_operators_have_rankings_made_before_they_are_due(capsys):
@@ -270,12 +296,7 @@ def test_operators_have_rankings_made_before_they_are_due(capsys):
     assert capsys.readouterr().out.endswith("A worker is building a ranking; try again when it has finished.\n")
 
 
-@pytest.mark.django_db
-def test_rankings_wait_in_a_queue_of_their_own(queue):
-    AgentFactory()
-    tasks.make_rankings()
-    made = [(message.task, message.args) for message in queue()]
-    assert sorted(made) == sorted(("leaderboard.tasks.make_ranking", [interval.value]) for interval in Interval)
+def test_rankings_wait_in_a_queue_of_their_own():
     routes = django_settings.CELERY_TASK_ROUTES
     slow = ("pull_hub", "make_rankings", "make_ranking", "prune_rankings", "prune_facts")
     assert {routes[f"leaderboard.tasks.{name}"]["queue"] for name in slow} == {"leaderboard"}
