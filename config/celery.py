@@ -1,25 +1,30 @@
 """Celery application: tasks are in each room's `tasks.py`, settings in `config.settings` under `CELERY_`."""
 
+import math
 import os
 import time
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import cached_property
-from threading import Thread
 from typing import Any
 
 import django
 from celery import Celery, Task
 from celery.apps.beat import Beat
 from celery.beat import Scheduler
-from celery.bootsteps import StartStopStep
+from celery.states import SUCCESS
+from django.utils import timezone
 from kombu.exceptions import OperationalError
-from redis.exceptions import ConnectionError
+from redis.exceptions import ConnectionError, RedisError
 
 from config.heartbeats import INTERVAL_SECONDS, Heartbeat
 from config.http.process_sums import add_duration, add_to_sum
 from config.http.request_ids import begin_request, current_request_id
 from config.redis.connection import redis_client
 from config.redis.stored_sums import start_storing_sums
+from config.workers.broker import is_waiting
+from config.workers.consumption import WorkerHeartbeat
+from config.workers.periodic_tasks import record_run, record_schedule
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # Celery ignores the messages of the system checks, which load every URL and admin page.
@@ -65,6 +70,10 @@ class RequestTask(Task):  # type: ignore[type-arg]
         name = str(self.name)
         add_to_sum(("tasks", name, status.lower()))
         add_duration("task_seconds", name, seconds=time.monotonic() - _begun.get())
+        if status == SUCCESS:
+            # Without Redis the task counts as late, which is then true of all; the client has logged the failure.
+            with suppress(RedisError):
+                record_run(name, timezone.now())
 
 
 class LaunchboardCelery(Celery):
@@ -86,37 +95,30 @@ class LaunchboardCelery(Celery):
 
 
 class HeartbeatScheduler(Scheduler):
-    """Scheduler of beat in memory, with a heartbeat: the tasks themselves are due again after a restart."""
+    """Scheduler of beat in memory, with a heartbeat: the tasks themselves are due again after a restart.
+
+    Of each task at most one message waits. Messages need no expiry then, so that busy workers run every task late
+    instead of dropping all its messages.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._heartbeat = Heartbeat("beat")
+        self._recorded_at = -math.inf
 
     def tick(self, *args: Any, **options: Any) -> float:
         """Send what is due, and return the seconds until the next tick."""
         self._heartbeat.beat()
+        if time.monotonic() - self._recorded_at >= INTERVAL_SECONDS:
+            self._recorded_at = time.monotonic()
+            with suppress(RedisError):
+                record_schedule(timezone.now())
         seconds: float = super().tick(*args, **options)
         return seconds
 
-
-class WorkerHeartbeat(StartStopStep):
-    """Heartbeat of the worker's main process, by a thread of its own.
-
-    The event loop blocks while Redis is unreachable, and a worker that waits for it must not be restarted. A task that
-    hangs is ended by its time limit.
-    """
-
-    # A thread of the main process is not forked with its children.
-    requires = ("celery.worker.components:Pool",)
-
-    def start(self, parent: Any) -> None:
-        Thread(target=self._repeat, args=(Heartbeat("worker"),), name="heartbeat", daemon=True).start()
-
-    @staticmethod
-    def _repeat(heartbeat: Heartbeat) -> None:
-        while True:
-            time.sleep(INTERVAL_SECONDS)
-            heartbeat.beat()
+    def apply_async(self, entry: Any, *args: Any, **options: Any) -> Any:
+        """Send a task unless a message of it waits. Raises SchedulingError, or RedisError."""
+        return None if is_waiting(entry.task) else super().apply_async(entry, *args, **options)
 
 
 app = LaunchboardCelery("launchboard")
@@ -138,3 +140,9 @@ def enqueue_task(task: Any, *arguments: Any, **options: Any) -> None:
             task.apply_async(arguments, **options)
         except OperationalError as error:
             raise ConnectionError(str(error)) from error
+
+
+def enqueue_unless_waiting(task: Any, *arguments: Any) -> None:
+    """Enqueue a task unless a message of it with the same arguments waits. Raises RedisError."""
+    if not is_waiting(task.name, arguments):
+        enqueue_task(task, *arguments)

@@ -19,6 +19,7 @@ from django.contrib.auth.models import Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection, connections
 from django.test import Client, TransactionTestCase
+from django.utils import timezone
 from redis import Redis
 
 from accounts.keys import credentials
@@ -27,6 +28,7 @@ from accounts.profiles import social_refresh
 from config.celery import app as celery_app
 from config.redis import connection as redis_connection
 from config.settings.celery_schedule import QUEUES
+from config.workers.periodic_tasks import record_schedule
 from development.devchain.anvil import CHAIN_ID, run_anvil
 from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
 from development.servers.processes import free_port
@@ -265,6 +267,16 @@ def queue() -> Iterator[Callable[[], list[Message]]]:
         client.delete(*names)
         yield messages
         client.delete(*names)
+
+
+@pytest.fixture
+def beat_runs() -> Iterator[None]:
+    """Enter the periodic tasks as beat does when it starts, so that none is late."""
+    client = redis_connection.redis_client()
+    client.delete("launchboard:periodic_runs")
+    record_schedule(timezone.now())
+    yield
+    client.delete("launchboard:periodic_runs")
 
 
 @pytest.fixture

@@ -147,6 +147,7 @@ ALONE = {
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",
     "config.heartbeats": "shared by the loops of four processes",
     "config.open_files": "shared by the web server and the stream",
+    "config.operators.periodic_panel": "settings name it",
     "config.operators.replica_panel": "settings name it",
     "config.operators.row_links": "templates name it, in processes without the admin site",
     "config.site.sections": "shared by the pages of two packages",

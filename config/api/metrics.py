@@ -18,6 +18,7 @@ from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
+from redis.exceptions import RedisError
 
 from config.api.error_handling import json_error
 from config.api.metrics_access import metrics_refusal
@@ -25,6 +26,7 @@ from config.api.response_headers import NO_STORE
 from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.timeouts import statement_timeout
 from config.queue import MAX_DEPTH, measure_queues
+from config.workers.periodic_tasks import read_periodic_tasks
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +96,26 @@ def queues(now: datetime) -> Iterator[Metric]:
         "Seconds since the oldest of them became due; 0 without any, and for a queue that is turned off.",
         "queue",
         {name: size.age_seconds(now) for name, size in sizes.items()},
+    )
+
+
+def periodic_tasks(now: datetime) -> Iterator[Metric]:
+    """Yield the age of each periodic task's last run; nothing without Redis."""
+    try:
+        tasks = read_periodic_tasks(now)
+    except RedisError:
+        return
+    yield labelled_gauge(
+        "launchboard_periodic_task_age_seconds",
+        "Seconds since the task last ended without an error, or since beat first scheduled it.",
+        "task",
+        {task.name: task.age_seconds for task in tasks},
+    )
+    yield labelled_gauge(
+        "launchboard_periodic_task_late",
+        "1 while the task has not run for three periods and a minute.",
+        "task",
+        {task.name: task.is_late for task in tasks},
     )
 
 

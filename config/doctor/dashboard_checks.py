@@ -20,6 +20,7 @@ _GUIDES = {
     "Deployers' profiles": "profiles",
     "Documents": "documents",
     "Nodes": "index-requests",
+    "Periodic tasks": "runbook-a-process-or-server-fails",
     "Read replica": "runbook-a-process-or-server-fails",
 }
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from config.celery import app
 from config.doctor.findings import Finding, Level
 from config.queue import MAX_DEPTH, QueueState, leased_queues, measure_queues
+from config.workers.periodic_tasks import read_periodic_tasks
 
 # Seconds within which workers reply, and within which beat sends several tasks.
 _REPLY_SECONDS = 1.5
@@ -20,7 +21,7 @@ _RUNBOOK = "runbook-a-process-or-server-fails"
 
 
 def workers(now: datetime) -> Iterator[Finding]:
-    """Yield whether workers respond, serve all queues, and execute what beat sends."""
+    """Yield whether workers respond, serve all queues, execute what beat sends, and run each periodic task in time."""
     served = app.control.inspect(timeout=_REPLY_SECONDS).active_queues() or {}
     if not served:
         yield Finding(
@@ -40,6 +41,7 @@ def workers(now: datetime) -> Iterator[Finding]:
         guide="what-runs",
     )
     yield _beat()
+    yield _periodic_tasks(now)
 
 
 def _beat() -> Finding:
@@ -53,6 +55,17 @@ def _beat() -> Finding:
         level=Level.ERROR,
         found=f"Workers executed no task within {_BEAT_SECONDS:g} s, in which beat sends several.",
         action="Start beat, once; if it runs, all workers are busy or blocked: read their logs.",
+        guide=_RUNBOOK,
+    )
+
+
+def _periodic_tasks(now: datetime) -> Finding:
+    late = [task for task in read_periodic_tasks(now) if task.is_late]
+    names = ", ".join(task.name for task in late)
+    return Finding(
+        level=Level.OK if not late else Level.ERROR if any(task.is_urgent for task in late) else Level.WARNING,
+        found=f"Late periodic tasks: {names or 'none'}.",
+        action="Start beat and workers for all queues, or more workers; read their logs." if late else "",
         guide=_RUNBOOK,
     )
 

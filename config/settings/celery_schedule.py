@@ -4,8 +4,7 @@ from typing import Any
 
 
 def _every(seconds: float, task: str) -> dict[str, Any]:
-    # A task expires when the next one is due: no backlog builds up while workers are down.
-    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    return {"task": task, "schedule": seconds}
 
 
 SCHEDULE = {
@@ -41,17 +40,38 @@ SCHEDULE = {
 }
 
 # Workers take tasks from all queues in turn, so that a backlog in one delays no other: in-flight deployments are
-# watched while many others wait for signing. With `--queues` a worker serves only some of them.
+# watched while many others wait for signing. With `--queues` a worker serves only some of them. No periodic task uses
+# the queues of index requests and deployments, which may be long.
 QUEUES: dict[str, dict[str, Any]] = {name: {} for name in ("celery", "deploy", "watch", "leaderboard", "documents")}
 
 # All other tasks use the first queue.
 _QUEUED = {
     "deploy": ("submit_deployment", "submit_waiting", "note_deploy_wallets", "note_wallets_of_chain"),
-    "documents": ("fetch_documents", "fetch_pictures"),
-    "watch": ("sweep_deployments", "watch_deployments", "watch_chain", "confirm_deployments", "confirm_deployed"),
+    # Short tasks that must not wait.
+    "watch": (
+        *("sweep_index_requests", "confirm_index_requests", "confirm_chain", "sweep_deployments", "watch_deployments"),
+        *("watch_chain", "confirm_deployments", "confirm_deployed", "maintain_partitions"),
+    ),
+    # Data of outside services, and upkeep: both may wait.
+    "documents": (
+        *("fetch_documents", "fetch_pictures", "refresh_markets", "queue_provider_tokens", "compare_prices"),
+        *("prune_saved_tokens", "prune_reference_prices", "fill_fee_sums"),
+    ),
 }
-ROUTES = {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks} | {
-    # Long tasks; a separate worker for this queue keeps the others free.
-    f"leaderboard.tasks.{task}": {"queue": "leaderboard"}
-    for task in ("pull_hub", "make_rankings", "make_ranking", "prune_rankings", "prune_facts")
-}
+ROUTES = (
+    {f"tokens.tasks.{task}": {"queue": queue} for queue, tasks in _QUEUED.items() for task in tasks}
+    | {
+        # A separate worker for this queue keeps the others free.
+        f"leaderboard.tasks.{task}": {"queue": "leaderboard"}
+        for task in ("pull_hub", "make_rankings", "make_ranking", "prune_rankings", "prune_facts")
+    }
+    | dict.fromkeys(("accounts.tasks.store_key_usage", "pretokens.tasks.expire_pretokens"), {"queue": "watch"})
+    | dict.fromkeys(
+        (
+            *("accounts.tasks.refresh_social_profiles", "accounts.tasks.prune_key_usage"),
+            *("accounts.tasks.prune_webhook_deliveries", "accounts.tasks.prune_sessions"),
+            *("pretokens.tasks.prune_pretokens", "leaderboard.tasks.note_social_scores"),
+        ),
+        {"queue": "documents"},
+    )
+)

@@ -6,6 +6,7 @@ Metrics, authentication, partitions, events, panels, facts and steps of backups,
 # Metrics collectors.
 METRICS_COLLECTORS = (
     "config.api.metrics.queues",
+    "config.api.metrics.periodic_tasks",
     "config.api.metrics.read_replica",
     "config.api.process_metrics.process_sums",
     "accounts.subscriptions.metrics.events",
@@ -85,6 +86,7 @@ DASHBOARD_PANELS = (
     ("tokens.view_deployment", "tokens.admin.deploying_dashboard.deployments"),
     ("tokens.view_chainhead", "tokens.admin.following_dashboard.following"),
     ("tokens.view_chainhead", "config.operators.replica_panel.read_replica"),
+    ("tokens.view_indexrequest", "config.operators.periodic_panel.periodic_tasks"),
     ("tokens.view_indexrequest", "tokens.admin.dashboard.indexing"),
     ("tokens.view_tokendocument", "tokens.admin.dashboard.documents"),
     ("tokens.view_chainhead", "tokens.admin.trades.trades_dashboard.trades"),

@@ -6,7 +6,7 @@ signers, and others enqueue with `enqueueing`.
 
 import logging
 
-from config.celery import app
+from config.celery import app, enqueue_unless_waiting
 from config.http.errors import PermanentError, RetryableError
 from config.postgresql.advisory_locks import LockHeldError
 from tokens.deploying.enqueueing import enqueue_deployment
@@ -14,12 +14,6 @@ from tokens.deploying.sending import submit, wallets, watch
 from tokens.installation.installed_signers import installed_signers
 
 logger = logging.getLogger(__name__)
-
-# The next runs of the schedule start by then, and would do the same work.
-SWEEP_EXPIRES_SECONDS = 5
-WATCH_EXPIRES_SECONDS = 1
-CONFIRM_EXPIRES_SECONDS = 30
-NOTE_EXPIRES_SECONDS = 30
 
 
 @app.task(name="tokens.tasks.submit_deployment")
@@ -35,7 +29,7 @@ def submit_deployment(deployment_id: int) -> None:
 def sweep_deployments() -> None:
     """Submit queued deployments, with one task per chain, because a node or a signer may hang."""
     for chain_id in submit.chains_with_unsent():
-        submit_waiting.apply_async((chain_id,), expires=SWEEP_EXPIRES_SECONDS)
+        enqueue_unless_waiting(submit_waiting, chain_id)
 
 
 @app.task(name="tokens.tasks.submit_waiting")
@@ -54,12 +48,11 @@ def submit_waiting(chain_id: int) -> None:
 def watch_deployments() -> None:
     """Watch the chains that have deployments in flight: the first one here, and each other one by a task.
 
-    A node may hang, so the others come first. Messages expire within a second; where workers are busy, few chains would
-    survive two of them.
+    A node may hang, so the others come first.
     """
     chains = watch.chains_in_flight()
     for chain_id in chains[1:]:
-        watch_chain.apply_async((chain_id,), expires=WATCH_EXPIRES_SECONDS)
+        enqueue_unless_waiting(watch_chain, chain_id)
     for chain_id in chains[:1]:
         watch_chain(chain_id)
 
@@ -82,7 +75,7 @@ def watch_chain(chain_id: int) -> None:
 def confirm_deployments() -> None:
     """Check the blocks of deployments that are not final, with one task per chain."""
     for chain_id in watch.chains_with_unsettled():
-        confirm_deployed.apply_async((chain_id,), expires=CONFIRM_EXPIRES_SECONDS)
+        enqueue_unless_waiting(confirm_deployed, chain_id)
 
 
 @app.task(name="tokens.tasks.confirm_deployed")
@@ -101,7 +94,7 @@ def confirm_deployed(chain_id: int) -> None:
 def note_deploy_wallets() -> None:
     """Refresh the deploy wallets, with one task per chain, because a node may hang."""
     for chain_id in wallets.chains_with_wallets():
-        note_wallets_of_chain.apply_async((chain_id,), expires=NOTE_EXPIRES_SECONDS)
+        enqueue_unless_waiting(note_wallets_of_chain, chain_id)
 
 
 @app.task(name="tokens.tasks.note_wallets_of_chain")

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from config.celery import app, enqueue_task
+from config.celery import app, enqueue_task, enqueue_unless_waiting
 from config.http.errors import PermanentError, RetryableError
 from config.postgresql.advisory_locks import LockHeldError
 from tokens.indexing import index_requests, saved_tokens
@@ -17,9 +17,6 @@ from tokens.indexing.documents import fetching
 from tokens.installation.installed_registry import evm_chain_ids
 
 logger = logging.getLogger(__name__)
-
-# The next run of the schedule starts by then.
-CONFIRM_EXPIRES_SECONDS = 30
 
 
 @app.task(name="tokens.tasks.index_transaction")
@@ -79,7 +76,7 @@ def prune_saved_tokens() -> None:
 def confirm_index_requests() -> None:
     """Enqueue a confirmation for every EVM chain with a node. One task per chain, because a node may hang."""
     for chain_id in evm_chain_ids():
-        confirm_chain.apply_async((chain_id,), expires=CONFIRM_EXPIRES_SECONDS)
+        enqueue_unless_waiting(confirm_chain, chain_id)
 
 
 @app.task(name="tokens.tasks.confirm_chain")

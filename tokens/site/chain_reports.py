@@ -74,9 +74,14 @@ def read_chain_reports(now: datetime) -> list[ChainReport]:
     return sorted(reports, key=lambda report: (report.name.lower(), report.chain_id))
 
 
-def overall_state(reports: list[ChainReport]) -> tuple[ChainProgress, str]:
-    """Return the worst state of the chains, and a sentence about all of them."""
+def overall_state(reports: list[ChainReport], *, are_tasks_late: bool) -> tuple[ChainProgress, str]:
+    """Return the worst state of the chains, and a sentence about all of them.
+
+    Chains that are up to date do not hide late background tasks: deployments are not watched then.
+    """
     worst = max((report.progress for report in reports), key=list(ChainProgress).index, default=ChainProgress.STARTING)
+    if worst is ChainProgress.CURRENT and are_tasks_late:
+        return ChainProgress.BEHIND, gettext("Launches are read, but background tasks are late: other data may be old.")
     names = join_parts(report.name for report in reports if report.progress is worst)
     sentences = {
         ChainProgress.CURRENT: gettext("All chains are up to date."),

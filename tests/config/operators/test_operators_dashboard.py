@@ -48,7 +48,7 @@ def test_strangers_see_the_login(client):
     ("permission", "titles"),
     [
         ("view_token", ["Launches", "Market data"]),
-        ("view_indexrequest", ["Index requests", "Nodes"]),
+        ("view_indexrequest", ["Periodic tasks", "Index requests", "Nodes"]),
         ("view_chainhead", ["Following", "Trades"]),
         ("view_deployment", ["Deployments in flight"]),
         ("view_standing", ["Leaderboard"]),
@@ -81,19 +81,19 @@ def test_the_navigation_has_what_the_caller_may_see(client):
     assert "/admin/admin/logentry/" not in text
 
 
-def test_each_panel_of_an_empty_installation_says_what_would_fill_it(operator, settings):
+def test_each_panel_of_an_empty_installation_says_what_would_fill_it(operator, settings, beat_runs):
     settings.RPC_URLS, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = {}, "", ""
     text, found = operator.get(DASHBOARD).text, panels(operator)
-    # They show the state of their providers, which is never nothing.
-    always = {"Market data", "Deployers' profiles"}
-    assert len(found) == 12
+    # They show the state of their providers or of beat, which is never nothing.
+    always = {"Market data", "Deployers' profiles", "Periodic tasks"}
+    assert len(found) == 13
     for title in found.keys() - always:
         assert escape(found[title].empty_text) in text
         assert found[title].empty_text.endswith(".")
     assert "No figure is red." in text
 
 
-def test_panels_with_red_figures_are_named_on_top(operator, settings):
+def test_panels_with_red_figures_are_named_on_top(operator, settings, beat_runs):
     settings.RPC_URLS = {}
     IndexRequestFactory(status="failed")
     answer = operator.get(DASHBOARD)

@@ -9,6 +9,7 @@ from itertools import chain
 import pytest
 import yaml
 from django.test import Client
+from django.utils import timezone
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -25,6 +26,7 @@ from config.events.stream.stream_metrics import StreamMetrics
 from config.http.process_sums import add_duration, add_to_histogram, add_to_sum, take_sums
 from config.redis.connection import redis_client
 from config.redis.stored_sums import store_sums
+from config.workers.periodic_tasks import record_schedule
 from tests.rows.agent_factories import SnapshotFactory
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, DeploymentFactory, DeployWalletFactory
 
@@ -78,6 +80,7 @@ def samples():
     SnapshotFactory.create_batch(1, interval="24h")
     SnapshotFactory.create_batch(1, interval="7d")
     SnapshotFactory.create_batch(1, interval="30d")
+    record_schedule(timezone.now())
     add_to_sum(("requests", "api/tokens", "503"))
     add_to_histogram("request_seconds", "api/tokens", seconds=0.1)
     add_to_sum(("tasks", "tokens.tasks.watch_chain", "failure"))

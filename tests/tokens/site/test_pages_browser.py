@@ -48,7 +48,7 @@ def test_a_logo_has_its_own_styles_on_pages_and_runs_nothing(site, settings, tmp
         assets._assets.cache_clear()
 
 
-def test_the_status_page_stays_up_to_date(site):
+def test_the_status_page_stays_up_to_date(site, beat_runs):
     page = site.page
     page.clock.install()
     page.goto(f"http://{site.host}/status")

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from config.redis.connection import redis_client
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import (
     ChainHeadFactory,
@@ -22,7 +23,7 @@ BASE, ETHEREUM, SOLANA = 8453, 1, 101
 
 
 @pytest.fixture(autouse=True)
-def _three_chains(settings):
+def _three_chains(settings, beat_runs):
     settings.RPC_URLS = dict.fromkeys((BASE, ETHEREUM, SOLANA), ("http://127.0.0.1:9/secret-node",))
 
 
@@ -56,6 +57,33 @@ def test_a_chain_that_is_up_to_date(client):
         assert part in text
     for part in ("Trades counted", "Prices from the chain's own trades", "Last incident none"):
         assert part in text
+
+
+LATE_TASKS = "Launches are read, but background tasks are late: other data may be old."
+
+
+@pytest.mark.parametrize(
+    ("task", "is_late"),
+    [("tokens.tasks.maintain_partitions", True), ("tokens.tasks.watch_deployments", True), ("none", False)],
+)
+def test_nothing_is_up_to_date_while_urgent_tasks_are_late(client, task, is_late):
+    ChainHeadFactory()
+    long_ago = (timezone.now() - timedelta(minutes=25)).timestamp()
+    redis_client().hset("launchboard:periodic_runs", task, long_ago)
+    # A task that may wait.
+    redis_client().hset("launchboard:periodic_runs", "leaderboard.tasks.make_rankings", long_ago)
+    text = text_of(client.get(URL))
+    assert (LATE_TASKS in text, "All chains are up to date." in text) == (is_late, not is_late)
+
+
+def test_nothing_is_up_to_date_before_beat_or_without_redis(client, own_server):
+    ChainHeadFactory()
+    # Its Redis is empty: beat never ran.
+    assert LATE_TASKS in text_of(client.get(URL))
+    own_server.kill()
+    assert LATE_TASKS in text_of(client.get(URL))
+    ChainHeadFactory(chain_id=SOLANA, halted="final blocks were dropped")
+    assert "New launches are not read at the moment: Solana." in text_of(client.get(URL))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.sections import section_page
+from config.workers.periodic_tasks import are_urgent_tasks_late
 from tokens.ledger import creator_facts
 from tokens.ledger.creators import user_name
 from tokens.site.chain_reports import overall_state, read_chain_reports
@@ -28,8 +29,9 @@ _DOCS_HEADERS = page_headers(60)
 @from_replica
 def status_page(request: HttpRequest) -> HttpResponse:
     """Render the state of each followed chain; nodes and their errors are left out."""
-    reports = read_chain_reports(timezone.now())
-    progress, sentence = overall_state(reports)
+    now = timezone.now()
+    reports = read_chain_reports(now)
+    progress, sentence = overall_state(reports, are_tasks_late=are_urgent_tasks_late(now))
     context = {"chains": reports, "progress": progress, "sentence": sentence}
     return TemplateResponse(request, "site/status.html", context, headers=_LIVE_HEADERS)
 

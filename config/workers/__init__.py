@@ -1,0 +1,1 @@
+"""Workers and beat: messages in the broker, consumption, and runs of periodic tasks."""

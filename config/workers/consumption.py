@@ -1,0 +1,81 @@
+"""Heartbeat of a worker, which stops while the worker consumes nothing that it could."""
+
+import logging
+import time
+from threading import Thread
+from typing import Any
+
+from celery.bootsteps import StartStopStep
+from celery.worker import state
+from redis.exceptions import RedisError
+
+from config.heartbeats import INTERVAL_SECONDS, Heartbeat
+from config.workers.broker import count_waiting, release_failed_credits
+
+logger = logging.getLogger(__name__)
+
+# Seconds without a task, with a free process and waiting messages, after which a worker counts as stuck. A connection
+# that was lost is opened again within seconds.
+STUCK_SECONDS = 30.0
+
+
+class Consumption:
+    """Whether a worker takes tasks while messages wait and one of its processes is free.
+
+    An outage of Redis is no fault of the worker: what waits is unknown then.
+    """
+
+    def __init__(self, queues: list[str], *, processes: int) -> None:
+        self._queues, self._processes = queues, processes
+        self._accepted = -1
+        # Monotonic time of the first look of those that found it idle beside waiting messages.
+        self._idle_since: float | None = None
+
+    def is_stuck(self, *, now: float, accepted: int, busy: int) -> bool:
+        """Return whether it has been idle for STUCK_SECONDS beside waiting messages.
+
+        `now` is monotonic time, `accepted` the number of tasks since the start, `busy` that of those in hand.
+        """
+        is_idle = accepted == self._accepted and busy < self._processes and self._has_waiting()
+        self._accepted = accepted
+        if not is_idle:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = now
+        return self._idle_since is not None and now - self._idle_since >= STUCK_SECONDS
+
+    def _has_waiting(self) -> bool:
+        try:
+            return count_waiting(self._queues) > 0
+        except RedisError:
+            # The client has logged it.
+            return False
+
+
+class WorkerHeartbeat(StartStopStep):
+    """Heartbeat of the worker's main process, by a thread of its own.
+
+    The event loop blocks while Redis is unreachable, and a worker that waits for it must not be restarted. A task that
+    hangs is ended by its time limit.
+    """
+
+    # A thread of the main process is not forked with its children.
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, parent: Any, **options: Any) -> None:
+        super().__init__(parent, **options)
+        release_failed_credits()
+
+    def start(self, parent: Any) -> None:
+        consumption = Consumption(list(parent.app.amqp.queues.consume_from), processes=parent.concurrency)
+        Thread(target=self._repeat, args=(Heartbeat("worker"), consumption), name="heartbeat", daemon=True).start()
+
+    @staticmethod
+    def _repeat(heartbeat: Heartbeat, consumption: Consumption) -> None:
+        while True:
+            time.sleep(INTERVAL_SECONDS)
+            accepted, busy = state.all_total_count[0], len(state.active_requests)
+            if consumption.is_stuck(now=time.monotonic(), accepted=accepted, busy=busy):
+                logger.error("this worker consumes nothing, though messages wait and a process is free: restart it")
+            else:
+                heartbeat.beat()
