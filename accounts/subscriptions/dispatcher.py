@@ -1,8 +1,12 @@
 """Delivery of due events by threads, of which each endpoint and each owner has a share.
 
-An endpoint is new before its first attempt by this process, then healthy or slow by its last attempt. New and slow
-ones may hang: each has one thread, and those of an owner together have an eighth of the threads. All slow ones have
-half of the threads, slow and new ones together three quarters. So a quarter is always left to healthy ones.
+An endpoint is new until this process has delivered to it FAST_ATTEMPTS times in a row without a failure or a wait, then
+healthy. It is slow from the moment at which an attempt takes over SLOW_SECONDS, also while that goes on, or fails. New
+and slow ones may hang: each has one thread, and those of an owner together have an eighth of the threads. All slow ones
+have half of the threads, slow and new ones together three quarters. So a quarter is always left to healthy ones.
+
+A healthy endpoint may begin to hang, too. So an owner takes no more threads than remain free: one owner has half of
+them at most, and leaves a thread to the next.
 """
 
 import logging
@@ -10,12 +14,13 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from functools import partial
 from threading import Event as StopEvent
 from threading import Lock
-from typing import NamedTuple, Self
+from typing import Self
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
@@ -31,6 +36,8 @@ logger = logging.getLogger(__name__)
 
 # Threads of a healthy endpoint. Others have one, for one delivery at a time.
 HEALTHY_THREADS = 4
+# Accepted deliveries in a row, each within SLOW_SECONDS, that make an endpoint healthy.
+FAST_ATTEMPTS = 5
 SLOW_SECONDS = 1.0
 # Deliveries that a thread claims at once, of a healthy endpoint.
 CLAIMED = 10
@@ -39,21 +46,26 @@ _CLAIM_SECONDS, _DATABASE_SECONDS = 5.0, 10.0
 
 
 class _Health(Enum):
-    """Last attempt of an endpoint by this process."""
+    """Health of an endpoint, by its attempts in this process."""
 
     NEW = 0
-    # Accepted within SLOW_SECONDS.
     HEALTHY = 1
-    # Slower, or failed.
     SLOW = 2
 
 
-class _ThreadUse(NamedTuple):
-    """Thread in use for an endpoint, with the endpoint's health at its start."""
+@dataclass(eq=False, slots=True)
+class _ThreadUse:
+    """Thread in use for an endpoint."""
 
     endpoint_id: int
     owner: int
-    health: _Health
+    # Monotonic time at which the attempt under way began.
+    attempt_began: float | None = None
+
+    def is_slow(self) -> bool:
+        """Return whether the attempt under way takes over SLOW_SECONDS."""
+        began = self.attempt_began
+        return began is not None and time.monotonic() - began > SLOW_SECONDS
 
 
 class Dispatcher:
@@ -64,8 +76,8 @@ class Dispatcher:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhooks")
         self._lock = Lock()
         self._uses: list[_ThreadUse] = []
-        # Of endpoints that are not new.
-        self._health: dict[int, _Health] = {}
+        # Endpoint -> its fast attempts in a row; 0 after a slow or failed one.
+        self._fast_attempts: dict[int, int] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -93,43 +105,53 @@ class Dispatcher:
         # Those with the fewest threads first, so that a long backlog takes only what others leave.
         for endpoint_id, partner_key_id in sorted(found, key=lambda row: busy[row[0]]):
             # An operator's endpoint is an owner of its own.
-            use = _ThreadUse(endpoint_id, partner_key_id or -endpoint_id, self._health.get(endpoint_id, _Health.NEW))
-            if not self._take_thread(use):
+            use = _ThreadUse(endpoint_id, partner_key_id or -endpoint_id)
+            health = self._take_thread(use)
+            if health is None:
                 continue
             deliveries: list[WebhookDelivery] = []
             try:
                 queue = WebhookDelivery.objects.filter(endpoint=endpoint_id)
-                deliveries = queue.claim(now, lease=_lease(), count=CLAIMED if use.health is _Health.HEALTHY else 1)
+                deliveries = queue.claim(now, lease=_lease(), count=CLAIMED if health is _Health.HEALTHY else 1)
             finally:
                 if not deliveries:
                     self._release_thread(use)
             if deliveries:
-                work = self._pool.submit(self._deliver, endpoint_id, deliveries)
+                work = self._pool.submit(self._deliver, use, deliveries)
                 work.add_done_callback(partial(self._end, use, current_request_id()))
             claimed += len(deliveries)
         return claimed
 
-    def _take_thread(self, use: _ThreadUse) -> bool:
-        """Take a thread of the endpoint's share; return False if there is none."""
+    def _take_thread(self, use: _ThreadUse) -> _Health | None:
+        """Take a thread of the endpoint's share; return the endpoint's health, or None if there is no thread."""
         with self._lock:
-            is_free = len(self._uses) < self._threads and self._has_share(use)
-            if is_free:
-                self._uses.append(use)
-            return is_free
+            health = self._health_of(use.endpoint_id)
+            if not self._has_share(use, health):
+                return None
+            self._uses.append(use)
+            return health
 
-    def _has_share(self, use: _ThreadUse) -> bool:
+    def _has_share(self, use: _ThreadUse, health: _Health) -> bool:
         own = sum(each.endpoint_id == use.endpoint_id for each in self._uses)
-        if use.health is _Health.HEALTHY:
+        of_owner = [each for each in self._uses if each.owner == use.owner]
+        if len(of_owner) >= self._threads - len(self._uses):
+            return False
+        if health is _Health.HEALTHY:
             return own < HEALTHY_THREADS
-        unproven = [each for each in self._uses if each.health is not _Health.HEALTHY]
-        of_owner = sum(each.owner == use.owner for each in unproven)
-        slow = sum(each.health is _Health.SLOW for each in unproven)
+        unproven = [each for each in self._uses if self._health_of(each.endpoint_id) is not _Health.HEALTHY]
+        slow = sum(self._health_of(each.endpoint_id) is _Health.SLOW for each in unproven)
         return (
             own == 0
-            and of_owner < max(1, self._threads // 8)
+            and sum(each.owner == use.owner for each in unproven) < max(1, self._threads // 8)
             and len(unproven) < max(1, self._threads * 3 // 4)
-            and (use.health is _Health.NEW or slow < max(1, self._threads // 2))
+            and (health is _Health.NEW or slow < max(1, self._threads // 2))
         )
+
+    def _health_of(self, endpoint_id: int) -> _Health:
+        fast_attempts = self._fast_attempts.get(endpoint_id)
+        if fast_attempts == 0 or any(use.is_slow() for use in self._uses if use.endpoint_id == endpoint_id):
+            return _Health.SLOW
+        return _Health.HEALTHY if (fast_attempts or 0) >= FAST_ATTEMPTS else _Health.NEW
 
     def _release_thread(self, use: _ThreadUse) -> None:
         with self._lock:
@@ -144,21 +166,22 @@ class Dispatcher:
             reason = " ".join(str(error).split())
             logger.warning("webhook endpoint %s: the database failed: %s", endpoint_id, reason)
         elif error is not None:
-            self._health[endpoint_id] = _Health.SLOW
+            self._fast_attempts[endpoint_id] = 0
             logger.error("deliveries to webhook endpoint %s failed", endpoint_id, exc_info=error)
 
-    def _deliver(self, endpoint_id: int, deliveries: Sequence[WebhookDelivery]) -> None:
+    def _deliver(self, use: _ThreadUse, deliveries: Sequence[WebhookDelivery]) -> None:
         """Deliver one after another; the first failure returns the rest to the queue."""
         try:
-            left = self._deliver_all(endpoint_id, deliveries)
+            left = self._deliver_all(use, deliveries)
             if left:
                 WebhookDelivery.objects.held(left).release(due_at=timezone.now())
         finally:
             # Of this thread, which may have no work for long.
             connection.close()
 
-    def _deliver_all(self, endpoint_id: int, deliveries: Sequence[WebhookDelivery]) -> Sequence[WebhookDelivery]:
+    def _deliver_all(self, use: _ThreadUse, deliveries: Sequence[WebhookDelivery]) -> Sequence[WebhookDelivery]:
         """Return the deliveries that are left."""
+        endpoint_id = use.endpoint_id
         endpoint = WebhookEndpoint.objects.active().filter(pk=endpoint_id).first()
         if endpoint is None:
             return deliveries
@@ -173,12 +196,15 @@ class Dispatcher:
             if event is None and delivery.event_id is not None:
                 delivery_outcomes.store_missing_event(delivery)
                 continue
+            use.attempt_began = time.monotonic()
             attempt = sending.send_delivery(endpoint, delivery, event)
+            use.attempt_began = None
+            is_fast = attempt.succeeded and attempt.milliseconds <= 1000 * SLOW_SECONDS
+            # Before the outcome is stored: the delivery is due again from then on.
+            self._fast_attempts[endpoint_id] = self._fast_attempts.get(endpoint_id, 0) + 1 if is_fast else 0
             delivery_outcomes.store_attempt(delivery, endpoint, attempt)
-            if not attempt.succeeded or attempt.milliseconds > 1000 * SLOW_SECONDS:
-                self._health[endpoint_id] = _Health.SLOW
+            if not is_fast:
                 return deliveries[number + 1 :]
-            self._health[endpoint_id] = _Health.HEALTHY
         return ()
 
 

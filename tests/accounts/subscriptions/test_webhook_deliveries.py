@@ -3,8 +3,10 @@
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from ipaddress import ip_network
 from threading import Event as StopEvent
 
@@ -15,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import Scope, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import deliveries, delivery_outcomes, endpoints, sending
-from accounts.subscriptions.dispatcher import Dispatcher
+from accounts.subscriptions.dispatcher import CLAIMED, FAST_ATTEMPTS, SLOW_SECONDS, Dispatcher
 from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.environment.variables import BASE_DIR
 from config.events.models import Event, OutboxEvent
@@ -358,6 +360,78 @@ def test_slow_endpoints_leave_threads_to_new_ones(transactional_db, settings):
             run_dispatcher(dispatcher, lambda: len(good.received) == 1)
             assert len(bad.received) == 12
             bad.closed.set()
+
+
+def prove_health(dispatcher, receiver, endpoints_count=1):
+    """Deliver so many events to the receiver's endpoints that they count as healthy."""
+    for _ in range(FAST_ATTEMPTS):
+        before = len(receiver.received)
+        queue_events()
+        run_dispatcher(dispatcher, lambda: not WebhookDelivery.objects.filter(status="pending").exists())
+        assert len(receiver.received) == before + endpoints_count
+
+
+def test_an_owner_whose_endpoints_begin_to_hang_has_half_of_the_threads(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 30
+    owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
+    with webhook_receiver() as bad, webhook_receiver() as good:
+        for _ in range(20):
+            add_endpoint(bad, partner_key=owner)
+        with Dispatcher(StopEvent(), threads=16) as dispatcher:
+            prove_health(dispatcher, bad, endpoints_count=20)
+            bad.behave = hang
+            bad.received.clear()
+            queue_events(30)
+            run_dispatcher(dispatcher, lambda: len(bad.received) == 8)
+            assert dispatcher.dispatch() == 0
+            add_endpoint(good)
+            queue_events(30)
+            run_dispatcher(dispatcher, lambda: len(good.received) == 30)
+            assert len(bad.received) == 8
+            bad.closed.set()
+
+
+def test_an_attempt_under_way_counts_as_slow_after_a_second(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 30
+    with webhook_receiver() as bad:
+        add_endpoint(bad)
+        with Dispatcher(StopEvent(), threads=16) as dispatcher:
+            prove_health(dispatcher, bad)
+            bad.behave = hang
+            bad.received.clear()
+            queue_events()
+            run_dispatcher(dispatcher, lambda: bad.received)
+            received_at = time.monotonic()
+            queue_events(30)
+            wait_for(lambda: time.monotonic() - received_at > SLOW_SECONDS)
+            # A healthy one would have four threads.
+            assert dispatcher.dispatch() == 0
+            bad.closed.set()
+
+
+def test_several_fast_attempts_make_an_endpoint_healthy(transactional_db, receiver):
+    add_endpoint(receiver)
+    with Dispatcher(StopEvent(), threads=16) as dispatcher:
+        queue_events(40)
+        claims = []
+        for count in range(1, FAST_ATTEMPTS + 1):
+            wait_for(lambda: claims.append(dispatcher.dispatch()) or claims[-1])
+            wait_for(partial(is_delivered, count))
+        # Healthy: more at once, by several threads.
+        wait_for(lambda: claims.append(dispatcher.dispatch()) or claims[-1])
+        assert [claim for claim in claims if claim] == [1] * FAST_ATTEMPTS + [CLAIMED]
+        run_dispatcher(dispatcher, partial(is_delivered, 40))
+        # One failure ends that.
+        receiver.behave = always(500)
+        queue_events(40)
+        wait_for(dispatcher.dispatch)
+        wait_for(lambda: WebhookDelivery.objects.filter(attempts=1, status="pending").exists())
+        receiver.behave = always(204)
+        assert wait_for(dispatcher.dispatch) == 1
+
+
+def is_delivered(count):
+    return WebhookDelivery.objects.filter(status="delivered").count() >= count
 
 
 def test_a_failing_endpoint_gets_one_at_a_time(transactional_db):
