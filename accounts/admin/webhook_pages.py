@@ -22,6 +22,7 @@ from unfold.widgets import (
 )
 
 from accounts.models import (
+    DisabledBy,
     EndpointState,
     KeyState,
     PartnerKey,
@@ -30,7 +31,6 @@ from accounts.models import (
     WebhookEndpoint,
     WebhookEndpointQuerySet,
 )
-from accounts.models.webhooks import DISABLED_BY
 from accounts.subscriptions import deliveries, endpoints, webhook_secrets
 from accounts.subscriptions.endpoint_bodies import MAX_CHAINS
 from config.events.event_types import stored_types
@@ -314,9 +314,9 @@ class WebhookEndpointAdmin(ListedAdmin):
             return confirmation_page(
                 self, request, row=endpoint, title="Disable webhook endpoint", text=text, button="Disable it", form=form
             )
-        reason = f"{DISABLED_BY}an operator: {form.cleaned_data['reason']}"
+        reason, notice = f"disabled by an operator: {form.cleaned_data['reason']}", endpoint.partner_key_id is not None
         with transaction.atomic():
-            if endpoints.disable_endpoint(endpoint, reason, notice=endpoint.partner_key_id is not None):
+            if endpoints.disable_endpoint(endpoint, reason, by=DisabledBy.OPERATOR, notice=notice):
                 self.log_change(request, endpoint, f"Disabled: {form.cleaned_data['reason']}")
         messages.success(request, f"{endpoint} is disabled.")
         return redirect(change_url(endpoint))

@@ -15,6 +15,7 @@ from accounts.models.users import MAX_ISSUER, MAX_SUBJECT, Administrator, AdminS
 from accounts.models.webhooks import (
     DeliveryReason,
     DeliveryStatus,
+    DisabledBy,
     EndpointState,
     WebhookDelivery,
     WebhookEndpoint,
@@ -29,6 +30,7 @@ __all__ = [
     "Administrator",
     "DeliveryReason",
     "DeliveryStatus",
+    "DisabledBy",
     "EndpointState",
     "Identity",
     "KeyState",

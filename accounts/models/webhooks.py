@@ -29,8 +29,17 @@ def _no_ids() -> list[int]:
     return []
 
 
-# Beginning of `disabled_reason` if an owner or an operator disabled the endpoint, and not the service for failures.
-DISABLED_BY = "disabled by "
+class DisabledBy(models.TextChoices):
+    """Who disabled an endpoint."""
+
+    OWNER = "owner"
+    # Only operators can enable it again.
+    OPERATOR = "operator"
+    # After nothing but failures for days, or HTTP status 410.
+    SERVICE = "service"
+
+
+_BY_HAND = (DisabledBy.OWNER, DisabledBy.OPERATOR)
 
 
 class EndpointState(models.TextChoices):
@@ -50,7 +59,7 @@ class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
         """Return the endpoints that are in this state."""
         if state in (EndpointState.ENABLED, EndpointState.FAILING):
             return self.filter(disabled_at__isnull=True, failing_since__isnull=state == EndpointState.ENABLED)
-        by_hand = Q(disabled_reason__startswith=DISABLED_BY)
+        by_hand = Q(disabled_by__in=_BY_HAND)
         return self.filter(by_hand if state == EndpointState.OFF else ~by_hand, disabled_at__isnull=False)
 
     def active(self) -> Self:
@@ -85,6 +94,8 @@ class WebhookEndpoint(models.Model):
     previous_expires_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     disabled_at = models.DateTimeField(null=True, blank=True)
+    # Empty while it is enabled.
+    disabled_by = models.CharField(max_length=8, choices=DisabledBy, blank=True, default="", db_default="")
     disabled_reason = models.TextField(blank=True)
     # Time of the first failed attempt since the last success.
     failing_since = models.DateTimeField(null=True, blank=True)
@@ -107,7 +118,7 @@ class WebhookEndpoint(models.Model):
         """Return its state as last read."""
         if self.disabled_at is None:
             return EndpointState.ENABLED if self.failing_since is None else EndpointState.FAILING
-        return EndpointState.OFF if self.disabled_reason.startswith(DISABLED_BY) else EndpointState.DISABLED
+        return EndpointState.OFF if self.disabled_by in _BY_HAND else EndpointState.DISABLED
 
 
 class DeliveryStatus(models.TextChoices):

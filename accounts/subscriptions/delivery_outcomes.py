@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.utils import timezone
 
-from accounts.models import DeliveryReason, DeliveryStatus, WebhookDelivery, WebhookEndpoint
+from accounts.models import DeliveryReason, DeliveryStatus, DisabledBy, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions.endpoints import disable_endpoint, record_failure, record_success
 from accounts.subscriptions.sending import Attempt
 
@@ -37,7 +37,7 @@ def store_attempt(delivery: WebhookDelivery, endpoint: WebhookEndpoint, attempt:
         # Anyone with the key can cause it any number of times.
         return
     if attempt.status == _GONE:
-        disable_endpoint(endpoint, "it responded with HTTP status 410", notice=True)
+        disable_endpoint(endpoint, "it responded with HTTP status 410", by=DisabledBy.SERVICE, notice=True)
     else:
         record_failure(endpoint, pause=_pause(attempt))
 

@@ -4,13 +4,14 @@ import logging
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from accounts.models import PartnerKey, WebhookDelivery, WebhookEndpoint
+from accounts.models import DisabledBy, PartnerKey, WebhookDelivery, WebhookEndpoint
 from accounts.models.webhooks import new_salt
 from accounts.subscriptions.endpoint_events import Notice
 from accounts.subscriptions.notices import store_notice
@@ -26,6 +27,7 @@ _DELETED = 10_000
 # For which the previous secret signs, too.
 ROTATION_OVERLAP = timedelta(hours=24)
 _web_address = web_address("https", "http")
+_PORTS = {"http": 80, "https": 443}
 _URL_RULE = "must be an https:// URL of a public host, on port 443 and without credentials"
 
 
@@ -60,6 +62,20 @@ def create_endpoint(partner: PartnerKey | None, **fields: Any) -> WebhookEndpoin
         return WebhookEndpoint.objects.create(partner_key=partner, **fields)
 
 
+def is_disabled_by_operator(partner: PartnerKey, url: str) -> bool:
+    """Return whether an operator disabled an endpoint of this partner with this host, port and path.
+
+    Neither a deletion nor another query string brings it back.
+    """
+    disabled = WebhookEndpoint.objects.filter(partner_key=partner, disabled_by=DisabledBy.OPERATOR)
+    return _place(url) in map(_place, disabled.values_list("url", flat=True))
+
+
+def _place(url: str) -> tuple[str | None, int | None, str]:
+    parts = urlsplit(url)
+    return parts.hostname, parts.port or _PORTS.get(parts.scheme), parts.path.rstrip("/")
+
+
 def rotate_secret(endpoint: WebhookEndpoint) -> datetime:
     """Give an endpoint a new secret, and return until when the one before signs, too."""
     expires_at = timezone.now() + ROTATION_OVERLAP
@@ -72,8 +88,8 @@ def rotate_secret(endpoint: WebhookEndpoint) -> datetime:
 
 def enable_endpoint(endpoint: WebhookEndpoint) -> None:
     """Enable an endpoint; it gets events from now on. A replay sends those that it missed."""
-    state = {"disabled_at": None, "disabled_reason": "", "failing_since": None, "warned_at": None, "paused_until": None}
-    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**state)
+    times = dict.fromkeys(("disabled_at", "failing_since", "warned_at", "paused_until"))
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(disabled_by="", disabled_reason="", **times)
     endpoint.refresh_from_db()
 
 
@@ -84,7 +100,7 @@ def end_pause(endpoint: WebhookEndpoint) -> None:
 
 def delete_endpoint(endpoint: WebhookEndpoint) -> None:
     """Delete an endpoint with its deliveries, of which there may be millions."""
-    disable_endpoint(endpoint, "deleted", notice=False)
+    disable_endpoint(endpoint, "deleted", by=DisabledBy.OWNER, notice=False)
     deliveries = WebhookDelivery.objects.filter(endpoint=endpoint)
     while deliveries.filter(pk__in=deliveries.order_by("pk").values("pk")[:_DELETED]).delete()[0] == _DELETED:
         # Short transactions.
@@ -97,7 +113,7 @@ def delete_endpoint(endpoint: WebhookEndpoint) -> None:
 
 
 def disable_endpoint(
-    endpoint: WebhookEndpoint, reason: str, *, notice: bool, failing_before: datetime | None = None
+    endpoint: WebhookEndpoint, reason: str, *, by: DisabledBy, notice: bool, failing_before: datetime | None = None
 ) -> bool:
     """Disable an endpoint and cancel what is queued for it; return False if it is disabled.
 
@@ -109,7 +125,7 @@ def disable_endpoint(
         enabled = WebhookEndpoint.objects.filter(pk=endpoint.pk, disabled_at__isnull=True)
         if failing_before is not None:
             enabled = enabled.filter(failing_since__lte=failing_before)
-        if not enabled.update(disabled_at=now, disabled_reason=reason):
+        if not enabled.update(disabled_at=now, disabled_by=by, disabled_reason=reason):
             return False
         WebhookDelivery.objects.filter(endpoint=endpoint).cancel_queued("the endpoint was disabled")
         endpoint.refresh_from_db()
@@ -134,7 +150,7 @@ def record_failure(endpoint: WebhookEndpoint, *, pause: timedelta | None) -> Non
         found.update(paused_until=now + pause)
     limit = timedelta(days=settings.WEBHOOK_DISABLE_DAYS)
     reason = f"nothing but failures for {settings.WEBHOOK_DISABLE_DAYS} days"
-    if disable_endpoint(endpoint, reason, notice=True, failing_before=now - limit):
+    if disable_endpoint(endpoint, reason, by=DisabledBy.SERVICE, notice=True, failing_before=now - limit):
         return
     with transaction.atomic():
         due = found.filter(failing_since__lte=now - limit / 2, warned_at__isnull=True, disabled_at__isnull=True)

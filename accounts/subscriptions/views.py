@@ -12,8 +12,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.models import Scope, WebhookDelivery, WebhookEndpoint
-from accounts.models.webhooks import DISABLED_BY
+from accounts.models import DisabledBy, Scope, WebhookDelivery, WebhookEndpoint
 from accounts.permissions import PartnerAccess
 from accounts.subscriptions import deliveries, endpoint_bodies, endpoints, serializers
 from accounts.subscriptions.event_pages import HistoryLostError, read_event_page
@@ -24,7 +23,7 @@ from config.api.views import LimitedView, QueryView
 from config.json_rules import InvalidFieldsError, truncate_problems
 
 _ID = OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, description="The id of the endpoint.")
-_DISABLED = "disabled by its owner"
+_BY_OPERATOR = "An operator has disabled the endpoint"
 
 
 class EventsView(PartnerAccess, QueryView):
@@ -96,11 +95,13 @@ class WebhooksView(WebhooksAccess, QueryView):
     def post(self, request: Request) -> Response:
         """Create a webhook endpoint, which gets events from now on, by POST.
 
-        The response contains the secret of its signatures, once. 409 if your key has 20 endpoints.
+        The response contains the secret of its signatures, once. 409 if your key has 20 endpoints, or if an operator
+        has disabled one with this URL.
         """
         partner: Any = request.auth
         with _as_400():
             fields = endpoint_bodies.parse_new_endpoint(request.data)
+        _reject_disabled_url(partner, fields["url"])
         try:
             created = endpoints.create_endpoint(partner, **fields)
         except endpoints.TooManyEndpointsError as error:
@@ -128,30 +129,35 @@ class WebhookView(WebhooksAccess, QueryView):
         """Change a webhook endpoint: the keys that are given.
 
         Disabling it cancels what is queued. After enabling it, a replay sends what it missed. A pause ends by a new
-        URL, `enabled: true` or a test. 409 if an operator has disabled it.
+        URL, `enabled: true` or a test. 409 for a new URL or `enabled: true` if an operator has disabled it, or one with
+        the new URL.
         """
         with _as_400():
             changes = endpoint_bodies.parse_changes(request.data)
         enabled = changes.pop("enabled", None)
         with transaction.atomic():
             found = self.endpoint_or_404(id, lock=True)
+            if "url" in changes or enabled is True:
+                _reject_operators_decision(found)
+            if "url" in changes:
+                _reject_disabled_url(request.auth, changes["url"])
             if changes:
                 WebhookEndpoint.objects.filter(pk=found.pk).update(**changes)
             if "url" in changes or enabled is True:
                 endpoints.end_pause(found)
             if enabled is True and found.disabled_at is not None:
-                if found.disabled_reason.startswith(DISABLED_BY) and found.disabled_reason != _DISABLED:
-                    raise ConflictError("An operator has disabled the endpoint")
                 endpoints.enable_endpoint(found)
             elif enabled is False:
-                endpoints.disable_endpoint(found, _DISABLED, notice=False)
+                endpoints.disable_endpoint(found, "disabled by its owner", by=DisabledBy.OWNER, notice=False)
             found.refresh_from_db()
         return Response(_endpoint(found))
 
-    @extend_schema(operation_id="deleteWebhook", parameters=[_ID], request=None, responses={204: None})
+    @extend_schema(operation_id="deleteWebhook", parameters=[_ID], request=None, responses={204: None, 409: None})
     def delete(self, request: Request, id: str) -> Response:
-        """Delete a webhook endpoint with its delivery log."""
-        endpoints.delete_endpoint(self.endpoint_or_404(id))
+        """Delete a webhook endpoint with its delivery log. 409 if an operator has disabled it."""
+        found = self.endpoint_or_404(id)
+        _reject_operators_decision(found)
+        endpoints.delete_endpoint(found)
         return Response(status=204)
 
 
@@ -241,6 +247,16 @@ def _as_400() -> Iterator[None]:
         for path, rule in truncate_problems(error.problems):
             details.setdefault(path or "body", []).append(rule)
         raise ValidationError(details) from error
+
+
+def _reject_operators_decision(endpoint: WebhookEndpoint) -> None:
+    if endpoint.disabled_by == DisabledBy.OPERATOR:
+        raise ConflictError(_BY_OPERATOR)
+
+
+def _reject_disabled_url(partner: Any, url: str) -> None:
+    if endpoints.is_disabled_by_operator(partner, url):
+        raise ConflictError(_BY_OPERATOR)
 
 
 def _enabled(endpoint: WebhookEndpoint) -> WebhookEndpoint:

@@ -129,8 +129,8 @@ def test_the_list_shows_states_owners_and_filters(operator):
     now = timezone.now()
     enabled = WebhookEndpointFactory(types=["token.indexed"], chain_ids=[8453])
     failing = WebhookEndpointFactory(partner_key=PartnerKeyFactory(name="Acme"), failing_since=now)
-    disabled = WebhookEndpointFactory(disabled_at=now, failing_since=now, disabled_reason="nothing but failures")
-    off = WebhookEndpointFactory(disabled_at=now, disabled_reason="disabled by its owner")
+    disabled = WebhookEndpointFactory(disabled_at=now, failing_since=now, disabled_by="service")
+    off = WebhookEndpointFactory(disabled_at=now, disabled_by="owner")
     text = operator.get(LIST).text
     for word in ("token.indexed; 8453", "Acme", "operators", "Failing", "Disabled", "turned off"):
         assert word in text

@@ -14,7 +14,7 @@ import requests
 from django.core.management import call_command
 from django.utils import timezone
 
-from accounts.models import WebhookEndpoint
+from accounts.models import DisabledBy, WebhookEndpoint
 from accounts.subscriptions import deliveries, endpoints, sending, webhook_secrets
 from config.environment.variables import BASE_DIR
 from config.events.models import Event
@@ -120,12 +120,12 @@ def test_runs_have_one_endpoint_with_the_secret_in_a_private_file(secret_file):
     # A partner may use the same words.
     other = WebhookEndpointFactory(partner_key=PartnerKeyFactory(), description=endpoint.description)
     endpoints.rotate_secret(endpoint)
-    endpoints.disable_endpoint(endpoint, "nothing but failures for 5 days", notice=False)
+    endpoints.disable_endpoint(endpoint, "nothing but failures for 5 days", by=DisabledBy.SERVICE, notice=False)
     call_command("prepare_webhook_receiver", "http://127.0.0.1:9000/", str(secret_file))
     again = WebhookEndpoint.objects.exclude(pk=other.pk).get()
     assert (again.pk, again.url, again.state) == (endpoint.pk, "http://127.0.0.1:9000/", "enabled")
     assert secret_file.read_text().strip() == webhook_secrets.endpoint_secret(again)
-    endpoints.disable_endpoint(again, "disabled by an operator: too many lines", notice=False)
+    endpoints.disable_endpoint(again, "disabled by an operator: too many lines", by=DisabledBy.OPERATOR, notice=False)
     call_command("prepare_webhook_receiver", URL, str(secret_file))
     again.refresh_from_db()
     assert again.state == "off"

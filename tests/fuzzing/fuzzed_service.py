@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.administrators import sessions
 from accounts.keys import credentials
-from accounts.models import PartnerKey, Person, Scope, WebhookDelivery, WebhookEndpoint
+from accounts.models import DisabledBy, PartnerKey, Person, Scope, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import endpoints
 from accounts.subscriptions.deliveries import publish_and_queue
 from config import cursors
@@ -215,7 +215,7 @@ def _webhooks(partner: PartnerKey) -> list[str]:
         WebhookEndpoint.objects.create(url="https://c.example/"),
     ]
     publish_and_queue()
-    endpoints.disable_endpoint(rows[1], "HTTP status 410", notice=True)
+    endpoints.disable_endpoint(rows[1], "HTTP status 410", by=DisabledBy.SERVICE, notice=True)
     log = [{"at": "2026-02-07T12:00:00.000Z", "status": 500, "ms": 3, "bytes": 0, "error": "HTTP status 500"}]
     WebhookDelivery.objects.filter(endpoint=rows[0]).update(status="failed", log=log)
     return [str(row.pk) for row in rows]

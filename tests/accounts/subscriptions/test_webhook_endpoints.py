@@ -4,10 +4,12 @@ from datetime import timedelta
 from ipaddress import ip_network
 
 import pytest
+from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 
 from accounts.keys import credentials
-from accounts.models import PartnerKey, WebhookDelivery, WebhookEndpoint
+from accounts.models import DisabledBy, PartnerKey, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import deliveries, endpoints
 from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.events.models import OPERATORS, STREAM_ONLY
@@ -175,10 +177,53 @@ def test_a_new_url_and_a_test_end_a_pause(call, method, action, body):
 
 
 def test_an_operators_decision_stays(call):
-    created = create(call)
-    endpoints.disable_endpoint(WebhookEndpoint.objects.get(), "disabled by an operator: abuse", notice=True)
-    refused = call("PATCH", f"/{created['id']}", {"enabled": True})
-    assert (refused.status_code, refused.json()["error"]) == (409, "An operator has disabled the endpoint")
+    path, other = f"/{create(call)['id']}", f"/{create(call, url='https://other.example/')['id']}"
+    endpoint = WebhookEndpoint.objects.get(url=URL)
+    # The text decides nothing.
+    endpoints.disable_endpoint(endpoint, "floods us", by=DisabledBy.OPERATOR, notice=True)
+    again = {"url": f"{URL}?again=1"}
+    for method, place, body in (
+        ("PATCH", path, {"enabled": True}),
+        ("PATCH", path, {"url": "https://new.example/"}),
+        ("DELETE", path, None),
+        ("POST", "", {"url": URL}),
+        ("POST", "", again),
+        ("PATCH", other, again),
+    ):
+        refused = call(method, place, body)
+        assert (refused.status_code, refused.json()["error"]) == (409, "An operator has disabled the endpoint")
+    assert call("PATCH", path, {"description": "d"}).json()["disabledReason"] == "floods us"
+    assert set(WebhookEndpoint.objects.values_list("url", "disabled_by")) == {
+        (URL, "operator"),
+        ("https://other.example/", ""),
+    }
+    endpoints.enable_endpoint(endpoint)
+    assert call("DELETE", path).status_code == 204
+    assert call("POST", "", again).status_code == 201
+
+
+@pytest.mark.parametrize("by", [DisabledBy.OWNER, DisabledBy.SERVICE])
+def test_an_owner_enables_what_no_operator_disabled(call, by):
+    path = f"/{create(call)['id']}"
+    endpoints.disable_endpoint(WebhookEndpoint.objects.get(), "disabled by an operator: a text", by=by, notice=False)
+    assert call("PATCH", path, {"enabled": True}).json()["enabled"] is True
+    assert WebhookEndpoint.objects.get().disabled_by == ""
+
+
+@pytest.mark.slow
+def test_texts_of_the_former_version_become_a_column(own_tables):
+    call_command("migrate", "accounts", "0016", verbosity=0)
+    texts = ("", "disabled by its owner", "disabled by an operator: a test", "nothing but failures for 5 days")
+    with connection.cursor() as cursor:
+        for text in texts:
+            cursor.execute(
+                "INSERT INTO accounts_webhookendpoint (url, description, types, chain_ids, email, salt, created_at,"
+                " disabled_at, disabled_reason) VALUES (%s, '', '{}', '{}', '', '', now(), %s, %s)",
+                [URL, timezone.now() if text else None, text],
+            )
+    call_command("migrate", verbosity=0)
+    filled = dict(WebhookEndpoint.objects.values_list("disabled_reason", "disabled_by"))
+    assert filled == dict(zip(texts, ("", "owner", "operator", "service"), strict=True))
 
 
 def test_endpoints_of_others_are_not_found(call):

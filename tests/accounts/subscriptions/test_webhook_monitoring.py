@@ -43,8 +43,8 @@ def test_the_outbox_has_its_lag():
 def test_endpoints_are_counted_by_state():
     WebhookEndpointFactory.create_batch(2)
     WebhookEndpointFactory(failing_since=ago(hours=1))
-    WebhookEndpointFactory(disabled_at=ago(hours=1), disabled_reason="it responded with HTTP status 410")
-    WebhookEndpointFactory(disabled_at=ago(hours=1), disabled_reason="disabled by its owner")
+    WebhookEndpointFactory(disabled_at=ago(hours=1), disabled_by="service", disabled_reason="410")
+    WebhookEndpointFactory(disabled_at=ago(hours=1), disabled_by="owner")
     assert samples("webhook_endpoints") == {("enabled",): 2, ("failing",): 1, ("disabled",): 1, ("off",): 1}
 
 
@@ -129,7 +129,7 @@ def test_the_dashboard_leads_to_endpoints_that_need_a_person(operator, settings)
     failing = WebhookEndpointFactory(url="https://a.example/", failing_since=ago(hours=3))
     WebhookEndpointFactory(url="https://b.example/", failing_since=ago(minutes=5))
     disabled = WebhookEndpointFactory(url="https://c.example/", disabled_at=ago(hours=2), disabled_reason="410")
-    WebhookEndpointFactory(url="https://d.example/", disabled_at=ago(hours=2), disabled_reason="disabled by its owner")
+    WebhookEndpointFactory(url="https://d.example/", disabled_at=ago(hours=2), disabled_by="owner")
     found = figures(operator, "Events")
     shown = {name: (figure.value, figure.note, figure.is_alarming) for name, figure in found.items()}
     assert {name: figure for name, figure in shown.items() if "example" in name} == {
