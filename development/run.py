@@ -39,6 +39,7 @@ from development.servers.unprivileged import server_home
 from development.supervisor import StartFailedError, Supervisor
 from tokens.checks import CHAINS, UNKNOWN_VARIABLE
 
+# Timeout of a starting server without progress.
 _START_SECONDS = 90.0
 # Timeout of the first sample token, which the greeting names.
 _SAMPLE_SECONDS = 60.0
@@ -102,11 +103,14 @@ def _run() -> None:
             del commands[_FOLLOWER]
         for name, command in commands.items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
-        supervisor.wait_until(lambda: is_web_server_up(host, port), seconds=_START_SECONDS, what="the web server")
+        supervisor.wait_until(
+            lambda: is_web_server_up(host, port), seconds=_START_SECONDS, what="the web server", process="web"
+        )
         supervisor.wait_until(
             lambda: is_web_server_up(settings.STREAM_HOST, settings.STREAM_PORT),
             seconds=_START_SECONDS,
             what="the stream",
+            process="stream",
         )
         _start_samples(supervisor, environment)
         services = run_standins.services_greeting(sample_ports)
@@ -221,7 +225,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     url, chains_file = f"http://{anvil.HOST}:{port}", local / "chains.toml"
     command = anvil.anvil_command(program, port=port, state=local / "chain.json", states=_CHAIN_STATES)
     supervisor.start("chain", command, environment=environment)
-    supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain")
+    supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain", process="chain")
     # A process of its own: it would keep the chain libraries in this one's memory.
     deploy = [sys.executable, "-m", "development.devchain.deploy_contracts", url, str(chains_file)]
     supervisor.run("chain", deploy, environment=environment)

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import IO, cast
 
 from config.http.backoff import Backoff
-from development.servers.processes import die_with_parent
+from development.servers.processes import die_with_parent, group_processor_seconds
 
 _STOP_SECONDS = 10.0
 _START_BACKOFF = Backoff(first=1, longest=30)
 # A process that ran for this long was healthy: its next start isn't delayed.
 _HEALTHY_SECONDS = 60.0
 _YOUNG_SECONDS = 10.0
+# A process that uses so much processor time, in seconds, makes progress.
+_PROGRESS_SECONDS = 0.5
 _READ_BYTES = 65536
 
 
@@ -113,13 +115,25 @@ class Supervisor:
         if child.process.returncode != 0:
             raise StartFailedError(f"{name} ended with status {child.process.returncode}")
 
-    def wait_until(self, condition: Callable[[], bool], *, seconds: float, what: str) -> None:
-        """Attend to the processes until the condition holds. Raises StartFailedError after the seconds."""
-        deadline = time.monotonic() + seconds
+    def wait_until(self, condition: Callable[[], bool], *, seconds: float, what: str, process: str = "") -> None:
+        """Attend to the processes until the condition holds. Raises StartFailedError after the seconds.
+
+        With the name of a process that is starting, they begin again while it makes progress: on a busy machine a start
+        may take minutes. A process that has ended makes none.
+        """
+        deadline, used_before = time.monotonic() + seconds, 0.0
         while not condition():
             if time.monotonic() > deadline:
-                raise StartFailedError(f"{what} did not answer within {seconds:.0f} s")
+                used = self._processor_seconds(process)
+                if used < used_before + _PROGRESS_SECONDS:
+                    raise StartFailedError(f"{what} did not answer within {seconds:.0f} s")
+                deadline, used_before = time.monotonic() + seconds, used
             self.attend(seconds=0.1)
+
+    def _processor_seconds(self, name: str) -> float:
+        """Return the processor time of a process that has not ended since its first start; 0 of all others."""
+        starting = [child for child in self._running if child.name == name and not child.start_again_at]
+        return sum(group_processor_seconds(child.process.pid) for child in starting)
 
     def attend(self, *, seconds: float) -> None:
         """Forward output for at most these seconds; restart processes that are due."""
