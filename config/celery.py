@@ -117,8 +117,14 @@ class HeartbeatScheduler(Scheduler):
         return seconds
 
     def apply_async(self, entry: Any, *args: Any, **options: Any) -> Any:
-        """Send a task unless a message of it waits. Raises SchedulingError, or RedisError."""
-        return None if is_waiting(entry.task) else super().apply_async(entry, *args, **options)
+        """Send a task unless a message of it waits, or Redis does not respond. Raises SchedulingError."""
+        try:
+            if is_waiting(entry.task):
+                return None
+        except RedisError:
+            # The client has logged it. The next period is soon enough.
+            return None
+        return super().apply_async(entry, *args, **options)
 
 
 app = LaunchboardCelery("launchboard")

@@ -55,6 +55,12 @@ def test_at_most_one_message_of_each_periodic_task_waits(queue):
     assert len(taken) == 1 and sorted(message.task for message in queue()) == NAMES
 
 
+def test_an_outage_of_redis_is_no_error_of_beat(own_server, queue, caplog):
+    own_server.kill()
+    send_all(HeartbeatScheduler(app=app))
+    assert queue() == [] and [record for record in caplog.records if record.name.startswith("celery")] == []
+
+
 def test_no_message_of_a_periodic_task_expires(queue):
     send_all(HeartbeatScheduler(app=app))
     with app.connection_for_write() as broker:
