@@ -1,0 +1,129 @@
+"""Deliveries to a bystander beside 20 endpoints of one key that answer and then hang.
+
+    python -m benchmarks.webhook_shares [--seconds 20]
+
+Ten events a second go to all endpoints. Times are from the storage of an event to its request at the bystander, whose
+endpoint has another owner. Exits with code 1 where an attack makes the 99th percentile longer than 250 ms, and longer
+than one and a half times that without an attack.
+"""
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import orjson
+
+from benchmarks import results
+from benchmarks.http_load import percentile
+from benchmarks.lists import dataset
+from benchmarks.processes import HOST, events
+from benchmarks.stream.stream_load import EVENTS_PER_SECOND, EventWriter
+from benchmarks.tables import Limits, print_table
+
+_DATABASE, _MIGRATED, _ENDPOINTS = "webhook_shares", "webhook_shares_empty", 20
+_SETTINGS = {"WEBHOOK_ALLOWED_NETWORKS": HOST}
+# Longer than an attempt may take.
+_HANG_SECONDS = 60.0
+_STARTED_SECONDS = 1.0
+_LIMIT_SECONDS, _LIMIT_RATIO = 0.25, 1.5
+# Attack -> fast answers of each endpoint before it hangs; whether it answers again afterwards.
+_ATTACKS = {"none": (0, False), "one answer": (1, False), "five answers": (5, False), "five answers, again": (5, True)}
+_KEY = """
+INSERT INTO accounts_partnerkey (name, scopes, created_at) VALUES ('Attacker', '{webhooks}', now()) RETURNING id
+"""
+_ENDPOINT = """
+INSERT INTO accounts_webhookendpoint (partner_key_id, url, description, types, chain_ids, email, salt, created_at,
+    disabled_reason) VALUES (%s, %s, '', '{}', '{}', '', %s, now(), '')
+"""
+
+
+def main() -> int:
+    """Print and keep the figures; return 1 where one is beyond its limit."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.webhook_shares")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each attack")
+    seconds: float = parser.parse_args().seconds
+    dataset.start_server()
+    dataset.make_empty(_MIGRATED)
+    dataset.manage(_MIGRATED, "migrate", "--verbosity", "0")
+    figures = {name: _measure(seconds, *attack) for name, attack in _ATTACKS.items()}
+    print_table(["attack", *figures["none"]], [[name, *each.values()] for name, each in figures.items()])
+    results.keep("webhook_shares", {"seconds": seconds, "events a second": EVENTS_PER_SECOND, "attacks": figures})
+    limits, floor = Limits(), figures["none"]["p99 ms"] / 1000
+    for name, each in figures.items():
+        limits.at_most(f"{name}: p99", each["p99 ms"] / 1000, max(_LIMIT_SECONDS, _LIMIT_RATIO * floor), "s")
+    return 0 if limits.are_kept else 1
+
+
+def _measure(seconds: float, answers: int, is_repeated: bool) -> dict[str, float]:
+    """Return the times of the bystander in one attack."""
+    dataset.make_empty(_DATABASE, template=_MIGRATED)
+    times: list[float] = []
+    with _receiver(times, answers=None, is_repeated=False) as bystander, ExitStack() as attackers:
+        hanging = [
+            attackers.enter_context(_receiver([], answers=answers, is_repeated=is_repeated))
+            for _ in range(_ENDPOINTS if answers else 0)
+        ]
+        with dataset.connect(_DATABASE) as connection:
+            found = connection.execute(_KEY).fetchone()
+            connection.execute(_ENDPOINT, [None, bystander, b"b" * 32])
+            for url in hanging:
+                connection.execute(_ENDPOINT, [found and found[0], url, b"a" * 32])
+        with events(dataset.environment(_DATABASE) | _SETTINGS):
+            writer = EventWriter(dataset.database_url(_DATABASE))
+            # What was stored before the process had started is old.
+            while not times or times[-1] > _STARTED_SECONDS:
+                time.sleep(0.1)
+            times.clear()
+            time.sleep(seconds)
+            writer.stop()
+    received = sorted(times)
+    return {
+        "events": len(received),
+        "p50 ms": round(1000 * percentile(received, 50), 1),
+        "p99 ms": round(1000 * percentile(received, 99), 1),
+        "max ms": round(1000 * received[-1], 1),
+    }
+
+
+@contextmanager
+def _receiver(times: list[float], *, answers: int | None, is_repeated: bool) -> Iterator[str]:
+    """Yield the URL of a receiver that notes how old each event is; after so many answers it hangs, or never."""
+    ended, counts = threading.Event(), [0]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            event = orjson.loads(self.rfile.read(int(self.headers["content-length"])))
+            times.append(time.time() - event["data"]["sent"])
+            counts[0] += 1
+            if answers is not None and counts[0] > answers:
+                counts[0] = 0 if is_repeated else counts[0]
+                ended.wait(_HANG_SECONDS)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing."""
+
+        def handle_one_request(self) -> None:
+            try:
+                super().handle_one_request()
+            except ConnectionError:
+                # The sender has given up.
+                self.close_connection = True
+
+    with ThreadingHTTPServer((HOST, 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://{HOST}:{server.server_address[1]}/hook"
+        finally:
+            ended.set()
+            server.shutdown()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
