@@ -25,6 +25,7 @@ SCHEDULE = {
     "refresh-markets": _every(2.0, "tokens.tasks.refresh_markets"),
     "queue-provider-tokens": _every(60.0, "tokens.tasks.queue_provider_tokens"),
     "compare-prices": _every(600.0, "tokens.tasks.compare_prices"),
+    "read-pool-backlogs": _every(15.0, "tokens.tasks.read_pool_backlogs"),
     "fetch-documents": _every(2.0, "tokens.tasks.fetch_documents"),
     "fetch-pictures": _every(2.0, "tokens.tasks.fetch_pictures"),
     "pull-hub": _every(15.0, "leaderboard.tasks.pull_hub"),

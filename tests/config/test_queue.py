@@ -29,6 +29,7 @@ from tests.rows.agent_factories import HubCastFactory, HubCursorFactory, HubQuot
 from tests.rows.factories import (
     DeploymentFactory,
     IndexRequestFactory,
+    PoolBacklogFactory,
     ProviderRefreshFactory,
     SocialProfileFactory,
     TokenDocumentFactory,
@@ -36,9 +37,10 @@ from tests.rows.factories import (
 )
 from tokens.chains.errors import NodeUnavailableError
 from tokens.indexing import index_requests
+from tokens.indexing.backlogs import backlog_rounds
 from tokens.indexing.documents import fetching
 from tokens.market import price_refresh
-from tokens.models import IndexRequest, ProviderRefresh, TokenDocument
+from tokens.models import IndexRequest, PoolBacklog, ProviderRefresh, TokenDocument
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +58,7 @@ QUEUES = {
     HubCast: HubCastFactory,
     HubQuote: HubQuoteFactory,
     WebhookDelivery: WebhookDeliveryFactory,
+    PoolBacklog: PoolBacklogFactory,
 }
 each_queue = pytest.mark.parametrize("queue", QUEUES, ids=lambda queue: queue.QUEUE)
 
@@ -202,6 +205,7 @@ STORES = {
     HubCast: lambda row: pulling._record_failure(row, RetryableError("late")),
     HubQuote: lambda row: pulling._record_failure(row, RetryableError("late")),
     WebhookDelivery: delivery_outcomes.store_missing_event,
+    PoolBacklog: lambda row: backlog_rounds._postpone(row, NodeUnavailableError("late")),
 }
 
 
@@ -342,7 +346,8 @@ def test_due_rows_are_read_from_an_index(queue):
 
 
 # The queues of that time whose tables are still there.
-FORMER = {queue: new for queue, new in QUEUES.items() if queue not in (HubQuote, ProviderRefresh, WebhookDelivery)}
+_LATER = (HubQuote, PoolBacklog, ProviderRefresh, WebhookDelivery)
+FORMER = {queue: new for queue, new in QUEUES.items() if queue not in _LATER}
 TABLES = [queue._meta.db_table for queue in FORMER]
 BEFORE = {"tokens": "0014_roles_of_solana", "accounts": "0010_identities_by_kind", "leaderboard": "0003_one_agent_each"}
 AFTER = {"tokens": "0017_leased_markets", "accounts": "0011_leased_profiles", "leaderboard": "0005_leased_hub_casts"}

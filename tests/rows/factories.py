@@ -39,6 +39,7 @@ from tokens.models import (
     FollowedAccount,
     FollowedBlock,
     IndexRequest,
+    PoolBacklog,
     ProviderRefresh,
     SavedToken,
     SignedTransaction,
@@ -195,6 +196,14 @@ class TokenDocumentFactory(RowFactory[TokenDocument]):
 
     token = factory.SubFactory(TokenFactory)
     uri = factory.Sequence(lambda n: f"https://host.example/{n}.json")
+    due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
+
+
+class PoolBacklogFactory(RowFactory[PoolBacklog]):
+    """A backlog of a token's pool that is due."""
+
+    token = factory.SubFactory(TokenFactory)
+    next_block = 1
     due_at = factory.LazyFunction(lambda: timezone.now() - timedelta(seconds=1))
 
 

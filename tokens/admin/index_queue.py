@@ -1,4 +1,4 @@
-"""Admin of index requests."""
+"""Admin of index requests, and of backlogs of pools."""
 
 from functools import partial
 
@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import action
 
@@ -17,10 +18,11 @@ from config.operators.admin_pages import (
     list_action,
     log_changes,
 )
-from tokens.admin.indexed_search import IndexedSearch, match_transaction
+from tokens.admin.indexed_search import IndexedSearch, match_rows_of_tokens, match_transaction
 from tokens.admin.list_filters import ChainFilter
+from tokens.admin.token_events import token_link
 from tokens.indexing import index_requests, tasks
-from tokens.models import IndexRequest
+from tokens.models import IndexRequest, PoolBacklog
 
 
 @admin.register(IndexRequest)
@@ -70,3 +72,38 @@ def reopen_requests(request: HttpRequest, requests: QuerySet[IndexRequest]) -> l
             transaction.on_commit(partial(tasks.enqueue_index_request, chain_id, tx_hash))
         log_changes(request, reopened, "index again")
     return reopened
+
+
+@admin.register(PoolBacklog)
+class PoolBacklogAdmin(IndexedSearch, ServiceWrittenAdmin):
+    empty_text = (
+        "No backlog: all trades of indexed tokens are read, and each quote token returns its decimals. Trades of final"
+        " blocks before a token was indexed are read by manage.py backfill --trades."
+    )
+    list_display = ("linked_token", "next_block", "attempts", "last_error", "due_at")
+    list_select_related = ("token",)
+    list_filter = (QueueStateFilter,)
+    search_fields = ("token",)
+    search_help_text = "A whole token address, or part of a token's name or symbol."
+    ordering = ("-token",)
+    actions = ("read_now",)
+    match = staticmethod(match_rows_of_tokens)
+
+    def get_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        return self.get_readonly_fields(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> list[str]:
+        return ["linked_token", *(field.name for field in PoolBacklog._meta.fields if field.name != "token")]
+
+    @admin.display(description="token")
+    def linked_token(self, backlog: PoolBacklog) -> str:
+        return token_link(backlog.token)
+
+    @list_action("Read now")
+    def read_now(self, request: HttpRequest, backlogs: QuerySet[PoolBacklog]) -> None:
+        """Have the backlogs read with the next round, without the delay after failures."""
+        with transaction.atomic():
+            rows = list(backlogs.order_by("pk").select_for_update(no_key=True))
+            PoolBacklog.objects.filter(pk__in=[row.pk for row in rows]).requeue(due_at=timezone.now())
+            log_changes(request, rows, "read now")
+        self.message_user(request, f"{len(rows)} to be read.", messages.SUCCESS)

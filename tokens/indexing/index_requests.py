@@ -13,9 +13,11 @@ from django.utils import timezone
 from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError, TransactionNotFoundError
+from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader, TransactionFacts
 from tokens.indexing import chain_lock
+from tokens.indexing.backlogs import pool_backlogs
 from tokens.indexing.unwinding import drop_states, hide_and_delete, unwind_transactions
 from tokens.indexing.writing import write_transactions
 from tokens.installation.installed_chains import LaunchChain, installed_chain, installed_launch_chain
@@ -68,12 +70,16 @@ def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False, s
         # An authenticated caller has requested it as well.
         IndexRequest.objects.filter(pk=request.pk).update(from_page=False)
     try:
-        return _read_and_write(request, installed_launch_chain(chain_id))
+        chain = installed_launch_chain(chain_id)
+        addresses = _read_and_write(request, chain)
     except RetryableError as error:
         raise _postpone(request, error, scheduled=scheduled or opened, swept=swept) from error
     except PermanentError as error:
         _fail(request, error)
         raise
+    if isinstance(chain, Chain):
+        pool_backlogs.read_at_once(chain, tx_hash)
+    return addresses
 
 
 def schedule_indexing(*, chain_id: int, tx_hash: str, delay: int) -> None:
@@ -289,7 +295,10 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
         # Every writer of a transaction's rows locks its request first, so that concurrent writers of the same
         # transaction are serialized.
         IndexRequest.objects.select_for_update().get(pk=request.pk)
+        is_known = _has_written(request)
         written = write_transactions([facts], chain=chain)
+        if not is_known:
+            pool_backlogs.open_unread(facts.launches, chain=chain)
         if facts.tx_hash not in written.addresses:
             raise LaunchNotFoundError(
                 "the transaction holds no launch by a known factory, and no event of a known token"

@@ -13,6 +13,7 @@ from config.celery import app, enqueue_task, enqueue_unless_waiting
 from config.http.errors import PermanentError, RetryableError
 from config.postgresql.advisory_locks import LockHeldError
 from tokens.indexing import index_requests, saved_tokens
+from tokens.indexing.backlogs import backlog_rounds
 from tokens.indexing.documents import fetching
 from tokens.installation.installed_registry import evm_chain_ids
 
@@ -100,3 +101,11 @@ def fetch_documents() -> None:
         return
     if fetched:
         logger.info("fetched %s token documents", fetched)
+
+
+@app.task(name="tokens.tasks.read_pool_backlogs")
+def read_pool_backlogs() -> None:
+    """Read the pool logs of blocks that were read before their token, or its quote token's decimals, were known."""
+    ended = backlog_rounds.read_due_backlogs()
+    if ended:
+        logger.info("ended the backlogs of %s pools", ended)

@@ -22,6 +22,8 @@ from config.postgresql.bulk_load import (
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.indexing import event_rows, state_rows
+from tokens.indexing.backlogs.known_decimals import complete_from_rows
+from tokens.indexing.backlogs.pool_backlogs import open_undecoded
 from tokens.indexing.current_state import CURRENT_COLUMNS
 from tokens.indexing.documents.document_rows import request_documents
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, launch_key, make_launch_line
@@ -141,8 +143,11 @@ def _write_launches(
     known = Token.objects.filter(equals_any("contract_address", launches), chain_id=chain.chain_id)
     locked = known.order_by("contract_address").select_for_update(no_key=True)
     before = list(locked.only("contract_address", "pool_address", "unindexed", "block_hash"))
+    completed = complete_from_rows(launches.values(), chain_id=chain.chain_id)
+    launches = {**launches, **completed}
     made = {
-        address: lines.get(launch_key(launch)) or make_launch_line(launch, chain=chain)
+        address: (None if address in completed else lines.get(launch_key(launch)))
+        or make_launch_line(launch, chain=chain)
         for address, launch in launches.items()
     }
     existing = {token.contract_address for token in before}
@@ -151,6 +156,7 @@ def _write_launches(
         _update(cursor, [line for address, line in made.items() if address in existing], final=final)
     reset_relaunched_markets(before, launches=launches)
     state_rows.drop_relaunched_states(before, launches=launches)
+    open_undecoded(launches.values(), chain=chain)
     request_documents(launches, chain_id=chain.chain_id)
     SocialProfile.objects.enqueue(each.requestor_fid for each in made.values() if each.requestor_fid is not None)
     return [token.pk for token in before]

@@ -25,7 +25,7 @@ from tokens.models.saved_token import SavedState, SavedToken
 from tokens.models.search_entry import SearchEntry
 from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.token_document import DocumentStatus, TokenDocument
-from tokens.models.trade import PoolLiquidityChange, PoolTrade, ReferencePrice
+from tokens.models.trade import PoolBacklog, PoolLiquidityChange, PoolTrade, ReferencePrice
 from tokens.models.upload import StorageKind, Upload, UploadKind
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "ListedSignature",
     "Market",
     "MinuteCandle",
+    "PoolBacklog",
     "PoolLiquidityChange",
     "ProviderRefresh",
     "RecentTrader",

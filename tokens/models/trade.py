@@ -8,6 +8,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F
 
+from config.queue import Leased, LeasedQuerySet
 from tokens.chains.pool_types import split_position
 from tokens.models.token import ADDRESS_LENGTH, Token
 
@@ -139,3 +140,24 @@ class ReferencePrice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.usd} USD for {self.currency} at block {self.block_number} of chain {self.chain_id}"
+
+
+class PoolBacklog(Leased):
+    """The blocks whose logs of a token's pool are missing, up to the newest block that was read of the chain.
+
+    They were read before the token was known, or without its quote token's decimals. The row ends with its reading.
+    """
+
+    QUEUE = "pool_backlogs"
+
+    token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="pool_backlog")
+    # The first of these blocks.
+    next_block = models.BigIntegerField()
+
+    objects = LeasedQuerySet["PoolBacklog"].as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], name="pool_backlog_due")]
+
+    def __str__(self) -> str:
+        return f"pool logs of token {self.pk} from block {self.next_block}"

@@ -10,6 +10,7 @@ from django.db.models.functions import Cast
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import decode_event
 from tokens.chains.types import EventLog, TransactionFacts
+from tokens.indexing.backlogs.known_decimals import complete_from_rows
 from tokens.indexing.fact_json import Json, event_facts, launch_facts
 from tokens.installation.installed_registry import registry
 from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
@@ -55,6 +56,7 @@ def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, i
 def find_altered_transactions(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
     """Return the transactions with stored launches or events that differ from these."""
     launches = {launch.token: launch for facts in transactions for launch in facts.launches}
+    launches |= complete_from_rows(launches.values(), chain_id=coverage.chain_id)
     written = LaunchFacts.objects.filter(token__chain_id=coverage.chain_id, token__contract_address__in=launches)
     # As text, because orjson parses it several times as fast as the field does.
     as_text = written.values_list("token__contract_address", Cast("facts", TextField()))

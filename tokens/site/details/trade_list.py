@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
 from config.site.page_input import parse_page_cursor
 from tokens.installation.installed_registry import explorer_address_page, explorer_transaction_page
 from tokens.market.trading.trade_pages import TradedToken, fetch_trade_page, parse_trade_cursor
-from tokens.models import Token
+from tokens.models import PoolBacklog, Token
 from tokens.site.details.drawn_chart import quote_decimals
 
 TRADES_SHOWN = 25
@@ -34,17 +35,29 @@ class ListedTrade:
     transaction_page: str | None
 
 
+class MissingTrades(StrEnum):
+    """Reasons why a list ends before the token's first trade."""
+
+    # No amount in the quote token can be computed.
+    DECIMALS = "decimals"
+    # Their blocks are still being read.
+    BACKLOG = "backlog"
+
+
 @dataclass(frozen=True, kw_only=True)
 class TradeList:
-    """A page of trades, newest first; `cursor` is that of older ones."""
+    """A page of trades, newest first; `cursor` is that of older ones, `missing` the reason why older ones lack."""
 
     rows: Sequence[ListedTrade]
     cursor: str | None
     is_newest: bool
+    missing: MissingTrades | None
 
 
 def read_trades(token: Token, parameters: Mapping[str, str]) -> TradeList:
-    """Return the trades by the parameters of a page; the newest ones without a cursor. One query.
+    """Return the trades by the parameters of a page; the newest ones without a cursor.
+
+    One query, and another one at the end of the list.
 
     Raises PageInputError, and ReplicaBehindError for the cursor of the primary.
     """
@@ -52,7 +65,14 @@ def read_trades(token: Token, parameters: Mapping[str, str]) -> TradeList:
     start = parse_page_cursor(parameters, parse_trade_cursor)
     page = fetch_trade_page(traded, limit=TRADES_SHOWN, cursor=start)
     rows = [_row(trade, token, decimals=traded.quote_decimals or 0) for trade in page.trades]
-    return TradeList(rows=rows, cursor=page.cursor, is_newest=not parameters.get("cursor"))
+    missing = None if page.cursor else _missing_trades(token)
+    return TradeList(rows=rows, cursor=page.cursor, is_newest=not parameters.get("cursor"), missing=missing)
+
+
+def _missing_trades(token: Token) -> MissingTrades | None:
+    if not PoolBacklog.objects.filter(token=token).exists():
+        return None
+    return MissingTrades.DECIMALS if quote_decimals(token) is None else MissingTrades.BACKLOG
 
 
 def _row(trade: dict[str, Any], token: Token, *, decimals: int) -> ListedTrade:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tokens.chains.abi import codec
-from tokens.chains.evm.eth_calls import ViewCall, call_views_at_blocks
+from tokens.chains.evm.eth_calls import ViewCall, call_views, call_views_at_blocks
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import Launch, Pool, TransactionFacts
 
@@ -46,8 +46,26 @@ def complete_launches(rpc: RpcClient, transactions: Sequence[TransactionFacts]) 
             if values := next(results):
                 fetched.setdefault(part.field, *values.values())
         completed.append(_with_fields(launch, fetched))
-    rest = iter(completed)
+    rest = iter(_with_decimals(rpc, completed))
     return [replace(facts, launches=tuple(next(rest) for _ in facts.launches)) for facts in transactions]
+
+
+def _with_decimals(rpc: RpcClient, launches: Sequence[Launch]) -> list[Launch]:
+    """Return the launches with their quote tokens' decimals as of the newest block, where the launch's returned none.
+
+    Decimals never change, but a proxy may get its code later, and a call may fail once.
+    """
+    lacking = sorted({each.pool.paired_token for each in launches if each.pool and each.pool.pair_decimals is None})
+    if not lacking:
+        return list(launches)
+    results = call_views(rpc, [ViewCall(contract=quote, function=_TOKEN.function("decimals")) for quote in lacking])
+    decimals = {quote: next(iter(values.values())) for quote, values in zip(lacking, results, strict=True) if values}
+    return [
+        replace(launch, pool=replace(launch.pool, pair_decimals=decimals[launch.pool.paired_token]))
+        if launch.pool and launch.pool.pair_decimals is None and launch.pool.paired_token in decimals
+        else launch
+        for launch in launches
+    ]
 
 
 def _missing_fields(launch: Launch) -> list[_MissingField]:

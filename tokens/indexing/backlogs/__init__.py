@@ -1,0 +1,1 @@
+"""Pool logs of blocks that were read before their token, or its quote token's decimals, became known."""

@@ -1,0 +1,160 @@
+"""Backlogs of pools: opened with the launch, and read by blocks into trades and liquidity changes."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from config.http.errors import RetryableError
+from tokens.chains.errors import BlockNotCanonicalError, NodeUnavailableError
+from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.pool_types import select_pools
+from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.types import Launch, RangeFacts
+from tokens.indexing import chain_lock
+from tokens.indexing.backlogs.known_decimals import has_decimals, lacks_decimals
+from tokens.installation.market_sources import has_own_trades
+from tokens.models import Coverage, FollowedBlock, PoolBacklog, Token
+from tokens.models.expressions import equals_any
+from tokens.trades import trade_writing
+
+logger = logging.getLogger(__name__)
+
+
+# An index call reads at most so many blocks by itself, so that its caller does not wait for a long history.
+INLINE_BLOCKS = 1_000
+# The most blocks of the reorg window that are read at once.
+_WINDOW_BLOCKS = 100
+# A head that is reading blocks while a token is written may lack its pool: by then it has written them.
+_SETTLED = timedelta(minutes=1)
+
+
+class WindowMovedError(RetryableError):
+    """The reorg window changed while its blocks were read, or the node has another branch."""
+
+
+def open_undecoded(launches: Iterable[Launch], *, chain: ChainInfo) -> None:
+    """Open a backlog from its launch on for each launch whose quote token's decimals are unknown.
+
+    Call it in the database transaction that writes the launches, after their tokens. At most two statements.
+    """
+    lacking = {launch.token: launch.block_number for launch in launches if lacks_decimals(launch)}
+    if lacking and _has_pool_logs(chain):
+        _open(lacking, chain)
+
+
+def open_unread(launches: Iterable[Launch], *, chain: ChainInfo) -> None:
+    """Open a backlog of the reorg window for launches that the follower had not written when it read these blocks.
+
+    Final blocks are left to `manage.py backfill --trades`. Call it as `open_undecoded`.
+    """
+    window = _window(chain.chain_id)
+    if not window or not _has_pool_logs(chain):
+        return
+    unread = {
+        launch.token: max(launch.block_number, min(window))
+        for launch in launches
+        if launch.pool and launch.pool.address and launch.block_number <= max(window)
+    }
+    if unread:
+        _open(unread, chain)
+
+
+def read_at_once(chain: Chain, tx_hash: str) -> None:
+    """Store the pool logs of the transaction's tokens with a backlog, of few blocks and if a node responds.
+
+    The backlog stays as it is, for the blocks that are being read meanwhile: `read_backlog` reads all of them again.
+    """
+    backlogs = PoolBacklog.objects.filter(token__chain_id=chain.info.chain_id, token__tx_hash=tx_hash)
+    for backlog in backlogs.select_related("token__launch"):
+        first, end = backlog.next_block, backlog.next_block + INLINE_BLOCKS
+        try:
+            while has_decimals(backlog.token) and (part := _read_part(backlog.token, chain, first=first, end=end)):
+                with transaction.atomic():
+                    _store(part, chain)
+                first = part.reading.last + 1
+        except (NodeUnavailableError, BlockNotCanonicalError, WindowMovedError) as error:
+            logger.warning("chain=%s trades of %s are read later: %s", chain.info.chain_id, tx_hash, error)
+
+
+def read_backlog(backlog: PoolBacklog, chain: Chain) -> bool:
+    """Store the pool logs of the next blocks of a claimed backlog. Return whether more may remain.
+
+    A backlog ends, and its row with it, at the newest block that was read of the chain. Raises NodeUnavailableError,
+    BlockNotCanonicalError and WindowMovedError.
+    """
+    held = PoolBacklog.objects.held([backlog])
+    part = _read_part(backlog.token, chain, first=backlog.next_block)
+    if part is None:
+        held.delete()
+        return False
+    with transaction.atomic():
+        _store(part, chain)
+        moved = held.update(next_block=part.reading.last + 1)
+    backlog.next_block = part.reading.last + 1
+    return bool(moved)
+
+
+class _PoolPart(NamedTuple):
+    """Logs of one pool in some blocks; `window` has the hashes of those that a reorg may still drop."""
+
+    reading: RangeFacts
+    window: Mapping[int, str]
+
+
+def _read_part(token: Token, chain: Chain, *, first: int, end: int | None = None) -> _PoolPart | None:
+    """Read the logs of the token's pool from a block on; None without any more block that was read of the chain."""
+    chain_id, pools = chain.info.chain_id, select_pools([token.pool_address])
+    window = _window(chain_id)
+    covered = Coverage.objects.filter(chain_id=chain_id).aggregate(last=Max("followed_to"))["last"]
+    final = min(window) - 1 if window else covered
+    if final is not None and first <= final:
+        last = min(final, first + chain.range_blocks() - 1, final if end is None else end - 1)
+        return _PoolPart(chain.read_range(first, last, addresses=(), pools=pools), {}) if first <= last else None
+    hashes = {number: block_hash for number, block_hash in window.items() if number >= first}
+    numbers = sorted(hashes)[:_WINDOW_BLOCKS]
+    if not numbers:
+        return None
+    headers = chain.read_headers(numbers)
+    if {number: header.hash for number, header in headers.items()} != {number: hashes[number] for number in numbers}:
+        raise WindowMovedError(f"chain {chain_id}: its node has other blocks than those that are followed")
+    reading = chain.read_blocks([headers[number] for number in numbers], pools=pools)
+    return _PoolPart(reading, {number: hashes[number] for number in numbers})
+
+
+def _store(part: _PoolPart, chain: Chain) -> None:
+    """Write what was read, in a database transaction. Raises WindowMovedError."""
+    chain_id, reading = chain.info.chain_id, part.reading
+    chain_lock.lock_exclusive(chain_id)
+    if part.window and not part.window.items() <= _window(chain_id).items():
+        raise WindowMovedError(f"chain {chain_id}: the followed blocks changed while they were read")
+    stored = trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=True)
+    trade_writing.recount_tokens(chain_id, stored.token_ids)
+
+
+def _window(chain_id: int) -> dict[int, str]:
+    """Return number -> hash of the followed blocks."""
+    return dict(FollowedBlock.objects.filter(chain_id=chain_id).values_list("number", "hash"))
+
+
+def _has_pool_logs(chain: ChainInfo) -> bool:
+    return not chain.is_solana and has_own_trades(chain.chain_id)
+
+
+def _open(blocks: Mapping[str, int], chain: ChainInfo) -> None:
+    """Open backlogs by address -> first block. An open one begins at that block, and keeps its schedule."""
+    tokens = Token.objects.filter(equals_any("contract_address", blocks), chain_id=chain.chain_id)
+    due_at = timezone.now() + _SETTLED
+    PoolBacklog.objects.bulk_create(
+        [
+            PoolBacklog(token_id=pk, next_block=blocks[address], due_at=due_at)
+            for pk, address in tokens.values_list("pk", "contract_address")
+        ],
+        update_conflicts=True,
+        update_fields=["next_block"],
+        unique_fields=["token"],
+    )
