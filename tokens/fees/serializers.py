@@ -162,7 +162,7 @@ class CurrencyFeesSerializer(serializers.Serializer[Any]):
     pending = WeiField(
         allow_null=True,
         help_text="Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 "
-        "before `collectableFrom`; on "
+        "before `collectableFrom`, and where the collection would revert; on "
         "Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the "
         "next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker "
         "does not reveal the recipient.",

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from web3.exceptions import ContractLogicError
 
 from development.devchain import node_client
 from development.devchain.launch_transactions import DevLaunchConfig, Recipient
@@ -144,6 +145,16 @@ def test_only_a_currency_that_has_fees_is_swapped(launch, collect, deployment):
     before = read()
     assert before.conversion == "none"
     assert paid(collect(token)) == without_zeros(by_owner(before))
+
+
+def test_nothing_is_pending_where_a_collection_reverts(launch, collect, deployment):
+    token, read = launch((FIRST, 5_000, "Paired"), (SECOND, 5_000, "Both"))
+    # Without a purchase the pool has none of the currency that the first recipient wants.
+    accrue(deployment, token, paired=0, launched=10**18)
+    with pytest.raises((ContractLogicError, node_client.TransactionRevertedError)):
+        collect(token)
+    fees = read()
+    assert (by_owner(fees), fees.conversion) == (dict.fromkeys(by_owner(fees), 0), "none")
 
 
 def test_the_recipients_of_the_fees_are_the_chains_present_ones(launch, collect, deployment):

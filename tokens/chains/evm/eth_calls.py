@@ -137,6 +137,14 @@ def call_view_groups(rpc: RpcClient, *groups: Sequence[ViewCall], block: int | N
     return [[next(answers) for _ in group] for group in groups]
 
 
+def would_revert(rpc: RpcClient, call: ViewCall, *, block: int) -> bool:
+    """Return whether the call's execution fails as of the end of a block; its result does not matter.
+
+    Raises NodeUnavailableError.
+    """
+    return not isinstance(rpc.batch([call.call(hex(block))], parse=accept_executions)[0], str)
+
+
 # What a transaction would do on top of a block: `eth_simulateV1`, where a node offers it.
 def simulate_logs(rpc: RpcClient, view: ViewCall, *, block: int) -> list[Any] | None:
     """Return the logs of the transaction if it were mined in the block after this one.

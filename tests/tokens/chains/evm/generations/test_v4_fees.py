@@ -332,6 +332,15 @@ def test_what_a_swap_pays_is_what_a_node_simulates(read, node):
     assert requested[1] == hex(HEAD)
 
 
+def test_nothing_is_pending_where_a_collection_would_revert(read, node):
+    token = launch_of("deploy-multi-recipients").token
+    reverted = {"error": {"code": 3, "message": "execution reverted"}}
+    node.views = node.views | {(LOCKER_V4.lower(), call("collectRewards(address)", token)): reverted}
+    fees = read("deploy-multi-recipients")
+    assert fees.conversion == "none"
+    assert [share.pending for share in fees.shares] == [(0, 0)] * 3
+
+
 def of_another_token(logs):
     """Return the logs, with another token in that of the locker."""
     claims = [log for log in logs if log["topics"][0] == CLAIMED_REWARDS]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tokens.chains.abi import codec
 from tokens.chains.errors import LogDecodingError
-from tokens.chains.evm.eth_calls import ViewCall, simulate_logs
+from tokens.chains.evm.eth_calls import ViewCall, simulate_logs, would_revert
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import Conversion, split_by_bps, sum_known
 
@@ -46,8 +46,12 @@ def estimate_payouts(
 ) -> tuple[dict[str, Amounts], Conversion]:
     """Return recipient -> payout of a collection right after the block, in the order of the pool's currencies.
 
-    `amounts` are owed by the pool; None is an amount that depends on a swap no node has simulated.
+    `amounts` are owed by the pool; None is an amount that depends on a swap no node has simulated. A collection that
+    would revert pays nothing. Raises NodeUnavailableError.
     """
+    collection = ViewCall(contract=locker, function=_COLLECT, arguments=(token,))
+    if any(amounts) and would_revert(rpc, collection, block=block):
+        amounts = (0, 0)
     swapped_away = [_PAIRED if currency == token else _LAUNCHED for currency in currencies]
     swaps = [
         amount > 0 and any(slot.preference == rejected for slot in slots)
@@ -56,7 +60,7 @@ def estimate_payouts(
     conversion: Conversion = "none"
     paid = _without_swaps(amounts, slots, swapped_away, swaps)
     if any(swaps):
-        simulated = _simulate(rpc, locker=locker, token=token, count=len(slots), block=block)
+        simulated = _simulate(rpc, collection, token=token, count=len(slots), block=block)
         conversion = "simulated" if simulated else "unknown"
         paid = simulated or paid
     return _by_recipient(slots, paid), conversion
@@ -82,15 +86,15 @@ def _without_swaps(
     return list(zip(*columns, strict=True))
 
 
-def _simulate(rpc: RpcClient, *, locker: str, token: str, count: int, block: int) -> list[Amounts] | None:
+def _simulate(rpc: RpcClient, collection: ViewCall, *, token: str, count: int, block: int) -> list[Amounts] | None:
     """Simulate the collection and return each slot's payout, read from its last event.
 
     None also if the collection does nothing, which is the case while a launch is protected against snipers.
     """
-    logs = simulate_logs(rpc, ViewCall(contract=locker, function=_COLLECT, arguments=(token,)), block=block) or []
+    logs = simulate_logs(rpc, collection, block=block) or []
     try:
         for log in logs:
-            if log["address"].lower() == locker.lower() and log["topics"][0] == _CLAIMED.topic0:
+            if log["address"].lower() == collection.contract.lower() and log["topics"][0] == _CLAIMED.topic0:
                 claimed = _CLAIMED.decode(log)
                 if claimed["token"] == token and len(claimed["rewards0"]) == len(claimed["rewards1"]) == count:
                     return list(zip(claimed["rewards0"], claimed["rewards1"], strict=True))
