@@ -120,20 +120,28 @@ def reopen_requests(requests: Sequence[IndexRequest]) -> list[tuple[int, str]]:
 def confirm_indexed(chain_id: int) -> int:
     """Settle indexed requests below an EVM chain's finality depth: confirm them, or unwind and reopen them.
 
-    A request has two blocks to settle: that of its transaction, and the one of which its tokens' state was read. A
-    block counts as dropped only if the chain has another block at its height. A node that lacks a height settles
-    nothing. Return how many were confirmed. Raises UnsupportedChainError, NodeUnavailableError.
+    A request has two blocks to settle: that of its transaction, and the one of which its tokens' state was read. The
+    launches are confirmed with the first, which may be final long before. A block counts as dropped only if the chain
+    has another block at its height. A node that lacks a height settles nothing. Return how many requests were
+    confirmed. Raises UnsupportedChainError, NodeUnavailableError.
     """
     chain = installed_chain(chain_id)
     final = chain.read_head() - chain.info.finality_depth
     requests = list(IndexRequest.objects.unconfirmed(chain_id=chain_id, up_to_block=final)[:BATCH_SIZE])
+    launching = list(IndexRequest.objects.launching_unconfirmed(chain_id=chain_id, up_to_block=final)[:BATCH_SIZE])
     of_states = _state_blocks(requests, chain_id)
-    numbers = {request.block_number for request in requests if request.block_number}
+    numbers = {request.block_number for request in (*requests, *launching) if request.block_number}
     numbers |= {number for blocks in of_states.values() for number, _ in blocks}
     canonical = chain.read_headers(numbers)
     if len(canonical) < len(numbers):
         logger.warning("chain %s: its node lacks blocks that are to be confirmed", chain_id)
     confirmed = 0
+    for request in launching:
+        is_canonical = _are_canonical([(request.block_number or 0, request.block_hash)], canonical)
+        if is_canonical:
+            _confirm_launches(request)
+        elif is_canonical is False:
+            unwind_request(request)
     for request in requests:
         own, states = (request.block_number or 0, request.block_hash), of_states[request.tx_hash]
         if _are_canonical([own], canonical) is False:
@@ -151,9 +159,14 @@ def _confirm(request: IndexRequest) -> bool:
         same = _unchanged(request).filter(updated_at=request.updated_at)
         if not same.update(status=IndexRequestStatus.CONFIRMED):
             return False
-        launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
-        launched.filter(block_hash=request.block_hash).confirm()
+        _confirm_launches(request)
         return True
+
+
+def _confirm_launches(request: IndexRequest) -> None:
+    """Confirm the request's launches in its block, which is final. Those in another block have been indexed since."""
+    launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
+    launched.filter(block_hash=request.block_hash).confirm()
 
 
 def _state_blocks(requests: Sequence[IndexRequest], chain_id: int) -> defaultdict[str, set[_Block]]:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from config.queue import Leased, LeasedQuerySet
 from tokens.models.event import StoredState
+from tokens.models.token import Token
 
 
 class IndexRequestStatus(models.TextChoices):
@@ -53,8 +54,18 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         """
         launched = Q(token__chain_id=OuterRef("chain_id"), token__tx_hash=OuterRef("tx_hash"))
         later = StoredState.objects.filter(launched, block_number__gt=up_to_block)
-        unconfirmed = self.filter(~Exists(later), status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
-        return unconfirmed.order_by("block_number")
+        return self._indexed(chain_id, up_to_block).exclude(Exists(later))
+
+    def launching_unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
+        """Return the indexed requests of a chain with an unconfirmed launch in a block up to this one, lowest first."""
+        launched = Token.objects.filter(
+            chain_id=OuterRef("chain_id"), tx_hash=OuterRef("tx_hash"), confirmed=False, unindexed=False
+        )
+        return self._indexed(chain_id, up_to_block).filter(Exists(launched))
+
+    def _indexed(self, chain_id: int, up_to_block: int) -> Self:
+        indexed = self.filter(status="indexed", chain_id=chain_id, block_number__lte=up_to_block)
+        return indexed.order_by("block_number")
 
 
 class IndexRequest(Leased):

@@ -175,6 +175,34 @@ def test_it_confirms_at_the_chains_finality_and_not_before(own_launchpad):
     assert index_requests.confirm_indexed(CHAIN_ID) == 0
 
 
+def test_a_launch_is_final_with_its_own_block_and_not_with_the_one_of_its_state(own_launchpad, client, read_key):
+    tx_hash = own_launchpad.launch()
+    own_launchpad.mine(DEPTH)
+    (address,) = index(tx_hash)
+
+    def reasons():
+        answer = client.get("/api/get-token-by-address", {"address": address}, headers=read_key).json()
+        return answer["data"]["trust"]["reasons"]
+
+    assert "LAUNCH_FINAL" not in reasons()
+    assert index_requests.confirm_indexed(CHAIN_ID) == 0
+    assert status_of(tx_hash) == "indexed"
+    assert "LAUNCH_FINAL" in reasons()
+    own_launchpad.mine(DEPTH)
+    assert index_requests.confirm_indexed(CHAIN_ID) == 1
+
+
+def test_a_dropped_launch_is_unwound_before_the_block_of_its_state_is_final(own_launchpad):
+    mark = own_launchpad.snapshot()
+    tx_hash = own_launchpad.launch()
+    own_launchpad.mine(DEPTH)
+    index(tx_hash)
+    own_launchpad.revert(mark)
+    own_launchpad.mine(DEPTH + 1)
+    assert index_requests.confirm_indexed(CHAIN_ID) == 0
+    assert not Token.objects.on_chain().exists()
+
+
 def test_it_does_not_confirm_an_unsupported_chain(launchpad):
     with pytest.raises(UnsupportedChainError):
         index_requests.confirm_indexed(8453)
