@@ -29,7 +29,7 @@ from tokens.models import IndexRequest, PoolBacklog
 class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
     empty_text = "No request yet: callers request transactions by POST /api/tokens/index, and users save theirs."
     list_display = ("tx_hash", "chain_id", "status", "attempts", "last_error", "due_at", "updated_at")
-    list_filter = ("status", QueueStateFilter, ChainFilter)
+    list_filter = ("status", QueueStateFilter, "undecodable", ChainFilter)
     search_fields = ("tx_hash",)
     search_help_text = "A whole transaction hash."
     ordering = ("-id",)

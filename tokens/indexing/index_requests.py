@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
-from tokens.chains.errors import LaunchNotFoundError, NodeUnavailableError, TransactionNotFoundError
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnavailableError, TransactionNotFoundError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader, TransactionFacts
@@ -293,7 +293,8 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
         else:
             status = IndexRequestStatus.ORPHANED if request.block_hash else IndexRequestStatus.FAILED
             logger.warning("gave up on %s of chain %s: %s", request.tx_hash, request.chain_id, reason)
-        _unchanged(request).finish(status=status, last_error=str(reason))
+        undecodable = isinstance(reason, LogDecodingError)
+        _unchanged(request).finish(status=status, last_error=str(reason), undecodable=undecodable)
 
 
 def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> tuple[str, ...]:

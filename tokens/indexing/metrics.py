@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import TextChoices
+from django.db.models import Count, TextChoices
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from config.api.metrics import labelled_gauge
+from tokens.installation.installed_registry import launching_chains
 from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, TokenDocument
 
 # Counting all rows by status would scan the whole table. A scrape reads only this many of the newest.
@@ -22,7 +23,15 @@ _QUEUES: tuple[tuple[Any, str, type[TextChoices]], ...] = (
 
 
 def indexing(now: datetime) -> Iterator[Metric]:
-    """Yield the metrics of index requests and of documents: the pending ones, and the newest by status."""
+    """Yield the metrics of index requests and of documents: the pending ones, the newest by status, the undecodable."""
+    failed = IndexRequest.objects.filter(status=IndexRequestStatus.FAILED, undecodable=True)
+    counts = failed.values_list("chain_id").annotate(count=Count("pk"))
+    yield labelled_gauge(
+        "launchboard_index_requests_undecodable",
+        "Transactions of trusted contracts and programs that can't be decoded.",
+        "chain",
+        dict.fromkeys(launching_chains(), 0) | dict(counts),
+    )
     for model, words, statuses in _QUEUES:
         name = f"launchboard_{model.QUEUE}"
         newest = Counter(model.objects.order_by("-pk").values_list("status", flat=True)[:NEWEST])

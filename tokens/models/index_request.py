@@ -80,6 +80,8 @@ class IndexRequest(Leased):
     status = models.CharField(max_length=16, choices=IndexRequestStatus, default=IndexRequestStatus.PENDING)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
+    # Failed because a trusted contract or program has an unknown layout: the decoder may be outdated.
+    undecodable = models.BooleanField(default=False, db_default=False)
     # Requested only by public page views: its failure raises no alarm.
     from_page = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -101,6 +103,10 @@ class IndexRequest(Leased):
             # The confirmer: requests that may be final.
             models.Index(
                 fields=["chain_id", "block_number"], name="index_request_unconfirmed", condition=Q(status="indexed")
+            ),
+            # The metric of undecodable transactions.
+            models.Index(
+                fields=["chain_id"], name="index_request_undecodable", condition=Q(status="failed", undecodable=True)
             ),
             # The retention limit of failed page requests.
             models.Index(

@@ -22,7 +22,7 @@ from tests.rows.factories import (
     TokenFactory,
     WebhookDeliveryFactory,
 )
-from tokens.models import DeploySwitch
+from tokens.models import DeploySwitch, IndexRequest
 
 pytestmark = pytest.mark.django_db
 
@@ -223,6 +223,16 @@ def test_index_requests_and_tokens_are_counted():
     assert statuses == {"pending": 1, "indexed": 0, "confirmed": 3, "failed": 2, "orphaned": 0}
     assert found["index_requests_pending", ""] == 1
     assert found["tokens_listed", ""] == 2
+
+
+def test_transactions_that_cannot_be_decoded_are_counted_until_they_are_indexed():
+    requests = IndexRequestFactory.create_batch(2, chain_id=101, status="failed", undecodable=True)
+    IndexRequestFactory(chain_id=101, status="failed")
+    name = "index_requests_undecodable"
+    found = numbers("chain")
+    assert (found[name, "101"], found[name, "8453"]) == (2, 0)
+    IndexRequest.objects.filter(pk=requests[0].pk).finish(status="confirmed")
+    assert numbers("chain")[name, "101"] == 1
 
 
 def test_deployments_are_counted_by_what_is_left_to_do():

@@ -299,6 +299,7 @@ def test_what_can_not_be_decoded_is_noted_and_passed(node):
     take_rounds()
     assert launched() == wanted
     request = IndexRequest.objects.get()
+    assert request.undecodable
     assert (request.tx_hash, request.status, request.attempts) == (broken, "failed", 1)
     assert "version" in request.last_error
 

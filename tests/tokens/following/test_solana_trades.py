@@ -9,8 +9,8 @@ from django.core.management import call_command
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from tests.nodes.solana_forms import base58, inner, keys_of, mark, outer, parsed_of, raw_of
-from tests.nodes.solana_recorded import CREATOR, LAUNCH, MINT, POOL, PROGRAM, SWAP, WRAPPED_SOL, allow_list
+from tests.nodes.solana_forms import EVENT_MARK, base58, inner, keys_of, mark, outer, parsed_of, raw_of
+from tests.nodes.solana_recorded import CLAIM, CREATOR, LAUNCH, MINT, POOL, PROGRAM, SWAP, WRAPPED_SOL, allow_list
 from tokens.chains.addresses import decode_base58
 from tokens.chains.pool_types import chain_position
 from tokens.following.leader_loops import LeaderSession
@@ -26,6 +26,7 @@ from tokens.models import (
     Market,
     PoolTrade,
     RollingSum,
+    Token,
 )
 from tokens.models.candle import DAY
 
@@ -185,6 +186,7 @@ def test_a_swap_that_can_not_be_decoded_is_noted_and_passed(node):
     take_rounds()
     assert traded() == made
     request = IndexRequest.objects.get()
+    assert request.undecodable
     assert (request.tx_hash, request.status) == (broken, "failed")
     assert "swap" in request.last_error
 
@@ -266,3 +268,26 @@ def raise_price(node, signature):
     account = node.accounts[POOL]
     data = base64.b64decode(account["data"][0]).replace(old, new)
     node.accounts[POOL] = account | {"data": [base64.b64encode(data).decode(), "base64"]}
+
+
+def grown(value):
+    """Return a transaction's forms with eight bytes more at the end of each event."""
+    if isinstance(value, dict):
+        return {
+            name: _longer(part) if name == "data" and isinstance(part, str) else grown(part)
+            for name, part in value.items()
+        }
+    return [grown(part) for part in value] if isinstance(value, list) else value
+
+
+def _longer(text):
+    data = decode_base58(text)
+    return base58(data + bytes(8)) if data.startswith(EVENT_MARK) else text
+
+
+@pytest.mark.parametrize("tx_hash", [LAUNCH, SWAP, CLAIM], ids=["launch", "swap", "claim"])
+def test_fields_that_a_program_appends_to_its_events_lose_nothing(node, tx_hash):
+    node.transactions[tx_hash] = grown(node.transactions[tx_hash])
+    take_rounds()
+    assert (Token.objects.get().contract_address, PoolTrade.objects.count()) == (MINT, 1)
+    assert not IndexRequest.objects.exists()

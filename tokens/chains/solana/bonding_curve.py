@@ -148,7 +148,6 @@ def _read_pool(step: ProgramStep, launchpad: Launchpad) -> CreatedPool | None:
         return None
     reader = BorshReader(step.instruction.data[DISCRIMINATOR_SIZE:])
     try:
-        # The program, too, ignores any bytes after them.
         name, symbol, uri = reader.read_text(), reader.read_text(), reader.read_text()
         decoded = [_read_launch_event(event) for event in step.events if event[:DISCRIMINATOR_SIZE] in _LAUNCH_EVENTS]
     except BorshError as error:
@@ -175,7 +174,6 @@ def _read_launch_event(event: bytes) -> tuple[str, str, str, str]:
     reader = BorshReader(event[DISCRIMINATOR_SIZE:])
     keys = (reader.read_key(), reader.read_key(), reader.read_key(), reader.read_key())
     reader.read_bytes(1 + 8)
-    reader.expect_end()
     return keys
 
 
@@ -215,6 +213,4 @@ def _read_claim(step: ProgramStep, layout: _ClaimLayout) -> ClaimedPoolFees:
 def _read_claim_event(event: bytes) -> tuple[str, int, int]:
     """Return the pool, and the amounts of its base and quote mints. Raises BorshError."""
     reader = BorshReader(event[DISCRIMINATOR_SIZE:])
-    decoded = reader.read_key(), reader.read_integer(8), reader.read_integer(8)
-    reader.expect_end()
-    return decoded
+    return reader.read_key(), reader.read_integer(8), reader.read_integer(8)

@@ -95,9 +95,7 @@ def _read_events(step: ProgramStep) -> Iterator[_SwapEvent]:
     for event in step.events:
         read = _EVENTS.get(event[:DISCRIMINATOR_SIZE])
         if read:
-            reader = BorshReader(event[DISCRIMINATOR_SIZE:])
-            yield read(reader)
-            reader.expect_end()
+            yield read(BorshReader(event[DISCRIMINATOR_SIZE:]))
 
 
 def _read_older(reader: BorshReader) -> _SwapEvent:

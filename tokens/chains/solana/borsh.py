@@ -1,5 +1,7 @@
 """Reader for Borsh, the encoding of Solana's programs: little-endian integers, length-prefixed strings. Pure.
 
+Programs extend their events and accounts at the end, so bytes behind the known fields are ignored, as by the programs.
+
 Source: https://borsh.io
 """
 
@@ -40,8 +42,3 @@ class BorshReader:
             return raw.decode()
         except UnicodeDecodeError as error:
             raise BorshError("invalid UTF-8") from error
-
-    def expect_end(self) -> None:
-        """Raise BorshError if any bytes are left."""
-        if self._at != len(self._data):
-            raise BorshError(f"{len(self._data) - self._at} bytes too many")

@@ -1,4 +1,4 @@
-"""Accounts of Meteora's Dynamic Bonding Curve: their kinds and sizes. Pure.
+"""Accounts of Meteora's Dynamic Bonding Curve: their kinds and the sizes of their known fields. Pure.
 
 The fields follow the eight-byte discriminator without gaps, in the sequence of state/virtual_pool.rs and
 state/config.rs of https://github.com/MeteoraAg/dynamic-bonding-curve.
@@ -18,7 +18,8 @@ def _account_discriminator(name: str) -> bytes:
     return hashlib.sha256(f"account:{name}".encode()).digest()[:DISCRIMINATOR_SIZE]
 
 
-# Discriminator -> account size in bytes. Those of mints with a transfer hook start alike; their config names the hook.
+# Discriminator -> the size of the known fields in bytes; the account may be longer. Those of mints with a transfer hook
+# start alike; their config names the hook.
 POOLS = {_account_discriminator("VirtualPool"): 424, _account_discriminator("TransferHookPool"): 424}
 CONFIGS = {_account_discriminator("PoolConfig"): 1_048, _account_discriminator("ConfigWithTransferHook"): 1_128}
 
@@ -33,6 +34,7 @@ def account_reader(account: Any, programs: Collection[str], *, sizes: Mapping[by
         raise ProgramAccountError(f"there is no {kind} at this address")
     if owner not in programs:
         raise ProgramAccountError(f"the account at this address belongs to another program and is no {kind}")
-    if sizes.get(data[:DISCRIMINATOR_SIZE]) != len(data):
+    size = sizes.get(data[:DISCRIMINATOR_SIZE])
+    if size is None or len(data) < size:
         raise ProgramAccountError(f"the account is no {kind}, or one of an unknown layout")
     return BorshReader(data)

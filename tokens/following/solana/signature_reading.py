@@ -178,6 +178,7 @@ def _store_undecodable(part: _Part, *, chain_id: int) -> None:
                     "status": IndexRequestStatus.FAILED,
                     "attempts": 1,
                     "last_error": reason,
+                    "undecodable": True,
                     "due_at": timezone.now(),
                 },
             )

@@ -155,7 +155,15 @@ def test_it_refuses_a_launch_without_one_equal_event(solana, solana_node, change
         solana.read_transaction(signature)
 
 
-@pytest.mark.parametrize("junk", [b"", b"\0" * 3, b"\0" * 200])
+def test_fields_that_the_program_appends_to_an_event_are_ignored(solana, solana_node):
+    def change(raw: Json) -> None:
+        set_data(event_of(raw), data_of(event_of(raw)) + b"\0" * 8)
+
+    (launch,) = solana.read_transaction(add_changed(solana_node, recorded.LAUNCH, change)).launches
+    assert launch.token == recorded.MINT
+
+
+@pytest.mark.parametrize("junk", [b"", b"\0" * 3, b"\0" * 100])
 def test_it_refuses_a_launch_whose_event_can_not_be_decoded(solana, solana_node, junk):
     def change(raw: Json) -> None:
         set_data(event_of(raw), EVENT_MARK + mark("event", "EvtInitializePool") + junk)

@@ -85,10 +85,9 @@ def test_a_pool_without_a_swap_has_no_price_of_one(solana, solana_node):
 
 
 @pytest.mark.parametrize("address", [recorded.POOL, recorded.CONFIG])
-@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"\0"])
-def test_it_reads_no_fees_of_a_pool_with_a_transfer_hook_of_another_size(solana, solana_node, address, change):
+def test_it_reads_no_fees_of_a_shorter_pool_with_a_transfer_hook(solana, solana_node, address):
     of_a_pool_with_a_hook(solana_node)
-    put(solana_node, address, change(data_of(solana_node, address)))
+    put(solana_node, address, data_of(solana_node, address)[:-1])
     with pytest.raises(FeesUnavailableError, match="unknown layout"):
         solana.read_pool_fees(recorded.POOL)
 
@@ -97,6 +96,13 @@ def test_a_mint_that_is_gone_has_no_decimals(solana, solana_node):
     del solana_node.accounts[recorded.MINT]
     with pytest.raises(FeesUnavailableError, match="no longer exists"):
         solana.read_pool_fees(recorded.POOL)
+
+
+@pytest.mark.parametrize("address", [recorded.POOL, recorded.CONFIG])
+def test_fields_that_the_program_appends_to_an_account_are_ignored(solana, solana_node, address):
+    fees = solana.read_pool_fees(recorded.POOL)
+    put(solana_node, address, data_of(solana_node, address) + b"\0" * 64)
+    assert solana.read_pool_fees(recorded.POOL) == fees
 
 
 def without(node, address):
@@ -113,15 +119,11 @@ def of_another_kind(node, address):
     put(node, address, data)
 
 
-def of_another_size(node, address):
-    put(node, address, data_of(node, address) + b"\0")
-
-
 def cut_short(node, address):
     put(node, address, data_of(node, address)[:-1])
 
 
-@pytest.mark.parametrize("change", [without, of_a_stranger, of_another_kind, of_another_size, cut_short])
+@pytest.mark.parametrize("change", [without, of_a_stranger, of_another_kind, cut_short])
 @pytest.mark.parametrize(("address", "kind"), [(recorded.POOL, "pool"), (recorded.CONFIG, "config")])
 def test_it_reads_no_fees_of_an_account_that_is(solana, solana_node, change, address, kind):
     change(solana_node, address)
