@@ -156,7 +156,6 @@ ALONE = {
     "development.local_accounts": "called by a management command only",
     "tokens.admin.list_filters": "shared by the admin's lists",
     "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",
-    "tokens.chains.solana.program_accounts": "shared by readers of fees and of curves",
     "tokens.trades.curve_progress": "the arithmetic of another program than that of Uniswap's pools",
     "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.indexing.launch_lookup": "a read of chains; index requests have a transaction",

@@ -63,6 +63,7 @@ DOCTOR_CHECKS = (
     ("partitions", "config.postgresql.diagnostics.partitions", "migrations"),
     ("following", "tokens.following.diagnostics.following", "migrations"),
     ("coverage", "tokens.following.diagnostics.coverage", "migrations"),
+    ("wallets", "tokens.deploying.diagnostics.wallets", "migrations"),
     ("keys", "accounts.keys.diagnostics.partner_keys", "migrations"),
     ("dashboard", "config.doctor.dashboard_checks.panels", "migrations"),
 )

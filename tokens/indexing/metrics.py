@@ -10,7 +10,7 @@ from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
 from config.api.metrics import labelled_gauge
-from tokens.installation.installed_registry import launching_chains
+from tokens.installation.installed_registry import registry
 from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, TokenDocument
 
 # Counting all rows by status would scan the whole table. A scrape reads only this many of the newest.
@@ -30,7 +30,7 @@ def indexing(now: datetime) -> Iterator[Metric]:
         "launchboard_index_requests_undecodable",
         "Transactions of trusted contracts and programs that can't be decoded.",
         "chain",
-        dict.fromkeys(launching_chains(), 0) | dict(counts),
+        dict.fromkeys([*registry().chains, registry().solana.chain_id], 0) | dict(counts),
     )
     for model, words, statuses in _QUEUES:
         name = f"launchboard_{model.QUEUE}"

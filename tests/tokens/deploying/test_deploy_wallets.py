@@ -7,18 +7,23 @@ from decimal import Decimal
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 from eth_account import Account
 
+from config.doctor.findings import Level
 from config.environment.secret import Secret
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.remote_signer import remote_signer
 from tests.rows.factories import DeployAttemptFactory, DeployWalletFactory
+from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import NodeUnavailableError, SignerRejectedError
 from tokens.chains.evm.transactions.signing import LocalSigner, RemoteSigner, UnsignedTransaction
 from tokens.deploying import tasks
+from tokens.deploying.diagnostics import wallets
 from tokens.deploying.sending.gas import GasFees
 from tokens.deploying.sending.signed_versions import sign_version
 from tokens.deploying.sending.wallets import NoWalletError, chains_with_wallets, refresh_wallets, simulation_senders
+from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signers
 from tokens.models import DeployWallet
 
@@ -42,6 +47,11 @@ def signed_by(settings, forget_chains):
         forget_chains()
 
     return change
+
+
+def delegate(launchpad, address, to):
+    """Have the account execute a contract's code, as an authorization of EIP-7702 does; none with the zero address."""
+    launchpad.rpc("anvil_setCode", address, f"0xef0100{to[2:].lower()}" if int(to, 16) else "0x")
 
 
 def fund(launchpad, address, wei):
@@ -110,6 +120,33 @@ def test_a_balance_that_is_low_is_alerted_once_until_it_is_higher(launchpad, sig
     fund(launchpad, ADDRESS, COIN // 20)
     refresh()
     assert rows() == {ADDRESS: (True, Decimal(COIN // 20), "")}
+
+
+def test_a_delegation_is_alerted_until_it_is_revoked(launchpad, signed_by, operator):
+    signed_by(KEY)
+    fund(launchpad, ADDRESS, COIN)
+    contract = checksum_address("0x" + "ab" * 20)
+    line = f"delegation: the account executes the code of {contract} (EIP-7702)"
+    try:
+        delegate(launchpad, ADDRESS, contract)
+        refresh()
+        wallet = DeployWallet.objects.get()
+        assert wallet.trouble == line
+        assert contract in operator.get(f"/admin/tokens/deploywallet/{wallet.pk}/change/").text
+        error, _ = wallets(timezone.now())
+        assert (error.level, line in error.found) == (Level.ERROR, True)
+        assert "the key is known to others" in error.action
+    finally:
+        delegate(launchpad, ADDRESS, "0x" + "00" * 20)
+    refresh()
+    assert rows()[ADDRESS][2] == ""
+    (summary,) = wallets(timezone.now())
+    assert summary.found == "1 wallets, 0 with an alert."
+
+
+def test_contract_code_is_no_delegation(launchpad):
+    deployment = launchpad.deployment
+    assert installed_chain(CHAIN_ID).read_delegates([deployment.factory, REMOTE]) == {}
 
 
 def test_a_wallet_whose_key_is_gone_is_kept_and_sends_no_more(launchpad, signed_by):

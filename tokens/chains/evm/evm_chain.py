@@ -193,6 +193,13 @@ class Chain:
         """Return address, as given -> next nonce and balance as of the newest block. Raises NodeUnavailableError."""
         return account_state.read_accounts(self.rpc, addresses)
 
+    def read_delegates(self, addresses: Sequence[str]) -> dict[str, str]:
+        """Return address -> the contract (EIP-55) whose code the account executes by EIP-7702.
+
+        Without accounts that execute none. Raises NodeUnavailableError.
+        """
+        return account_state.read_delegates(self.rpc, addresses)
+
     def read_fees(self) -> FeeQuote:
         """Return the current gas price by all nodes, its tip within the chain's cap. Raises NodeUnavailableError."""
         return gas_prices.read_fees(self.rpc, tip_cap=self.info.priority_fee_cap)

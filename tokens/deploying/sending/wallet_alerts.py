@@ -22,6 +22,8 @@ class WalletAlert(StrEnum):
     FEES = "fees"
     # A node suggests far more than the others, or the registry's cap of the priority fee binds.
     TIP = "tip"
+    # The account executes a contract's code (EIP-7702), which only its key can have allowed.
+    DELEGATION = "delegation"
     # A node rejects a transaction, or another one uses the nonce.
     SENDING = "sending"
 

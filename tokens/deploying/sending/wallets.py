@@ -32,13 +32,15 @@ def refresh_wallets(chain_id: int, *, addresses: Collection[str]) -> None:
     """Store a row for each address of the chain's signers, with its balance.
 
     Rows of other addresses are no longer `signable`. A balance below DEPLOY_LOW_BALANCE_ETH is an alert of the wallet
-    until it is higher. Raises UnsupportedChainError and NodeUnavailableError, after the rows are stored.
+    until it is higher, and a delegation of the account (EIP-7702) until it is revoked. Raises UnsupportedChainError and
+    NodeUnavailableError, after the rows are stored.
     """
     _store_new(chain_id, addresses)
     wallets = DeployWallet.objects.filter(chain_id=chain_id)
     wallets.filter(address__in=addresses, signable=False).update(signable=True)
     wallets.filter(signable=True).exclude(address__in=addresses).update(signable=False)
     _refresh_balances(chain_id)
+    _refresh_delegations(chain_id)
 
 
 def _store_new(chain_id: int, addresses: Collection[str]) -> None:
@@ -52,6 +54,17 @@ def _refresh_balances(chain_id: int) -> None:
     if known:
         for address, account in installed_chain(chain_id).read_accounts(tuple(known)).items():
             _note_balance(known[address], account.balance)
+
+
+def _refresh_delegations(chain_id: int) -> None:
+    # Including wallets without a key, as for balances.
+    known = dict(DeployWallet.objects.filter(chain_id=chain_id).values_list("address", "pk"))
+    if known:
+        delegates = installed_chain(chain_id).read_delegates(tuple(known))
+        for address, wallet_id in known.items():
+            delegate = delegates.get(address)
+            message = f"the account executes the code of {delegate} (EIP-7702)" if delegate else ""
+            wallet_alerts.set_alert(wallet_id, WalletAlert.DELEGATION, message)
 
 
 def chains_with_wallets() -> set[int]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from config.http.errors import RetryableError
 from tokens.chains.abi import codec
+from tokens.chains.addresses import checksum_address
 from tokens.chains.evm.eth_calls import ViewCall, call_views
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import parse_amount, parse_data, parse_quantity
@@ -14,6 +15,8 @@ from tokens.chains.transaction_types import AccountState
 _TOKEN = codec.load_abi("token")
 _DECIMALS = _TOKEN.function("decimals")
 _BALANCE = _TOKEN.function("balanceOf")
+# The code of an account that executes that of another address, which follows (EIP-7702).
+_DELEGATED = "0xef0100"
 
 
 def read_accounts(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, AccountState]:
@@ -25,6 +28,20 @@ def read_accounts(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, Account
     def parse(address: str, results: list[Any]) -> AccountState:
         nonce, balance = results
         return AccountState(nonce=parse_quantity(nonce), balance=parse_amount(balance))
+
+    return rpc.query_each(addresses, calls=calls, parse=parse)
+
+
+def read_delegates(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, str]:
+    """Implement `Chain.read_delegates`."""
+
+    def calls(address: str) -> list[Call]:
+        return [("eth_getCode", (address, "latest"))]
+
+    def parse(_address: str, results: list[Any]) -> str | None:
+        code = parse_data(results[0])
+        is_delegated = code.startswith(_DELEGATED) and len(code) == len(_DELEGATED) + 40
+        return checksum_address("0x" + code.removeprefix(_DELEGATED)) if is_delegated else None
 
     return rpc.query_each(addresses, calls=calls, parse=parse)
 

@@ -1,0 +1,31 @@
+"""Doctor's check of deployment wallets."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from config.doctor.findings import Finding, Level
+from tokens.deploying.sending.wallet_alerts import WalletAlert
+from tokens.installation.installed_registry import chain_name
+from tokens.models import DeployWallet
+
+# By the kind of alert.
+_ACTIONS: dict[str, str] = {
+    WalletAlert.DELEGATION: "Unless an operator has set this delegation, the key is known to others: disable the"
+    " wallet, move its coins and use another key.",
+}
+
+
+def wallets(_now: datetime) -> Iterator[Finding]:
+    """Yield the alerts of each wallet, as of the workers' last query of the nodes."""
+    found = DeployWallet.objects.order_by("chain_id", "address")
+    for wallet in found:
+        for line in wallet.trouble.splitlines():
+            kind = line.partition(":")[0]
+            yield Finding(
+                level=Level.ERROR if kind in _ACTIONS else Level.WARNING,
+                found=f"Wallet {wallet.address} on {chain_name(wallet.chain_id)}: {line}.",
+                action=_ACTIONS.get(kind, "See the table of alerts."),
+                guide="wallets",
+            )
+    troubled = sum(1 for wallet in found if wallet.trouble)
+    yield Finding(level=Level.OK, found=f"{len(found)} wallets, {troubled} with an alert.")
