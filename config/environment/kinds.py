@@ -221,9 +221,10 @@ def base_url(text: str) -> str:
     return text.rstrip("/")
 
 
-def gateway(text: str) -> str:
-    """Parse a URL as `base_url`; the word off means none, since an empty variable has the default."""
-    return "" if text.lower() == "off" else base_url(text)
+def gateways(text: str) -> tuple[str, ...]:
+    """Parse URLs as `base_url` between commas; the word off means none, since an empty variable has the default."""
+    parts = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
+    return () if text.lower() == "off" else tuple(map(base_url, parts))
 
 
 def keys_url(text: str) -> str:

@@ -242,10 +242,10 @@ class Environment(ServerVariables, IssuerVariables, MarketVariables, SiteVariabl
     """Maximum size of a decompressed document."""
     DOCUMENT_ATTEMPTS: int = variable(kinds.whole_number(1, 100), "12")
     """Attempts to fetch a document before it counts as failed."""
-    IPFS_GATEWAY_URL: str = variable(kinds.gateway, "https://ipfs.io/ipfs")
-    """Gateway for ipfs://CID/path, as <gateway>/CID/path; `off` disables such documents."""
-    ARWEAVE_GATEWAY_URL: str = variable(kinds.gateway, "https://arweave.net")
-    """Gateway for ar://ID."""
+    IPFS_GATEWAY_URL: tuple[str, ...] = variable(kinds.gateways, "https://ipfs.io/ipfs,https://dweb.link/ipfs")
+    """Gateways for ipfs://CID/path, as <gateway>/CID/path, in their sequence; `off` disables such documents."""
+    ARWEAVE_GATEWAY_URL: tuple[str, ...] = variable(kinds.gateways, "https://arweave.net")
+    """Gateways for ar://ID."""
     OUTBOUND_ALLOWED_NETWORKS: tuple[Network, ...] = variable(kinds.networks, empty=())
     """Non-public networks that may be fetched from, on any port, such as that of your own gateway. Anyone who launches
     a token may then send GET requests to them."""

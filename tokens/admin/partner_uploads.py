@@ -1,6 +1,5 @@
 """Admin of partners' uploads: operators find a file by its digest, and block it."""
 
-from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +10,7 @@ from unfold.enums import ActionVariant
 from config.http.errors import PermanentError
 from config.operators.admin_pages import ServiceWrittenAdmin, confirm_action, list_action, log_changes
 from tokens.admin.indexed_search import IndexedSearch
-from tokens.indexing.documents.document_locations import document_url
+from tokens.indexing.documents.fetching import installed_urls
 from tokens.models import Upload
 from tokens.uploads.stored_uploads import allow_uploads, block_uploads
 
@@ -51,7 +50,7 @@ class UploadAdmin(IndexedSearch, ServiceWrittenAdmin):
     def stored_file(self, upload: Upload) -> str:
         """Return a link to the file, on IPFS by IPFS_GATEWAY_URL; without one, the URL as text."""
         try:
-            target = document_url(upload.url, ipfs=settings.IPFS_GATEWAY_URL, arweave="")
+            target = installed_urls(upload.url)[0]
         except PermanentError:
             return upload.url
         link = '<a class="text-link" href="{}" rel="noopener noreferrer" target="_blank">{}</a>'

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from config.api.rendering import render_json
 from config.http.errors import PermanentError
 from tokens.indexing.documents.document_content import parse_document
-from tokens.indexing.documents.document_locations import document_url, inline_document, is_inline
+from tokens.indexing.documents.document_locations import document_urls, inline_document, is_inline
 from tokens.indexing.metadata import MAX_LINKS, MAX_TEXT, social_links
 
 CID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
-GATEWAYS = {"ipfs": "https://gateway.example/ipfs", "arweave": "https://arweave.example"}
+V0, V1 = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG", CID
+GATEWAYS = {"ipfs": ("https://gateway.example/ipfs",), "arweave": ("https://arweave.example",)}
 NOTHING = {"description": "", "img_url": "", "socialMediaUrls": []}
 
 texts = st.text("a:/\0\ud800\udc00\u0662")
@@ -164,33 +165,51 @@ def test_whatever_a_document_holds_every_answer_can_carry(value):
         (f"ipfs://{CID}", f"https://gateway.example/ipfs/{CID}"),
         (f"ipfs://ipfs/{CID}/meta data.json#x", f"https://gateway.example/ipfs/{CID}/meta data.json"),
         (f"IPFS://{CID}/a/b.json?filename=c", f"https://gateway.example/ipfs/{CID}/a/b.json?filename=c"),
+        (f"ipfs://{CID}?filename=a.png", f"https://gateway.example/ipfs/{CID}?filename=a.png"),
+        (f"ipfs://{CID}/?x=..", f"https://gateway.example/ipfs/{CID}/?x=.."),
+        *(
+            (form, f"https://gateway.example/ipfs/{CID}/a")
+            for form in (
+                f"{CID}/a",
+                f"/ipfs/{CID}/a",
+                f"ipfs/{CID}/a",
+                f"ipfs:/{CID}/a",
+                f"ipfs:{CID}/a",
+                f"ipfs:///{CID}/a",
+                f"ipfs:/ipfs/{CID}/a",
+                f"ipfs:///ipfs/{CID}/a",
+            )
+        ),
+        *((cid, f"https://gateway.example/ipfs/{cid}") for cid in (V0, V1)),
+        (f"{V1}?a", f"https://gateway.example/ipfs/{V1}?a"),
         ("ar://" + "a-_" * 14 + "b", "https://arweave.example/" + "a-_" * 14 + "b"),
     ],
 )
 def test_a_document_is_at_its_uri(uri, url):
-    assert document_url(uri, **GATEWAYS) == url
+    assert document_urls(uri, **GATEWAYS) == [url]
 
 
 @pytest.mark.parametrize(
     "uri",
-    ["", "ipfs://", "ipfs://../../admin", f"ipns://{CID}", CID, "ar://short", "javascript:x", "file:///etc/passwd"]
+    ["", "ipfs://", "ipfs://../../admin", f"ipns://{CID}", "a" * 59, "ar://short", "javascript:x", "file:///etc/passwd"]
     + [
         "ftp://host.example",
         f"ipfs://{CID}@host.example/",
         f"ipfs://{CID}:80/",
-        f"ipfs://{CID}?a",
+        f"{V0}x",
+        f"//ipfs/{V0}",
         "ipfs://ipfs/ipfs/x",
     ],
 )
 def test_other_uris_name_no_document(uri):
     with pytest.raises(PermanentError, match="a URI that is not"):
-        document_url(uri, **GATEWAYS)
+        document_urls(uri, **GATEWAYS)
 
 
 @pytest.mark.parametrize("path", ["..", "a/../../b", ".", "%2e%2e/x", "..\\x", "a/%2E%2E%2Fx", "a%5c..%5cx"])
 def test_no_uri_leads_out_of_the_gateways_directory(path):
     with pytest.raises(PermanentError, match="in its path"):
-        document_url(f"ipfs://{CID}/{path}", **GATEWAYS)
+        document_urls(f"ipfs://{CID}/{path}", **GATEWAYS)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +217,7 @@ def test_no_uri_leads_out_of_the_gateways_directory(path):
 )
 def test_without_a_gateway_it_reports_it(uri, setting):
     with pytest.raises(PermanentError, match=f"{setting} is off"):
-        document_url(uri, ipfs="", arweave="")
+        document_urls(uri, ipfs=(), arweave=())
 
 
 def test_a_document_may_be_inside_its_uri():

@@ -165,7 +165,7 @@ def test_writing_a_launch_again_keeps_it(host):
 
 
 def test_documents_on_ipfs_come_from_the_gateway(host, settings):
-    settings.IPFS_GATEWAY_URL = f"{host.url}/ipfs"
+    settings.IPFS_GATEWAY_URL = (f"{host.url}/ipfs",)
     host.put(f"/ipfs/{CID}/meta%20data.json", json_page(DOCUMENT))
     document = launched(f"ipfs://{CID}/meta data.json")
     fetching.fetch_due_documents()
@@ -173,8 +173,28 @@ def test_documents_on_ipfs_come_from_the_gateway(host, settings):
     assert document.content == CONTENT
 
 
+@pytest.mark.parametrize("first", [Page(status=500), Page(status=404), Page(status=451), Page(body=b"x" * 300_000)])
+def test_the_next_gateway_is_used_where_one_has_no_document(host, settings, first):
+    settings.IPFS_GATEWAY_URL = (f"{host.url}/down", f"{host.url}/ipfs")
+    host.put(f"/down/{CID}", first)
+    host.put(f"/ipfs/{CID}", json_page(DOCUMENT))
+    document = launched(f"/ipfs/{CID}")
+    fetching.fetch_due_documents()
+    document.refresh_from_db()
+    assert document.content == CONTENT
+
+
+def test_a_document_is_due_again_if_one_of_its_gateways_may_return_it_later(host, settings):
+    settings.IPFS_GATEWAY_URL = (f"{host.url}/late", f"{host.url}/ipfs")
+    host.put(f"/ipfs/{CID}", Page(status=451))
+    document = launched(f"ipfs:/{CID}")
+    fetching.fetch_due_documents()
+    document.refresh_from_db()
+    assert (document.status, document.last_error) == ("pending", "HTTP status 404")
+
+
 def test_without_a_gateway_a_document_on_ipfs_reports_it(settings):
-    settings.IPFS_GATEWAY_URL = ""
+    settings.IPFS_GATEWAY_URL = ()
     document = TokenDocumentFactory(uri=f"ipfs://{CID}")
     fetching.fetch_due_documents()
     document.refresh_from_db()

@@ -166,7 +166,7 @@ def test_what_no_retry_mends_begins_with_a_long_delay(host):
 
 
 def test_a_picture_of_ipfs_comes_from_the_gateway(client, host, settings):
-    settings.IPFS_GATEWAY_URL = f"{host.url}/ipfs"
+    settings.IPFS_GATEWAY_URL = (f"{host.url}/ipfs",)
     host.put(f"/ipfs/{CID}/a.png", Page(body=encoded(plain_picture())))
     token = SolanaTokenFactory(img_url=f"ipfs://{CID}/a.png")
     client.get(picture_path(token))

@@ -3,14 +3,18 @@
 import base64
 import binascii
 import re
+from collections.abc import Sequence
 from urllib.parse import unquote, unquote_to_bytes
 
 from config.http.errors import PermanentError
 
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 _INLINE = re.compile(r"data:(?:application|text)/json((?:;[^,;]*)*),", re.IGNORECASE)
-# A CID of any version and base consists of letters and digits. Many URIs repeat the gateways' path before it.
-_IPFS = re.compile(r"ipfs://(?:ipfs/)?([A-Za-z0-9]{32,128}(?:/.*)?)", re.IGNORECASE | re.DOTALL)
+# A CID of any version and base consists of letters and digits. Many URIs repeat the gateways' path before it, wallets
+# write one to three slashes, and some only the path.
+_IPFS = re.compile(r"(?:ipfs:/{0,3}(?:ipfs/)?|/?ipfs/)([A-Za-z0-9]{32,128}(?:[/?#].*)?)", re.IGNORECASE | re.DOTALL)
+# Version 0, in base 58, or version 1 in its usual base 32.
+_BARE_CID = re.compile(r"((?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,127})(?:[/?#].*)?)", re.DOTALL)
 _ARWEAVE = re.compile(r"ar://([A-Za-z0-9_-]{43}(?:/.*)?)", re.IGNORECASE | re.DOTALL)
 
 
@@ -33,24 +37,25 @@ def inline_document(uri: str) -> bytes:
         raise PermanentError("a data: URI whose base64 can't be read") from error
 
 
-def document_url(uri: str, *, ipfs: str, arweave: str) -> str:
-    """Return the http:// or https:// URL of a document; web URLs stay unchanged.
+def document_urls(uri: str, *, ipfs: Sequence[str], arweave: Sequence[str]) -> list[str]:
+    """Return the http:// or https:// URLs of a document, at least one and the preferred first; web URLs are unchanged.
 
-    `ipfs` and `arweave` are gateway URLs without a trailing slash, or empty. Raises PermanentError.
+    `ipfs` and `arweave` are gateway URLs without a trailing slash. Raises PermanentError.
     """
     if _WEB.match(uri):
-        return uri
-    if found := _IPFS.fullmatch(uri):
+        return [uri]
+    if found := _IPFS.fullmatch(uri) or _BARE_CID.fullmatch(uri):
         return _behind(ipfs, found[1], setting="IPFS_GATEWAY_URL")
     if found := _ARWEAVE.fullmatch(uri):
         return _behind(arweave, found[1], setting="ARWEAVE_GATEWAY_URL")
-    raise PermanentError("a URI that is not https://, http://, ipfs:// with a CID, ar:// or data:")
+    raise PermanentError("a URI that is not https://, http://, a CID of IPFS, ar:// or data:")
 
 
-def _behind(gateway: str, path: str, *, setting: str) -> str:
-    if not gateway:
+def _behind(gateways: Sequence[str], location: str, *, setting: str) -> list[str]:
+    if not gateways:
         raise PermanentError(f"{setting} is off: such documents are not fetched")
     # They would leave the gateway's directory, to whatever else its host serves.
-    if any(part in (".", "..") for part in re.split(r"[/\\]", unquote(path))):
+    located = location.partition("#")[0]
+    if any(part in (".", "..") for part in re.split(r"[/\\]", unquote(located.partition("?")[0]))):
         raise PermanentError("a URI with . or .. in its path")
-    return f"{gateway}/{path.partition('#')[0]}"
+    return [f"{gateway}/{located}" for gateway in gateways]

@@ -25,7 +25,7 @@ from config.http.request_ids import RequestThreadPool
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from config.queue import LeasedQuerySet
 from tokens.indexing.documents.document_content import parse_document
-from tokens.indexing.documents.document_locations import document_url, inline_document, is_inline
+from tokens.indexing.documents.document_locations import document_urls, inline_document, is_inline
 from tokens.indexing.event_rows import refresh_token_state
 from tokens.indexing.metadata import Json
 from tokens.models import DocumentStatus, Token, TokenDocument
@@ -42,6 +42,8 @@ CANDIDATES = 2_000
 ROUND_SECONDS = 20.0
 # Longer than the timeout of a document.
 LEASE = timedelta(seconds=90)
+# Seconds of a document for all of its gateways, well within the lease.
+_GATEWAYS_SECONDS = 60.0
 # Twelve attempts take four days.
 BACKOFF = Backoff(first=15, longest=86_400, factor=3)
 
@@ -88,7 +90,7 @@ def fetch_document(uri: str) -> FetchOutcome:
     try:
         return FetchOutcome(content=parse_document(_read(uri.strip())))
     except HTTPStatusError as error:
-        return FetchOutcome(error=RetryableError(str(error)) if error.status in _NOT_THERE_YET else error)
+        return FetchOutcome(error=RetryableError(str(error)) if _may_change(error) else error)
     except (RetryableError, PermanentError) as error:
         return FetchOutcome(error=error)
 
@@ -124,13 +126,35 @@ def _finish(claimed: TokenDocument, done: Future[FetchOutcome]) -> None:
 def _read(uri: str) -> bytes:
     if is_inline(uri):
         return inline_document(uri)
-    url = document_url(uri, ipfs=settings.IPFS_GATEWAY_URL, arweave=settings.ARWEAVE_GATEWAY_URL)
-    return fetch_public_url(
-        url,
-        timeout=settings.DOCUMENT_TIMEOUT_SECONDS,
-        max_bytes=settings.DOCUMENT_MAX_BYTES,
-        allowed=settings.OUTBOUND_ALLOWED_NETWORKS,
-    )
+    return fetch_first(installed_urls(uri), max_bytes=settings.DOCUMENT_MAX_BYTES)
+
+
+def installed_urls(uri: str) -> list[str]:
+    """Return the URLs of a document by the installation's gateways, as `document_urls`. Raises PermanentError."""
+    return document_urls(uri, ipfs=settings.IPFS_GATEWAY_URL, arweave=settings.ARWEAVE_GATEWAY_URL)
+
+
+def fetch_first(urls: Sequence[str], *, max_bytes: int, **options: str) -> bytes:
+    """Return the body of the first URL that returns one: the next gateway is used where one fails, or lacks the file.
+
+    Raises the last failure that a retry may mend, else the first one. `options` as for `fetch_public_url`.
+    """
+    timeout = min(settings.DOCUMENT_TIMEOUT_SECONDS, _GATEWAYS_SECONDS / len(urls))
+    failure: RetryableError | PermanentError | None = None
+    for url in urls:
+        try:
+            return fetch_public_url(
+                url, timeout=timeout, max_bytes=max_bytes, allowed=settings.OUTBOUND_ALLOWED_NETWORKS, **options
+            )
+        except (RetryableError, PermanentError) as error:
+            if failure is None or _may_change(error):
+                failure = error
+    raise failure or ValueError("no URL")
+
+
+def _may_change(error: Exception) -> bool:
+    """Return whether the same URL may return the file later."""
+    return isinstance(error, RetryableError) or (isinstance(error, HTTPStatusError) and error.status in _NOT_THERE_YET)
 
 
 def _store_failure(
@@ -150,5 +174,10 @@ def _host() -> Case:
     """Return an expression for the host of a URI without its port, or for its scheme if a gateway serves it."""
     place = Func(F("uri"), Value("/"), Value(3), function="split_part")
     host = Func(place, Value(r"\.?(:[0-9]*)?$"), Value(""), function="regexp_replace")
-    scheme = Func(F("uri"), Value(":"), Value(1), function="split_part")
-    return Case(When(uri__istartswith="http", then=Lower(host)), default=Lower(scheme), output_field=models.TextField())
+    return Case(
+        When(uri__istartswith="http", then=Lower(host)),
+        When(uri__istartswith="ar:", then=Value("ar")),
+        When(uri__istartswith="data:", then=Value("data")),
+        default=Value("ipfs"),
+        output_field=models.TextField(),
+    )

@@ -8,7 +8,7 @@ from django.utils import timezone
 from tokens.installation import installed_registry
 from tokens.models import Token
 from tokens.site.pictures.picture_files import read_picture
-from tokens.site.pictures.wanted_pictures import picture_key, picture_source, request_picture
+from tokens.site.pictures.wanted_pictures import picture_key, picture_sources, request_picture
 from tokens.site.sparklines import Sparkline, draw_sparklines
 
 
@@ -48,7 +48,7 @@ def fetch_card(token: Token) -> CardFacts:
 
 
 def _picture(img_url: str) -> bytes | None:
-    if not settings.SITE_PICTURES or not img_url or picture_source(img_url) is None:
+    if not settings.SITE_PICTURES or not img_url or not picture_sources(img_url):
         return None
     picture = read_picture(picture_key(img_url))
     if picture is None:

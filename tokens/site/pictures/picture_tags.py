@@ -7,7 +7,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from tokens.site.pictures.placeholders import initials, tint_class
-from tokens.site.pictures.wanted_pictures import picture_key, picture_source
+from tokens.site.pictures.wanted_pictures import picture_key, picture_sources
 
 register = template.Library()
 register.filter("initials", initials)
@@ -21,6 +21,6 @@ def picture_url(token: Any) -> str:
     The token needs `chain_id`, `contract_address` and `img_url`. The path has a digest of `img_url`, so that a changed
     picture is seen at once.
     """
-    if not settings.SITE_PICTURES or not token.img_url or picture_source(token.img_url) is None:
+    if not settings.SITE_PICTURES or not token.img_url or not picture_sources(token.img_url):
         return ""
     return reverse("token-picture", args=[token.chain_id, token.contract_address, picture_key(token.img_url)])

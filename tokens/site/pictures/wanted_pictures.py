@@ -18,12 +18,12 @@ from redis.exceptions import RedisError
 
 from config.http.backoff import Backoff
 from config.http.errors import PermanentError, RetryableError
-from config.http.public_client import MAX_URL, fetch_public_url
+from config.http.public_client import MAX_URL
 from config.http.request_ids import RequestThreadPool
 from config.picture_decoding import encode_square
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from config.redis.connection import PREFIX, redis_client
-from tokens.indexing.documents.document_locations import document_url
+from tokens.indexing.documents.fetching import fetch_first, installed_urls
 from tokens.site.pictures.picture_files import prune_pictures, read_picture, store_picture
 
 logger = logging.getLogger(__name__)
@@ -64,13 +64,12 @@ def picture_key(img_url: str) -> str:
     return hashlib.sha256(img_url.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
-def picture_source(img_url: str) -> str | None:
-    """Return the http:// or https:// URL from which a picture is fetched; None if it is fetched from nowhere."""
+def picture_sources(img_url: str) -> list[str]:
+    """Return the http:// or https:// URLs from which a picture is fetched; none if it is fetched from nowhere."""
     try:
-        url = document_url(img_url.strip(), ipfs=settings.IPFS_GATEWAY_URL, arweave=settings.ARWEAVE_GATEWAY_URL)
+        return [url for url in installed_urls(img_url.strip()) if len(url) <= MAX_URL]
     except PermanentError:
-        return None
-    return url if len(url) <= MAX_URL else None
+        return []
 
 
 def request_picture(img_url: str) -> None:
@@ -125,17 +124,11 @@ def _is_unshared(picture: WantedPicture) -> bool:
 
 
 def _fetch(picture: WantedPicture) -> bytes | RetryableError | PermanentError:
-    source = picture_source(picture.img_url)
-    if source is None:
+    sources = picture_sources(picture.img_url)
+    if not sources:
         return PermanentError("a URL from which no picture is fetched")
     try:
-        return fetch_public_url(
-            source,
-            timeout=settings.DOCUMENT_TIMEOUT_SECONDS,
-            max_bytes=MAX_BYTES,
-            allowed=settings.OUTBOUND_ALLOWED_NETWORKS,
-            accept=_ACCEPT,
-        )
+        return fetch_first(sources, max_bytes=MAX_BYTES, accept=_ACCEPT)
     except (RetryableError, PermanentError) as error:
         return error
 

@@ -15,7 +15,7 @@ from tokens.site.cards.card_facts import CardFacts, fetch_card
 from tokens.site.page_tokens import find_page_token, find_token_or_404
 from tokens.site.pictures.picture_files import read_picture
 from tokens.site.pictures.placeholders import placeholder_svg
-from tokens.site.pictures.wanted_pictures import picture_key, picture_source, request_picture
+from tokens.site.pictures.wanted_pictures import picture_key, picture_sources, request_picture
 
 # An operator's block has an effect within this time: caches have pictures and cards for no longer.
 _PICTURE_SECONDS = _CARD_SECONDS = 300
@@ -40,7 +40,7 @@ def token_picture(request: HttpRequest, chain_id: int, address: str, key: str) -
     if picture is not None:
         caching = f"{public_cache_control(_PICTURE_SECONDS)}, max-age={_PICTURE_SECONDS}"
         return HttpResponse(picture, content_type="image/webp", headers=_HEADERS | {"Cache-Control": caching})
-    if not token.blocked and picture_source(token.img_url) is not None:
+    if not token.blocked and picture_sources(token.img_url):
         request_picture(token.img_url)
     caching = f"{public_cache_control(_PLACEHOLDER_SECONDS)}, max-age={_PLACEHOLDER_SECONDS}"
     body = placeholder_svg(token.symbol, token.contract_address)
