@@ -30,6 +30,8 @@ from config.http.public_addresses import Network, is_address, is_in_networks, is
 
 USER_AGENT = "Launchboard"
 MAX_REDIRECTS = 3
+# The header Accept of documents.
+JSON_FIRST = "application/json, */*;q=0.5"
 MAX_URL = 4_096
 
 # Names of the public DNS. A last label of digits, or one that begins with 0x, makes it an IPv4 address in an old form.
@@ -75,7 +77,7 @@ def fetch_public_url(
     allowed: Sequence[Network] = (),
     resolve: HostResolver = resolve_host,
     authorities: str = DEFAULT_CA_BUNDLE_PATH,
-    accept: str = "application/json, */*;q=0.5",
+    accept: str = JSON_FIRST,
 ) -> bytes:
     """GET an http:// or https:// URL and return the decoded body of a 200.
 

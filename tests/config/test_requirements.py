@@ -1,14 +1,58 @@
 """Pinned packages: every entry has a version and hashes, and every install checks them."""
 
+import ast
 import json
 import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 
 from config.environment.variables import BASE_DIR
 from development.licences import LOCKS
 
 FILES = sorted(path.name for path in BASE_DIR.glob("requirements*.txt"))
+
+
+# What production and development run, each with the files that name its packages.
+INPUTS = ("requirements.in", "requirements-watching.in", "requirements-dev.in", "requirements-deploy.in")
+PRODUCTION = ("config", "accounts", "tokens", "pretokens", "leaderboard", "development")
+SOURCES = dict.fromkeys(PRODUCTION, INPUTS[:2]) | {"tests": INPUTS, "benchmarks": INPUTS}
+
+
+def named(names: tuple[str, ...]) -> set[str]:
+    """Return the distributions that input files name."""
+    lines = [line for name in names for line in (BASE_DIR / name).read_text().splitlines()]
+    return {canonicalize_name(re.split(r"[=\[<> ]", line)[0]) for line in lines if line[:1].isalnum()}
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Yield the top-level packages that a module imports."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.split(".")[0]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_imported_package_is_named_and_not_only_what_another_one_needs(source):
+    distributions, known = packages_distributions(), named(SOURCES[source])
+    unnamed = {
+        f"{file.relative_to(BASE_DIR)} imports {name}"
+        for file in (BASE_DIR / source).rglob("*.py")
+        if "node_modules" not in file.parts
+        for name in imported(file)
+        if name not in sys.stdlib_module_names
+        and not (BASE_DIR / name).exists()
+        and known.isdisjoint(map(canonicalize_name, distributions.get(name, ())))
+        # The package of clients/python, of which tests are in the tree.
+        and name != "launchboard"
+    }
+    assert unnamed == set()
 
 
 def test_every_input_has_a_pinned_file():

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from config.http.backoff import Backoff
 from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError, RetryableError
-from config.http.public_client import fetch_public_url
+from config.http.public_client import JSON_FIRST, fetch_public_url
 from config.http.request_ids import RequestThreadPool
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
 from config.queue import LeasedQuerySet
@@ -134,17 +134,17 @@ def installed_urls(uri: str) -> list[str]:
     return document_urls(uri, ipfs=settings.IPFS_GATEWAY_URL, arweave=settings.ARWEAVE_GATEWAY_URL)
 
 
-def fetch_first(urls: Sequence[str], *, max_bytes: int, **options: str) -> bytes:
+def fetch_first(urls: Sequence[str], *, max_bytes: int, accept: str = JSON_FIRST) -> bytes:
     """Return the body of the first URL that returns one: the next gateway is used where one fails, or lacks the file.
 
-    Raises the last failure that a retry may mend, else the first one. `options` as for `fetch_public_url`.
+    Raises the last failure that a retry may mend, else the first one. `accept` as for `fetch_public_url`.
     """
     timeout = min(settings.DOCUMENT_TIMEOUT_SECONDS, _GATEWAYS_SECONDS / len(urls))
     failure: RetryableError | PermanentError | None = None
     for url in urls:
         try:
             return fetch_public_url(
-                url, timeout=timeout, max_bytes=max_bytes, allowed=settings.OUTBOUND_ALLOWED_NETWORKS, **options
+                url, timeout=timeout, max_bytes=max_bytes, allowed=settings.OUTBOUND_ALLOWED_NETWORKS, accept=accept
             )
         except (RetryableError, PermanentError) as error:
             if failure is None or _may_change(error):
