@@ -97,7 +97,7 @@ def error_body(error: APIException, *, whole: str = "body") -> dict[str, Any]:
         return {"error": _sentence(path, message), "details": details}
     body: dict[str, Any] = {"error": _text(error)}
     if isinstance(error, BadRequestError) and error.field:
-        body["details"] = [{"field": error.field, "message": body["error"]}]
+        body["details"] = [{"field": error.field, "message": _rule(error.field, body["error"])}]
     elif isinstance(error, FieldsForbiddenError):
         body["details"] = _details(error.fields, whole=whole)
     return body
@@ -235,7 +235,7 @@ def _text(error: APIException) -> str:
 def _details(detail: Any, *, whole: str) -> list[dict[str, str]]:
     """Return the entries of `details`, at most MAX_REPORTED: a body can break rules in thousands of places."""
     problems = truncate_problems(list(_flatten(detail, path="")))
-    return [{"field": path or whole, "message": message} for path, message in problems]
+    return [{"field": path or whole, "message": _rule(path, message)} for path, message in problems]
 
 
 def _flatten(detail: Any, *, path: str) -> Iterator[tuple[str, str]]:
@@ -259,11 +259,16 @@ def _join(path: str, key: str | int) -> str:
     return f"{path}.{key}" if path else str(key)
 
 
+def _rule(field: str, message: str) -> str:
+    """Return the message without the field's name at its start: `details` has it beside the message."""
+    return message.removeprefix(f"{field} ") if field else message
+
+
 def _sentence(field: str, message: str) -> str:
     # A parameter may have the name of the whole, such as `query`.
     if not field:
         return message
-    text = message.rstrip(".")
+    text = _rule(field, message).rstrip(".")
     if text.startswith("This field "):
         return f"{field} {text.removeprefix('This field ')}"
     return f"{field} {text}" if text[:1].islower() else f"{field}: {text}"

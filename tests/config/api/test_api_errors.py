@@ -40,6 +40,8 @@ RAISED = {
     "conflict": ConflictError("requestKey was used with another body"),
     "too-large": PayloadTooLargeError(),
     "named": BadRequestError("Unsupported chain", field="chainId"),
+    "ruled": BadRequestError("chainId must be a chain of this service", field="chainId"),
+    "twice": exceptions.ValidationError({"limit": ["limit must be less"], "limits": ["limit must be less"]}),
     "plain-text": exceptions.ValidationError("Failed to index transaction"),
     "model": django_exceptions.ValidationError({"keyword": ["is taken"]}),
     "empty": exceptions.ValidationError({}),
@@ -227,6 +229,21 @@ def test_it_has_retry_after_at_a_limit(api, name, wait):
 def test_it_keeps_the_sentence_of_a_bad_request_and_names_its_field(api, name, field, text):
     expected = {"error": text, "details": [{"field": field, "message": text}]}
     assert refused(api.get(f"/api/raise/{name}"), 400) == expected
+
+
+def test_details_do_not_repeat_the_field_in_the_message(api):
+    assert refused(api.get("/api/raise/ruled"), 400) == {
+        "error": "chainId must be a chain of this service",
+        "details": [{"field": "chainId", "message": "must be a chain of this service"}],
+    }
+    assert refused(api.get("/api/raise/twice"), 400) == {
+        "error": "limit must be less",
+        "details": [
+            {"field": "limit", "message": "must be less"},
+            # A longer name is another field.
+            {"field": "limits", "message": "limit must be less"},
+        ],
+    }
 
 
 @pytest.mark.parametrize(("name", "text"), [("model", "keyword is taken"), ("empty", "is not valid")])

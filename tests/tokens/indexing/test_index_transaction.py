@@ -28,7 +28,7 @@ def post(client, index_key):
 
 
 def refused(text, field):
-    return {"error": text, "details": [{"field": field, "message": text}]}
+    return {"error": text, "details": [{"field": field, "message": text.removeprefix(f"{field} ")}]}
 
 
 @pytest.mark.parametrize("body", [None, [], "text", 5, True, [{"txHash": UNKNOWN_HASH}]])
