@@ -28,6 +28,8 @@ class TokenPool:
     quote_decimals: int
     # The starting tick as if the token were currency 0.
     tick: int
+    # Unix seconds.
+    launched_at: int
 
     @property
     def is_first(self) -> bool:
@@ -79,6 +81,13 @@ class ChainTrades:
     liquidity: dict[tuple[str, int], Row] = field(default_factory=dict)
     # USD for a whole unit of the quote tokens that are no launched tokens.
     rates: dict[str, Decimal] = field(default_factory=dict)
+    # Unix seconds and USD of the quote tokens with rates that change, in the sequence of the chain.
+    rate_changes: dict[str, list[tuple[int, Decimal]]] = field(default_factory=lambda: defaultdict(list))
+
+    def rate_at(self, quote: str, at: int) -> Decimal | None:
+        """Return the USD for a whole unit of a quote token that is no launched one at a time; None if unknown."""
+        earlier = [rate for changed_at, rate in self.rate_changes[quote] if changed_at <= at]
+        return earlier[-1] if earlier else None if self.rate_changes[quote] else self.rates.get(quote)
 
     def by_token(self) -> dict[str, list[ChainTrade]]:
         """Return token -> its trades."""
@@ -123,7 +132,9 @@ class TradeReader:
         """Set the price of wrapped native, in the pool that the registry names."""
         is_first = int(self._at.wrapped_native, 16) < int(self._at.usd, 16)
         price = _pool_price(event["args"]["sqrtPriceX96"], is_first, USD_DECIMALS)
-        self._found.rates[self._at.wrapped_native] = _rounded(price, _USD_DIGITS)
+        rate, at = _rounded(price, _USD_DIGITS), self._block_of(event["blockNumber"])["timestamp"]
+        self._found.rates[self._at.wrapped_native] = rate
+        self._found.rate_changes[self._at.wrapped_native].append((at, rate))
 
     def _add_trade(self, event: EventData, pool: TokenPool) -> None:
         args = event["args"]

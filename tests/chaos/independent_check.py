@@ -137,6 +137,7 @@ class Reader:
             quote=quote,
             quote_decimals=USD_DECIMALS if quote == self.deployment.usd else 18,
             tick=args["startingTick"],
+            launched_at=self._block(event["blockNumber"])["timestamp"],
         )
         return {
             "tx_hash": event["transactionHash"].to_0x_hex(),

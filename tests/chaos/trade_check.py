@@ -132,15 +132,17 @@ def _sums(chain: ChainTrades, rolled_to: int, known: set[Any]) -> Iterator[tuple
             if row["buys"] + row["sells"]:
                 demand = (trade for trade in trades[first:] if not trade.is_conversion)
                 row["traders"] = len({trade.trader for trade in demand if (token, trade.position) in known})
-                yield (token, seconds), row | _opening(chain.pools[token], trades, first, chain.rates)
+                yield (token, seconds), row | _opening(chain, token, trades[:first], trades[first], rolled_to - seconds)
 
 
-def _opening(pool: TokenPool, trades: Sequence[ChainTrade], first: int, rates: Mapping[str, Any]) -> Row:
+def _opening(chain: ChainTrades, token: str, earlier: Sequence[ChainTrade], following: ChainTrade, begin: int) -> Row:
     """Return the price at the beginning of a period; in USD where the quote token is no launched one."""
-    price: Any = trades[first - 1].price if first else About(pool.starting_price)
-    if pool.quote not in rates:
+    pool = chain.pools[token]
+    price: Any = earlier[-1].price if earlier else About(pool.starting_price)
+    if pool.quote not in chain.rates:
         return {"opening_price": price}
-    usd = trades[first - 1].price_usd if first else pool.starting_price * float(trades[0].quote_usd or 0)
+    rate = chain.rate_at(pool.quote, max(begin, pool.launched_at)) or following.quote_usd
+    usd = earlier[-1].price_usd if earlier else pool.starting_price * float(rate or 0)
     return {"opening_price": price, "opening_usd": About(usd or 0)}
 
 

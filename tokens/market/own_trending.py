@@ -6,18 +6,21 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, FloatField, OuterRef, Subquery
+from django.db.models import Case, Exists, F, FloatField, OuterRef, Subquery, When
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Coalesce, NullIf
+from django.db.models.functions import Cast, Coalesce, Greatest, Lower, NullIf
+from django.db.models.lookups import In
 from django.utils import timezone
 
 from config.timestamps import format_timestamp
 from tokens.chains.addresses import address_key
+from tokens.installation.installed_registry import registry
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIOD_SECONDS, PoolStatistics
-from tokens.models import MinuteCandle, RollingSum, Token
+from tokens.models import MinuteCandle, ReferencePrice, RollingSum, Token
 from tokens.models.candle import HOUR
 from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.models.token import TokenQuerySet
+from tokens.models.trade import ExactNumericField
 
 PAGE_SIZE = 20
 
@@ -74,7 +77,9 @@ def select_tokens(chain_id: int, *, sort: str, now: datetime) -> TokenQuerySet:
     """
     listed = Token.objects.listed().filter(chain_id=chain_id).exclude(pool_address="")
     minute = now.replace(second=0, microsecond=0)
-    tokens = listed.select_related("market").annotate(price_change_5m=_change_since(minute - timedelta(minutes=5)))
+    tokens = listed.select_related("market").annotate(
+        price_change_5m=_change_since(minute - timedelta(minutes=5), chain_id)
+    )
     name, _, direction = sort.rpartition("_")
     if name == "pool_created_at":
         return tokens.order_by("-deployed_at", "-id")
@@ -91,21 +96,46 @@ def select_tokens(chain_id: int, *, sort: str, now: datetime) -> TokenQuerySet:
     return tokens.order_by(key, "-id")
 
 
-def _change_since(start: datetime) -> Cast:
+def _change_since(start: datetime, chain_id: int) -> Case:
     """Return the expression of the price change since a full minute, in percentage points: in USD where known.
 
-    Without an earlier trade it is against the hour's opening price, which is that of the launch, and else 0.
+    0 without a trade since. Without an earlier one it is against the launch's starting price, in USD by the rate at the
+    beginning, or at a later launch.
     """
     earlier = MinuteCandle.objects.filter(token_id=OuterRef("pk"), at__lt=start).order_by("-at")
     hour = RollingSum.objects.filter(token_id=OuterRef("pk"), seconds=HOUR)
+    launched = Cast(Subquery(hour.values("opening_price")[:1]), FloatField())
+    in_usd = Coalesce(
+        launched * Cast(_rate_at(start, chain_id), FloatField()), Subquery(hour.values("opening_usd")[:1])
+    )
 
-    def ratio(price: str, close: str, opening: str) -> Combinable:
-        now = F(f"market__{price}")
-        before = Coalesce(Subquery(earlier.values(close)[:1]), Subquery(hour.values(opening)[:1]), now)
-        return Cast(now, FloatField()) / NullIf(Cast(before, FloatField()), 0.0)
+    def ratio(price: str, before: Combinable) -> Combinable:
+        return Cast(F(f"market__{price}"), FloatField()) / NullIf(Cast(before, FloatField()), 0.0)
 
-    change = Coalesce(ratio("price_usd", "close_usd", "opening_usd"), ratio("price_quote", "close", "opening_price"))
-    return Cast((change - 1.0) * 100.0, FloatField())
+    change = Coalesce(
+        ratio("price_usd", Case(When(Exists(earlier), then=Subquery(earlier.values("close_usd")[:1])), default=in_usd)),
+        ratio("price_quote", Coalesce(Subquery(earlier.values("close")[:1]), launched, F("market__price_quote"))),
+    )
+    return Case(
+        When(market__price_quote__isnull=True, then=None),
+        When(market__last_trade_at__gte=start, then=Cast((change - 1.0) * 100.0, FloatField())),
+        default=0.0,
+        output_field=FloatField(),
+    )
+
+
+def _rate_at(start: datetime, chain_id: int) -> Case:
+    """Return the expression of the USD for a token's quote token at a time or at its later launch, as `rate_at`."""
+    chain = registry().chains[chain_id]
+    stable = When(In(Lower(F("paired_token")), sorted(chain.stable_tokens)), then=Decimal(1))
+    prices = ReferencePrice.objects.filter(chain_id=chain_id, at__lte=Greatest(OuterRef("deployed_at"), start))
+    newest = prices.order_by("-at", "-block_number").values("usd")
+    # The first pool of a currency sets its price.
+    pools = [
+        When(paired_token=reference.currency, then=Subquery(newest.filter(pool=reference.pool)[:1]))
+        for reference in chain.reference_pools
+    ]
+    return Case(stable, *pools, output_field=ExactNumericField())
 
 
 def _read_sums(ids: Sequence[int], now: datetime) -> dict[int, dict[int, tuple[int, int, Decimal]]]:

@@ -56,8 +56,8 @@ class PoolTrade(models.Model):
     # Smallest units, both positive.
     amount_token = models.DecimalField(max_digits=78, decimal_places=0)
     amount_quote = models.DecimalField(max_digits=78, decimal_places=0)
-    # The pool's price after the trade, in whole units of the quote token for a whole token, to 24 significant digits.
-    # The price of the trade itself is the ratio of its amounts.
+    # The pool's price after the trade as far as liquidity reaches (`price_bounds`), in whole units of the quote token
+    # for a whole token, to 24 significant digits. The price of the trade itself is the ratio of its amounts.
     price = ExactNumericField()
     # USD for a whole unit of the quote token at this trade, to 15 significant digits; None where no source has it.
     quote_usd = ExactNumericField(null=True)
@@ -137,6 +137,12 @@ class ReferencePrice(models.Model):
     # The quote token that the price is of.
     currency = models.CharField(max_length=ADDRESS_LENGTH)
     usd = ExactNumericField()
+
+    class Meta:
+        indexes = [
+            # The rate at the beginning of a period.
+            models.Index(fields=["chain_id", "pool", "at", "block_number"], name="reference_price_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.usd} USD for {self.currency} at block {self.block_number} of chain {self.chain_id}"

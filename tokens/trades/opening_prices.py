@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 from django.db.backends.utils import CursorWrapper
 
 from config.postgresql.bulk_load import array_literal
+from tokens.installation.installed_registry import registry
 from tokens.models.candle import DAY
 from tokens.models.rolling_sum import ROLLING_PERIODS
+from tokens.trades.quote_rates import rate_at, rate_parameters
 
 
 def integer_power(base: str, exponent: str) -> str:
@@ -52,22 +54,20 @@ def period_parameters(periods: Sequence[RollingPeriod]) -> dict[str, Any]:
     }
 
 
-# The price of the launch of a sum's token.
-_LAUNCHED_AT = f"""
-    SELECT {STARTING_PRICE} AS price
-    FROM tokens_token AS token LEFT JOIN tokens_launchfacts AS launch ON launch.token_id = token.id
-    WHERE token.id = sums.token_id
-"""
+# The token and the launch of a sum.
+_LAUNCHED = """tokens_token AS token LEFT JOIN tokens_launchfacts AS launch ON launch.token_id = token.id
+    WHERE token.id = sums.token_id"""
 # The newest trade before a period is one of the period's first day, or the last one of an earlier day, with the price
 # of that day's candle: trades may be dropped after some days. A pool without an earlier trade has its starting price,
-# in USD by the rate of its first trade. The bounds of `at` that are parameters leave out partitions when it is planned.
+# in USD by the rate at the beginning of the period, or at a later launch; by that of its first trade where no reference
+# pool has it. The bounds of `at` that are parameters leave out partitions when it is planned.
 # A subquery for each row looks up each token in the indexes; a join would read whole tables.
 _SET_OPENINGS = f"""
     UPDATE tokens_rollingsum AS sums SET (opening_price, opening_usd) = (
         SELECT coalesce(before.price, day.close, launched.price),
             CASE WHEN before.price IS NOT NULL THEN (before.price * before.quote_usd)::float8
                 WHEN day.close IS NOT NULL THEN day.close_usd
-                ELSE (launched.price * first.quote_usd)::float8 END
+                ELSE (launched.price * coalesce(launched.quote_usd, first.quote_usd))::float8 END
         FROM unnest(%(seconds)s::integer[], %(begins_at)s::timestamptz[], %(days)s::timestamptz[])
             AS period (seconds, begins_at, day)
         LEFT JOIN LATERAL (
@@ -88,23 +88,33 @@ _SET_OPENINGS = f"""
                 AND at >= period.begins_at AND at >= %(earliest)s
             ORDER BY at, position LIMIT 1
         ) AS first ON true
-        LEFT JOIN LATERAL ({_LAUNCHED_AT}) AS launched ON before.price IS NULL AND day.close IS NULL
+        LEFT JOIN LATERAL (
+            SELECT {STARTING_PRICE} AS price, {rate_at("greatest(period.begins_at, token.deployed_at)")} AS quote_usd
+            FROM {_LAUNCHED}
+        ) AS launched ON before.price IS NULL AND day.close IS NULL
         WHERE period.seconds = sums.seconds
     )
     WHERE token_id = ANY(%(token_ids)s::bigint[]) AND (
-        opening_price IS NULL OR token_id = ANY(%(changed)s::bigint[]) OR opening_price = ({_LAUNCHED_AT})
+        opening_price IS NULL OR token_id = ANY(%(changed)s::bigint[])
+        OR opening_price = (SELECT {STARTING_PRICE} FROM {_LAUNCHED})
     )
 """
 
 
 def set_openings(
-    cursor: CursorWrapper, periods: Sequence[RollingPeriod], token_ids: Collection[int], *, changed: Collection[int]
+    cursor: CursorWrapper,
+    chain_id: int,
+    periods: Sequence[RollingPeriod],
+    token_ids: Collection[int],
+    *,
+    changed: Collection[int],
 ) -> None:
     """Set the opening prices of sums that have none yet, and of tokens with `changed` trades before a beginning.
 
-    Starting prices are set again: the first trade may be another one now. Candles of days must have been written.
+    Starting prices are set again: their rates are others at a later beginning. Candles of days must have been written.
     """
     begins = [period.begins_at for period in periods]
     bounds = {"earliest": min(period.day for period in periods), "latest": max(begins)}
     tokens = {"token_ids": array_literal(token_ids), "changed": array_literal(changed)}
-    cursor.execute(_SET_OPENINGS, period_parameters(periods) | bounds | tokens)
+    rates = rate_parameters(registry().chains.get(chain_id))
+    cursor.execute(_SET_OPENINGS, period_parameters(periods) | bounds | tokens | rates)

@@ -24,6 +24,12 @@ _MAX_STEPS = 4
 _DOLLAR = Decimal(1)
 _RETENTION = timedelta(days=90)
 _PRUNE_BATCH = 10_000
+_RATE_AT = """CASE WHEN lower(token.paired_token) = ANY(%(stable_quotes)s::text[]) THEN 1 ELSE (
+    SELECT usd FROM tokens_referenceprice AS reference WHERE reference.chain_id = token.chain_id AND pool = (
+        SELECT priced.pool FROM unnest(%(reference_quotes)s::text[], %(reference_pools)s::text[])
+            AS priced (quote, pool) WHERE quote = token.paired_token
+    ) AND reference.at <= {moment} ORDER BY reference.at DESC, reference.block_number DESC LIMIT 1
+) END"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +184,24 @@ def newest_reference_prices(
     first, *others = [rows.filter(chain_id=chain_id, pool=pool)[:1] for chain_id, pool in pools] or [rows.none()]
     found = first.union(*others, all=True)
     return {(chain_id, pool): (usd, at) for chain_id, pool, usd, at in found if usd is not None}
+
+
+def rate_at(moment: str) -> str:
+    """Return SQL of the USD for a whole unit of the quote token of `token` at a time, with `rate_parameters`.
+
+    NULL where no reference pool was swapped in before, and of a launched quote token.
+    """
+    return _RATE_AT.format(moment=moment)
+
+
+def rate_parameters(chain: ChainInfo | None) -> dict[str, list[str]]:
+    """Return the parameters of `rate_at`; none of a chain that the registry lacks."""
+    references = {} if chain is None else _price_references(chain)
+    return {
+        "stable_quotes": sorted(chain.stable_tokens) if chain else [],
+        "reference_quotes": list(references),
+        "reference_pools": [reference.pool for reference in references.values()],
+    }
 
 
 def _of_pools(swaps: Iterable[Swap], pools: Iterable[str]) -> Iterator[tuple[Swap, str]]:

@@ -155,7 +155,7 @@ def add_trades(chain_id: int, rows: Sequence[TradeRow]) -> None:
             _execute_add(cursor, _FROM_ROWS, parameters, periods)
         # Conversions, which are in no sum, move the price as well.
         late = {row.token_id for row in rows if row.at < latest}
-        set_openings(cursor, periods, {row.token_id for row in rows}, changed=late)
+        set_openings(cursor, chain_id, periods, {row.token_id for row in rows}, changed=late)
 
 
 def recount(chain_id: int, token_ids: Collection[int]) -> None:
@@ -169,7 +169,7 @@ def recount(chain_id: int, token_ids: Collection[int]) -> None:
         for table in ("tokens_rollingsum", "tokens_recenttrader"):
             cursor.execute(f"DELETE FROM {table} WHERE token_id = ANY(%(token_ids)s::bigint[])", parameters)
         _execute_add(cursor, _FROM_TRADES, parameters, periods)
-        set_openings(cursor, periods, token_ids, changed=())
+        set_openings(cursor, chain_id, periods, token_ids, changed=())
 
 
 def roll(chain_id: int, now: datetime) -> Rolled:
@@ -212,7 +212,7 @@ def _leave(chain_id: int, before: Sequence[RollingPeriod], periods: Sequence[Rol
         cursor.execute(_FORGET_TRADERS, {"chain_id": chain_id, "since": periods[-1].begins_at})
         empty = "DELETE FROM tokens_rollingsum WHERE token_id = ANY(%s) AND buys + sells <= 0"
         cursor.execute(empty, [list(token_ids)])
-        set_openings(cursor, periods, token_ids, changed=token_ids)
+        set_openings(cursor, chain_id, periods, token_ids, changed=token_ids)
     return token_ids
 
 

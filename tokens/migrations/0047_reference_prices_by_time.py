@@ -1,0 +1,16 @@
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """Reference prices by time, by an index that is built while the table is used."""
+
+    atomic = False
+    dependencies = [("tokens", "0044_claim_sums")]
+
+    operations = [
+        AddIndexConcurrently(
+            "referenceprice",
+            models.Index(fields=["chain_id", "pool", "at", "block_number"], name="reference_price_by_time"),
+        ),
+    ]
