@@ -11,6 +11,7 @@ from math import isclose
 from typing import Any
 
 from tests.nodes.launch_builder import USDC
+from tests.simulator.reached_prices import reached_logs
 from tests.simulator.truth import Json, LiquidityTruth, PoolLogTruth, SwapTruth, Truth
 from tokens.models import Candle, MinuteCandle, PoolLiquidityChange, PoolTrade
 
@@ -26,18 +27,15 @@ _USD = {USDC: Fraction(1)}
 
 def trade_differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[str]:
     """Return the missing, superfluous and different rows as `comparing.differences`."""
-    swaps = [entry for entry in truth.pool_logs if isinstance(entry.log, SwapTruth)]
+    logs = list(reached_logs(truth))
+    swaps = [entry for entry in logs if isinstance(entry.log, SwapTruth)]
     trades = PoolTrade.objects.filter(token__chain_id=chain_id, token__unindexed=False).select_related("token")
     rows = {_trade_key(trade): _trade_row(trade) for trade in trades if trade.block_number > above}
     found = list(_compare("trade", {_key(swap): _trade_truth(swap, truth) for swap in swaps}, rows))
     changes = PoolLiquidityChange.objects.filter(token__chain_id=chain_id, token__unindexed=False)
     found += _compare(
         "liquidity",
-        {
-            _key(entry): _liquidity_truth(entry.log)
-            for entry in truth.pool_logs
-            if isinstance(entry.log, LiquidityTruth)
-        },
+        {_key(entry): _liquidity_truth(entry.log) for entry in logs if isinstance(entry.log, LiquidityTruth)},
         {
             (change.token.contract_address, *divmod(change.position, 2**20)): _liquidity_row(change)
             for change in changes.select_related("token")

@@ -4,39 +4,13 @@ Prices are square roots of smallest units of currency 1 for one of currency 0, t
 """
 
 from bisect import bisect_right
-from decimal import Context, Decimal
-from functools import lru_cache
 from itertools import accumulate, pairwise
 
-_Q32, _Q96, _Q128 = 1 << 32, 1 << 96, 1 << 128
-_EXACT = Context(prec=120)
-_STEP = _EXACT.sqrt(Decimal("1.0001"))
-# TickMath's factors: 2^128 divided by the square root of 1.0001^(2^n), rounded half up.
-_FACTORS = tuple(
-    int(_EXACT.add(_EXACT.divide(Decimal(_Q128), _EXACT.power(_STEP, 2**bit)), Decimal("0.5"))) for bit in range(20)
-)
+from tokens.trades.pool_prices import tick_root
+
+_Q96 = 1 << 96
 # Above so many distinct ticks, a pool's reserves are not computed: each change would cost a pass over them.
 MOST_TICKS = 500
-
-
-@lru_cache(maxsize=16_384)
-def tick_root(tick: int) -> int:
-    """Return the square root of the price at a tick, as TickMath.getSqrtPriceAtTick of Uniswap v3 and v4."""
-    ratio = _Q128
-    for bit, factor in enumerate(_FACTORS):
-        if abs(tick) >> bit & 1:
-            ratio = ratio * factor >> 128
-    if tick > 0:
-        ratio = (_Q128 * _Q128 - 1) // ratio
-    return -(-ratio // _Q32)
-
-
-def price_root(price: Decimal, *, decimals: int, quote_decimals: int, is_currency0: bool) -> int:
-    """Return the square root of a stored price: the inverse of `pool_price`, as precise as the price."""
-    square = Decimal(_Q96 * _Q96)
-    ratio = price.scaleb(quote_decimals - decimals, _EXACT)
-    exact = _EXACT.multiply(square, ratio) if is_currency0 else _EXACT.divide(square, ratio)
-    return int(_EXACT.sqrt(exact))
 
 
 def liquidity_amounts(liquidity: int, root: int, tick_lower: int, tick_upper: int) -> tuple[int, int]:

@@ -14,8 +14,9 @@ from tokens.chains.addresses import format_address, format_transaction
 from tokens.chains.pool_types import chain_position, split_position
 from tokens.chains.registry.chains import ChainInfo
 from tokens.feeds.feed_pairs import FeedPair, find_pairs
-from tokens.feeds.pool_amounts import PoolReserves, liquidity_amounts, price_root, tick_root
+from tokens.feeds.pool_amounts import PoolReserves, liquidity_amounts
 from tokens.models import PoolLiquidityChange, PoolTrade, Token
+from tokens.trades.pool_prices import price_root, tick_root
 
 # Blocks and events of one answer.
 MOST_BLOCKS, MOST_EVENTS = 1_000, 5_000

@@ -310,7 +310,11 @@ class _Writer:
         """Begin the conversion of a part's swaps."""
         launched = {launch.token for facts in part.reading.transactions for launch in facts.launches}
         convert = trade_writing.prepare_trades(
-            part.reading.swaps, before=before.swaps, launched=launched, cache=self._tokens
+            part.reading.swaps,
+            before=before.swaps,
+            launched=launched,
+            cache=self._tokens,
+            liquidity_changes=[*before.liquidity_changes, *part.reading.liquidity_changes],
         )
 
         def compute() -> PreparedTrades:

@@ -40,13 +40,14 @@ _STAGED_TRADE = {
 
 # OFFSET 0 has each token looked up in the index, once for all of its trades. ON CONFLICT would look up each trade, and
 # take twice as long as the insertion. A stored trade is altered by a trader, a rate, an index or a fee that it does not
-# have, and by the report of a conversion: versions before 0.3.0 lacked those that went through a router.
+# have, by another price, as the liquidity that bounds it may have been read later, and by the report of a conversion:
+# versions before 0.3.0 lacked those that went through a router.
 _DROP_STORED = """
 WITH stored AS (
-    SELECT token_id, at, position, trader, quote_usd, tx_index, protocol_fee, is_conversion
+    SELECT token_id, at, position, trader, price, quote_usd, tx_index, protocol_fee, is_conversion
     FROM (SELECT DISTINCT token_id FROM staged_trade) AS staged
     CROSS JOIN LATERAL (
-        SELECT at, position, trader, quote_usd, tx_index, protocol_fee, is_conversion FROM tokens_trade AS trade
+        SELECT at, position, trader, price, quote_usd, tx_index, protocol_fee, is_conversion FROM tokens_trade AS trade
         WHERE trade.token_id = staged.token_id AND at BETWEEN %(first_at)s AND %(last_at)s OFFSET 0
     ) AS trade
 )
@@ -57,6 +58,7 @@ RETURNING staged.token_id, staged.position, (stored.trader IS NULL AND staged.tr
     OR (stored.protocol_fee IS NULL AND staged.protocol_fee IS NOT NULL)
     OR (staged.is_conversion AND NOT stored.is_conversion)
     OR (staged.quote_usd IS NOT NULL AND staged.quote_usd IS DISTINCT FROM stored.quote_usd)
+    OR staged.price <> stored.price
 """
 _INSERT_TRADES = """
 INSERT INTO tokens_trade (
@@ -74,13 +76,13 @@ _ALTER_TRADES = """
 WITH altered AS (
     UPDATE tokens_trade AS trade
     SET trader = COALESCE(trade.trader, read.trader), quote_usd = COALESCE(read.quote_usd, trade.quote_usd),
-        tx_index = COALESCE(trade.tx_index, read.tx_index), fee = COALESCE(trade.fee, read.fee),
+        price = read.price, tx_index = COALESCE(trade.tx_index, read.tx_index), fee = COALESCE(trade.fee, read.fee),
         protocol_fee = COALESCE(trade.protocol_fee, read.protocol_fee),
         is_conversion = trade.is_conversion OR read.is_conversion
     FROM unnest(%(tokens)s::bigint[], %(times)s::bigint[], %(positions)s::bigint[], %(traders)s::bytea[],
-        %(rates)s::numeric[], %(tx_indexes)s::integer[], %(fees)s::integer[], %(protocol_fees)s::numeric[],
-        %(conversions)s::boolean[])
-        AS read (token_id, at, position, trader, quote_usd, tx_index, fee, protocol_fee, is_conversion)
+        %(prices)s::numeric[], %(rates)s::numeric[], %(tx_indexes)s::integer[], %(fees)s::integer[],
+        %(protocol_fees)s::numeric[], %(conversions)s::boolean[])
+        AS read (token_id, at, position, trader, price, quote_usd, tx_index, fee, protocol_fee, is_conversion)
     WHERE trade.token_id = read.token_id AND trade.at = to_timestamp(read.at) AND trade.position = read.position
         AND trade.at BETWEEN %(first_at)s AND %(last_at)s
     RETURNING trade.token_id, date_trunc('day', trade.at, 'UTC') AS day
@@ -181,9 +183,9 @@ def stage_trades(rows: Iterable[TradeRow], *, now: datetime) -> StagedTrades:
 def add_trades(staged: StagedTrades, *, merged: bool = True) -> AddedTrades:
     """Insert trades without those that are stored.
 
-    A stored trade without a trader gets that of the row, and becomes a conversion if the row is one. A rate of the row
-    replaces the stored one, or none. Candles follow with `merged`, else by `rebuild_candles`. Call it as the chain's
-    only writer.
+    A stored trade without a trader gets that of the row, and becomes a conversion if the row is one. Its price and its
+    rate replace the stored ones. Candles follow with `merged`, else by `rebuild_candles`. Call it as the chain's only
+    writer.
     """
     now, unique = staged.now, dict(staged.rows)
     if not unique:
@@ -277,6 +279,7 @@ def _alter_trades(
         "times": [row.at for row in rows],
         "positions": [row.position for row in rows],
         "traders": [row.trader for row in rows],
+        "prices": [row.price for row in rows],
         "rates": [row.quote_usd for row in rows],
         "tx_indexes": [row.tx_index for row in rows],
         "fees": [row.fee for row in rows],

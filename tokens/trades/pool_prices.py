@@ -10,8 +10,14 @@ PRICE = Context(prec=24)
 USD = Context(prec=15)
 
 # More digits than 2^192 has.
-_EXACT = Context(prec=100)
+_EXACT = Context(prec=120)
 _ONE = Decimal(2**192)
+_Q32, _Q128 = 1 << 32, 1 << 128
+_STEP = _EXACT.sqrt(Decimal("1.0001"))
+# TickMath's factors: 2^128 divided by the square root of 1.0001^(2^n), rounded half up.
+_FACTORS = tuple(
+    int(_EXACT.add(_EXACT.divide(Decimal(_Q128), _EXACT.power(_STEP, 2**bit)), Decimal("0.5"))) for bit in range(20)
+)
 
 
 def is_exchange(swap: Swap) -> bool:
@@ -31,6 +37,25 @@ def pool_price(
     square = Decimal(sqrt_price * sqrt_price)
     shift = decimals - quote_decimals
     return precision.divide(square, _one(-shift)) if is_currency0 else precision.divide(_one(shift), square)
+
+
+def price_root(price: Decimal, *, decimals: int, quote_decimals: int, is_currency0: bool) -> int:
+    """Return the square root of a stored price: the inverse of `pool_price`, as precise as the price."""
+    ratio = price.scaleb(quote_decimals - decimals, _EXACT)
+    exact = _EXACT.multiply(_ONE, ratio) if is_currency0 else _EXACT.divide(_ONE, ratio)
+    return int(_EXACT.sqrt(exact))
+
+
+@lru_cache(maxsize=16_384)
+def tick_root(tick: int) -> int:
+    """Return the square root of the price at a tick, as TickMath.getSqrtPriceAtTick of Uniswap v3 and v4."""
+    ratio = _Q128
+    for bit, factor in enumerate(_FACTORS):
+        if abs(tick) >> bit & 1:
+            ratio = ratio * factor >> 128
+    if tick > 0:
+        ratio = (_Q128 * _Q128 - 1) // ratio
+    return -(-ratio // _Q32)
 
 
 @lru_cache(maxsize=256)

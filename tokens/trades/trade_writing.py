@@ -16,6 +16,7 @@ from tokens.models import ChainHead, PoolLiquidityChange, PoolTrade
 from tokens.trades import market_rows, pool_log_rows, quote_rates, rolling_sums
 from tokens.trades.pool_log_rows import StagedTrades
 from tokens.trades.pool_tokens import PoolToken, PoolTokenCache
+from tokens.trades.price_bounds import bound_prices
 from tokens.trades.trade_rows import address_bytes, make_trade_rows, transaction_bytes
 
 # No chain has this many blocks above the newest one that a node reported.
@@ -67,6 +68,8 @@ def store_trades(
     """
     tokens = (cache or PoolTokenCache(chain)).find({log.pool for logs in (swaps, liquidity_changes) for log in logs})
     quote_rates.store_reference_prices(chain, swaps)
+    if prepared is None or tokens.keys() - prepared.pools:
+        swaps = bound_prices(swaps, liquidity_changes, tokens)
     staged = _convert(chain, swaps, tokens, prepared, valued=live)
     trades = pool_log_rows.add_trades(staged, merged=live)
     changed = pool_log_rows.add_liquidity_changes(
@@ -84,20 +87,29 @@ def store_trades(
 
 
 def prepare_trades(
-    swaps: Sequence[Swap], *, before: Sequence[Swap], launched: Collection[str], cache: PoolTokenCache
+    swaps: Sequence[Swap],
+    *,
+    before: Sequence[Swap],
+    launched: Collection[str],
+    cache: PoolTokenCache,
+    liquidity_changes: Sequence[LiquidityChange] = (),
 ) -> Callable[[], PreparedTrades]:
     """Look up tokens and rates; return the conversion of the swaps, which any thread can call, without the database.
 
     `before` are the swaps between the stored ones and these: their prices are rates of these. `launched` are the tokens
-    that are launched in the same blocks. In chain order; call it as `store_trades`, which later converts the swaps in
-    pools of these tokens, and in pools that have them as quote token.
+    that are launched in the same blocks. The liquidity changes are those of both that are not stored. In chain order;
+    call it as `store_trades`, which later converts the swaps in pools of these tokens, and in pools that have them as
+    quote token.
     """
     found = cache.find({swap.pool for swap in swaps})
     # Decimals that are unknown may be stored before these swaps are.
     tokens = {
         pool: token for pool, token in found.items() if token.quote_decimals is not None and token.quote not in launched
     }
-    rates = quote_rates.load_rates(cache.chain, _quotes(tokens), [*before, *swaps])
+    priced = cache.find({swap.pool for swap in before}) | found
+    bounded = bound_prices([*before, *swaps], liquidity_changes, priced)
+    rates = quote_rates.load_rates(cache.chain, _quotes(tokens), bounded)
+    swaps = bounded[len(before) :]
     now = timezone.now()
 
     def convert() -> PreparedTrades:
@@ -248,7 +260,8 @@ def _read_logs(
     tokens = PoolTokenCache(chain).find({log.pool for log in logs})
     found: dict[int, _PoolLog | None] = {chain_position(log.block_number, log.log_index): None for log in logs}
     # No rates: a price in USD is no fact of these logs.
-    for row in make_trade_rows(swaps, tokens, quote_rates.QuoteRates({})):
+    bounded = bound_prices(swaps, liquidity_changes, tokens)
+    for row in make_trade_rows(bounded, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
         known = row.trader, row.tx_index, row.fee, row.protocol_fee
         found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known)

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.rows.factories import TokenFactory
 from tests.rows.token_lists import price
-from tests.tokens.feeds.feed_worlds import CHAIN, TOKEN, make_pair
+from tests.tokens.feeds.feed_worlds import CHAIN, TICK, TOKEN, make_pair
 from tests.tokens.market.stored_trades import WEEK, make_candle
 from tokens.models import Candle, Token
 
@@ -128,13 +128,15 @@ def test_bars_are_columns_oldest_first_in_usd(candles):
     found = bars(**{"from": START})
     assert found["s"] == "ok"
     assert found["t"] == [START + 3600 * hour for hour in (1, 2, 5)]
-    assert [found[name] for name in "ohlc"] == [[2, 4, 10], [8, 10, 16], [0, 2, 8], [6, 8, 14]]
+    # The first bar opens at the starting price, and each later one at the close before.
+    start = pytest.approx(2 * 1.0001**TICK)
+    assert [found[name] for name in "ohlc"] == [[start, 6, 8], [8, 10, 16], [0, 2, 8], [6, 8, 14]]
     assert found["v"] == [20.5] * 3
 
 
 def test_bars_in_the_quote_token_have_its_prices_and_volume(candles):
     found = bars(symbol=f"{SYMBOL}.QUOTE")
-    assert (found["o"], found["v"]) == ([1, 2, 5], [1, 2, 5])
+    assert (found["o"], found["v"]) == ([pytest.approx(1.0001**TICK), 3, 4], [1, 2, 5])
 
 
 def test_the_range_includes_from_and_excludes_to(candles):

@@ -121,10 +121,10 @@ def test_a_bar_that_differs_is_named_in_each_size_and_currency(traded):
     assert ".QUOTE at" in lower
     assert f"l is {float(minute.low / 2)} in the feed, and {float(minute.low)} on the chain" in lower
     assert lower.startswith("blocks ")
-    assert [line.split(" of ")[0].split(", ")[-1] for line in changed(row(hour), close_usd=hour.close_usd * 1.001)] == [
-        "bar 60",
-        "bar 240",
-    ]
+    # The close, and the open of the next bar.
+    closes = [line.split(" at ") for line in changed(row(hour), close_usd=hour.close_usd * 1.001)]
+    named = {(place.split(" of ")[0].split(", ")[-1], what.split(": ")[1][:4]) for place, what in closes}
+    assert {(f"bar {size}", f"{name} is") for size in ("60", "240") for name in "oc"} <= named
     (volume,) = changed(row(day), volume_quote=day.volume_quote + 10**6)
     assert "bar 1D of" in volume and ".QUOTE" in volume and ": v is " in volume
     (usd,) = changed(row(day), volume_usd=day.volume_usd + 1)

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from tokens.feeds.pool_amounts import MOST_TICKS, PoolReserves, liquidity_amounts, price_root, tick_root
-from tokens.trades.pool_prices import pool_price
+from tokens.feeds.pool_amounts import MOST_TICKS, PoolReserves, liquidity_amounts
+from tokens.trades.pool_prices import pool_price, price_root, tick_root
 
 # TickMath.MIN_SQRT_PRICE and MAX_SQRT_PRICE of Uniswap v4.
 EXTREMES = {-887_272: 4295128739, 887_272: 1461446703485210103287273052203988822378723970342}

@@ -23,7 +23,6 @@ from tests.tokens.feeds.feed_worlds import (
 )
 from tests.tokens.market.stored_trades import LOCKER, TRADER, make_trade, make_traded_token, make_weeks
 from tokens.feeds.feed_pairs import find_pair
-from tokens.feeds.pool_amounts import tick_root
 from tokens.feeds.pool_events import (
     MOST_EVENTS,
     UNKNOWN_MAKER,
@@ -33,6 +32,7 @@ from tokens.feeds.pool_events import (
 )
 from tokens.installation.installed_registry import registry
 from tokens.models import LaunchFacts, PoolTrade
+from tokens.trades.pool_prices import tick_root
 
 pytestmark = pytest.mark.django_db
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.rows.factories import TokenFactory
 from tests.rows.refusals import assert_refused
-from tests.tokens.market.stored_trades import WEEK, candle_row, make_candle, make_weeks
-from tokens.models import Candle, MinuteCandle, Token
+from tests.tokens.market.stored_trades import WEEK, candle_row, make_candle, make_traded_token, make_weeks
+from tokens.models import Candle, LaunchFacts, MinuteCandle, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -121,7 +121,7 @@ def test_a_gap_after_a_candle_without_a_price_in_usd_is_not_filled(token):
         ({"to": 300}, [0]),
         ({"to": 301}, [0, 300]),
         ({"from": 300, "to": 600}, [300]),
-        ({"from": 600, "to": 300}, []),
+        ({"from": 600, "to": 600}, []),
         ({"from": 601}, []),
     ],
 )
@@ -215,16 +215,20 @@ bound = st.tuples(
 
 def fold(rows, seconds, *, in_usd):
     """Return start -> candle of the rows, (second, price, known) in ascending sequence, by a plain Python model."""
-    folded = {}
+    folded, close = {}, None
     for second, price, known in rows:
-        folded.setdefault(second // seconds * seconds, []).append((price * (2 if in_usd else 1), known))
+        own = price * (2 if in_usd else 1)
+        # The close before, where it is known.
+        opening = own if close is None else close
+        close = own + 0.25 if known or not in_usd else None
+        folded.setdefault(second // seconds * seconds, []).append((own, known, opening))
     return {
         start: None
-        if in_usd and not all(known for _, known in values)
+        if in_usd and not all(known for _, known, _ in values)
         else (
-            float(values[0][0]),
-            max(price for price, _ in values) + 1.0,
-            min(price for price, _ in values) - 0.5,
+            float(values[0][2]),
+            max(max(price + 1.0, opening) for price, _, opening in values),
+            min(min(price - 0.5, opening) for price, _, opening in values),
             values[-1][0] + 0.25,
             3 * len(values),
         )
@@ -270,6 +274,7 @@ def test_candles_are_those_of_the_model(token, other, rows, interval, limit, bou
     start, end = (number * source + more for number, more in bounds)
     # Nothing is filled after now.
     end = min(end, PAST) if fill else end
+    start = min(start, end)
     parameters = {"interval": interval, "limit": limit, "from": START + start, "to": START + end, "fill": int(fill)}
     found = candles_of(fetch(token, **parameters, currency="usd" if in_usd else "quote"))
 
@@ -297,6 +302,40 @@ def test_it_refuses_a_bad_parameter_by_name(token, name, value, rule):
     answer = fetch(token, **{name: value})
     details = [{"field": name, "message": rule}]
     assert (answer.status_code, answer.json()) == (400, {"error": f"{name} {rule}", "details": details})
+
+
+def test_a_range_that_ends_before_it_begins_is_refused(token):
+    answer = fetch(token, **{"from": 600, "to": 599})
+    details = [{"field": "from", "message": "must be at most to"}]
+    assert (answer.status_code, answer.json()) == (400, {"error": "from must be at most to", "details": details})
+
+
+def opens(token, **parameters):
+    return [(bar["o"], bar["h"], bar["l"], bar["c"]) for bar in candles_of(fetch(token, **parameters))]
+
+
+def test_the_first_candle_opens_at_the_starting_price():
+    make_weeks(2, first=WEEK - timedelta(weeks=1))
+    # 1.0001^0 of a token whose quote has as many decimals.
+    launched = make_traded_token(deployed_at=WEEK)
+    LaunchFacts.objects.filter(token=launched).update(facts={"pool": {"pair_decimals": 18, "tick": 0}})
+    for minute, prices in enumerate([(2, 3, 2, 3), (4, 4, 4, 4)]):
+        make_candle(launched, at(60 * minute), *prices)
+    # In USD by the rate of the first trade, 2.
+    assert opens(launched, interval="1m") == [(2, 6, 2, 6), (6, 8, 6, 8)]
+    assert opens(launched, interval="1m", currency="quote") == [(1, 3, 1, 3), (3, 4, 3, 4)]
+    assert opens(launched, interval="5m", currency="quote") == [(1, 4, 1, 4)]
+    # A range that begins later, and a trade before all others that is read later.
+    assert opens(launched, interval="1m", currency="quote", **{"from": START + 60}) == [(3, 4, 3, 4)]
+    make_candle(launched, at(-60), 9, 9, 9, 9)
+    assert opens(launched, interval="1m", currency="quote")[1:] == [(9, 9, 2, 3), (3, 4, 3, 4)]
+
+
+def test_a_minute_after_dropped_ones_opens_at_the_close_of_the_last_hour(token):
+    make_candle(token, at(-7200), 1, 5, 1, 5, seconds=3600)
+    make_candle(token, at(0), 2, 8, 2, 8, seconds=3600)
+    make_candle(token, at(120), 2, 2, 2, 2)
+    assert opens(token, interval="1m", currency="quote") == [(5, 5, 2, 2)]
 
 
 @pytest.mark.parametrize("bounds", [{"from": 0, "to": 0}, {"from": 253_402_300_799}, {"to": 253_402_300_799}])

@@ -57,7 +57,8 @@ def plan_of(client, token):
         table = "tokens_minutecandle" if kind == "candles" else "tokens_trade"
         (found,) = plans(lambda: client.get(path, parameters), table, "tokens_candle")
         assert "Seq Scan" not in found
-        return found
+        # The candle before the page is one probe of the same index.
+        return found[: found.index("CTE before")] if kind == "candles" else found
 
     return plan
 
@@ -93,7 +94,7 @@ def test_the_first_trades_are_read_by_the_primary_key_of_each_week_since_the_lau
 def test_the_newest_candles_are_read_by_the_primary_key_of_each_week(plan_of, fill):
     plan = plan_of("candles", interval="5m", limit=50, fill=fill)
     assert read_partitions(plan) == names(*reversed(range(WEEKS)))
-    assert "Sort" not in plan[plan.index("Append") :]
+    assert "Sort" not in plan
 
 
 @pytest.mark.parametrize("interval", ["1m", "15m"])

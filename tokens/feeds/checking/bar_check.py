@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from tokens.chains.registry.chains import ChainInfo
 from tokens.feeds.charts.chart_symbols import MOST_BARS, RESOLUTIONS, ChartSymbol, find_symbol, read_bars
+from tokens.feeds.checking.chain_logs import PoolLog, price_at
 from tokens.feeds.checking.valued_trades import ValuedTrade
 from tokens.feeds.feed_pairs import FeedPair
 from tokens.market.trading.candle_pages import INTERVALS, MINUTE
@@ -19,13 +20,26 @@ from tokens.trades.retention import minutes_from
 
 # Relative differences: the feed's numbers are floats, in USD of rates with 15 digits.
 _IN_QUOTE, _IN_USD = Fraction(1, 10**15), Fraction(1, 10**10)
+# The starting price is that of a tick, and pools round its square root.
+_AT_START = Fraction(1, 10**8)
 # Each trade's value is rounded to 6 decimals.
 _ROUNDED_USD = Fraction(1, 10**6)
+
+
+class _Mark(NamedTuple):
+    """A price before a bar; in USD None where no pool has the rate, and for the starting price."""
+
+    price: Fraction
+    usd: Fraction | None
+    is_start: bool = False
+    is_uncertain: bool = False
 
 
 @dataclass
 class _Bar:
     first: int
+    # None where the last trade before it was not read.
+    before: _Mark | None = None
     last: int = 0
     prices: list[Fraction] = field(default_factory=list)
     # None of a trade that no pool prices.
@@ -40,19 +54,40 @@ class _Bar:
         self.last = trade.log.block
         self.prices.append(trade.price)
         self.usd.append(None if valued.rate is None else trade.price * valued.rate)
-        self.is_uncertain |= valued.is_uncertain
+        self.is_uncertain |= valued.is_uncertain or (self.before is not None and self.before.is_uncertain)
         if not trade.is_conversion:
             self.trades += 1
             self.volume += Fraction(trade.quote, 10**trade.pair.quote_decimals)
             self.volume_usd += valued.usd or 0
 
-    def columns(self, *, in_usd: bool) -> dict[str, Fraction] | None:
-        """Return the values by the names of UDF; None in USD where a trade has no price."""
+    def columns(self, *, in_usd: bool, served: Mapping[str, float] | None) -> dict[str, Fraction] | None:
+        """Return the values by the names of UDF; None in USD where a trade has no price.
+
+        The open is the close before. Where that was not read, it is the served one.
+        """
         prices = [price for price in (self.usd if in_usd else self.prices) if price is not None]
         if len(prices) < len(self.prices):
             return None
-        opened, high, low, close = prices[0], max(prices), min(prices), prices[-1]
-        return {"o": opened, "h": high, "l": low, "c": close, "v": self.volume_usd if in_usd else self.volume}
+        opened = self._opening(prices[0], in_usd=in_usd)
+        if self.before is None and served is not None:
+            opened = Fraction(served["o"])
+        high, low = max(*prices, opened), min(*prices, opened)
+        volume = self.volume_usd if in_usd else self.volume
+        return {"o": opened, "h": high, "l": low, "c": prices[-1], "v": volume}
+
+    def _opening(self, first: Fraction, *, in_usd: bool) -> Fraction:
+        """Return the price before the first trade, in USD by the first rate for a start; without one the first."""
+        before = self.before
+        if before is None or (in_usd and before.usd is None and not before.is_start):
+            return first
+        if not in_usd:
+            return before.price
+        return before.price * first / self.prices[0] if before.usd is None else before.usd
+
+    def tolerance(self, *, in_usd: bool) -> Fraction:
+        """Return the relative difference of prices that is none."""
+        is_started = self.before is not None and self.before.is_start
+        return _AT_START if is_started else _IN_USD if in_usd else _IN_QUOTE
 
 
 class BarCheck:
@@ -64,6 +99,9 @@ class BarCheck:
     def __init__(self, info: ChainInfo, pairs: Mapping[str, FeedPair], *, after: int, verified: int) -> None:
         self._info, self._verified = info, verified
         self._pairs = {pair.token_id: pair for pair in pairs.values()}
+        self._pools = pairs
+        # The newest price of each token.
+        self._marks: dict[int, _Mark] = {}
         self._bars: dict[str, dict[int, dict[int, _Bar]]] = {name: defaultdict(dict) for name in RESOLUTIONS}
         self._traded: set[int] = set()
         minutes = int(minutes_from(timezone.now()).timestamp())
@@ -74,14 +112,25 @@ class BarCheck:
         self.bars = 0
         self.uncertain = 0
 
+    def start(self, log: PoolLog) -> None:
+        """Add the starting price of a pair's pool, if the log has it."""
+        pair = self._pools[log.pool]
+        if log.kind == "start":
+            root = log.arguments["sqrtPriceX96"]
+            decimals = {"decimals": pair.decimals, "quote_decimals": pair.quote_decimals}
+            price = price_at(root, is_currency0=pair.is_currency0, **decimals)
+            self._marks[pair.token_id] = _Mark(price, None, is_start=True)
+
     def add(self, valued: ValuedTrade) -> None:
         """Add a trade to its bars, in the chain's sequence."""
-        token_id = valued.trade.pair.token_id
+        trade, token_id = valued.trade, valued.trade.pair.token_id
         self._traded.add(token_id)
         for name, of_tokens in self._bars.items():
-            start = valued.trade.at - valued.trade.at % _seconds(name)
+            start = trade.at - trade.at % _seconds(name)
             if start >= self._compared_to[name]:
-                of_tokens[token_id].setdefault(start, _Bar(valued.trade.log.block)).add(valued)
+                of_tokens[token_id].setdefault(start, _Bar(trade.log.block, self._marks.get(token_id))).add(valued)
+        usd = None if valued.rate is None else trade.price * valued.rate
+        self._marks[token_id] = _Mark(trade.price, usd, is_uncertain=valued.is_uncertain)
 
     def compare(self, until: int) -> Iterator[str]:
         """Yield a sentence for each bar that has ended at this time and is missing, invented or different."""
@@ -117,9 +166,10 @@ class BarCheck:
                 continue
             at = datetime.fromtimestamp(start, UTC).isoformat()
             blocks = f"blocks {bar.first} to {bar.last}, " if bar else ""
-            expected = bar.columns(in_usd=in_usd) if bar else None
+            expected = bar.columns(in_usd=in_usd, served=served.get(start)) if bar else None
+            tolerance = bar.tolerance(in_usd=in_usd) if bar else Fraction(0)
             rounded = _ROUNDED_USD * bar.trades if bar and in_usd else Fraction(0)
-            for difference in _differing(served.get(start), expected, _IN_USD if in_usd else _IN_QUOTE, rounded):
+            for difference in _differing(served.get(start), expected, tolerance, rounded):
                 yield f"{blocks}bar {name} of {text} at {at}: {difference}"
 
 

@@ -73,7 +73,7 @@ class ChainTrade(NamedTuple):
     is_conversion: bool
     token: int
     quote: int
-    # Whole units of the quote token for a whole token after the swap, to 24 digits.
+    # Whole units of the quote token for a whole token after the swap, as far as liquidity reaches, to 24 digits.
     price: Fraction
 
 
@@ -120,15 +120,18 @@ def read_pool_fees(chain: Chain, pools: Sequence[str]) -> dict[str, int | None]:
     return {pool: int(result["fee"]) if result else None for pool, result in zip(pools, results, strict=True)}
 
 
-def trade_of(log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:
-    """Return the trade of a swap, as no conversion; None for one that did not exchange both currencies."""
+def trade_of(log: PoolLog, pair: FeedPair, at: int, *, root: int) -> ChainTrade | None:
+    """Return the trade of a swap, as no conversion, which leaves this square root of a price that counts.
+
+    None for one that did not exchange both currencies.
+    """
     # v4's amounts are those of the swapper, v3's those of the pool.
     sign = -1 if is_v4_pool(log.pool) else 1
     amounts = (sign * log.arguments["amount0"], sign * log.arguments["amount1"])
     token, quote = amounts if pair.is_currency0 else amounts[::-1]
     if token * quote >= 0:
         return None
-    price = swap_price(log, decimals=pair.decimals, quote_decimals=pair.quote_decimals, is_currency0=pair.is_currency0)
+    price = price_at(root, decimals=pair.decimals, quote_decimals=pair.quote_decimals, is_currency0=pair.is_currency0)
     return ChainTrade(
         log=log,
         pair=pair,
@@ -141,9 +144,9 @@ def trade_of(log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:
     )
 
 
-def swap_price(log: PoolLog, *, decimals: int, quote_decimals: int, is_currency0: bool) -> Fraction:
-    """Return the pool's exact price after a swap, in whole units of the other currency for a whole one."""
-    square = Fraction(log.arguments["sqrtPriceX96"], 2**96) ** 2
+def price_at(root: int, *, decimals: int, quote_decimals: int, is_currency0: bool) -> Fraction:
+    """Return the exact price at the square root of a pool's, in whole units of the other currency for a whole one."""
+    square = Fraction(root, 2**96) ** 2
     return (square if is_currency0 else 1 / square) * Fraction(10) ** (decimals - quote_decimals)
 
 

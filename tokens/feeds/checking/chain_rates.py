@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from tokens.chains.addresses import address_key
 from tokens.chains.evm.evm_chain import Chain
-from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, read_pool_logs, swap_price
+from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, price_at, read_pool_logs
 from tokens.feeds.feed_pairs import FeedPair
 
 # Blocks that are searched for the last swap of a reference pool before the checked range, and those of one step.
@@ -47,8 +47,8 @@ class ChainRates:
         """Add the price after a swap: of a reference pool, or of a launched token that is traded."""
         reference = self.references.get(log.pool)
         if log.kind == "swap" and reference is not None:
-            self._prices[address_key(reference.currency)] = swap_price(
-                log,
+            self._prices[address_key(reference.currency)] = price_at(
+                log.arguments["sqrtPriceX96"],
                 decimals=reference.currency_decimals,
                 quote_decimals=reference.stable_decimals,
                 is_currency0=reference.is_currency0,

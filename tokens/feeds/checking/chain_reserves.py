@@ -1,18 +1,24 @@
-"""What the liquidity of pools holds, summed up by position from their logs since the launch."""
+"""What the liquidity of pools holds, and the prices that it reaches, from their logs since the launch."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
+from math import floor
 from typing import Any
 
 from tokens.chains.evm.evm_chain import Chain
 from tokens.feeds.checking.chain_logs import PoolLog, read_liquidity_logs
 from tokens.feeds.feed_pairs import FeedPair
 from tokens.feeds.pool_amounts import MOST_TICKS, liquidity_amounts
+from tokens.trades.pool_prices import tick_root
 
 # A price in the feed has 24 digits, and its square root is an integer.
 _ROOT_DIGITS, _ROOT_UNITS = 10**23, 2
+# The part of the launch's depth at the end of its ranges that other liquidity needs to reach further (docs/market.md).
+_LEAST_DEPTH = Fraction(1, 100)
+_Ticks = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,9 @@ class ChainReserves:
 
     def __init__(self, chain: Chain, *, history: int) -> None:
         self._chain, self._history = chain, history
-        self._ranges: dict[str, dict[tuple[int, int], int]] = {}
+        self._ranges: dict[str, dict[_Ticks, int]] = {}
+        # Block and transaction of the first liquidity, and its ranges.
+        self._launches: dict[str, tuple[_Ticks, dict[_Ticks, int]]] = {}
         self._unread: set[str] = set()
 
     def load(self, pairs: Collection[FeedPair], *, before: int) -> None:
@@ -66,7 +74,28 @@ class ChainReserves:
     def add(self, log: PoolLog) -> None:
         """Add what a log changes."""
         if log.liquidity and log.pool in self._ranges:
-            self._ranges[log.pool][log.arguments["tickLower"], log.arguments["tickUpper"]] += log.liquidity
+            ticks = log.arguments["tickLower"], log.arguments["tickUpper"]
+            self._ranges[log.pool][ticks] += log.liquidity
+            place = log.block, log.tx_index
+            first, launched = self._launches.setdefault(log.pool, (place, defaultdict(int)))
+            if place == first and log.liquidity > 0:
+                launched[ticks] += log.liquidity
+
+    def reach(self, pair: FeedPair, root: int) -> int:
+        """Return the square root of the price that counts at one of the pool: the nearest that liquidity reaches.
+
+        It is the pool's own where the logs of its launch are unread.
+        """
+        pool = pair.pool.lower()
+        (block, _), launched = self._launches.get(pool, ((-1, 0), {}))
+        if pool in self._unread or block != pair.block_number:
+            return root
+        lowest, highest = min(lower for lower, _ in launched), max(upper for _, upper in launched)
+        if root < tick_root(lowest):
+            return max(root, _reach(self._ranges[pool], launched, lowest, _paid_below, above=False))
+        if root > tick_root(highest):
+            return min(root, _reach(self._ranges[pool], launched, highest, _paid_above, above=True))
+        return root
 
     def at(self, pair: FeedPair, root: int) -> ReserveBounds | None:
         """Return what the pool holds at a square root of its price; None where the feed has none, or it is unread."""
@@ -81,6 +110,45 @@ class ChainReserves:
         bounds = [(min(pair) - slack, max(pair) + slack) for pair in zip(*sums, strict=True)]
         first, second = bounds if pair.is_currency0 else bounds[::-1]
         return ReserveBounds((first, second), (pair.decimals, pair.quote_decimals))
+
+
+def _paid_below(liquidity: int, root: int) -> Fraction:
+    """Return the depth in currency 1."""
+    return Fraction(liquidity * root)
+
+
+def _paid_above(liquidity: int, root: int) -> Fraction:
+    """Return the depth in currency 0."""
+    return Fraction(liquidity, root)
+
+
+def _reach(
+    ranges: Mapping[_Ticks, int],
+    launched: Mapping[_Ticks, int],
+    end: int,
+    depth: Callable[[int, int], Fraction],
+    *,
+    above: bool,
+) -> int:
+    """Return the last price from an end of the launch's ranges on at which all liquidity is deep enough."""
+    least = _LEAST_DEPTH * depth(sum(size for ticks, size in launched.items() if ticks[above] == end), tick_root(end))
+    reached = tick_root(end)
+    for near, far in pairwise(_ticks_beyond(ranges, end, above=above)):
+        inner = min(near, far)
+        active = sum(size for (lower, upper), size in ranges.items() if lower <= inner < upper)
+        if active <= 0 or depth(active, reached) < least:
+            return reached
+        if depth(active, tick_root(far)) < least:
+            return floor(active / least if above else least / active)
+        reached = tick_root(far)
+    return reached
+
+
+def _ticks_beyond(ranges: Mapping[_Ticks, int], end: int, *, above: bool) -> Iterator[int]:
+    """Yield the end and the ticks beyond it, away from it."""
+    ticks = {tick for both in ranges for tick in both if (tick > end if above else tick < end)}
+    yield end
+    yield from sorted(ticks, reverse=not above)
 
 
 def _sum_up(ranges: Mapping[tuple[int, int], int], root: int) -> tuple[int, int]:

@@ -49,19 +49,13 @@ class EventReplay:
         # Square roots of prices, of pools with a price in the range.
         self._roots: dict[str, int] = {}
 
-    def replay(
-        self, logs: Sequence[PoolLog], trades: Mapping[tuple[int, int], ChainTrade], blocks: Mapping[int, Any]
-    ) -> Iterator[FeedEvent]:
-        """Yield the events in the feed's fields, with amounts as fractions and reserves as bounds."""
-        for log in logs:
-            self._reserves.add(log)
-            place = (log.block, log.log_index)
-            if log.kind in ("start", "swap"):
-                self._roots[log.pool] = log.arguments["sqrtPriceX96"]
-                if place in trades:
-                    yield self._of_trade(trades[place], blocks[log.block])
-            elif log.liquidity:
-                yield self._of_change(log, blocks[log.block])
+    def replay(self, log: PoolLog, trade: ChainTrade | None, block: Mapping[str, Any]) -> FeedEvent | None:
+        """Return the event of the next log in the feed's fields, with amounts as fractions and reserves as bounds."""
+        self._reserves.add(log)
+        if log.kind in ("start", "swap"):
+            self._roots[log.pool] = log.arguments["sqrtPriceX96"]
+            return trade and self._of_trade(trade, block)
+        return self._of_change(log, block) if log.liquidity else None
 
     def _of_trade(self, trade: ChainTrade, block: Mapping[str, Any]) -> FeedEvent:
         pair = trade.pair

@@ -64,7 +64,7 @@ class FeedCheck:
         self._replay = EventReplay(self._pairs, self._reserves)
         rates = ChainRates(chain, self._pairs)
         rates.load(chain, before=first)
-        self._values = TradeValues(chain, self._pairs, rates)
+        self._values = TradeValues(chain, self._pairs, rates, self._reserves)
         self._pools = self._pairs.keys() | rates.references.keys()
         # No chain has a trade before its first block: bars and sums of that day are complete.
         after = _read_time(chain, first - 1) if first else _read_time(chain, 0) // DAY * DAY - 1
@@ -91,7 +91,7 @@ class FeedCheck:
         of_pairs = [log for log in logs if log.pool in self._pairs]
         blocks = read_blocks(self._chain, {log.block for log in of_pairs})
         self._reserves.load([self._pairs[pool] for pool in {log.pool for log in of_pairs}], before=first)
-        self._compare(served, logs, of_pairs, blocks)
+        self._compare(served, logs, blocks)
         until = _read_time(self._chain, last)
         found = self.comparison
         found.differences += self._bars.compare(until)
@@ -101,22 +101,21 @@ class FeedCheck:
         self.next = last + 1
 
     def _compare(
-        self,
-        served: list[dict[str, Any]],
-        logs: list[PoolLog],
-        of_pairs: list[PoolLog],
-        blocks: Mapping[int, Mapping[str, Any]],
+        self, served: list[dict[str, Any]], logs: list[PoolLog], blocks: Mapping[int, Mapping[str, Any]]
     ) -> None:
-        trades = {}
-        receipts = read_receipts(self._chain, of_pairs, blocks)
-        for valued in self._values.read(logs, blocks, receipts):
-            log = valued.trade.log
-            trades[log.block, log.log_index] = valued.trade
-            self._bars.add(valued)
-            self._days.add(valued)
-        expected = list(self._replay.replay(of_pairs, trades, blocks))
+        expected, trades = [], []
+        receipts = read_receipts(self._chain, [log for log in logs if log.pool in self._pairs], blocks)
+        for log, valued in self._values.read(logs, blocks, receipts):
+            if log.pool in self._pairs:
+                event = self._replay.replay(log, valued and valued.trade, blocks[log.block])
+                expected += [event] if event else []
+                self._bars.start(log)
+            if valued is not None:
+                trades.append(valued.trade)
+                self._bars.add(valued)
+                self._days.add(valued)
         self.comparison.differences += compare_events(served, expected, self.comparison)
-        for payment in compare_paid(self._chain, trades.values(), receipts, self._pairs):
+        for payment in compare_paid(self._chain, trades, receipts, self._pairs):
             self.comparison.unpaid += not payment.is_proven
             self.comparison.differences += [payment.difference] if payment.difference else []
 

@@ -8,6 +8,7 @@ from tokens.chains.abi.codec import Log
 from tokens.chains.evm.evm_chain import Chain
 from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, read_pool_fees, trade_of
 from tokens.feeds.checking.chain_rates import ChainRates, UncertainRateError
+from tokens.feeds.checking.chain_reserves import ChainReserves
 from tokens.feeds.checking.trade_receipts import mark_conversion
 from tokens.feeds.feed_pairs import FeedPair
 
@@ -32,10 +33,10 @@ class ValuedTrade(NamedTuple):
 
 
 class TradeValues:
-    """Fees and rates for the trades of logs that are replayed in their sequence."""
+    """Prices, fees and rates for the trades of logs that are replayed in their sequence."""
 
-    def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair], rates: ChainRates) -> None:
-        self._chain, self._pairs, self._rates = chain, pairs, rates
+    def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair], rates: ChainRates, reserves: ChainReserves) -> None:
+        self._chain, self._pairs, self._rates, self._reserves = chain, pairs, rates, reserves
         # Of v3's pools: their event has none.
         self._fees: dict[str, int | None] = {}
 
@@ -44,18 +45,28 @@ class TradeValues:
         logs: Sequence[PoolLog],
         blocks: Mapping[int, Mapping[str, Any]],
         receipts: Mapping[tuple[int, int], Sequence[Log]],
-    ) -> Iterator[ValuedTrade]:
-        """Yield the trades among the logs; `receipts` are those of v4's by place. Raises NodeUnavailableError."""
+    ) -> Iterator[tuple[PoolLog, ValuedTrade | None]]:
+        """Yield each log with its trade; `receipts` are those of v4's by place.
+
+        The caller adds the log to the reserves. Raises NodeUnavailableError.
+        """
         of_v3 = {log.pool for log in logs if log.kind == "swap" and "fee" not in log.arguments} & self._pairs.keys()
         self._fees |= read_pool_fees(self._chain, sorted(of_v3 - self._fees.keys()))
         for log in logs:
             pair = self._pairs.get(log.pool) if log.kind == "swap" else None
-            trade = None if pair is None else trade_of(log, pair, int(blocks[log.block]["timestamp"], 16))
+            trade = None if pair is None else self._trade(log, pair, int(blocks[log.block]["timestamp"], 16))
             self._rates.add(log, trade)
             if trade is not None:
                 trade = mark_conversion(trade, receipts.get((log.block, log.tx_index), ()))
-                fee = log.arguments["fee"] if "fee" in log.arguments else self._fees[log.pool]
-                try:
-                    yield ValuedTrade(trade, fee, self._rates.usd(trade.pair.quote), is_uncertain=False)
-                except UncertainRateError:
-                    yield ValuedTrade(trade, fee, None, is_uncertain=True)
+            yield log, trade and self._valued(trade)
+
+    def _trade(self, log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:
+        return trade_of(log, pair, at, root=self._reserves.reach(pair, log.arguments["sqrtPriceX96"]))
+
+    def _valued(self, trade: ChainTrade) -> ValuedTrade:
+        log = trade.log
+        fee = log.arguments["fee"] if "fee" in log.arguments else self._fees[log.pool]
+        try:
+            return ValuedTrade(trade, fee, self._rates.usd(trade.pair.quote), is_uncertain=False)
+        except UncertainRateError:
+            return ValuedTrade(trade, fee, None, is_uncertain=True)

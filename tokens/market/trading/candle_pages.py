@@ -11,6 +11,7 @@ from django.utils import timezone
 from config.postgresql.compiled_queries import parse_timestamps_in_c
 from config.postgresql.replica import read_connection
 from tokens.models.candle import DAY, HOUR
+from tokens.trades.opening_prices import STARTING_PRICE
 
 MINUTE = 60
 _UNKNOWN = (None,) * 4
@@ -38,21 +39,45 @@ _SOURCES = {
     HOUR: f'"tokens_candle" WHERE seconds = {HOUR} AND',
     DAY: f'"tokens_candle" WHERE seconds = {DAY} AND',
 }
-# Stored candles of the interval itself.
-_READ = """SELECT at, open{usd}, high{usd}, low{usd}, close{usd}, volume_quote, volume_usd, buys, sells,
-    open_usd IS NOT NULL
-FROM {source} token_id = %(token_id)s AND at >= to_timestamp(%(first)s) AND at < to_timestamp(%(end)s)
-ORDER BY at DESC LIMIT %(candles)s"""
+# A candle opens at the close before it, the token's first one at the starting price, in USD by the rate of its first
+# trade. Where that price is unknown, as on Solana, its open is the stored one: the price after its first trade.
 # Bounded by `stored`, as many as `candles` intervals have at most: the newest stored ones make up these intervals
 # completely, and a request costs the same for any range.
-_FOLD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS start,
-    (array_agg(open{usd} ORDER BY at))[1], max(high{usd}), min(low{usd}), (array_agg(close{usd} ORDER BY at DESC))[1],
-    sum(volume_quote), sum(volume_usd), sum(buys), sum(sells), bool_and(open_usd IS NOT NULL)
-FROM (
+_OPENED = """WITH newest AS (
     SELECT * FROM {source} token_id = %(token_id)s AND at >= to_timestamp(%(first)s) AND at < to_timestamp(%(end)s)
     ORDER BY at DESC LIMIT %(stored)s
-) AS newest
-GROUP BY start ORDER BY start DESC LIMIT %(candles)s"""
+),
+before AS ({before}),
+launched AS (
+    SELECT {starting_price} AS price
+    FROM tokens_token AS token JOIN tokens_launchfacts AS launch ON launch.token_id = token.id
+    WHERE token.id = %(token_id)s AND NOT EXISTS (SELECT FROM before)
+),
+opened AS (
+    SELECT *, coalesce(
+        CASE WHEN lag(at) OVER times IS NOT NULL THEN lag(close{usd}) OVER times
+            ELSE coalesce((SELECT close{usd} FROM before), (SELECT {launched} FROM launched)) END,
+        open{usd}
+    ) AS opening
+    FROM newest WINDOW times AS (ORDER BY at)
+)
+"""
+# The last stored candle before the range. Minutes may have been dropped, by whole weeks, and their hours not.
+_BEFORE = """SELECT at, close, close_usd FROM {source} token_id = %(token_id)s AND at < (SELECT min(at) FROM newest)
+ORDER BY at DESC LIMIT 1"""
+_BEFORE_MINUTES = """({minutes}) UNION ALL (
+    SELECT at, close, close_usd FROM {hours} token_id = %(token_id)s
+        AND at <= (SELECT min(at) FROM newest) - interval '1 hour' ORDER BY at DESC LIMIT 1
+) ORDER BY at DESC LIMIT 1"""
+# Stored candles of the interval itself.
+_READ = """SELECT at, opening, greatest(high{usd}, opening), least(low{usd}, opening), close{usd},
+    volume_quote, volume_usd, buys, sells, open_usd IS NOT NULL
+FROM opened ORDER BY at DESC"""
+_FOLD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS start,
+    (array_agg(opening ORDER BY at))[1], max(greatest(high{usd}, opening)), min(least(low{usd}, opening)),
+    (array_agg(close{usd} ORDER BY at DESC))[1],
+    sum(volume_quote), sum(volume_usd), sum(buys), sum(sells), bool_and(open_usd IS NOT NULL)
+FROM opened GROUP BY start ORDER BY start DESC LIMIT %(candles)s"""
 # Reads the token's candles of a size, because any number of the newest ones may lack a price in USD.
 _NEWEST_IN_USD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS start
 FROM {source} token_id = %(token_id)s AND at < to_timestamp(%(end)s)
@@ -129,8 +154,17 @@ def find_newest_in_usd(token_id: int, interval: CandleInterval, *, before: int) 
 
 def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_Candle]:
     interval = wanted.interval
-    statement = _READ if interval.seconds == interval.stored else _FOLD
-    statement = statement.format(usd="_usd" if in_usd else "", source=_SOURCES[interval.stored])
+    source = _SOURCES[interval.stored]
+    before = _BEFORE.format(source=source)
+    if interval.stored == MINUTE:
+        before = _BEFORE_MINUTES.format(minutes=before, hours=_SOURCES[HOUR])
+    statement = (_OPENED + (_READ if interval.seconds == interval.stored else _FOLD)).format(
+        usd="_usd" if in_usd else "",
+        source=source,
+        before=before,
+        starting_price=STARTING_PRICE,
+        launched="price::float8 * open_usd / nullif(open, 0)::float8" if in_usd else "price",
+    )
     values = {
         "token_id": token_id,
         "seconds": interval.seconds,

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from config.api.fields import FlagField, WeiField, WholeNumberField
 from tokens.catalogue.list_parameters import PageQuery, UnixTimeField
 from tokens.catalogue.serializers import NullableNumber, NullableText
-from tokens.market.trading.candle_pages import INTERVALS
+from tokens.market.trading.candle_pages import INTERVALS, NO_END
 
 
 class TradesQuery(PageQuery):
@@ -98,14 +98,22 @@ class CandlesQuery(serializers.Serializer[Any]):
         since = UnixTimeField(required=False, trim_whitespace=False, help_text=help_text)
         return {"from": since} | super().get_fields()
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Compare the bounds. Raises ValidationError."""
+        if attrs.get("from", 0) > attrs.get("to", NO_END):
+            raise serializers.ValidationError({"from": ["must be at most to"]})
+        return attrs
+
 
 class CandleSerializer(serializers.Serializer[Any]):
     """The pool's prices and the trades of an interval. Prices include conversions of fees by the token's locker."""
 
     t = serializers.DateTimeField(help_text="Beginning of the interval.")
-    o = serializers.FloatField(help_text="Price after the first trade.")
-    h = serializers.FloatField()
-    l = serializers.FloatField()  # noqa: E741 - the name of the contract
+    o = serializers.FloatField(
+        help_text="Price before the first trade: the close before, and of the first candle the launch's starting price."
+    )
+    h = serializers.FloatField(help_text="At least `o`.")
+    l = serializers.FloatField(help_text="At most `o`.")  # noqa: E741 - the name of the contract
     c = serializers.FloatField(help_text="Price after the last trade.")
     volumeQuote = WeiField(
         help_text="What the pool got and paid, in the paired token's smallest unit, without protocol fees and without"
