@@ -163,7 +163,6 @@ ALONE = {
     "tokens.market.pool_statistics": "shared by both sources of market data",
     "tokens.installation.market_sources": "a rule of settings, without a chain or a signer",
     "tokens.trades.retention": "settings name it",
-    "tokens.trades.pool_prices": "shared by trades and the rates that value them",
     "tokens.fees.claimed": "one of the room's three subjects",
     "tokens.indexing.chain_lock": "shared by indexing, following and deploying",
     "tokens.installation.address_formats": "imported without the nodes of the settings",

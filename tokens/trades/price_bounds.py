@@ -1,10 +1,10 @@
 """Bounds of pool prices: the price after a swap counts as far as the pool's liquidity reaches (docs/market.md).
 
-A swap that exhausts the liquidity moves a pool's price to any limit of its caller, for nothing: nobody can trade there.
-The bounds are the ends of the launch's own ranges of ticks, whose liquidity is locked. Other liquidity moves a bound as
-far as it adjoins these ranges and is at least a hundredth as deep as the launch's at its end. Depth is the reserve of
-the currency that is paid out there, and the ends are the prices of the next trade in the other direction. So reserves
-at a bounded price are those of the pool.
+A swap that exhausts the liquidity moves a pool's price to any limit of its caller, for nothing: no trade is possible
+there. The bounds are the ends of the launch's own ranges of ticks, whose liquidity is locked. Other liquidity moves a
+bound as far as it adjoins these ranges and is at least a hundredth as deep as the launch's at its end. Depth is the
+reserve of the currency that is paid out there, and the ends are the prices of the next trade in the other direction. So
+reserves at a bounded price are those of the pool.
 """
 
 from bisect import bisect_left

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.rows.factories import TokenFactory
 from tests.rows.refusals import assert_refused
 from tests.tokens.market.stored_trades import WEEK, candle_row, make_candle, make_traded_token, make_weeks
-from tokens.models import Candle, LaunchFacts, MinuteCandle, Token
+from tokens.models import Candle, Coverage, LaunchFacts, MinuteCandle, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -329,6 +329,19 @@ def test_the_first_candle_opens_at_the_starting_price():
     assert opens(launched, interval="1m", currency="quote", **{"from": START + 60}) == [(3, 4, 3, 4)]
     make_candle(launched, at(-60), 9, 9, 9, 9)
     assert opens(launched, interval="1m", currency="quote")[1:] == [(9, 9, 2, 3), (3, 4, 3, 4)]
+
+
+@pytest.mark.parametrize(("first_block", "opened"), [(7, 1), (8, 2)])
+def test_a_token_that_was_launched_before_the_followed_blocks_opens_with_its_first_trade(first_block, opened):
+    make_weeks(1)
+    launched = make_traded_token(block_number=7)
+    LaunchFacts.objects.filter(token=launched).update(facts={"pool": {"pair_decimals": 18, "tick": 0}})
+    make_candle(launched, at(0), 2, 2, 2, 2)
+    for chain_id, block in ((launched.chain_id, first_block), (1, 0)):
+        Coverage.objects.create(
+            chain_id=chain_id, addresses=[], address_set="0" * 64, first_block=block, followed_to=9, verified_to=9
+        )
+    assert opens(launched, interval="1m", currency="quote") == [(opened, 2, opened, 2)]
 
 
 def test_a_minute_after_dropped_ones_opens_at_the_close_of_the_last_hour(token):

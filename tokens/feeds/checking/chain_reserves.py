@@ -88,7 +88,7 @@ class ChainReserves:
         """
         pool = pair.pool.lower()
         (block, _), launched = self._launches.get(pool, ((-1, 0), {}))
-        if pool in self._unread or block != pair.block_number:
+        if pool in self._unread or block != pair.block_number or not launched:
             return root
         lowest, highest = min(lower for lower, _ in launched), max(upper for _, upper in launched)
         if root < tick_root(lowest):

@@ -40,7 +40,8 @@ _SOURCES = {
     DAY: f'"tokens_candle" WHERE seconds = {DAY} AND',
 }
 # A candle opens at the close before it, the token's first one at the starting price, in USD by the rate of its first
-# trade. Where that price is unknown, as on Solana, its open is the stored one: the price after its first trade.
+# trade. Where that price is unknown, as on Solana, or the chain is followed from a later block than the launch's, its
+# open is the stored one: the price after its first trade.
 # Bounded by `stored`, as many as `candles` intervals have at most: the newest stored ones make up these intervals
 # completely, and a request costs the same for any range.
 _OPENED = """WITH newest AS (
@@ -51,7 +52,9 @@ before AS ({before}),
 launched AS (
     SELECT {starting_price} AS price
     FROM tokens_token AS token JOIN tokens_launchfacts AS launch ON launch.token_id = token.id
-    WHERE token.id = %(token_id)s AND NOT EXISTS (SELECT FROM before)
+    WHERE token.id = %(token_id)s AND NOT EXISTS (SELECT FROM before) AND coalesce((
+        SELECT min(first_block) FROM tokens_coverage WHERE chain_id = token.chain_id
+    ) <= token.block_number, true)
 ),
 opened AS (
     SELECT *, coalesce(
