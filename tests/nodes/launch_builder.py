@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.nodes.log_encoding import LogEntry, call, emit
 from tests.nodes.recordings import Json, Mined
+from tokens.trades.pool_prices import tick_root
 
 ZERO = "0x" + "00" * 20
 WETH = "0x4200000000000000000000000000000000000006"
@@ -109,7 +110,7 @@ def uniswap_v3_logs(
             V3_FACTORY, "PoolCreated(address,address,uint24,int24,address)", token0, token1, 10_000, 200, pool,
             indexed=(0, 1, 2),
         ),
-        emit(pool, "Initialize(uint160,int24)", 2**96, tick if first else -tick),
+        emit(pool, "Initialize(uint160,int24)", tick_root(tick if first else -tick), tick if first else -tick),
         emit(
             pool, "Mint(address,address,int24,int24,uint128,uint256,uint256)",
             POSITION_MANAGER, POSITION_MANAGER, lower, upper, 10**24, SUPPLY if first else 0, 0 if first else SUPPLY,
