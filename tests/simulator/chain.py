@@ -1,7 +1,7 @@
 """A chain in memory that is extended and reorged by a seed, and records the rows expected from it."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -103,6 +103,13 @@ class SimulatedChain:
         self.blocks = branch
         for block in branch[len(branch) - length :]:
             self._announce(block)
+
+    def replace_blocks(self, changed: Mapping[int, Block]) -> None:
+        """Put other blocks with the same hashes in the place of these, number -> block: a chain with other filters."""
+        for number, block in changed.items():
+            former, self.blocks[number], self.by_hash[block.hash] = self.blocks[number], block, block
+            for entry in block.transactions:
+                self.places[entry.hash] = [block if place is former else place for place in self.places[entry.hash]]
 
     def truth(self, *, blocks: Sequence[Block] | None = None) -> Truth:
         """Return the expected tokens and events of the canonical chain, or of these blocks of it."""

@@ -24,6 +24,10 @@ class Faults:
     omitted_for_good: float = 0.0
     # Transactions whose logs are missing in all of these responses.
     forgotten: float = 0.0
+    # The newest block whose logs the node has pruned: it returns none of them, without an error. With
+    # `prunes_receipts`, it has no receipts of these blocks either.
+    pruned_to: int = -1
+    prunes_receipts: bool = False
     doubled: float = 0.0
     reordered: float = 0.0
     # Requests that reach a node behind the load balancer which is up to so many blocks behind.

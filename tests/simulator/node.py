@@ -138,7 +138,12 @@ def _transaction(view: View, tx_hash: str) -> Json | None:
 
 def _receipt(view: View, tx_hash: str) -> Json | None:
     place = view.place(tx_hash)
-    return place and _receipt_at(view, *place)
+    return place and not _lacks_receipts(view, place[0]) and _receipt_at(view, *place) or None
+
+
+def _lacks_receipts(view: View, block: Block) -> bool:
+    faults = view.node.faults
+    return faults.prunes_receipts and block.number <= faults.pruned_to
 
 
 def _receipt_at(view: View, block: Block, place: int) -> Json:
@@ -150,7 +155,9 @@ def _block_receipts(view: View, block: Any) -> list[Json] | None:
     if isinstance(block, dict):
         block = block.get("blockHash") or block["blockNumber"]
     found = view.block_by_hash(block) if len(block) == 66 else view.block(block)
-    return found and [_receipt_at(view, found, place) for place in range(len(found.transactions))]
+    if found is None or _lacks_receipts(view, found):
+        return None
+    return [_receipt_at(view, found, place) for place in range(len(found.transactions))]
 
 
 def _call(view: View, transaction: Json, block: Any = "latest", *_overrides: Any) -> str:
@@ -224,6 +231,7 @@ def _filter(query: Json) -> Callable[[PlacedLog], bool]:
 def _corrupt_logs(node: Node, found: list[PlacedLog]) -> list[PlacedLog]:
     """Return the logs with some lost, duplicated and shuffled."""
     faults = node.faults
+    found = [placed for placed in found if placed[0].number > faults.pruned_to]
     if faults.omitted_for_good or faults.forgotten:
         found = [placed for placed in found if not _lost(node, placed)]
     if faults.omitted:

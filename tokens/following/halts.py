@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from config.http.errors import PermanentError
 from tokens.chains.evm.evm_chain import Chain
-from tokens.following import reorg_window
+from tokens.following import chain_heads, reorg_window
 from tokens.following.coverage import covers_launches
 from tokens.indexing import chain_lock, unwinding
 from tokens.indexing.unwinding import UnwindCounts
@@ -19,7 +19,7 @@ from tokens.models import ChainHead, Coverage, FollowedBlock, Token
 logger = logging.getLogger(__name__)
 
 
-# The number of newest launches that are compared with the chain before a rewind.
+# The number of stored blocks that are compared with the chain at once.
 _COMPARED = 100
 
 
@@ -58,19 +58,24 @@ def alert_operator(chain_id: int, reason: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RewindResult:
-    """What was unwound, and the runs of past blocks (first, last) that need another backfill."""
+    """What was unwound, and the runs of past blocks (first, last) that need another backfill.
+
+    Rows up to block `kept_to` stay until verification has compared them with the chain.
+    """
 
     unwound: UnwindCounts
+    kept_to: int
     runs: tuple[tuple[int, int], ...]
 
 
 def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
-    """Unwind everything above block `to`, resume following from there, and end a halt.
+    """Read everything above block `to` again, and end a halt. Unwind the blocks that the chain does not have any more.
 
+    Rows of final blocks that the chain still has are evidence: nodes that read them once may have pruned their logs.
     Blocks until the current writers end. Raises NotRewindableError, NodeUnavailableError.
     """
     check_rewind(chain, to=to)
-    chain_id = chain.info.chain_id
+    chain_id, kept_to = chain.info.chain_id, _newest_shared_block(chain, to=to)
     with transaction.atomic():
         chain_lock.lock_exclusive(chain_id)
         runs = Coverage.objects.filter(chain_id=chain_id, last_block__isnull=False, followed_to__gt=to)
@@ -81,14 +86,14 @@ def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
             verified_to=Least(F("verified_to"), reached),
             summed_to=Least(F("summed_to"), reached),
         )
-        unwound = unwinding.unwind_blocks(chain_id, above=to)
+        unwound = unwinding.unwind_blocks(chain_id, above=to, kept_to=kept_to)
         newest = reorg_window.read_newest_block(chain_id)
         ChainHead.objects.filter(pk=chain_id).exclude(halted="").update(resumed_at=timezone.now())
         # Until a node reports the head, the historical sync must request no block that the chain may have dropped.
         ChainHead.objects.filter(pk=chain_id).update(
             halted="", followed=newest.number if newest else None, final=Least("final", Value(to))
         )
-    return RewindResult(unwound=unwound, runs=undone)
+    return RewindResult(unwound=unwound, kept_to=kept_to, runs=undone)
 
 
 def check_rewind(chain: Chain, *, to: int) -> None:
@@ -112,3 +117,26 @@ def check_rewind(chain: Chain, *, to: int) -> None:
     changed = [number for number, header in theirs.items() if ours.get(number, header.hash) != header.hash]
     if changed:
         raise NotRewindableError(f"chain {chain_id} has another block {min(changed)} now: choose a lower one")
+
+
+def _newest_shared_block(chain: Chain, *, to: int) -> int:
+    """Return the newest final block that is stored and that the chain still has; `to` if there is none above it.
+
+    By its parent hashes, all blocks below are the chain's, too. Raises NodeUnavailableError.
+    """
+    chain_id = chain.info.chain_id
+    # The rewind lowers the stored final block, but not the head: a second rewind keeps the same rows.
+    final = chain_heads.final_below(ChainHead.objects.values_list("head", flat=True).get(pk=chain_id), chain.info)
+    blocks = FollowedBlock.objects.filter(chain_id=chain_id, number__gt=to, number__lte=final)
+    hashes = dict(blocks.values_list("number", "hash"))
+    launched = Token.objects.on_chain().filter(chain_id=chain_id, block_number__gt=to).order_by("-block_number")
+    below = final + 1
+    while True:
+        headers = chain.read_headers(hashes) if hashes else {}
+        shared = [number for number, header in headers.items() if header.hash == hashes[number]]
+        if shared:
+            return max(shared)
+        hashes = dict(launched.filter(block_number__lt=below).values_list("block_number", "block_hash")[:_COMPARED])
+        if not hashes:
+            return to
+        below = min(hashes)

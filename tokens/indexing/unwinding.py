@@ -29,16 +29,17 @@ class UnwindCounts:
     blocks: int = 0
 
 
-def unwind_blocks(chain_id: int, *, above: int) -> UnwindCounts:
+def unwind_blocks(chain_id: int, *, above: int, kept_to: int = -1) -> UnwindCounts:
     """Unwind all rows of a chain's blocks above this number, their trades, and the progress of coverage.
 
-    The tokens leave all lists and keep their ids and tags: the same launch usually returns in another block. Token
-    columns are folded again without the deleted events. Call it in a database transaction that holds the chain's lock
-    exclusively (`chain_lock`).
+    Rows up to block `kept_to` stay, although their blocks are read again. The tokens leave all lists and keep their ids
+    and tags: the same launch usually returns in another block. Token columns are folded again without the deleted
+    events. Call it in a database transaction that holds the chain's lock exclusively (`chain_lock`).
     """
-    held = Q(chain_id=chain_id, block_number__gt=above)
+    rows_above = max(above, kept_to)
+    held = Q(chain_id=chain_id, block_number__gt=rows_above)
     # Before their tokens are hidden.
-    trades = trade_writing.unwind_trades(chain_id, above=above)
+    trades = trade_writing.unwind_trades(chain_id, above=rows_above)
     requests, (tokens, deleted) = _reopen(held), hide_and_delete(held)
     requests += drop_states(chain_id, held)
     blocks, _ = FollowedBlock.objects.filter(chain_id=chain_id, number__gt=above).delete()

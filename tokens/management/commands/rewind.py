@@ -1,4 +1,4 @@
-"""`manage.py rewind`: unwind a chain to a block, so that its follower resumes from there after a halt."""
+"""`manage.py rewind`: set a chain back to a block, so that its follower resumes from there after a halt."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tokens.installation.installed_chains import UnsupportedChainError, installe
 
 
 class Command(BaseCommand):
-    help = "Unwind the blocks of a chain above one, end a halt, and let the follower resume from there."
+    help = "Read a chain again above a block, unwind what it dropped, end a halt, and let the follower resume."
     requires_system_checks = (CHAINS,)
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,13 +34,19 @@ class Command(BaseCommand):
             f"chain {chain_id} is back at block {to}: {unwound.tokens} tokens hidden, {unwound.events} events and"
             f" {unwound.trades} trades deleted, {unwound.requests} transactions enqueued again"
         )
+        if rewound.kept_to > to:
+            self.stdout.write(
+                f"blocks {to + 1} to {rewound.kept_to} are the same on the chain: they are read and verified again,"
+                " and their rows stay unless the chain proves them wrong"
+            )
         for first, last in rewound.runs:
             self.stdout.write(f"to be read again: manage.py backfill --chain {chain_id} --from {first} --to {last}")
 
     def _confirms(self, chain_id: int, to: int) -> bool:
         """Return whether the operator confirms at the terminal."""
         self.stdout.write(
-            f"Everything that chain {chain_id} has above block {to} is unwound and read again from its nodes."
+            f"Everything that chain {chain_id} has above block {to} is read again from its nodes; rows of blocks that"
+            " the chain dropped are unwound."
         )
         try:
             answer = input("Continue? [y/N] ")
