@@ -29,6 +29,8 @@ class Block:
     time: int
     transactions: tuple[Transaction, ...]
     logs_bloom: int
+    # The header's root of the receipts; that of the transactions where empty.
+    receipts_root: str = ""
 
     @property
     def has_logs(self) -> bool:

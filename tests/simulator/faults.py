@@ -28,6 +28,9 @@ class Faults:
     # `prunes_receipts`, it has no receipts of these blocks either.
     pruned_to: int = -1
     prunes_receipts: bool = False
+    # Seconds by which the node's times differ from the chain's: of blocks and logs, or of logs only.
+    time_shift: int = 0
+    log_time_shift: int = 0
     doubled: float = 0.0
     reordered: float = 0.0
     # Requests that reach a node behind the load balancer which is up to so many blocks behind.

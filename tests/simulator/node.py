@@ -3,7 +3,7 @@
 import random
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eth_utils.crypto import keccak
@@ -121,14 +121,20 @@ def _block_number(view: View) -> str:
     return hex(view.head.number)
 
 
+def _shifted(view: View, block: Block) -> Block:
+    """Return the block with the time that the node reports."""
+    shift = view.node.faults.time_shift
+    return replace(block, time=block.time + shift) if shift else block
+
+
 def _block_by_number(view: View, number: str, full: bool = False) -> Json | None:
     block = view.block(number)
-    return block and block_json(block, full=full)
+    return block and block_json(_shifted(view, block), full=full)
 
 
 def _block_by_hash(view: View, block_hash: str, full: bool = False) -> Json | None:
     block = view.block_by_hash(block_hash)
-    return block and block_json(block, full=full)
+    return block and block_json(_shifted(view, block), full=full)
 
 
 def _transaction(view: View, tx_hash: str) -> Json | None:
@@ -182,7 +188,11 @@ def _logs(view: View, query: Json) -> list[Json]:
     if limit is not None and len(found) > limit and len(blocks) > 1:
         last = max(found[limit - 1][0].number - 1, blocks[0].number)
         raise too_many("logs", limit=limit, first=blocks[0].number, last=last)
-    return [log_json(*placed, with_times=node.limits.times) for placed in _corrupt_logs(node, found)]
+    shift = node.faults.time_shift + node.faults.log_time_shift
+    shifted = [log_json(*placed, with_times=node.limits.times) for placed in _corrupt_logs(node, found)]
+    if shift and node.limits.times:
+        shifted = [log | {"blockTimestamp": hex(int(log["blockTimestamp"], 16) + shift)} for log in shifted]
+    return shifted
 
 
 def _blocks_of(view: View, query: Json) -> Sequence[Block]:

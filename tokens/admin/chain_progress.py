@@ -98,6 +98,7 @@ class CoverageAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
         "last_block",
         "followed_to",
         "verified_to",
+        "repeated_from",
         "percent",
         "behind_head",
         "updated_at",
@@ -147,7 +148,19 @@ class CoverageAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
 @admin.register(CoverageAlarm)
 class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
     empty_text = "No alarm: a node omitted or invented no log so far; FOLLOW_VERIFY sets how blocks are verified."
-    list_display = ("raised_at", "chain", "first_block", "last_block", "missing", "invented", "repaired", "seen_at")
+    list_display = (
+        "raised_at",
+        "chain",
+        "first_block",
+        "last_block",
+        "missing",
+        "invented",
+        "corrected",
+        "kept",
+        "unproven",
+        "repaired",
+        "seen_at",
+    )
     list_filter = (("seen_at", admin.EmptyFieldListFilter), "repaired", ChainFilter)
     search_fields = ("tx_hashes",)
     search_help_text = "The number of a block, or a whole transaction hash."

@@ -44,7 +44,11 @@ def _chain(chain_id: int, state: ChainState | None, references: ReferenceState |
 def _checked(state: ChainState) -> str:
     if state.chain_id == registry().solana.chain_id:
         return "all of it final"
-    return "nothing checked yet" if state.verified is None else f"checked again up to {state.verified:,}"
+    if state.repeated is not None:
+        return (
+            f"verified up to {state.verified or 0:,}, only read again from the same provider up to {state.repeated:,}"
+        )
+    return "nothing verified yet" if state.verified is None else f"verified up to {state.verified:,}"
 
 
 def _lag(state: ChainState) -> str:
@@ -59,7 +63,7 @@ def _alarms() -> Figure:
     return Figure(
         label="Coverage alarms",
         value=f"{count:,}{'+' if count == _ALARMS_SHOWN else ''} unseen" if count else "none unseen",
-        note="nodes had omitted or invented logs" if count else "",
+        note="verification found wrong rows, or blocks without a proof" if count else "",
         page=f"{reverse('admin:tokens_coveragealarm_changelist')}?seen_at__isempty=1",
         is_alarming=bool(count),
     )

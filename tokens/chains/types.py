@@ -255,6 +255,8 @@ class BlockHeader:
     time: int
     # The 2048-bit bloom filter over the addresses and topics of all logs.
     logs_bloom: int
+    # The root of the receipts' trie; empty where the node returns none.
+    receipts_root: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -267,6 +269,10 @@ class RangeFacts:
     # Empty unless pools were selected.
     swaps: tuple[Swap, ...] = ()
     liquidity_changes: tuple[LiquidityChange, ...] = ()
+    # Of a reading from receipts: the blocks whose header does not prove that these are all receipts, and those whose
+    # receipts don't make the header's bloom filter.
+    unproven: frozenset[int] = frozenset()
+    odd_filters: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -80,7 +80,8 @@ def replace_blocks(reading: RangeFacts, other: RangeFacts, *, numbers: Collectio
     def merged(logs: Sequence[BlockContent], others: Sequence[BlockContent]) -> tuple[BlockContent, ...]:
         # All logs of a block come from one of the two and keep their order.
         kept = [log for log in logs if log.block_number not in numbers]
-        return tuple(sorted(kept + list(others), key=attrgetter("block_number")))
+        new = [log for log in others if log.block_number in numbers]
+        return tuple(sorted(kept + new, key=attrgetter("block_number")))
 
     return replace(
         reading,

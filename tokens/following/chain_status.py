@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Min, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import F, Min, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Least
 
 from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead, Coverage, FollowedBlock
@@ -28,13 +28,19 @@ class ChainState:
     head: int
     final: int
     followed: int | None
-    # Every followed block up to these is stored, and verified.
+    # Every followed block up to these is stored, read a second time, and verified: by another provider or a proof.
     covered: int | None
+    checked: int | None
     verified: int | None
     lag_blocks: int | None
     lag_seconds: float | None
     is_halted: bool
     is_troubled: bool
+
+    @property
+    def repeated(self) -> int | None:
+        """The last block if blocks above the verified ones were only read twice from one provider, else None."""
+        return self.checked if (self.checked or 0) > (self.verified or 0) else None
 
     @property
     def is_late(self) -> bool:
@@ -56,7 +62,9 @@ def with_progress(heads: QuerySet[ChainHead]) -> QuerySet[ChainHead]:
     followed = FollowedBlock.objects.filter(chain_id=OuterRef("chain_id"), number=OuterRef("followed"))
     return heads.annotate(
         covered=Subquery(live.annotate(lowest=Min("followed_to")).values("lowest")),
-        verified=Subquery(live.annotate(lowest=Min("verified_to")).values("lowest")),
+        checked=Subquery(live.annotate(lowest=Min("verified_to")).values("lowest")),
+        # LEAST ignores null.
+        verified=Subquery(live.annotate(lowest=Min(Least("verified_to", F("repeated_from") - 1))).values("lowest")),
         written_at=Coalesce("followed_at", Subquery(followed.values("at"))),
     )
 
@@ -75,6 +83,7 @@ def chain_state(head: Any, now: datetime) -> ChainState:
         final=head.final,
         followed=head.followed,
         covered=head.covered,
+        checked=head.checked,
         verified=head.verified,
         lag_blocks=None if head.followed is None else max(0, head.head - head.followed),
         lag_seconds=_lag_seconds(head, now),

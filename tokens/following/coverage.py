@@ -153,13 +153,26 @@ def advance_followed(coverage: Coverage, *, to: int) -> None:
     _advance(coverage, "followed_to", to, of=Coverage.objects.all())
 
 
-def advance_verified(coverage: Coverage, *, to: int) -> None:
-    """Store that every block up to `to` is verified; call it in the transaction that repairs.
+def advance_verified(coverage: Coverage, *, to: int, repeated_from: int | None = None) -> None:
+    """Store that every block up to `to` was read a second time; call it in the transaction that repairs.
 
-    Raises ProgressConflictError.
+    `repeated_from` is the first of these blocks that only the first reading's provider returned. Raises
+    ProgressConflictError.
     """
     # Blocks that an operator rewound meanwhile must be read again before they count as verified.
     _advance(coverage, "verified_to", to, of=Coverage.objects.filter(followed_to__gte=to))
+    if repeated_from is not None and coverage.repeated_from is None:
+        Coverage.objects.filter(pk=coverage.pk).update(repeated_from=repeated_from)
+        coverage.repeated_from = repeated_from
+
+
+def restart_repeated(coverage: Coverage) -> None:
+    """Have the blocks verified again that only one provider returned. Raises ProgressConflictError."""
+    if coverage.repeated_from is not None:
+        repeated = Coverage.objects.filter(repeated_from=coverage.repeated_from)
+        _advance(coverage, "verified_to", coverage.repeated_from - 1, of=repeated)
+        Coverage.objects.filter(pk=coverage.pk).update(repeated_from=None)
+        coverage.repeated_from = None
 
 
 def advance_joined(chain_id: int, *, first: int, last: int) -> None:

@@ -72,10 +72,18 @@ def coverage(now: datetime) -> Iterator[Finding]:
                 action="Nothing while the number grows; otherwise read the chain's trouble.",
                 guide="runbook-following",
             )
-        if state.covered is not None and (state.verified or 0) < state.covered - _VERIFICATION_LAG:
+        if state.repeated is not None:
             yield Finding(
                 level=Level.WARNING,
-                found=f"{chain_name(state.chain_id)}: verified to block {state.verified or 0:,} of {state.covered:,}.",
+                found=f"{chain_name(state.chain_id)}: verified to block {state.verified or 0:,}; blocks up to"
+                f" {state.repeated:,} were only read again from the same provider.",
+                action=f"Add a node of another provider to RPC_URLS_{state.chain_id}: it verifies these blocks, too.",
+                guide="runbook-following",
+            )
+        if state.covered is not None and (state.checked or 0) < state.covered - _VERIFICATION_LAG:
+            yield Finding(
+                level=Level.WARNING,
+                found=f"{chain_name(state.chain_id)}: read again to block {state.checked or 0:,} of {state.covered:,}.",
                 action="Read the chain's trouble: the node of the second reading may lack blocks.",
                 guide="runbook-following",
             )

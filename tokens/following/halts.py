@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F, Value
-from django.db.models.functions import Greatest, Least
+from django.db.models import Value
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from config.http.errors import PermanentError
@@ -80,12 +80,7 @@ def rewind_chain(chain: Chain, *, to: int) -> RewindResult:
         chain_lock.lock_exclusive(chain_id)
         runs = Coverage.objects.filter(chain_id=chain_id, last_block__isnull=False, followed_to__gt=to)
         undone = tuple((run.first_block, run.last_block or 0) for run in runs if covers_launches(run, chain.info))
-        reached = Greatest(F("first_block") - 1, to)
-        runs.update(
-            followed_to=reached,
-            verified_to=Least(F("verified_to"), reached),
-            summed_to=Least(F("summed_to"), reached),
-        )
+        runs.set_back(to=to)
         unwound = unwinding.unwind_blocks(chain_id, above=to, kept_to=kept_to)
         newest = reorg_window.read_newest_block(chain_id)
         ChainHead.objects.filter(pk=chain_id).exclude(halted="").update(resumed_at=timezone.now())

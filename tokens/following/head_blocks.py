@@ -30,7 +30,10 @@ def read_head_blocks(
         or (header.number not in with_any and chain.may_contain_events(header, pools=pools))
     ]
     again = _read_again(suspects, chain=chain, alternate=alternate, pools=pools) if suspects else None
-    return replace_blocks(found, again, numbers={header.number for header in suspects}) if again else found
+    if again is None:
+        return found
+    # Receipts without a proof may lack what the logs have.
+    return replace_blocks(found, again, numbers={header.number for header in suspects} - again.unproven)
 
 
 def _read_again(

@@ -1,11 +1,12 @@
 """Prometheus metrics of followed chains and of the checks of their final blocks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 from prometheus_client import Metric
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from config.api.metrics import labelled_gauge
 from tokens.following.chain_status import read_chain_states
@@ -17,7 +18,8 @@ _OF_CHAINS = {
     "final_block": ("final", "Newest final block."),
     "followed_block": ("followed", "Newest block whose logs are stored."),
     "covered_block": ("covered", "All followed blocks up to this one are stored."),
-    "verified_block": ("verified", "All followed blocks up to this one are verified."),
+    "checked_block": ("checked", "All followed blocks up to this one are read a second time."),
+    "verified_block": ("verified", "All followed blocks up to this one are verified by another provider or a proof."),
     "lag_blocks": ("lag_blocks", "Blocks of the chain that are not stored yet."),
     "lag_seconds": (
         "lag_seconds",
@@ -25,6 +27,21 @@ _OF_CHAINS = {
     ),
     "halted": ("is_halted", "1 while following is halted until an operator rewinds the chain."),
     "trouble": ("is_troubled", "1 while a loop of the follower fails and is retried."),
+}
+# Columns of coverage alarms, each a counter, and their help texts.
+_COUNTERS = {
+    "missing": "Launches, events and trades that nodes had omitted.",
+    "invented": "Stored launches, events and trades that the chain does not have.",
+    "corrected": "Stored transactions and trades whose values were wrong, such as their time.",
+    "kept": "Stored launches, events and trades that nodes omit now, and that nothing proved wrong.",
+    "unproven": "Blocks whose receipts don't make the header's bloom filter, or could not be read.",
+}
+# What coverage alarms are about. One may be about several.
+_KINDS = {
+    "logs": Q(missing__gt=0) | Q(invented__gt=0),
+    "values": Q(corrected__gt=0),
+    "kept": Q(kept__gt=0),
+    "proof": Q(unproven__gt=0),
 }
 
 
@@ -38,25 +55,30 @@ def following(now: datetime) -> Iterator[Metric]:
 
 def coverage(now: datetime) -> Iterator[Metric]:
     """Yield what the verification of final blocks has found per chain, and how much of it no operator has seen."""
+    sums: dict[str, Any] = {column: Sum(column) for column in _COUNTERS}
+    unseen: dict[str, Any] = {
+        f"unseen_{kind}": Count("pk", filter=Q(seen_at=None) & condition) for kind, condition in _KINDS.items()
+    }
     # Followed chains without alarms are included: a counter that first appears with its alarm shows no increase.
-    chains = {str(state.chain_id): (0, 0, 0) for state in read_chain_states(now)}
+    chains: dict[str, Mapping[str, Any]] = {str(state.chain_id): {} for state in read_chain_states(now)}
     found = CoverageAlarm.objects.order_by().values("chain_id")
-    for row in found.annotate(lost=Sum("missing"), made=Sum("invented"), unseen=Count("pk", filter=Q(seen_at=None))):
-        chains[str(row["chain_id"])] = (row["lost"], row["made"], row["unseen"])
-    missing = CounterMetricFamily(
-        "launchboard_coverage_missing", "Launches and events that nodes had omitted.", labels=["chain"]
-    )
-    invented = CounterMetricFamily(
-        "launchboard_coverage_invented", "Stored launches and events that the chain does not have.", labels=["chain"]
-    )
-    for chain, (lost, made, _) in chains.items():
-        missing.add_metric([chain], lost)
-        invented.add_metric([chain], made)
-    yield missing
-    yield invented
+    for row in found.annotate(**sums, **unseen, unseen=Count("pk", filter=Q(seen_at=None))):
+        chains[str(row["chain_id"])] = row
+    for column, text in _COUNTERS.items():
+        counter = CounterMetricFamily(f"launchboard_coverage_{column}", text, labels=["chain"])
+        for chain, counts in chains.items():
+            counter.add_metric([chain], counts.get(column, 0))
+        yield counter
     yield labelled_gauge(
         "launchboard_coverage_alarms_unseen",
         "Coverage alarms that no operator has seen yet.",
         "chain",
-        {chain: unseen for chain, (_, _, unseen) in chains.items()},
+        {chain: counts.get("unseen", 0) for chain, counts in chains.items()},
     )
+    kinds = GaugeMetricFamily(
+        "launchboard_coverage_unseen", "The same by what they are about.", labels=["chain", "kind"]
+    )
+    for chain, counts in chains.items():
+        for kind in _KINDS:
+            kinds.add_metric([chain, kind], counts.get(f"unseen_{kind}", 0))
+    yield kinds

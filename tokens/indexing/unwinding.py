@@ -4,8 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from django.db.models import F, Q
-from django.db.models.functions import Greatest, Least
+from django.db.models import Q
 from django.utils import timezone
 
 from tokens.indexing import event_rows
@@ -43,13 +42,7 @@ def unwind_blocks(chain_id: int, *, above: int, kept_to: int = -1) -> UnwindCoun
     requests, (tokens, deleted) = _reopen(held), hide_and_delete(held)
     requests += drop_states(chain_id, held)
     blocks, _ = FollowedBlock.objects.filter(chain_id=chain_id, number__gt=above).delete()
-    reached = Greatest(F("first_block") - 1, above)
-    Coverage.objects.filter(chain_id=chain_id, last_block__isnull=True, followed_to__gt=above).update(
-        followed_to=Least(F("followed_to"), reached),
-        verified_to=Least(F("verified_to"), reached),
-        summed_to=Least(F("summed_to"), reached),
-        updated_at=timezone.now(),
-    )
+    Coverage.objects.filter(chain_id=chain_id, last_block__isnull=True, followed_to__gt=above).set_back(to=above)
     return UnwindCounts(tokens=tokens, events=deleted, trades=trades, requests=requests, blocks=blocks)
 
 

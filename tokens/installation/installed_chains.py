@@ -60,11 +60,8 @@ def installed_chain_second_node_first(chain_id: int) -> Chain:
 
 def single_node_chains(chain_id: int) -> list[LaunchChain]:
     """Return the chain with each of its nodes by itself, which is queried once. Raises UnsupportedChainError."""
-    chain, urls = installed_launch_chain(chain_id), _urls(chain_id)
-    return [
-        replace(chain, rpc=replace(chain.rpc, urls=(url,), places=(number,), attempts=1))
-        for number, url in enumerate(urls, 1)
-    ]
+    chain = installed_launch_chain(chain_id)
+    return [replace(chain, rpc=node) for node in chain.rpc.single_nodes()]
 
 
 def _evm_urls(chain_id: int) -> tuple[str, ...]:

@@ -1,10 +1,29 @@
 """Models of the progress of followed chains: covered blocks, heads, the reorg window, verification alarms."""
 
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Greatest, Least
+from django.utils import timezone
 
 from tokens.models.token import ADDRESS_LENGTH
+
+
+class CoverageQuerySet(models.QuerySet["Coverage"]):
+    """Rows of coverage."""
+
+    def set_back(self, *, to: int) -> int:
+        """Set the progress back to this block, or to before the first one of a row. Return the number of rows."""
+        reached = Greatest(F("first_block") - 1, to)
+        columns: dict[str, Any] = {
+            name: Least(F(name), reached) for name in ("followed_to", "verified_to", "summed_to")
+        }
+        still_repeated = models.When(repeated_from__lte=reached, then=F("repeated_from"))
+        return self.update(
+            **columns, repeated_from=models.Case(still_repeated, default=None), updated_at=timezone.now()
+        )
 
 
 class Coverage(models.Model):
@@ -24,12 +43,17 @@ class Coverage(models.Model):
     last_block = models.BigIntegerField(null=True, blank=True)
     # Every block from the first to this one is read and written; initially the first block less 1.
     followed_to = models.BigIntegerField()
-    # Every block from the first to this one was verified after it became final.
+    # Every block from the first to this one was read a second time after it became final, and compared.
     verified_to = models.BigIntegerField()
+    # The first of these blocks that only the provider of the first reading returned, without a proof; None if there is
+    # none.
+    repeated_from = models.BigIntegerField(null=True, blank=True)
     # With trades: those of every block from the first to this one count in rolling sums and markets.
     summed_to = models.BigIntegerField(default=-1, db_default=-1)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects = CoverageQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "coverage"
@@ -98,7 +122,7 @@ class FollowedBlock(models.Model):
 
 
 class CoverageAlarm(models.Model):
-    """Result of a verification of final blocks: rows that were missing, or that the chain does not have."""
+    """Result of a verification of final blocks: rows that were wrong, or of which no proof was found."""
 
     chain_id = models.BigIntegerField()
     first_block = models.BigIntegerField()
@@ -106,6 +130,12 @@ class CoverageAlarm(models.Model):
     # The number of launches and events that were missing, and of those that the chain does not have.
     missing = models.PositiveIntegerField()
     invented = models.PositiveIntegerField()
+    # Transactions whose rows had other values, such as a wrong time, and rows that stayed although a reading lacked
+    # them, because nothing proved that they were wrong.
+    corrected = models.PositiveIntegerField(default=0, db_default=0)
+    kept = models.PositiveIntegerField(default=0, db_default=0)
+    # Blocks whose receipts don't make the header's bloom filter, or could not be read.
+    unproven = models.PositiveIntegerField(default=0, db_default=0)
     # The transactions concerned, at most a hundred.
     tx_hashes = ArrayField(models.CharField(max_length=100))
     raised_at = models.DateTimeField(auto_now_add=True)
@@ -119,3 +149,8 @@ class CoverageAlarm(models.Model):
 
     def __str__(self) -> str:
         return f"blocks {self.first_block} to {self.last_block} of chain {self.chain_id}: {self.missing} were missing"
+
+    @property
+    def wrong(self) -> int:
+        """The number of stored entries that were wrong, or that nothing proves."""
+        return self.invented + self.corrected + self.kept

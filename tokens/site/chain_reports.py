@@ -49,8 +49,10 @@ class ChainReport:
     # The newest block whose launches are read, and its time.
     block: int | None
     block_at: datetime | None
-    # Every followed block up to this one was read a second time.
+    # Every followed block up to this one was read a second time, from another provider or with a proof.
     verified: int | None
+    # Above these, up to this one, blocks were only read again from the same provider; None if there are none.
+    repeated: int | None
     # Chains that are read at finality have no second reading.
     is_final_only: bool
     counts_trades: bool
@@ -68,7 +70,9 @@ def read_chain_reports(now: datetime) -> list[ChainReport]:
     live = Coverage.objects.filter(chain_id=OuterRef("chain_id"), last_block=None).order_by().values("chain_id")
     first = Subquery(live.annotate(lowest=Min("first_block")).values("lowest"))
     heads = list(with_progress(followed).annotate(first_block=first))
-    newest = CoverageAlarm.objects.order_by("chain_id", "-raised_at", "-id").distinct("chain_id")
+    # Blocks of which headers prove nothing are no incident.
+    wrong = CoverageAlarm.objects.exclude(missing=0, invented=0, corrected=0, kept=0)
+    newest = wrong.order_by("chain_id", "-raised_at", "-id").distinct("chain_id")
     alarms = {alarm.chain_id: alarm for alarm in newest.filter(chain_id__in=[head.chain_id for head in heads])}
     reports = [_build_report(head, chain_state(head, now), alarms.get(head.chain_id)) for head in heads]
     return sorted(reports, key=lambda report: (report.name.lower(), report.chain_id))
@@ -108,6 +112,7 @@ def _build_report(head: Any, state: ChainState, alarm: CoverageAlarm | None) -> 
         block=state.followed,
         block_at=_block_time(head),
         verified=state.verified if is_verified else None,
+        repeated=state.repeated if state.repeated is not None and state.repeated >= head.first_block else None,
         is_final_only=chain_id == settings.SOLANA_CHAIN_ID,
         counts_trades=has_own_trades(chain_id),
         market_source=_market_source(chain_id),

@@ -326,7 +326,7 @@ def test_trades_that_a_node_leaves_out_among_many_pools_are_found(chain, node, h
     assert trade_differences(truth, chain_id=CHAIN) == []
 
 
-def test_altered_trades_are_written_again_without_an_alarm(chain, node):
+def test_altered_trades_are_written_again_with_an_alarm(chain, node):
     run = read(chain)
     first, second = PoolTrade.objects.order_by("position")[:2]
     PoolTrade.objects.filter(position=first.position).update(amount_token=first.amount_token + 1)
@@ -339,7 +339,12 @@ def test_altered_trades_are_written_again_without_an_alarm(chain, node):
     # A token without a repaired trade was not counted again.
     assert RollingSum.objects.get().token_id == other.token_id
     assert wrong_rows(chain, to=final(chain)) == []
-    assert not CoverageAlarm.objects.exists()
+    alarms = CoverageAlarm.objects.all()
+    assert sum(alarm.corrected for alarm in alarms) == 2 and all(alarm.repaired for alarm in alarms)
+    assert sum(alarm.missing + alarm.invented for alarm in alarms) == 0
+    assert {f"0x{bytes(trade.tx_hash).hex()}" for trade in (first, second)} == {
+        tx_hash for alarm in alarms for tx_hash in alarm.tx_hashes
+    }
 
 
 def test_trades_of_a_token_that_became_known_later_are_written_without_an_alarm(chain, node):
@@ -364,10 +369,13 @@ def test_an_empty_filter_is_no_proof_that_rows_are_made_up(chain, node, honest):
     node.pinned = honest.pinned = [replace(block, logs_bloom=0) for block in chain.blocks]
     assert sum(step.invented for step in check(run, once=True)) == 0
     assert (set(TokenEvent.objects.values_list("pk", flat=True)), launched()) == before
-    assert not CoverageAlarm.objects.exists()
+    # The receipts' root proves the rows, and the filters can't.
+    assert run.verified_to == final(chain)
+    (alarm,) = CoverageAlarm.objects.all()
+    assert alarm.unproven and not alarm.missing + alarm.invented + alarm.corrected + alarm.kept
 
 
-def test_rows_that_differ_from_the_chain_are_written_again_without_an_alarm(chain, node):
+def test_rows_that_differ_from_the_chain_are_written_again_with_an_alarm(chain, node):
     run = read(chain)
     token = Token.objects.filter(generation="v4").first()
     event = TokenEvent.objects.filter(token__isnull=False, kind="image_updated").first()
@@ -378,7 +386,9 @@ def test_rows_that_differ_from_the_chain_are_written_again_without_an_alarm(chai
     check(run)
     assert wrong_rows(chain, to=final(chain)) == []
     assert LaunchFacts.objects.get(token=token).facts["name"] != "Altered"
-    assert not CoverageAlarm.objects.exists()
+    alarms = CoverageAlarm.objects.all()
+    assert {tx_hash for alarm in alarms for tx_hash in alarm.tx_hashes} == {token.tx_hash, event.tx_hash}
+    assert sum(alarm.corrected for alarm in alarms) == len({token.tx_hash, event.tx_hash})
 
 
 def test_an_event_of_a_factory_that_the_registry_gained_later_is_written_without_an_alarm(chain, node):

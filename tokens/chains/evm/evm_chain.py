@@ -115,7 +115,8 @@ class Chain:
     def read_receipts(self, headers: Sequence[BlockHeader], *, pools: PoolSelection | None = None) -> RangeFacts:
         """Return the result of `read_blocks` from all receipts of the blocks; swaps have their trader.
 
-        The logs are verified against the headers' bloom filters. Raises NodeUnavailableError, BlockNotCanonicalError.
+        The receipts of a node count that make the headers' bloom filters or roots. Where no node's do, its blocks are
+        among `unproven`. Raises NodeUnavailableError, BlockNotCanonicalError.
         """
         return ReceiptReader(chain=self.info, rpc=self.rpc, pools=pools).read_receipts(headers)
 
@@ -133,6 +134,10 @@ class Chain:
         An unreachable, slow or lagging node counts for neither. Raises nothing.
         """
         return headers.count_nodes_with(self.rpc, header)
+
+    def read_times_by_provider(self, blocks: Sequence[BlockHeader]) -> dict[int, list[int]]:
+        """Return block number -> the Unix seconds that each provider returns for these very blocks. Raises nothing."""
+        return headers.read_times_by_provider(self.rpc, blocks)
 
     def find_launch(self, token: str) -> str | None:
         """Return the hash of the transaction that launched the token by a factory of the registry; None if none did.

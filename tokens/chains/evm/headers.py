@@ -27,6 +27,7 @@ def read_header(block: object, *, number: int | None = None) -> BlockHeader:
         parent_hash=parse_hash(told.get("parentHash")),
         time=parse_quantity(told.get("timestamp"), below=YEAR_10000),
         logs_bloom=parse_bloom(told.get("logsBloom")),
+        receipts_root="" if told.get("receiptsRoot") is None else parse_hash(told["receiptsRoot"]),
     )
     if number is not None and header.number != number:
         raise MalformedResponseError("another block than the requested one")
@@ -98,6 +99,24 @@ def read_highest_head(rpc: RpcClient) -> int | None:
         except MalformedResponseError:
             continue
     return max(told, default=None)
+
+
+def read_times_by_provider(rpc: RpcClient, headers: Sequence[BlockHeader]) -> dict[int, list[int]]:
+    """Return block number -> the Unix seconds that each provider returns for these blocks. Raises nothing."""
+    times: dict[int, list[int]] = {header.number: [] for header in headers}
+    for start in range(0, len(headers), rpc.batch_size):
+        part = headers[start : start + rpc.batch_size]
+        answers = rpc.call_all([block_call(header.number) for header in part])
+        # URLs of one provider have one vote.
+        for blocks in dict(zip(rpc.providers, answers, strict=True)).values():
+            for header, block in zip(part, blocks or (), strict=False):
+                try:
+                    found = read_header(block, number=header.number)
+                except MalformedResponseError:
+                    continue
+                if found.hash == header.hash:
+                    times[header.number].append(found.time)
+    return times
 
 
 def count_nodes_with(rpc: RpcClient, header: BlockHeader) -> tuple[int, int]:

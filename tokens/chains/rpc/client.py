@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -42,6 +42,19 @@ _TOO_LARGE = 413
 
 # End of the block of `query_deadline` that runs, by the monotonic clock.
 _block_end: ContextVar[float] = ContextVar("query_deadline", default=math.inf)
+# Providers of the nodes whose results counted in the block of `answering_providers` that runs.
+_answering: ContextVar[set[str] | None] = ContextVar("answering_providers", default=None)
+
+
+@contextmanager
+def answering_providers() -> Iterator[set[str]]:
+    """Yield a set to which each query of the block adds the provider of the node whose results it returns."""
+    providers = set[str]()
+    token = _answering.set(providers)
+    try:
+        yield providers
+    finally:
+        _answering.reset(token)
 
 
 @contextmanager
@@ -128,6 +141,19 @@ class RpcClient:
             )
             for url, place in zip(self.urls, places, strict=True)
         )
+
+    @property
+    def providers(self) -> list[str]:
+        """The provider of each node, in order."""
+        return [endpoint.provider for endpoint in self._endpoints]
+
+    def single_nodes(self) -> "list[RpcClient]":
+        """Return a client for each node by itself, which is queried once."""
+        places = self.places or range(1, len(self.urls) + 1)
+        return [
+            replace(self, urls=(url,), places=(place,), attempts=1)
+            for url, place in zip(self.urls, places, strict=True)
+        ]
 
     def query(self, calls: Sequence[Call], *, parse: Parse[Found], policy: QueryPolicy = EVERY_NODE) -> Found:
         """Return what `parse` makes of the results of all calls, from one node in one request.
@@ -227,6 +253,7 @@ class RpcClient:
                     reason = f"node {endpoint.number}: {endpoint.redact(str(error))}"
                     logger.warning("chain %s, %s", self.chain_id, reason)
                 else:
+                    _record_answer(endpoint)
                     endpoint.record_success()
                     for slow, trouble in overloaded:
                         self._record_failure(slow, trouble)
@@ -274,7 +301,9 @@ class RpcClient:
                 results = self._send(endpoint, calls, timeout=timeout)
                 if method:
                     require_method_offered(results)
-                return parse(results)
+                found = parse(results)
+                _record_answer(endpoint)
+                return found
             except (RetryableError, PermanentError) as error:
                 if method and isinstance(error, PermanentError):
                     endpoint.mark_unsupported(method, seconds=self.method_retry_seconds)
@@ -294,6 +323,12 @@ class RpcClient:
         identity = self.identity or ChainIdentity(method="eth_chainId", answer=hex(self.chain_id))
         send = partial(send_calls, endpoint, calls, chain_id=self.chain_id, identity=identity, timeout=timeout)
         return counted(send, calls, chain_id=self.chain_id)
+
+
+def _record_answer(endpoint: Endpoint) -> None:
+    providers = _answering.get()
+    if providers is not None:
+        providers.add(endpoint.provider)
 
 
 def _is_too_much(error: Exception) -> bool:

@@ -32,6 +32,12 @@ class Endpoint(CircuitBreaker):
     # Method -> when it may be requested again.
     _unsupported_until: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def provider(self) -> str:
+        """Host and port: URLs that differ in path or key are the same nodes."""
+        parts = urlsplit(self.url)
+        return f"{parts.hostname}:{parts.port}"
+
     def is_unavailable(self) -> bool:
         """Return whether to skip it now: the circuit is open, or it is backing off."""
         return self.is_open() or self.is_backing_off()

@@ -13,19 +13,24 @@ from tokens.trades.quote_rates import delete_other_reference_prices
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolLogRepair:
-    """Counts of rows that were missing, and that the chain does not have, and their transactions."""
+    """Counts of rows that were missing, that the chain does not have, that were corrected and that stayed unproven.
+
+    With their transactions.
+    """
 
     missing: int = 0
     invented: int = 0
+    corrected: int = 0
+    kept: int = 0
     tx_hashes: frozenset[str] = frozenset()
 
 
 def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepair:
     """Make the stored trades and liquidity changes of a range equal to the reading.
 
-    Raises UnprovenError where they differ in a block that was not read from its receipts: both readings may lack logs,
-    and all blocks of the range are suspect. Call it in a transaction that holds the chain's lock, after the launches of
-    the same blocks are repaired.
+    Raises UnprovenError where they differ in a block without a proof: both readings may lack logs, and all blocks of
+    the range are suspect. Rows of undecided blocks stay. Call it in a transaction that holds the chain's lock, after
+    the launches of the same blocks are repaired.
     """
     if reading.pools is None:
         return PoolLogRepair()
@@ -34,7 +39,9 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     before = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last)
     altered = trade_writing.find_altered_positions(contents.swaps, contents.liquidity_changes, chain=chain)
     invented = before - read.keys()
-    hashes = _stored_hashes(chain.chain_id, invented)
+    kept = {position for position in invented | altered if split_position(position)[0] in reading.undecided}
+    invented, altered = invented - kept, altered - kept
+    hashes = _stored_hashes(chain.chain_id, invented | altered | kept)
     if invented or altered:
         trade_writing.delete_pool_logs(chain.chain_id, invented | altered)
     unpriced = delete_other_reference_prices(chain, contents.swaps, first=reading.first, last=reading.last)
@@ -48,19 +55,28 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
         live=True,
     )
     added = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last) - before
-    _require_proof(reading, added | altered | invented | {chain_position(block, 0) for block in unpriced})
+    _require_proof(reading, added | invented | {chain_position(block, 0) for block in unpriced}, altered=altered)
     trade_writing.recount_tokens(chain.chain_id, stored.token_ids)
     later = _later_pools(coverage, {read[position].pool for position in added})
     missing = {position for position in added if read[position].pool not in later}
     hashes |= {read[position].tx_hash for position in missing}
     invented_count = len(invented) + len(unpriced)
-    return PoolLogRepair(missing=len(missing), invented=invented_count, tx_hashes=frozenset(hashes))
+    return PoolLogRepair(
+        missing=len(missing),
+        invented=invented_count,
+        corrected=len(altered),
+        kept=len(kept),
+        tx_hashes=frozenset(hashes),
+    )
 
 
-def _require_proof(reading: SecondReading, different: Collection[int]) -> None:
-    unproven = frozenset(range(reading.first, reading.last + 1)) - reading.proven_pools
-    if any(split_position(position)[0] in unproven for position in different):
+def _require_proof(reading: SecondReading, different: Collection[int], *, altered: Collection[int]) -> None:
+    unproven = frozenset(range(reading.first, reading.last + 1)) - reading.proven_pools - reading.undecided
+    if any(split_position(position)[0] in unproven for position in (*different, *altered)):
         raise UnprovenError(unproven)
+    untimed = {split_position(position)[0] for position in altered} - reading.timed
+    if untimed:
+        raise UnprovenError(untimed)
 
 
 def _later_pools(coverage: Coverage, pools: Collection[str]) -> set[str]:

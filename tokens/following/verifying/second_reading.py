@@ -1,19 +1,28 @@
 """The second reading of final blocks, by other nodes and methods than the first, and its proofs. Uses no database."""
 
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.evm.logs.receipt_roots import NO_RECEIPTS_ROOT
 from tokens.chains.pool_types import PoolSelection
 from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.rpc.client import answering_providers
 from tokens.chains.types import BlockHeader, RangeFacts, TransactionFacts
 from tokens.following.block_contents import pool_logs, replace_blocks
 from tokens.following.followed_pools import is_named
+from tokens.following.verifying.node_agreement import agree_on_times, read_by_each_node
+
+logger = logging.getLogger(__name__)
+
+# With one provider, this part of a run's blocks is read from receipts where logs would decide, and at least one block.
+_FEW_BLOCKS = 10
 
 
 class UnprovenError(Exception):
-    """Rows differ from the reading in blocks that only their receipts can decide about."""
+    """Rows differ from the reading in blocks of which it has no proof."""
 
     def __init__(self, numbers: Collection[int]) -> None:
         super().__init__(f"{len(numbers)} blocks are not proven")
@@ -30,11 +39,21 @@ class SecondReading:
     # The hash of the last block on the branch that most nodes have.
     last_hash: str
     contents: RangeFacts
-    # Blocks that certainly have these transactions and no others: their receipts reproduce their bloom filter, or the
-    # filter has bits and excludes everything.
+    # Blocks that certainly have these transactions and no others: their header proves that these are all receipts, two
+    # providers agree on the receipts, or the bloom filter has bits and excludes everything.
     proven: frozenset[int] = frozenset()
     # The same of swaps and liquidity changes.
     proven_pools: frozenset[int] = frozenset()
+    # Blocks with a time that most providers agree on.
+    timed: frozenset[int] = frozenset()
+    # Blocks whose receipts no node returned; the contents lack them.
+    unread: frozenset[int] = frozenset()
+    # Blocks whose receipts don't make the bloom filter.
+    odd_filters: frozenset[int] = frozenset()
+    # Blocks of which no proof was found for long: rows that the contents lack stay.
+    undecided: frozenset[int] = frozenset()
+    # Blocks that only logs of the first reading's provider show.
+    repeated: frozenset[int] = frozenset()
 
     @property
     def first(self) -> int:
@@ -43,6 +62,11 @@ class SecondReading:
     @property
     def last(self) -> int:
         return self.contents.last
+
+    @property
+    def corrigible(self) -> frozenset[int]:
+        """The blocks that are sufficient to replace values of rows, which include the time."""
+        return self.proven & self.timed
 
     @property
     def transactions(self) -> tuple[TransactionFacts, ...]:
@@ -69,55 +93,101 @@ def read_second(
     if method == "receipts":
         return read_from_receipts(reading, range(first, last + 1), addresses=addresses)
     if method == "logs":
-        return replace(reading, contents=_read_logs(reading, addresses))
-    return _read_by_filters(reading, addresses)
+        contents, is_repeated = _read_logs(reading, chain, addresses)
+        repeated = frozenset(range(first, last + 1)) if is_repeated else frozenset[int]()
+        reading = replace(reading, contents=contents, repeated=repeated)
+        return read_from_receipts(reading, _mistimed_blocks(reading, _read_holding(reading)), addresses=addresses)
+    return _read_by_filters(reading, chain, addresses)
 
 
-def _read_by_filters(reading: SecondReading, addresses: Collection[str]) -> SecondReading:
+def _read_by_filters(reading: SecondReading, first_chain: Chain, addresses: Collection[str]) -> SecondReading:
     """Read blocks from receipts where their bloom filters promise something, and from logs where these can't decide."""
     headers = _read_linked(reading, reading.first)
     # Among all pools of the chain, foreign ones fill the filter of every block.
     by_filter = reading.pools if reading.pools and is_named(reading.pools) else None
     promises = {number: reading.chain.may_contain_events(header, pools=by_filter) for number, header in headers.items()}
     promising = {number for number, promise in promises.items() if promise}
+    # Some chains never fill their filters.
+    are_filled = any(header.logs_bloom for header in headers.values())
+    by_logs = {
+        number
+        for number, header in headers.items()
+        if promises[number] is None
+        or (by_filter is not reading.pools and number not in promising)
+        or (not are_filled and header.receipts_root != NO_RECEIPTS_ROOT)
+    }
+    if len(set(first_chain.rpc.providers)) == 1 and len(by_logs) <= max(1, len(headers) // _FEW_BLOCKS):
+        promising, by_logs = promising | by_logs, set()
+    is_repeated = False
     # Logs decide only about blocks whose filter is too full, or empty, as on chains that never fill it.
-    undecided = any(promises[number] is None or not header.logs_bloom for number, header in headers.items())
-    if undecided or by_filter is not reading.pools:
-        reading = replace(reading, contents=_read_logs(reading, addresses, without=promising))
+    if by_logs or not all(header.logs_bloom for header in headers.values()):
+        contents, is_repeated = _read_logs(reading, first_chain, addresses, without=promising)
+        reading = replace(reading, contents=contents)
     _check_blocks(reading.transactions, headers)
+    reading = replace(reading, repeated=frozenset(by_logs) if is_repeated else frozenset())
     holding = {facts.block_number for facts in reading.transactions}
     if by_filter:
         holding |= {log.block_number for log in pool_logs(reading.contents)}
-    if holding and not any(header.logs_bloom for header in headers.values()):
-        # The chain leaves its bloom filters empty: a filter that excludes everything proves nothing.
-        return reading
-    nothing = {number for number, promise in promises.items() if promise is False} - holding
-    # Reported logs that the filter excludes are doubtful, too.
-    doubtful = promising | {number for number in holding if promises[number] is False}
-    # An empty filter may be one that the chain never fills: no proof against rows.
-    proven = frozenset(number for number in nothing if headers[number].logs_bloom)
-    reading = replace(reading, proven=proven, proven_pools=proven if by_filter else frozenset())
+    # Logs whose time is not their block's, and logs that the filter excludes, are doubtful, too.
+    doubtful = promising | _mistimed_blocks(reading, headers)
+    if are_filled:
+        nothing = {number for number, promise in promises.items() if promise is False} - holding
+        doubtful |= {number for number in holding if promises[number] is False}
+        # An empty filter may be one that the chain never fills: no proof against rows.
+        proven = frozenset(number for number in nothing if headers[number].logs_bloom)
+        reading = replace(reading, proven=proven, proven_pools=proven if by_filter else frozenset())
     return _replace_by_receipts(reading, [headers[number] for number in sorted(doubtful)], addresses=addresses)
 
 
-def _read_logs(reading: SecondReading, addresses: Collection[str], *, without: Collection[int] = ()) -> RangeFacts:
-    found = reading.chain.read_range(
-        reading.first, reading.last, addresses=addresses, without=without, pools=reading.pools
-    )
+def _read_logs(
+    reading: SecondReading, first_chain: Chain, addresses: Collection[str], *, without: Collection[int] = ()
+) -> tuple[RangeFacts, bool]:
+    """Return the range by its logs, and whether the provider of the first reading returned some of them."""
+    with answering_providers() as providers:
+        found = reading.chain.read_range(
+            reading.first, reading.last, addresses=addresses, without=without, pools=reading.pools
+        )
     # Blocks that were read in full may hold more than was requested.
-    return replace(found, transactions=filter_by_address(found.transactions, addresses, info=reading.chain.info))
+    transactions = filter_by_address(found.transactions, addresses, info=reading.chain.info)
+    return replace(found, transactions=transactions), first_chain.rpc.providers[0] in providers
 
 
-def read_from_receipts(reading: SecondReading, numbers: Iterable[int], *, addresses: Collection[str]) -> SecondReading:
+def read_from_receipts(
+    reading: SecondReading, numbers: Iterable[int], *, addresses: Collection[str], thorough: bool = False
+) -> SecondReading:
     """Return the reading with these blocks replaced by their receipts.
 
-    Raises NodeUnavailableError and BlockNotCanonicalError.
+    A `thorough` reading compares what no header proves with all providers. Raises NodeUnavailableError and
+    BlockNotCanonicalError.
     """
     wanted = sorted(set(numbers))
     if not wanted:
         return reading
-    headers = _read_linked(reading, wanted[0])
-    return _replace_by_receipts(reading, [headers[number] for number in wanted], addresses=addresses)
+    linked = _read_linked(reading, wanted[0])
+    headers = {number: linked[number] for number in wanted}
+    disputed = set[int]()
+    if thorough:
+        headers, disputed = agree_on_times(reading.chain, headers)
+    reading = _replace_by_receipts(reading, list(headers.values()), addresses=addresses, thorough=thorough)
+    return replace(reading, timed=reading.timed | (headers.keys() - disputed)) if thorough else reading
+
+
+def read_undecided(reading: SecondReading, numbers: Collection[int], *, addresses: Collection[str]) -> SecondReading:
+    """Return the reading with these blocks as far as any node shows them: by receipts each, else by logs.
+
+    Rows that it lacks there are to stay. Raises as `read_from_receipts`.
+    """
+    headers = _read_linked(reading, min(numbers))
+    # Most of these nodes lack the receipts for good: one attempt for each block.
+    quick = replace(reading, chain=replace(reading.chain, rpc=replace(reading.chain.rpc, attempts=1)))
+    for number in sorted(reading.unread.intersection(numbers)):
+        quick = _replace_by_receipts(quick, [headers[number]], addresses=addresses)
+    reading = replace(quick, chain=reading.chain)
+    if unread := reading.unread.intersection(numbers):
+        logs, _ = _read_logs(reading, reading.chain, addresses)
+        contents = replace_blocks(reading.contents, logs, numbers=unread)
+        reading = replace(reading, contents=contents, unread=reading.unread - unread)
+    return replace(reading, undecided=reading.undecided.union(numbers) - reading.corrigible)
 
 
 def filter_by_address(
@@ -166,8 +236,28 @@ def _read_linked(reading: SecondReading, first: int) -> Mapping[int, BlockHeader
             raise NodeUnavailableError(
                 f"chain {reading.chain.info.chain_id}: block {number} is missing, or on another branch"
             )
+        if number > first and number - 1 in headers and header.time < headers[number - 1].time:
+            raise NodeUnavailableError(
+                f"chain {reading.chain.info.chain_id}: block {number} is older than the block before it"
+            )
         expected = header.parent_hash
     return headers
+
+
+def _read_holding(reading: SecondReading) -> Mapping[int, BlockHeader]:
+    """Return the headers of the blocks that the reading has something of. Raises NodeUnavailableError."""
+    numbers = {one.block_number for one in (*reading.transactions, *pool_logs(reading.contents))}
+    headers = reading.chain.read_headers(numbers) if numbers else {}
+    if headers.keys() != numbers:
+        raise NodeUnavailableError(f"chain {reading.chain.info.chain_id}: its node lacks blocks of its own logs")
+    _check_blocks(reading.transactions, headers)
+    return headers
+
+
+def _mistimed_blocks(reading: SecondReading, headers: Mapping[int, BlockHeader]) -> set[int]:
+    """Return the blocks whose logs have another time than their header."""
+    contents = (*reading.transactions, *pool_logs(reading.contents))
+    return {one.block_number for one in contents if one.block_time != headers[one.block_number].time}
 
 
 def _check_blocks(transactions: Iterable[TransactionFacts], headers: Mapping[int, BlockHeader]) -> None:
@@ -177,16 +267,32 @@ def _check_blocks(transactions: Iterable[TransactionFacts], headers: Mapping[int
 
 
 def _replace_by_receipts(
-    reading: SecondReading, headers: Sequence[BlockHeader], *, addresses: Collection[str]
+    reading: SecondReading, headers: Sequence[BlockHeader], *, addresses: Collection[str], thorough: bool = False
 ) -> SecondReading:
+    """Return the reading with these blocks by their receipts; those of which no node returns them are `unread`."""
     if not headers:
         return reading
-    found = reading.chain.read_receipts(headers, pools=reading.pools)
-    found = replace(found, transactions=filter_by_address(found.transactions, addresses, info=reading.chain.info))
     numbers = {header.number for header in headers}
+    try:
+        found = reading.chain.read_receipts(headers, pools=reading.pools)
+    except NodeUnavailableError as error:
+        logger.info(
+            "chain=%s receipts of %s blocks are unavailable: %s", reading.chain.info.chain_id, len(headers), error
+        )
+        return replace(reading, unread=reading.unread | numbers)
+    # Of a filter that fits, the first node's receipts are sufficient unless rows contradict them.
+    if disputed := found.unproven if thorough else found.unproven & found.odd_filters:
+        odd = [header for header in headers if header.number in disputed]
+        agreed = read_by_each_node(reading.chain, odd, pools=reading.pools)
+        unproven = found.unproven - disputed | agreed.unproven
+        found = replace(replace_blocks(found, agreed, numbers=disputed), unproven=unproven)
+    found = replace(found, transactions=filter_by_address(found.transactions, addresses, info=reading.chain.info))
     return replace(
         reading,
         contents=replace_blocks(reading.contents, found, numbers=numbers),
-        proven=reading.proven | numbers,
-        proven_pools=reading.proven_pools | numbers,
+        proven=reading.proven - numbers | (numbers - found.unproven),
+        proven_pools=reading.proven_pools - numbers | (numbers - found.unproven),
+        unread=reading.unread - numbers,
+        odd_filters=reading.odd_filters | found.odd_filters,
+        repeated=reading.repeated - numbers,
     )

@@ -1,6 +1,5 @@
 """Verification of final blocks: a second reading from nodes, and the repair of rows that are missing or invented."""
 
-import logging
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -20,10 +19,12 @@ from tokens.following.coverage import (
     covers_trades,
     event_contracts,
     live_rows,
+    restart_repeated,
 )
 from tokens.following.followed_pools import FollowedPools, select_followed_pools
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
+from tokens.following.verifying.coverage_alarms import VerifiedRun, raise_alarm
 from tokens.following.verifying.log_rows import (
     LogId,
     find_altered_transactions,
@@ -32,45 +33,51 @@ from tokens.following.verifying.log_rows import (
     log_ids,
 )
 from tokens.following.verifying.pool_log_repair import repair_pool_logs
-from tokens.following.verifying.second_reading import SecondReading, UnprovenError, read_from_receipts, read_second
+from tokens.following.verifying.second_reading import (
+    SecondReading,
+    UnprovenError,
+    read_from_receipts,
+    read_second,
+    read_undecided,
+)
 from tokens.indexing import chain_lock, unwinding, writing
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
-from tokens.models import Coverage, CoverageAlarm
-
-logger = logging.getLogger(__name__)
+from tokens.models import Coverage
 
 # The most blocks of a run: their headers are in memory, and an alarm should name a narrow range.
 MAX_RUN_BLOCKS = 2000
-# The most transactions that an alarm names.
-MAX_NAMED_TRANSACTIONS = 100
 # The name of this loop among the failures.
 CHECKS = "checks"
 
 # This many waiting blocks are verified at once, without waiting for FOLLOW_VERIFY_SECONDS.
 MANY_BLOCKS = 100
+# Seconds for which the proof of a block is tried again while nodes respond; then its rows stay, with an alarm.
+UNDECIDED_SECONDS = 120.0
 # Seconds between two checks for blocks to verify.
 _CHECK_SECONDS = 0.5
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VerifiedRun:
-    """A run of verified blocks: the last one, how many, and how many rows were wrong."""
-
-    to: int
-    blocks: int
-    missing: int
-    invented: int
+class MissingProofError(RetryableError):
+    """Nodes respond, but neither headers nor two providers prove the contents of some blocks."""
 
 
 def verify_coverage(
-    coverage: Coverage, *, chain: Chain, alternate: Chain, target: Callable[[], int], control: RetryControl
+    coverage: Coverage,
+    *,
+    chain: Chain,
+    alternate: Chain,
+    target: Callable[[], int],
+    control: RetryControl,
+    undecided_seconds: float = UNDECIDED_SECONDS,
 ) -> Iterator[VerifiedRun]:
     """Verify all followed blocks up to `target()`, which must be final. Yield each run once it is repaired and stored.
 
-    Ends at the target, or soon after it is stopped. Calls to nodes are retried without limit. Raises
-    ProgressConflictError.
+    Ends at the target, or soon after it is stopped. Calls to nodes are retried without limit. Blocks that only one
+    provider returned are verified once another one responds. Raises ProgressConflictError.
     """
     coverage.refresh_from_db()
+    if coverage.repeated_from is not None and _has_second_provider(chain, alternate):
+        restart_repeated(coverage)
     pools = FollowedPools(select_followed_pools(chain.info) if covers_trades(coverage, chain.info) else None)
     verifier = _Verifier(
         coverage=coverage,
@@ -78,6 +85,7 @@ def verify_coverage(
         pools=pools,
         target=target,
         control=control,
+        undecided_seconds=undecided_seconds,
     )
 
     def read(first: int, last: int) -> SecondReading:
@@ -121,21 +129,35 @@ class _Verifier:
     pools: FollowedPools
     target: Callable[[], int]
     control: RetryControl
+    undecided_seconds: float
 
     def verify(self, reading: SecondReading) -> VerifiedRun | None:
         """Repair the rows of a run. Return None after a stop, or if the chain was unwound below the run."""
+        # When the proof of a block was missing first, on the monotonic clock.
+        since = float("inf")
         while not self.control.stop.is_set():
+            numbers: Collection[int] = reading.unread - reading.undecided
             try:
-                with transaction.atomic():
-                    chain_lock.lock_exclusive(self.coverage.chain_id)
-                    return self._settle(reading)
+                if not numbers:
+                    with transaction.atomic():
+                        chain_lock.lock_exclusive(self.coverage.chain_id)
+                        return self._settle(reading)
             except UnprovenError as error:
                 numbers = error.numbers
             # A response without stored rows is no proof: the receipts of the blocks themselves must show that they
             # hold none.
             try:
                 reading = self._read_receipts(reading, numbers)
+                lacking = (reading.unread | (set(numbers) - reading.corrigible)) - reading.undecided
+                if lacking and time.monotonic() - since >= self.undecided_seconds:
+                    reading = self._add_launched(read_undecided(reading, lacking, addresses=self.addresses))
+                elif lacking:
+                    since = min(since, time.monotonic())
+                    raise MissingProofError(f"chain {self.coverage.chain_id}: {len(lacking)} blocks are not proven")
             except RetryableError as error:
+                if not isinstance(error, MissingProofError):
+                    # Nodes that don't respond prove nothing about the blocks.
+                    since = float("inf")
                 if reading.last > self.target():
                     return None
                 self.control.stop.wait(self.control.record(error))
@@ -144,7 +166,9 @@ class _Verifier:
         return None
 
     def _read_receipts(self, reading: SecondReading, numbers: Collection[int]) -> SecondReading:
-        found = read_from_receipts(reading, numbers, addresses=self.addresses)
+        return self._add_launched(read_from_receipts(reading, numbers, addresses=self.addresses, thorough=True))
+
+    def _add_launched(self, found: SecondReading) -> SecondReading:
         self.pools.add_launched(found.transactions)
         if found.pools is self.pools.selection:
             return found
@@ -157,65 +181,83 @@ class _Verifier:
 
         Raises UnprovenError before anything is stored for good.
         """
-        coverage, missing, invented = self.coverage, set[LogId](), set[LogId]()
+        coverage, events = self.coverage, EventRepair()
         if covers_events(coverage, reading.chain.info):
-            missing, invented = _repair_events(coverage, reading)
+            events = _repair_events(coverage, reading)
         of_pools = repair_pool_logs(coverage, reading)
         run = VerifiedRun(
             to=reading.last,
             blocks=reading.last - coverage.verified_to,
-            missing=len(missing) + of_pools.missing,
-            invented=len(invented) + of_pools.invented,
+            missing=len(events.missing) + of_pools.missing,
+            invented=len(events.invented) + of_pools.invented,
+            corrected=len(events.corrected) + of_pools.corrected,
+            kept=events.kept + of_pools.kept,
+            unproven=len(reading.odd_filters | reading.undecided),
         )
-        if run.missing or run.invented:
-            hashes = {log.tx_hash for log in missing | invented} | of_pools.tx_hashes
-            _raise_alarm(coverage, run, first=reading.first, tx_hashes=hashes)
-        advance_verified(coverage, to=reading.last)
+        hashes = {log.tx_hash for log in events.missing | events.invented} | events.corrected | of_pools.tx_hashes
+        raise_alarm(coverage, run, first=reading.first, tx_hashes=hashes)
+        advance_verified(coverage, to=reading.last, repeated_from=min(reading.repeated, default=None))
         return run
 
 
-def _repair_events(coverage: Coverage, reading: SecondReading) -> tuple[set[LogId], set[LogId]]:
-    """Repair launches and events; return those that were missing, and those that the chain does not have.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EventRepair:
+    """Logs that were missing, logs that the chain does not have, corrected transactions, and rows without a proof."""
 
-    Raises UnprovenError where rows are in no log of the reading, unless it proves that their block lacks them.
+    missing: frozenset[LogId] = frozenset()
+    invented: frozenset[LogId] = frozenset()
+    corrected: frozenset[str] = frozenset()
+    kept: int = 0
+
+
+def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
+    """Repair launches and events. Rows of undecided blocks stay as they are.
+
+    Raises UnprovenError where rows are in no log of the reading, or have other values, unless the reading proves it.
     """
     before, read_ids = find_log_rows(coverage, reading.first, reading.last), log_ids(reading.transactions)
-    if doubtful := {number for log, number in before.items() if log not in read_ids} - reading.proven:
-        raise UnprovenError(doubtful)
-    foreign = {log.tx_hash for log in before if log not in read_ids}
+    lacking = {log: number for log, number in before.items() if log not in read_ids}
+    altered = find_altered_transactions(coverage, reading.transactions)
+    blocks = {facts.tx_hash: facts.block_number for facts in reading.transactions if facts.tx_hash in altered}
+    unproven = set(lacking.values()) - reading.proven | set(blocks.values()) - reading.corrigible
+    if unproven - reading.undecided:
+        raise UnprovenError(unproven - reading.undecided)
+    kept = {log for log, number in lacking.items() if number in reading.undecided}
+    altered_kept = {tx_hash for tx_hash, number in blocks.items() if number in reading.undecided}
+    corrected = altered - altered_kept
+    foreign = {log.tx_hash for log in lacking.keys() - kept}
     if foreign:
         unwinding.unwind_transactions(coverage.chain_id, sorted(foreign))
     # Transactions with all their rows are not written again. Logs of untrusted emitters have no rows.
-    again = foreign | find_altered_transactions(coverage, reading.transactions)
+    again = foreign | corrected
     rewritten = [
-        facts for facts in reading.transactions if facts.tx_hash in again or not before.keys() >= log_ids([facts])
+        facts
+        for facts in reading.transactions
+        if facts.tx_hash in again or (facts.tx_hash not in altered_kept and not before.keys() >= log_ids([facts]))
     ]
     after = before
     if rewritten or foreign:
         writing.write_transactions(rewritten, chain=reading.chain.info, final=True)
         after = find_log_rows(coverage, reading.first, reading.last)
     missing = {log for log in after if log not in before and not is_of_later_token(coverage, log)}
-    return missing, {log for log in before if log not in after}
+    return EventRepair(
+        missing=frozenset(missing),
+        invented=frozenset(log for log in before if log not in after),
+        corrected=frozenset(corrected),
+        kept=len(kept) + len(altered_kept),
+    )
 
 
-def _raise_alarm(coverage: Coverage, run: VerifiedRun, *, first: int, tx_hashes: Collection[str]) -> None:
-    CoverageAlarm.objects.create(
-        chain_id=coverage.chain_id,
-        first_block=first,
-        last_block=run.to,
-        missing=run.missing,
-        invented=run.invented,
-        tx_hashes=sorted(tx_hashes)[:MAX_NAMED_TRANSACTIONS],
-        repaired=True,
-    )
-    logger.error(
-        "chain=%s blocks=%s-%s missing=%s invented=%s repaired: nodes had omitted or invented logs",
-        coverage.chain_id,
-        first,
-        run.to,
-        run.missing,
-        run.invented,
-    )
+def _has_second_provider(chain: Chain, alternate: Chain) -> bool:
+    """Return whether the node that is read first for verification is another provider's, and responds."""
+    other = alternate.rpc.single_nodes()[0]
+    if other.providers[0] == chain.rpc.providers[0]:
+        return False
+    try:
+        replace(alternate, rpc=other).read_head()
+    except RetryableError:
+        return False
+    return True
 
 
 def verify_final(session: LeaderSession) -> None:

@@ -45,6 +45,7 @@ class CreatorFacts:
 class Verification:
     """Newest verified block of the token's chain, None without any, and whether the launch's block is included."""
 
+    is_followed: bool
     verified: int | None
     is_included: bool
 
@@ -79,7 +80,8 @@ def read_verification(token: Token) -> Verification:
     state = next(iter(read_chain_states(timezone.now(), chain_id=token.chain_id)), None)
     verified = None if state is None else state.verified
     return Verification(
-        verified=verified or None,
+        is_followed=verified is not None,
+        verified=verified if verified and verified > 0 else None,
         is_included=verified is not None and token.block_number <= verified,
     )
 

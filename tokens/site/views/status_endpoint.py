@@ -28,7 +28,10 @@ class ChainStatusSerializer(serializers.Serializer[Any]):
     block = serializers.IntegerField(allow_null=True, help_text="Newest block that is read; on Solana the slot.")
     blockAt = serializers.DateTimeField(source="block_at", allow_null=True, help_text="Time of that block.")
     verifiedBlock = serializers.IntegerField(
-        source="verified", allow_null=True, help_text="Every block up to this one was read a second time and compared."
+        source="verified",
+        allow_null=True,
+        help_text="Every block up to this one was read a second time, from another provider or with a proof by its"
+        " header, and compared. Blocks that one provider returned twice are not verified.",
     )
     hasTrades = serializers.BooleanField(
         source="counts_trades", help_text="Whether trades and candles come from the chain's own blocks."
