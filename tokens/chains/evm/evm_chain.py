@@ -15,7 +15,7 @@ from tokens.chains.pool_types import PoolSelection
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import parse_quantity
+from tokens.chains.rpc.quantities import parse_block_number
 from tokens.chains.token_fees import TokenFees, UncollectedFees
 from tokens.chains.transaction_types import (
     AccountState,
@@ -62,7 +62,7 @@ class Chain:
 
     def read_head(self) -> int:
         """Return the number of the newest block. Raises NodeUnavailableError."""
-        return self.rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_quantity(results[0]))
+        return self.rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_block_number(results[0]))
 
     def read_newest_header(self) -> BlockHeader:
         """Return the newest block of the first node that responds. Raises NodeUnavailableError."""

@@ -7,12 +7,13 @@ from config.http.errors import RetryableError
 from tokens.chains.errors import BlockNotCanonicalError
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.quantities import (
-    YEAR_10000,
     MalformedResponseError,
+    parse_block_number,
     parse_bloom,
     parse_hash,
     parse_object,
     parse_quantity,
+    validate_block_time,
 )
 from tokens.chains.rpc.responses import Call, require_results
 from tokens.chains.types import BlockHeader
@@ -22,10 +23,10 @@ def read_header(block: object, *, number: int | None = None) -> BlockHeader:
     """Parse the header of a JSON-RPC block, which must have this number. Raises MalformedResponseError."""
     told = parse_object(block, of="a block")
     header = BlockHeader(
-        number=parse_quantity(told.get("number")),
+        number=(own := parse_block_number(told.get("number"))),
         hash=parse_hash(told.get("hash")),
         parent_hash=parse_hash(told.get("parentHash")),
-        time=parse_quantity(told.get("timestamp"), below=YEAR_10000),
+        time=validate_block_time(parse_quantity(told.get("timestamp")), block=own),
         logs_bloom=parse_bloom(told.get("logsBloom")),
         receipts_root="" if told.get("receiptsRoot") is None else parse_hash(told["receiptsRoot"]),
     )
@@ -95,7 +96,7 @@ def read_highest_head(rpc: RpcClient) -> int | None:
     told = []
     for results in rpc.call_all([("eth_blockNumber", ())]):
         try:
-            told.append(parse_quantity(results and results[0]))
+            told.append(parse_block_number(results and results[0]))
         except MalformedResponseError:
             continue
     return max(told, default=None)

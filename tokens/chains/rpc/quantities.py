@@ -1,12 +1,27 @@
-"""Strict parsers of JSON-RPC values: quantities, hashes, bytes, lists and objects. Pure."""
+"""Strict parsers of JSON-RPC values: quantities, times, hashes, bytes, lists and objects. Pure but for the clock."""
 
 import re
+import time
 from functools import lru_cache
 
 from config.http.errors import RetryableError
 
 # The calendar's end, in Unix seconds.
 YEAR_10000 = 253_402_300_800
+
+# Exclusive limit of block numbers and slots: with 20 bits of a log's index, a position is a 64-bit integer.
+BLOCK_LIMIT = 2**43
+# Exclusive limit of indexes in a block; PostgreSQL's integers end here, and no block has so many logs.
+INDEX_LIMIT = 2**31
+# Exclusive limits of what a chain can have: units of gas in a transaction, wei per gas (a million gwei), and the
+# transactions of an account.
+GAS_LIMIT = 2**40
+GAS_PRICE_LIMIT = 10**15
+NONCE_LIMIT = 2**53
+# Unix seconds of 2015-07-30, the day of Ethereum's first block: no followed chain is older.
+FIRST_TIME = 1_438_214_400
+# Seconds by which a block may be later than the local clock. Clocks of development chains are set forward by years.
+_MOST_AHEAD = 10 * 366 * 86_400
 
 _NUMBER = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,15})")
 _AMOUNT = re.compile(r"0x(?:0|[1-9a-f][0-9a-f]{0,63})")
@@ -28,6 +43,22 @@ def parse_quantity(text: object, *, below: int = 2**63) -> int:
     if number >= below:
         raise MalformedResponseError("a number out of range")
     return number
+
+
+def parse_block_number(text: object) -> int:
+    """Parse the number of a block, of which positions are made. Raises MalformedResponseError."""
+    return parse_quantity(text, below=BLOCK_LIMIT)
+
+
+def validate_block_time(seconds: int, *, block: int) -> int:
+    """Return the Unix seconds of a block. Raises MalformedResponseError for a time that no followed block can have.
+
+    Only the first block of some chains has the time 0.
+    """
+    first = 0 if block == 0 else FIRST_TIME
+    if not first <= seconds <= time.time() + _MOST_AHEAD:
+        raise MalformedResponseError("a time that no block has")
+    return seconds
 
 
 @lru_cache(maxsize=16_384)

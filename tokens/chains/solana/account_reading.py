@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import parse_integer
+from tokens.chains.rpc.quantities import BLOCK_LIMIT, parse_integer
 from tokens.chains.rpc.responses import Call, require_method_offered, require_results
 from tokens.chains.solana.transaction_reading import FINALIZED
 
@@ -70,7 +70,7 @@ def _read_results(
     require_results(results)
     try:
         (result,) = results
-        accounts, seen = list(result["value"]), parse_integer(result["context"]["slot"])
+        accounts, seen = list(result["value"]), parse_integer(result["context"]["slot"], below=BLOCK_LIMIT)
         if len(accounts) != len(addresses) or seen < slot:
             raise RetryableError("accounts of an older slot, or not all of them")
         return seen, read(accounts)

@@ -10,7 +10,7 @@ from typing import Any
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.addresses import is_solana_signature
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import parse_integer, parse_list, parse_object
+from tokens.chains.rpc.quantities import BLOCK_LIMIT, parse_integer, parse_list, parse_object, validate_block_time
 from tokens.chains.rpc.responses import Call, require_method_offered, require_results
 from tokens.chains.solana.transaction_reading import FINALIZED
 
@@ -37,7 +37,7 @@ def read_head(rpc: RpcClient) -> int:
 
     def parse(results: list[Any]) -> int:
         require_results(results)
-        return parse_integer(results[0])
+        return parse_integer(results[0], below=BLOCK_LIMIT)
 
     return rpc.query([("getSlot", (FINALIZED,))], parse=parse)
 
@@ -100,7 +100,9 @@ def _read_entry(entry: dict[str, Any]) -> SignatureInfo:
         raise TypeError("invalid signature")
     return SignatureInfo(
         signature=entry["signature"],
-        slot=parse_integer(entry["slot"]),
-        block_time=None if entry.get("blockTime") is None else parse_integer(entry["blockTime"]),
+        slot=(slot := parse_integer(entry["slot"], below=BLOCK_LIMIT)),
+        block_time=None
+        if entry.get("blockTime") is None
+        else validate_block_time(parse_integer(entry["blockTime"]), block=slot),
         failed=entry["err"] is not None,
     )

@@ -9,7 +9,8 @@ from typing import Any
 
 from tokens.chains import addresses
 from tokens.chains.errors import LogDecodingError
-from tokens.chains.rpc.quantities import YEAR_10000, MalformedResponseError, parse_integer
+from tokens.chains.pool_types import LOG_INDEX_LIMIT
+from tokens.chains.rpc.quantities import BLOCK_LIMIT, MalformedResponseError, parse_integer, validate_block_time
 
 Json = Mapping[str, Any]
 
@@ -81,9 +82,13 @@ def _read_raw(form: Json) -> SolanaTransaction:
         raise ValueError("number of signatures and signers differ")
     return SolanaTransaction(
         signature=_text(signatures[0]),
-        slot=parse_integer(form["slot"]),
-        place=None if form.get("transactionIndex") is None else parse_integer(form["transactionIndex"]),
-        block_time=None if form["blockTime"] is None else parse_integer(form["blockTime"], below=YEAR_10000),
+        slot=(slot := parse_integer(form["slot"], below=BLOCK_LIMIT)),
+        place=None
+        if form.get("transactionIndex") is None
+        else parse_integer(form["transactionIndex"], below=LOG_INDEX_LIMIT),
+        block_time=None
+        if form["blockTime"] is None
+        else validate_block_time(parse_integer(form["blockTime"]), block=slot),
         failed=meta["err"] is not None,
         signers=keys[:signers],
         instructions=tuple(

@@ -8,7 +8,7 @@ from config.http.errors import RetryableError
 from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError, TransactionNotFoundError
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
-from tokens.chains.rpc.quantities import YEAR_10000, parse_integer
+from tokens.chains.rpc.quantities import parse_integer, validate_block_time
 from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_method_offered, require_results
 from tokens.chains.solana.transaction_forms import SolanaTransaction, parse_transaction
 
@@ -113,6 +113,6 @@ def _with_time(rpc: RpcClient, transaction: SolanaTransaction) -> SolanaTransact
 
     def parse(results: list[Any]) -> int:
         require_results(results)
-        return parse_integer(results[0], below=YEAR_10000)
+        return validate_block_time(parse_integer(results[0]), block=transaction.slot)
 
     return replace(transaction, block_time=rpc.query([("getBlockTime", (transaction.slot,))], parse=parse))

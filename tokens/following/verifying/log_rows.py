@@ -65,12 +65,15 @@ def find_altered_transactions(coverage: Coverage, transactions: Collection[Trans
         for address, facts in as_text
         if orjson.loads(facts) != launch_facts(launches[address])
     }
-    logs = {(facts.tx_hash, log.log_index): log for facts in transactions for log in facts.event_logs}
+    logs = {
+        (facts.tx_hash, log.log_index): (log, facts.block_time) for facts in transactions for log in facts.event_logs
+    }
     events = TokenEvent.objects.filter(chain_id=coverage.chain_id, tx_hash__in={tx_hash for tx_hash, _ in logs})
     return altered | {
         tx_hash
-        for tx_hash, log_index, arguments in events.values_list("tx_hash", "log_index", "arguments")
-        if (log := logs.get((tx_hash, log_index))) and arguments != _arguments(log)
+        for tx_hash, log_index, arguments, at in events.values_list("tx_hash", "log_index", "arguments", "at")
+        if (read := logs.get((tx_hash, log_index)))
+        and (arguments != _arguments(read[0]) or int(at.timestamp()) != read[1])
     }
 
 

@@ -178,11 +178,8 @@ def read_undecided(reading: SecondReading, numbers: Collection[int], *, addresse
     Rows that it lacks there are to stay. Raises as `read_from_receipts`.
     """
     headers = _read_linked(reading, min(numbers))
-    # Most of these nodes lack the receipts for good: one attempt for each block.
-    quick = replace(reading, chain=replace(reading.chain, rpc=replace(reading.chain.rpc, attempts=1)))
     for number in sorted(reading.unread.intersection(numbers)):
-        quick = _replace_by_receipts(quick, [headers[number]], addresses=addresses)
-    reading = replace(quick, chain=reading.chain)
+        reading = _replace_by_receipts(reading, [headers[number]], addresses=addresses)
     if unread := reading.unread.intersection(numbers):
         logs, _ = _read_logs(reading, reading.chain, addresses)
         contents = replace_blocks(reading.contents, logs, numbers=unread)

@@ -191,23 +191,23 @@ class _Verifier:
             missing=len(events.missing) + of_pools.missing,
             invented=len(events.invented) + of_pools.invented,
             corrected=len(events.corrected) + of_pools.corrected,
-            kept=events.kept + of_pools.kept,
+            kept=len(events.kept) + of_pools.kept,
             unproven=len(reading.odd_filters | reading.undecided),
         )
-        hashes = {log.tx_hash for log in events.missing | events.invented} | events.corrected | of_pools.tx_hashes
-        raise_alarm(coverage, run, first=reading.first, tx_hashes=hashes)
+        hashes = {log.tx_hash for log in events.missing | events.invented} | events.corrected | events.kept
+        raise_alarm(coverage, run, first=reading.first, tx_hashes=hashes | of_pools.tx_hashes)
         advance_verified(coverage, to=reading.last, repeated_from=min(reading.repeated, default=None))
         return run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EventRepair:
-    """Logs that were missing, logs that the chain does not have, corrected transactions, and rows without a proof."""
+    """Logs that were missing, logs that the chain does not have, and transactions: corrected, or kept unproven."""
 
     missing: frozenset[LogId] = frozenset()
     invented: frozenset[LogId] = frozenset()
     corrected: frozenset[str] = frozenset()
-    kept: int = 0
+    kept: frozenset[str] = frozenset()
 
 
 def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
@@ -244,7 +244,7 @@ def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
         missing=frozenset(missing),
         invented=frozenset(log for log in before if log not in after),
         corrected=frozenset(corrected),
-        kept=len(kept) + len(altered_kept),
+        kept=frozenset({log.tx_hash for log in kept} | altered_kept),
     )
 
 

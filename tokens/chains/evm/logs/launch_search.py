@@ -14,7 +14,7 @@ from tokens.chains.evm.logs.log_filters import factory_filter
 from tokens.chains.evm.logs.log_validation import validate_logs
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import ONE_ROUND, RpcClient
-from tokens.chains.rpc.quantities import parse_data, parse_quantity
+from tokens.chains.rpc.quantities import parse_block_number, parse_data
 from tokens.chains.rpc.responses import Call, require_results
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def find_launch(rpc: RpcClient, chain: ChainInfo, token: str) -> str | None:
     factories = {address: LAYOUTS[generation.event][0] for address, generation in chain.factories.items()}
     if not factories:
         return None
-    head = rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_quantity(results[0]))
+    head = rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_block_number(results[0]))
     try:
         block = _find_creation(rpc, token, head=head)
     except NodeUnavailableError as error:

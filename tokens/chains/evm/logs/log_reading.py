@@ -27,7 +27,7 @@ from tokens.chains.pool_types import PoolSelection, select_pools
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.block_ranges import RangeSize
 from tokens.chains.rpc.client import ONE_ROUND, RpcClient
-from tokens.chains.rpc.quantities import parse_quantity
+from tokens.chains.rpc.quantities import parse_block_number
 from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_results
 from tokens.chains.types import BlockHeader, RangeFacts
 
@@ -135,7 +135,7 @@ class LogReader:
                     return result
             require_results(results)
             if headers is None:
-                if parse_quantity(results[0]) < last:
+                if parse_block_number(results[0]) < last:
                     raise RetryableError("it is behind the range")
             elif read_header(results[0], number=last).hash != headers[last].hash:
                 raise RetryableError("it has another block there")

@@ -16,7 +16,10 @@ from tokens.chains.evm.headers import read_header
 from tokens.chains.evm.logs.blooms import bloom_mask
 from tokens.chains.evm.logs.log_filters import LogFilter
 from tokens.chains.rpc.quantities import (
+    FIRST_TIME,
+    INDEX_LIMIT,
     MalformedResponseError,
+    parse_block_number,
     parse_data,
     parse_hash,
     parse_list,
@@ -33,10 +36,6 @@ _Place = tuple[str, str, str, str]
 _place_of = itemgetter("blockNumber", "blockHash", "transactionHash", "transactionIndex")
 # The EVM has LOG0 to LOG4.
 _MOST_TOPICS = 4
-# Exclusive limit of indexes; PostgreSQL's integers end here, and no block has so many logs.
-_MOST_LOGS = 2**31
-# Unix seconds of 2015-07-30, the day of Ethereum's first block: no followed chain is older.
-_FIRST_TIME = 1_438_214_400
 # Seconds that a reported time may be after the local clock.
 _MOST_AHEAD = 86_400
 
@@ -61,7 +60,7 @@ def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: 
             number = _parse_place(log, numbers=numbers, known=known)
             if not first <= number <= last or (log_filter is not None and not log_filter.matches(log)):
                 raise RetryableError("a log that was not requested")
-            told = found.setdefault(number * _MOST_LOGS + parse_quantity(log.get("logIndex"), below=_MOST_LOGS), log)
+            told = found.setdefault(number * INDEX_LIMIT + parse_quantity(log.get("logIndex"), below=INDEX_LIMIT), log)
             if told is not log and any(told[name] != log[name] for name in _CONTENT):
                 raise RetryableError("two logs in one place")
     ordered = [found[place] for place in sorted(found)]
@@ -163,17 +162,21 @@ def reported_times(logs: Iterable[Log]) -> dict[str, int]:
     """Return block hash -> Unix seconds, of the blocks for which all logs report the same time.
 
     `blockTimestamp` is newer than many nodes; some write 0 for an unknown time, and some no hex. A time before the day
-    of Ethereum's first block, or more than a day after now, counts as not reported.
+    of Ethereum's first block, or more than a day after now, counts as not reported; so do all if one is out of order.
     """
     found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     before: tuple[str, object] | None = None
     for log in logs:
         reported = log["blockHash"], log.get("blockTimestamp")
         if reported != before:
             block_hash, seconds = reported[0], _read_time(reported[1])
+            numbers[block_hash] = int(log["blockNumber"], 16)
             found[block_hash] = seconds if found.get(block_hash, seconds) == seconds else 0
             before = reported
-    return {block_hash: seconds for block_hash, seconds in found.items() if seconds}
+    times = [found[block_hash] for block_hash in sorted(found, key=numbers.__getitem__) if found[block_hash]]
+    # Of times that go back, it is unknown which are wrong.
+    return {block_hash: seconds for block_hash, seconds in found.items() if seconds} if times == sorted(times) else {}
 
 
 def _parse_place(log: Mapping[str, Any], *, numbers: dict[_Place, int], known: set[str]) -> int:
@@ -192,8 +195,8 @@ def _parse_place(log: Mapping[str, Any], *, numbers: dict[_Place, int], known: s
         if block_hash not in known:
             known.add(parse_hash(block_hash))
         known.add(parse_hash(tx_hash))
-        parse_quantity(index, below=_MOST_LOGS)
-        number = numbers[place] = parse_quantity(block_number)
+        parse_quantity(index, below=INDEX_LIMIT)
+        number = numbers[place] = parse_block_number(block_number)
     return number
 
 
@@ -232,4 +235,4 @@ def _read_time(text: object) -> int:
         seconds = parse_quantity(text)
     except MalformedResponseError:
         return 0
-    return seconds if _FIRST_TIME <= seconds <= time.time() + _MOST_AHEAD else 0
+    return seconds if FIRST_TIME <= seconds <= time.time() + _MOST_AHEAD else 0

@@ -23,7 +23,7 @@ from tokens.chains.evm.logs.log_validation import (
 from tokens.chains.evm.logs.receipt_roots import ReceiptProof, prove_receipts
 from tokens.chains.pool_types import EVERY_POOL, PoolSelection
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.rpc.client import QueryPolicy, RpcClient
+from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
 from tokens.chains.rpc.responses import Call, require_results
 from tokens.chains.types import BlockHeader, RangeFacts
 
@@ -135,7 +135,8 @@ class ReceiptReader:
             calls: list[Call] = [
                 ("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in hashes[start : start + self.rpc.batch_size]
             ]
-            of_part, of_interest, read = self.rpc.query(calls, parse=parse)
+            # Nodes that pruned them are healthy.
+            of_part, of_interest, read = self.rpc.query(calls, parse=parse, policy=ONE_ROUND)
             bloom |= of_part
             watched.append(of_interest)
             receipts += read

@@ -8,7 +8,7 @@ from tokens.chains.abi import codec
 from tokens.chains.addresses import checksum_address
 from tokens.chains.evm.eth_calls import ViewCall, call_views
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import parse_amount, parse_data, parse_quantity
+from tokens.chains.rpc.quantities import NONCE_LIMIT, parse_amount, parse_block_number, parse_data, parse_quantity
 from tokens.chains.rpc.responses import Call, require_results
 from tokens.chains.transaction_types import AccountState
 
@@ -27,7 +27,7 @@ def read_accounts(rpc: RpcClient, addresses: Sequence[str]) -> dict[str, Account
 
     def parse(address: str, results: list[Any]) -> AccountState:
         nonce, balance = results
-        return AccountState(nonce=parse_quantity(nonce), balance=parse_amount(balance))
+        return AccountState(nonce=parse_quantity(nonce, below=NONCE_LIMIT), balance=parse_amount(balance))
 
     return rpc.query_each(addresses, calls=calls, parse=parse)
 
@@ -52,7 +52,7 @@ def has_code(rpc: RpcClient, address: str, *, since: int) -> bool:
     def parse(results: list[Any]) -> bool:
         require_results(results)
         head, code = results
-        if parse_quantity(head) < since:
+        if parse_block_number(head) < since:
             raise RetryableError(f"it is behind: it lacks block {since}")
         return parse_data(code) != "0x"
 

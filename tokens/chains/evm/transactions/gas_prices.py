@@ -12,7 +12,13 @@ from typing import Any
 
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import MalformedResponseError, parse_list, parse_object, parse_quantity
+from tokens.chains.rpc.quantities import (
+    GAS_PRICE_LIMIT,
+    MalformedResponseError,
+    parse_list,
+    parse_object,
+    parse_quantity,
+)
 from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_results
 from tokens.chains.transaction_types import FeeQuote
 
@@ -101,13 +107,13 @@ def _read_prices(number: int, results: list[Any]) -> _NodePrices:
     block, price, tip, history = results
     require_results([block, price])
     header = parse_object(block, of="a block")
-    base_fee = parse_quantity(header.get("baseFeePerGas"))
+    base_fee = parse_quantity(header.get("baseFeePerGas"), below=GAS_PRICE_LIMIT)
     if isinstance(tip, CallFailure) and tip.kind is RejectionKind.METHOD:
         # The usual price of legacy transactions includes the tip.
-        suggested_tip = max(0, parse_quantity(price) - base_fee)
+        suggested_tip = max(0, parse_quantity(price, below=GAS_PRICE_LIMIT) - base_fee)
     else:
         require_results([tip])
-        suggested_tip = parse_quantity(tip)
+        suggested_tip = parse_quantity(tip, below=GAS_PRICE_LIMIT)
     return _NodePrices(
         number=number, base_fee=base_fee, suggested_tip=suggested_tip, paid_tip=_read_paid_tip(history, base_fee)
     )

@@ -5,7 +5,15 @@ from typing import Any
 
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import MalformedResponseError, parse_hash, parse_object, parse_quantity
+from tokens.chains.rpc.quantities import (
+    GAS_LIMIT,
+    GAS_PRICE_LIMIT,
+    MalformedResponseError,
+    parse_block_number,
+    parse_hash,
+    parse_object,
+    parse_quantity,
+)
 from tokens.chains.rpc.responses import Call
 from tokens.chains.transaction_types import TransactionOutcome
 
@@ -50,10 +58,10 @@ def _outcome(tx_hash: str, receipt: object) -> TransactionOutcome:
     return TransactionOutcome(
         tx_hash=tx_hash,
         succeeded=parse_quantity(told.get("status"), below=2) == 1,
-        block_number=parse_quantity(told.get("blockNumber")),
+        block_number=parse_block_number(told.get("blockNumber")),
         block_hash=parse_hash(told.get("blockHash")),
-        gas_used=parse_quantity(told.get("gasUsed")),
-        gas_price=parse_quantity(told.get("effectiveGasPrice")),
+        gas_used=parse_quantity(told.get("gasUsed"), below=GAS_LIMIT),
+        gas_price=parse_quantity(told.get("effectiveGasPrice"), below=GAS_PRICE_LIMIT),
     )
 
 

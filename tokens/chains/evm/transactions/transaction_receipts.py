@@ -13,6 +13,7 @@ from tokens.chains.evm.generations.transaction_decoding import decode_transactio
 from tokens.chains.evm.headers import read_header
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import INDEX_LIMIT, parse_block_number, parse_quantity, validate_block_time
 from tokens.chains.rpc.responses import Call, accept_results
 from tokens.chains.types import StateAtBlock, TransactionFacts
 
@@ -120,11 +121,34 @@ def _read_blocks(rpc: RpcClient, chain: ChainInfo, numbers: Sequence[Any]) -> di
 
 
 def _objects(rpc: RpcClient, chain: ChainInfo, calls: Sequence[Call]) -> list[Any]:
-    results = rpc.batch(calls, parse=accept_results)
+    results = rpc.batch(calls, parse=_accept_possible)
     for answer in results:
         if answer is not None and not isinstance(answer, dict):
             raise NodeUnavailableError(f"chain {chain.chain_id} returned something that is no object")
     return results
+
+
+def _accept_possible(results: list[Any]) -> list[Any]:
+    """Return the results as `accept_results`. Raises RetryableError for numbers and times that no chain has."""
+    for answer in accept_results(results):
+        if isinstance(answer, dict):
+            _validate_numbers(answer)
+            logs = answer.get("logs")
+            for log in logs if isinstance(logs, list) else ():
+                _validate_numbers(log if isinstance(log, dict) else {})
+    return results
+
+
+def _validate_numbers(answer: dict[str, Any]) -> None:
+    """Raise MalformedResponseError for a number or time that no block has. Missing ones are the decoders' matter."""
+    number = answer.get("number") or answer.get("blockNumber")
+    if number is not None:
+        block = parse_block_number(number)
+        if answer.get("timestamp") is not None:
+            validate_block_time(parse_quantity(answer["timestamp"]), block=block)
+    for name in ("transactionIndex", "logIndex"):
+        if answer.get(name) is not None:
+            parse_quantity(answer[name], below=INDEX_LIMIT)
 
 
 def _agree(tx_hash: str, transaction: dict[str, Any], receipt: dict[str, Any], block: dict[str, Any] | None) -> bool:
