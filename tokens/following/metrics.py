@@ -55,7 +55,7 @@ def following(now: datetime) -> Iterator[Metric]:
 
 def coverage(now: datetime) -> Iterator[Metric]:
     """Yield what the verification of final blocks has found per chain, and how much of it no operator has seen."""
-    sums: dict[str, Any] = {column: Sum(column) for column in _COUNTERS}
+    sums: dict[str, Any] = {f"all_{column}": Sum(column) for column in _COUNTERS}
     unseen: dict[str, Any] = {
         f"unseen_{kind}": Count("pk", filter=Q(seen_at=None) & condition) for kind, condition in _KINDS.items()
     }
@@ -67,7 +67,7 @@ def coverage(now: datetime) -> Iterator[Metric]:
     for column, text in _COUNTERS.items():
         counter = CounterMetricFamily(f"launchboard_coverage_{column}", text, labels=["chain"])
         for chain, counts in chains.items():
-            counter.add_metric([chain], counts.get(column, 0))
+            counter.add_metric([chain], counts.get(f"all_{column}", 0))
         yield counter
     yield labelled_gauge(
         "launchboard_coverage_alarms_unseen",

@@ -47,8 +47,12 @@ WITH written AS (
 INSERT INTO tokens_launchfacts (token_id, facts) SELECT id, facts FROM written
 ON CONFLICT (token_id) DO UPDATE SET facts = EXCLUDED.facts
 """
-# Columns that later changes are folded into are not reset in the same block: that would be an event of no change.
-_KEPT = '"{0}" = CASE WHEN token.block_hash = excluded.block_hash THEN token."{0}" ELSE excluded."{0}" END'
+# Columns that later changes are folded into are not reset in the same block: that would be an event of no change. With
+# another time the block was read wrong once, and lockups begin at that time.
+_KEPT = (
+    '"{0}" = CASE WHEN (token.block_hash, token.deployed_at) = (excluded.block_hash, excluded.deployed_at)'
+    ' THEN token."{0}" ELSE excluded."{0}" END'
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
