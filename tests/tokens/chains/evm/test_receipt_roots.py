@@ -2,11 +2,13 @@
 
 import pytest
 
+from development.devchain.anvil import CHAIN_ID
 from tests.nodes.recordings import recorded_chain
 from tokens.chains.evm.logs.blooms import BITS
 from tokens.chains.evm.logs.receipt_roots import NO_RECEIPTS_ROOT, prove_receipts, receipts_root
 from tokens.chains.rpc.quantities import MalformedResponseError
 from tokens.chains.types import BlockHeader
+from tokens.installation.installed_chains import installed_chain
 
 
 def recorded_blocks():
@@ -44,8 +46,8 @@ def test_receipts_of_large_blocks_make_their_root(own_launchpad, count):
     for _ in range(count):
         own_launchpad.rpc("eth_sendTransaction", {"from": account, "to": account, "value": "0x1", "gas": hex(21_000)})
     own_launchpad.mine(1)
-    block = own_launchpad.rpc("eth_getBlockByNumber", "latest", False)
-    receipts = own_launchpad.rpc("eth_getBlockReceipts", block["number"])
+    calls = [("eth_getBlockByNumber", ("latest", False)), ("eth_getBlockReceipts", ("latest",))]
+    block, receipts = installed_chain(CHAIN_ID).rpc.query(calls, parse=list)
     assert len(receipts) == count and receipts_root(receipts) == block["receiptsRoot"]
 
 
