@@ -143,7 +143,7 @@ def test_the_panel_lists_each_chain_and_leads_to_it(operator, settings):
     CoverageFactory(first_block=1, followed_to=2000, verified_to=1100)
     figure = figures(operator, "Following")["Base"]
     assert (figure.value, figure.is_alarming) == ("up to date", False)
-    assert figure.note == "block 2,000 of 2,000, checked again up to 1,100"
+    assert figure.note == "block 2,000 of 2,000, verified up to 1,100"
     assert operator.get(figure.page).status_code == 200
     assert figures(operator, "Following")["Coverage alarms"].value == "none unseen"
 
