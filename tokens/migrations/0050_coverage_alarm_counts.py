@@ -2,12 +2,11 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """What verification corrected, kept or could not prove, and blocks that only one provider returned."""
+    """What verification corrected, kept or could not prove."""
 
-    dependencies = [("tokens", "0044_claim_sums")]
+    dependencies = [("tokens", "0049_repeated_blocks")]
 
     operations = [
-        migrations.AddField("Coverage", "repeated_from", models.BigIntegerField(blank=True, null=True)),
         migrations.AddField("CoverageAlarm", "corrected", models.PositiveIntegerField(default=0, db_default=0)),
         migrations.AddField("CoverageAlarm", "kept", models.PositiveIntegerField(default=0, db_default=0)),
         migrations.AddField("CoverageAlarm", "unproven", models.PositiveIntegerField(default=0, db_default=0)),
