@@ -1,36 +1,25 @@
-"""Geometry of a candlestick chart with volume bars, in the units of a fixed view box. Pure."""
+"""Geometry of a candlestick chart with volume bars, in percent of its width and height. Pure."""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-
-class ChartFrame(NamedTuple):
-    """View box of a chart, and the part of it for bars; the rest has the labels of the axes."""
-
-    width: float
-    height: float
-    right: float
-    bottom: float
-
-
-PAGE_FRAME = ChartFrame(width=640, height=360, right=488, bottom=332)
-EMBED_FRAME = ChartFrame(width=640, height=240, right=488, bottom=212)
-_TOP = 12
+_TOP = 3.0
 # Part of the height for bars that volumes have, below the prices, and the gap between both.
-_VOLUME_PART, _GAP = 0.18, 10
-# A chart of few bars has bars of this width at most.
-_LEAST_SLOTS = 40
+_VOLUME_PART, _GAP = 0.18, 3.0
+# A chart of few slots has bodies of this width at most.
+_WIDEST_BODY = 2.5
 _BODY_PART = 0.7
 _TICKS, _MARKS = 4, 5
 # A candle without a change, and the volume of a trade beside one of a million, are visible lines.
-_LEAST_HEIGHT = 1
+LEAST_HEIGHT = 0.35
 
 
 class PricedBar(NamedTuple):
-    """Prices and volume of a period with trades; volume None is unknown."""
+    """Prices and volume of a period; volume None is unknown. `slot` is its place among all periods of the chart."""
 
+    slot: int
     opened: float
     high: float
     low: float
@@ -47,8 +36,8 @@ class DrawnBar:
     x: float
     width: float
     wick_x: float
-    wick_y: float
-    wick_height: float
+    wick_top: float
+    wick_bottom: float
     body_y: float
     body_height: float
     volume_y: float
@@ -66,17 +55,16 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class TimeMark:
-    """A label of the time axis below a bar."""
+    """A label of the time axis in the middle of a slot."""
 
     x: float
-    index: int
+    slot: int
 
 
 @dataclass(frozen=True, slots=True)
 class ChartGeometry:
-    """A chart's shapes, all inside the view box of `frame`."""
+    """A chart's shapes, all from 0 to 100 in both directions."""
 
-    frame: ChartFrame
     bars: tuple[DrawnBar, ...]
     ticks: tuple[Tick, ...]
     marks: tuple[TimeMark, ...]
@@ -88,27 +76,28 @@ def is_drawable(bar: PricedBar) -> bool:
     return all(math.isfinite(number) and number >= 0 for number in bar if number is not None)
 
 
-def draw_chart(bars: Sequence[PricedBar], *, frame: ChartFrame = PAGE_FRAME) -> ChartGeometry:
-    """Return the geometry of at least one drawable bar, oldest first; the current price is the last close."""
+def draw_chart(bars: Sequence[PricedBar], *, slots: int) -> ChartGeometry:
+    """Return the geometry of at least one drawable bar, oldest first; the current price is the last close.
+
+    The slots of all periods, also of those without a bar, fill the width.
+    """
     low, high = min(bar.low for bar in bars), max(bar.high for bar in bars)
-    volumes_height = (frame.bottom - _TOP) * _VOLUME_PART
-    price_bottom = frame.bottom - volumes_height - _GAP
+    volumes_height = (100 - _TOP) * _VOLUME_PART
+    price_bottom = 100 - volumes_height - _GAP
     most = max((bar.volume or 0 for bar in bars), default=0)
-    slot = frame.right / max(len(bars), _LEAST_SLOTS)
+    width = 100 / slots
 
     def depth(price: float) -> float:
         return _TOP + (price_bottom - _TOP) * (1 - _part(price, low, high))
 
-    heights = [volumes_height * _part(bar.volume or 0, 0, most) for bar in bars]
     drawn = tuple(
-        _draw_bar(bar, slot=(place * slot, slot), depth=depth, volume=(frame.bottom, height))
-        for place, (bar, height) in enumerate(zip(bars, heights, strict=True))
+        _draw_bar(bar, slot_width=width, depth=depth, volume_height=volumes_height * _part(bar.volume or 0, 0, most))
+        for bar in bars
     )
     return ChartGeometry(
-        frame=frame,
         bars=drawn,
         ticks=tuple(Tick(_rounded(depth(value)), value) for value in price_ticks(low, high)),
-        marks=tuple(TimeMark(_rounded((place + 0.5) * slot), place) for place in _mark_places(len(bars))),
+        marks=tuple(TimeMark(_rounded((slot + 0.5) * width), slot) for slot in _marked_slots(slots)),
         current_y=_rounded(depth(bars[-1].closed)),
     )
 
@@ -127,26 +116,23 @@ def price_ticks(low: float, high: float) -> list[float]:
     return [value for value in values if low <= value <= high] or [low, high]
 
 
-def _draw_bar(
-    bar: PricedBar, *, slot: tuple[float, float], depth: Callable[[float], float], volume: tuple[float, float]
-) -> DrawnBar:
+def _draw_bar(bar: PricedBar, *, slot_width: float, depth: Callable[[float], float], volume_height: float) -> DrawnBar:
     top, upper, lower, bottom = (
         depth(price) for price in (bar.high, max(bar.opened, bar.closed), min(bar.opened, bar.closed), bar.low)
     )
-    (x, slot_width), (floor, volume_height) = slot, volume
-    width = slot_width * _BODY_PART
-    volume_height = max(volume_height, _LEAST_HEIGHT) if bar.volume else 0
+    x, width = bar.slot * slot_width, min(slot_width * _BODY_PART, _WIDEST_BODY)
+    volume_height = max(volume_height, LEAST_HEIGHT) if bar.volume else 0
     return DrawnBar(
         slot_x=_rounded(x),
         slot_width=_rounded(slot_width),
         x=_rounded(x + (slot_width - width) / 2),
         width=_rounded(width),
-        wick_x=_rounded(x + slot_width / 2 - 0.5),
-        wick_y=_rounded(top),
-        wick_height=_rounded(bottom - top),
+        wick_x=_rounded(x + slot_width / 2),
+        wick_top=_rounded(top),
+        wick_bottom=_rounded(bottom),
         body_y=_rounded(upper),
-        body_height=_rounded(max(lower - upper, _LEAST_HEIGHT)),
-        volume_y=_rounded(floor - volume_height),
+        body_height=_rounded(max(lower - upper, LEAST_HEIGHT)),
+        volume_y=_rounded(100 - volume_height),
         volume_height=_rounded(volume_height),
         rises=bar.closed >= bar.opened,
     )
@@ -158,10 +144,10 @@ def _part(value: float, low: float, high: float) -> float:
     return min(max((value - low) / span, 0), 1) if span > 0 else 0.5
 
 
-def _mark_places(count: int) -> list[int]:
-    """Return the bars that have a label of time, evenly spaced."""
-    step = max(1, math.ceil(max(count, _LEAST_SLOTS) / _MARKS))
-    return list(range(step // 2, count, step)) or [0]
+def _marked_slots(slots: int) -> list[int]:
+    """Return the slots that have a label of time, evenly spaced."""
+    step = math.ceil(slots / _MARKS)
+    return list(range(step // 2, slots, step))
 
 
 def _rounded(number: float) -> float:

@@ -23,11 +23,11 @@ SETTINGS = {"ALLOWED_HOSTS": ["localhost"], "RPC_URLS": {}}
 WIDTHS = (1280, 390, 320)
 # Font size and place of each visible text of the chart, in pixels; a line's space is not part of its letters.
 CHART_TEXTS = """() => {
-  const chart = document.querySelector("svg.chart");
+  const chart = document.querySelector(".chart");
   const frame = chart.getBoundingClientRect();
   const texts = [...chart.querySelectorAll("text")].filter((text) => getComputedStyle(text).display !== "none");
   return texts.map((text) => {
-    const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+    const size = parseFloat(getComputedStyle(text).fontSize);
     const { left, right, top, bottom } = text.getBoundingClientRect();
     const middle = (top + bottom) / 2;
     return {
@@ -77,7 +77,7 @@ def test_the_chart_is_changed_by_keyboard_in_place(site):
     page.keyboard.press("Enter")
     page.wait_for_url("**?interval=1h&unit=price&currency=usd")
     page.locator("#interval-1h[aria-current]").wait_for()
-    assert page.locator("#chart svg").get_attribute("aria-label").startswith("Price in 12 bars of 1 hour")
+    assert page.locator("#chart .chart").get_attribute("aria-label").startswith("Price in 12 bars of 1 hour")
     # The focus stays on the choice, and the next one is reached by Tab.
     assert page.evaluate("document.activeElement.id") == "interval-1h"
     for _ in range(4):
@@ -188,7 +188,7 @@ def test_the_market_is_refreshed_after_a_trade_and_by_time(site, token):
     page.clock.run_for(31_000)
     expect(page.locator("#figures")).to_contain_text("$4.56M")
     expect(page.locator("#chips time")).not_to_have_text(launched)
-    expect(page.locator("#chart svg .current text")).to_have_text("$0.0105")
+    expect(page.locator("#chart text.current")).to_have_text("$0.0105")
     assert page.locator("#interval-1h").get_attribute("aria-current") == "true"
     assert page.evaluate("[document.activeElement.id, scrollY]") == ["unit-price", 120]
     # A trade brings its market before the half minute is over.
@@ -207,26 +207,26 @@ def test_a_chart_under_the_pointer_holds_still_and_an_open_table_is_refreshed(si
     page.clock.install()
     page.reload()
     if used_by == "pointer":
-        page.locator("#chart svg").hover()
+        page.locator("#chart .plot").hover()
     else:
         page.get_by_text("As a table").press("Enter")
         page.locator("#chart-table [role=region]").focus()
         page.mouse.move(2, 2)
-    before, rows = page.locator("#chart svg").inner_html(), page.locator("#chart-table tbody").inner_text()
+    before, rows = page.locator("#chart .chart").inner_html(), page.locator("#chart-table tbody").inner_text()
     Market.objects.filter(token=token).update(market_cap=F("market_cap") * 2)
     figures = page.locator("#figures").inner_text()
     MinuteCandle.objects.filter(token=token).update(high_usd=F("high_usd") * 2, close_usd=F("high_usd") * 2)
     page.clock.run_for(31_000)
     expect(page.locator("#figures")).not_to_have_text(figures, use_inner_text=True)
     if used_by == "pointer":
-        assert page.locator("#chart svg").inner_html() == before
+        assert page.locator("#chart .chart").inner_html() == before
         page.mouse.move(2, 2)
         page.clock.run_for(31_000)
     else:
         expect(page.locator("#chart-table tbody")).not_to_have_text(rows, use_inner_text=True)
         expect(page.locator("#chart-table table")).to_be_visible()
         expect(page.locator("#chart-table [role=region]")).to_be_focused()
-    page.wait_for_function("before => document.querySelector('#chart svg').innerHTML !== before", arg=before)
+    page.wait_for_function("before => document.querySelector('#chart .chart').innerHTML !== before", arg=before)
 
 
 def test_buttons_that_need_scripts_are_shown_with_scripts_only(site, token):
@@ -257,15 +257,41 @@ def test_texts_of_the_chart_are_legible_and_apart_at_any_width(site, token, widt
 
 
 @pytest.mark.parametrize("bars", [1, 4, 5])
-def test_the_time_of_few_bars_is_inside_the_chart(site, bars):
+def test_the_times_of_few_bars_are_inside_the_chart(site, bars):
     path = path_of(make_minutes(bars))
     for width in WIDTHS:
         site.page.set_viewport_size({"width": width, "height": 800})
         for page_path in (path, embed_path_of(path)):
             site.page.goto(f"http://{site.host}{page_path}")
             times = [text for text in site.page.evaluate(CHART_TEXTS) if text["isTime"]]
-            assert len(times) == 1 and times[0]["isInside"], (width, page_path, times)
+            assert times and all(text["isInside"] for text in times), (width, page_path, times)
             site.photograph(f"bars-{bars}-{width}-{page_path.split('/')[1]}")
+
+
+# Heights in pixels of columns of cards without their last margins, and what the chart leaves of its card's width.
+COLUMNS = """() => {
+  const heights = [".traded", ".beside"].map((column) => {
+    const parts = [...document.querySelector(column).children].map((part) => part.getBoundingClientRect());
+    return Math.max(...parts.map((part) => part.bottom)) - parts[0].top;
+  });
+  const [chart, plot, last] = ["#chart", "#chart .plot", "#chart g:last-of-type > .slot"].map(
+    (part) => [...document.querySelectorAll(part)].pop().getBoundingClientRect());
+  return { heights, filled: plot.width / chart.width, behind: plot.right - last.right, left: plot.left - chart.left };
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 1600])
+@pytest.mark.parametrize("trades", [0, 25])
+def test_no_hole_is_beside_the_cards_and_the_chart_fills_its_width(site, token, width, trades):
+    page = site.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"http://{site.host}{path_of(token if trades else make_minutes(5))}")
+    assert page.locator("#trades tbody tr").count() == trades
+    found = page.evaluate(COLUMNS)
+    left, right = found["heights"]
+    # A list of trades that is shorter than the facts has the rest of the card, and never the facts a hole.
+    assert abs(left - right) < 200, found
+    assert found["filled"] > 0.8 and abs(found["behind"]) < 1 and found["left"] < 20, found
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.conf import settings as configured
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import escape
@@ -16,7 +17,7 @@ from accounts.models import SocialProfile
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_minutes, make_scene
-from tokens.models import Market, Token
+from tokens.models import Market, MinuteCandle, Token
 from tokens.site.details import claim_history
 from tokens.site.details.claim_history import EVENTS_READ
 
@@ -324,15 +325,16 @@ class TestChart:
             titles[-1],
         )
         assert text.count('class="rises"') == 32 and text.count('class="falls"') == 16
+        assert text.count('class="still"') == 0
         assert text.count('<tr><th scope="row" class="number">') == 30
 
     @pytest.mark.parametrize(
         ("parameters", "start"),
         [
-            ({}, "Price in 48 bars of 5 minutes"),
-            ({"interval": "1m"}, "Price in 48 bars of 1 minute since"),
+            ({}, "Price in 48 bars of 15 minutes"),
+            ({"interval": "1m"}, "Price in 8 bars of 1 minute since"),
             ({"interval": "1h", "unit": "cap"}, "Market cap in 12 bars of 1 hour since"),
-            ({"interval": "", "unit": "", "currency": ""}, "Price in 48 bars of 5 minutes"),
+            ({"interval": "", "unit": "", "currency": ""}, "Price in 48 bars of 15 minutes"),
         ],
     )
     def test_its_parameters_have_defaults(self, client, scene, parameters, start):
@@ -361,7 +363,7 @@ class TestChart:
     def test_a_token_without_a_price_in_usd_starts_in_the_quote_token(self, client, scene):
         Market.objects.filter(token=scene).update(price_usd=None)
         text = client.get(page_of(scene)).text
-        assert 'id="currency-quote" href="?interval=5m&amp;unit=price&amp;currency=quote#chart"' in text
+        assert 'id="currency-quote" href="?interval=15m&amp;unit=price&amp;currency=quote#chart"' in text
         assert re.search(r'id="currency-quote"[^>]* aria-current="true"', text)
 
     def test_a_choice_without_bars_has_a_hint_and_the_other_choices(self, client, scene):
@@ -369,9 +371,31 @@ class TestChart:
         assert "There are no bars for this choice." in answer.text
         assert 'id="interval-1h"' in answer.text
 
-    def test_an_older_token_starts_with_longer_bars(self, client):
-        for age, interval in ((1, "5m"), (24 * 3, "1h"), (24 * 60, "4h"), (24 * 400, "1d")):
-            token = TokenFactory(deployed_at=timezone.now() - timedelta(hours=age + 1.5))
+    def test_it_ends_now_and_not_with_the_last_trade(self, client):
+        token = make_minutes(5)
+        MinuteCandle.objects.filter(token=token).update(at=F("at") - timedelta(minutes=30))
+        text = client.get(page_of(token), {"interval": "1m"}).text
+        kinds = re.findall(r'<g class="(still|rises|falls)">', text)
+        assert kinds[:5] == ["rises"] * 5 and set(kinds[5:]) == {"still"} and len(kinds) in (35, 36)
+        places = [float(x) for x in re.findall(r'<rect class="slot" x="([^"]*)"', text)]
+        assert places[0] == 0 and places[-1] == pytest.approx(100 - 100 / len(kinds), abs=0.05)
+        # The text alternative and the table have the bars with trades.
+        assert (
+            'aria-label="Price in 5 bars of 1 minute since' in text
+            and text.count('<th scope="row" class="number">') == 5
+        )
+
+    def test_a_token_without_trades_for_long_has_a_flat_line(self, client):
+        token = make_minutes(1)
+        MinuteCandle.objects.filter(token=token).update(at=F("at") - timedelta(hours=3))
+        answer = client.get(page_of(token), {"interval": "1m"})
+        assert 'aria-label="Price in 0 bars of 1 minute since' in answer.text
+        assert answer.text.count('<g class="still">') == 120 and 'id="chart-table"' not in answer.text
+
+    def test_its_bars_span_the_life_of_the_token(self, client):
+        hours = ((1.9, "1m"), (9.9, "5m"), (29.9, "15m"), (119, "1h"), (479, "4h"), (481, "1d"), (9_600, "1d"))
+        for age, interval in hours:
+            token = TokenFactory(deployed_at=timezone.now() - timedelta(hours=age))
             text = client.get(page_of(token)).text
             assert re.search(rf'id="interval-{interval}"[^>]* aria-current="true"', text), age
 
@@ -379,15 +403,15 @@ class TestChart:
         token = make_minutes(5)
         for unit, scale in (("price", "0,0₄24"), ("cap", "24,")):
             text = client.get(f"/de{page_of(token)}", {"unit": unit, "interval": "1m"}).text
-            drawing = text[text.index('<svg class="chart') : text.index("</svg>", text.index('<svg class="chart'))]
-            labels = re.findall(r'text-anchor="end">([^<]*)</text>', drawing)
+            drawing = text[(start := text.index('<svg class="prices')) : text.index("</svg>", start)]
+            labels = re.findall(r'dy=".32em">([^<]*)</text>', drawing)
             assert len(set(labels)) == len(labels) > 2
             assert [label for label in labels if not label.startswith(scale) or "." in label.replace("Tsd.", "")] == []
 
     def test_geometry_has_points_in_all_languages(self, client, scene):
         text = client.get(f"/de{page_of(scene)}").text
         numbers = re.findall(r' (?:x|y|x1|x2|y1|y2|width|height)="([^"]*)"', text[text.index("<svg") :])
-        assert numbers and all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", number) for number in numbers)
+        assert numbers and all(re.fullmatch(r"-?[0-9]+(\.[0-9]+)?%?|1em", number) for number in numbers)
 
 
 class TestTrades:

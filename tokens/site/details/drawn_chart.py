@@ -1,4 +1,4 @@
-"""Chart of a token's page by the parameters of its URL: candles as shapes, texts and a table."""
+"""Chart of a token's page by the parameters of its URL: candles up to now as shapes, texts and a table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,20 +22,13 @@ from config.site.formats import (
 from config.site.page_input import parse_choice
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
 from tokens.models import Token
-from tokens.site.charts import PAGE_FRAME, ChartFrame, ChartGeometry, PricedBar, draw_chart, is_drawable
+from tokens.site.charts import ChartGeometry, PricedBar, draw_chart, is_drawable
 
 BARS = 120
 _TABLE_ROWS = 30
-# Units of the view box, of the largest text in site.css: on the smallest screens.
-_LABEL_HEIGHT = 26
+# Height of a label in percent of the lowest chart's height, that of frames.
+_LABEL_HEIGHT = 12
 UNITS, CURRENCIES = ("price", "cap"), ("usd", "quote")
-# Age of a token from which on its chart has another interval by default.
-_DEFAULTS = (
-    (timedelta(hours=2), "1m"),
-    (timedelta(days=1), "5m"),
-    (timedelta(days=14), "1h"),
-    (timedelta(days=120), "4h"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,16 +83,16 @@ class DrawnChart:
     links: Mapping[str, Sequence[ChartLink]]
     summary: str = ""
     geometry: ChartGeometry | None = None
-    # Shapes with their texts.
-    bars: Sequence[tuple[Any, str]] = ()
+    # Shapes with their numbers of trades and their texts.
+    bars: Sequence[tuple[Any, int, str]] = ()
     ticks: Sequence[LabeledTick] = ()
     marks: Sequence[LabeledMark] = ()
     current: str = ""
     rows: Sequence[BarRow] = ()
 
 
-def choose_chart(token: Token, parameters: Mapping[str, str]) -> ChartChoice:
-    """Return the chart of a page's URL. Raises PageInputError.
+def choose_chart(token: Token, parameters: Mapping[str, str], *, bars: int = BARS) -> ChartChoice:
+    """Return the chart of a page's URL, by default that of the token's whole life. Raises PageInputError.
 
     A token without a known supply has the chart of its price.
     """
@@ -107,37 +100,45 @@ def choose_chart(token: Token, parameters: Mapping[str, str]) -> ChartChoice:
     # Candles have prices in USD where each of their trades has one.
     has_usd = token.market.price_usd is not None
     return ChartChoice(
-        interval=parse_choice(parameters, "interval", INTERVALS) or _default_interval(token),
+        interval=parse_choice(parameters, "interval", INTERVALS) or _default_interval(token, bars),
         unit=unit if unit and token.supply else "price",
         currency=parse_choice(parameters, "currency", CURRENCIES) or ("usd" if has_usd else "quote"),
     )
 
 
-def read_chart(token: Token, choice: ChartChoice, *, bars: int = BARS, frame: ChartFrame = PAGE_FRAME) -> DrawnChart:
-    """Return the chart of the newest bars with trades. One query."""
-    wanted = CandleRange(interval=INTERVALS[choice.interval], start=0, end=NO_END, limit=bars)
-    candles = fetch_candles(token.pk, wanted, in_usd=choice.currency == "usd", fill=False)
+def read_chart(token: Token, choice: ChartChoice, *, bars: int = BARS) -> DrawnChart:
+    """Return the chart of the newest bars up to the current one, also those without trades. One query."""
+    interval = INTERVALS[choice.interval]
+    length = timedelta(seconds=interval.seconds)
+    wanted = CandleRange(interval=interval, start=0, end=NO_END, limit=bars)
+    candles = fetch_candles(token.pk, wanted, in_usd=choice.currency == "usd", fill=True)
     factor = _whole_supply(token) if choice.unit == "cap" else 1.0
-    drawable = [(candle, bar) for candle in candles if is_drawable(bar := _priced(candle, token, choice, factor))]
+    priced = [
+        (candle, _priced(candle, token, choice, factor, slot=(candle["t"] - candles[0]["t"]) // length))
+        for candle in candles
+    ]
+    drawable = [(candle, bar) for candle, bar in priced if is_drawable(bar)]
     empty = DrawnChart(choice=choice, links=_links(token, choice))
-    return _draw(empty, drawable, frame) if drawable else empty
+    return _draw(empty, drawable) if drawable else empty
 
 
-def _default_interval(token: Token) -> str:
-    age = timezone.now() - token.deployed_at
-    return next((name for least, name in _DEFAULTS if age < least), "1d")
+def _default_interval(token: Token, bars: int) -> str:
+    """Return the shortest interval of which so many bars are as long as the token's life."""
+    age = (timezone.now() - token.deployed_at).total_seconds()
+    return next((name for name, interval in INTERVALS.items() if age < interval.seconds * bars), "1d")
 
 
 def _whole_supply(token: Token) -> float:
     return 0.0 if token.supply is None else float(token.supply) / 10.0**token.decimals
 
 
-def _priced(candle: dict[str, Any], token: Token, choice: ChartChoice, factor: float) -> PricedBar:
+def _priced(candle: dict[str, Any], token: Token, choice: ChartChoice, factor: float, *, slot: int) -> PricedBar:
     opened, high, low, closed = (candle[name] * factor for name in "ohlc")
     if choice.currency == "usd":
-        return PricedBar(opened, high, low, closed, candle["volumeUsd"])
+        return PricedBar(slot, opened, high, low, closed, candle["volumeUsd"])
     decimals = quote_decimals(token)
-    return PricedBar(opened, high, low, closed, None if decimals is None else int(candle["volumeQuote"]) / 10**decimals)
+    volume = None if decimals is None else int(candle["volumeQuote"]) / 10**decimals
+    return PricedBar(slot, opened, high, low, closed, volume)
 
 
 def quote_decimals(token: Token) -> int | None:
@@ -147,21 +148,27 @@ def quote_decimals(token: Token) -> int | None:
     return None if decimals is None else int(decimals)
 
 
-def _draw(chart: DrawnChart, drawable: Sequence[tuple[dict[str, Any], PricedBar]], frame: ChartFrame) -> DrawnChart:
-    choice = chart.choice
-    geometry = draw_chart([bar for _, bar in drawable], frame=frame)
-    rows = [_row(candle, bar, choice, _spoken) for candle, bar in drawable]
-    days = {row.at.date() for row in rows}
-    labels = "%H:%M" if len(days) == 1 else "%m-%d %H:%M" if len(days) <= 5 else "%Y-%m-%d"
+def _draw(chart: DrawnChart, drawable: Sequence[tuple[dict[str, Any], PricedBar]]) -> DrawnChart:
+    choice, begin = chart.choice, drawable[0][0]["t"]
+    length = timedelta(seconds=INTERVALS[choice.interval].seconds)
+    # The current interval is the last slot: the right edge is now.
+    slots = drawable[-1][1].slot + 1 + max((timezone.now() - drawable[-1][0]["t"]) // length, 0)
+    geometry = draw_chart([bar for _, bar in drawable], slots=slots)
+    traded = [(candle, bar) for candle, bar in drawable if candle["trades"]]
+    span = slots * length
+    labels = "%H:%M" if span < timedelta(days=1) else "%m-%d %H:%M" if span <= timedelta(days=5) else "%Y-%m-%d"
     return replace(
         chart,
         geometry=geometry,
-        bars=[(shape, _title(row)) for shape, row in zip(geometry.bars, rows, strict=True)],
+        bars=[
+            (shape, candle["trades"], _title(_row(candle, bar, choice, _spoken)))
+            for shape, (candle, bar) in zip(geometry.bars, drawable, strict=True)
+        ],
         ticks=_labeled(geometry, choice),
-        marks=[LabeledMark(mark.x, f"{rows[mark.index].at:{labels}}") for mark in geometry.marks],
+        marks=[LabeledMark(mark.x, f"{begin + mark.slot * length:{labels}}") for mark in geometry.marks],
         current=_drawn(drawable[-1][1].closed, choice),
-        rows=[_row(candle, bar, choice, _html) for candle, bar in drawable[: -_TABLE_ROWS - 1 : -1]],
-        summary=_summary(rows, [bar for _, bar in drawable], choice),
+        rows=[_row(candle, bar, choice, _html) for candle, bar in traded[: -_TABLE_ROWS - 1 : -1]],
+        summary=_summary(drawable, len(traded), choice),
     )
 
 
@@ -206,14 +213,15 @@ def _title(row: BarRow) -> str:
     return text % (row._asdict() | {"time": moment_text(row.at)})
 
 
-def _summary(rows: Sequence[BarRow], bars: Sequence[PricedBar], choice: ChartChoice) -> str:
-    """Return the text alternative of the picture."""
+def _summary(drawable: Sequence[tuple[dict[str, Any], PricedBar]], traded: int, choice: ChartChoice) -> str:
+    """Return the text alternative of the picture, with the number of bars that have trades."""
+    bars = [bar for _, bar in drawable]
     values = {
-        "number": len(rows),
+        "number": traded,
         "interval": interval_name(choice.interval),
-        "start": moment_text(rows[0].at),
-        "first": rows[0].opened,
-        "last": rows[-1].closed,
+        "start": moment_text(drawable[0][0]["t"]),
+        "first": _spoken(bars[0].opened, choice),
+        "last": _spoken(bars[-1].closed, choice),
         "low": _spoken(min(bar.low for bar in bars), choice),
         "high": _spoken(max(bar.high for bar in bars), choice),
     }
@@ -223,7 +231,7 @@ def _summary(rows: Sequence[BarRow], bars: Sequence[PricedBar], choice: ChartCho
             "lowest %(low)s, highest %(high)s",
             "Market cap in %(number)s bars of %(interval)s since %(start)s: from %(first)s to %(last)s, "
             "lowest %(low)s, highest %(high)s",
-            len(rows),
+            traded,
         )
     else:
         text = ngettext(
@@ -231,7 +239,7 @@ def _summary(rows: Sequence[BarRow], bars: Sequence[PricedBar], choice: ChartCho
             "lowest %(low)s, highest %(high)s",
             "Price in %(number)s bars of %(interval)s since %(start)s: from %(first)s to %(last)s, "
             "lowest %(low)s, highest %(high)s",
-            len(rows),
+            traded,
         )
     return text % values
 

@@ -10,7 +10,6 @@ from config.api.replica_reads import from_replica
 from config.api.response_headers import page_headers
 from config.site.sections import section_page
 from tokens.models import Token
-from tokens.site.charts import EMBED_FRAME
 from tokens.site.details.drawn_chart import DrawnChart, choose_chart, read_chart
 from tokens.site.page_tokens import describe_token, find_token_or_404
 
@@ -38,4 +37,4 @@ def _read_small_chart(token: Token, request: HttpRequest) -> DrawnChart | None:
     """Return the chart by the parameters of the frame's URL; none for a blocked token. One query."""
     if token.blocked:
         return None
-    return read_chart(token, choose_chart(token, request.GET.dict()), bars=_BARS, frame=EMBED_FRAME)
+    return read_chart(token, choose_chart(token, request.GET.dict(), bars=_BARS), bars=_BARS)
