@@ -38,9 +38,10 @@ class OpenAPIView(APIView):
 
 
 class DocsView(SpectacularSwaggerSplitView):
-    """View of GET /api/docs."""
+    """View of GET /api/docs, in the frame of the site's pages."""
 
     schema = None
+    template_name = "site/api_docs.html"
     url_name = "openapi"
     http_method_names = ["get", "head"]
 

@@ -119,12 +119,19 @@ def test_the_page_loads_everything_from_this_host():
     page = client.get("/api/docs")
     assert page["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'self'" in page["Content-Security-Policy"]
-    references = re.findall(r'(?:src|href)="([^"]+)"', page.content.decode())
+    references = re.findall(r'<(?:script|link rel="(?:stylesheet|icon)")[^>]* (?:src|href)="([^"]+)"', page.text)
+    references += re.findall(r'<script src="([^"]+)"', page.text)
     assert len(references) >= 5
     for reference in references:
-        assert re.match(r"/(static|api)/", reference), reference
+        assert re.match(r"/(static|api|assets)/", reference), reference
         answer = client.get(reference.replace("&amp;", "&"))
         assert answer.status_code == 200, reference
+
+
+def test_the_page_is_in_the_frame_of_the_site():
+    page = Client().get("/api/docs").text
+    assert '<html lang="en">' in page and '<header class="top">' in page and '<main id="content"' in page
+    assert page.index("<footer>") > page.index('id="swagger-ui"')
 
 
 def test_the_page_and_its_script_name_no_other_host():
