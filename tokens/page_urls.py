@@ -5,10 +5,11 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.generic import RedirectView
 
 from config.api.routing import endpoint
+from tokens.site.views.card_views import creator_card, page_card, token_card
 from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home
 from tokens.site.views.markdown_pages import docs_markdown
-from tokens.site.views.picture_views import token_card
+from tokens.site.views.miniapp_pages import miniapp_home, token_miniapp
 from tokens.site.views.section_pages import creator_page, docs_page, status_page
 from tokens.site.views.token_embed import token_embed
 from tokens.site.views.token_page import token_page, token_trades
@@ -25,7 +26,13 @@ urlpatterns = [
     endpoint("embed/token/<int:chain_id>/<str:address>", token_embed, name="token-embed"),
     # The former address, which frames of other sites have.
     endpoint("embed/tokens/<int:chain_id>/<str:address>", _moved_embed),
-    path("cards/<int:chain_id>/<str:address>.png", token_card, name="token-card"),
+    endpoint("miniapp", miniapp_home, name="miniapp"),
+    endpoint("miniapp/tokens/<int:chain_id>/<str:address>", token_miniapp, name="token-miniapp"),
+    path("cards/<int:chain_id>/<str:address>/<slug:version>.png", token_card, name="token-card"),
+    # The former path, which shared links have.
+    path("cards/<int:chain_id>/<str:address>.png", token_card),
+    path("cards/creators/<str:text>/<slug:version>.png", creator_card, name="creator-card"),
+    path("cards/<slug:page>/<slug:version>.png", page_card, name="page-card"),
     endpoint("creators/<str:text>", creator_page, name="creator-page"),
     endpoint("status", status_page, name="status-page"),
     endpoint("docs", docs_page, name="docs-page"),

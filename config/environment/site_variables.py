@@ -9,7 +9,7 @@ from attrs import frozen
 from config.environment.kinds import directory, expecting, matching, several, split_list, switch, whole_number
 from config.environment.variables import variable
 
-SECTIONS = ("leaderboard", "creators", "status", "docs", "embed")
+SECTIONS = ("leaderboard", "creators", "status", "docs", "embed", "miniapp")
 # Code -> name in the language itself.
 LANGUAGES = {"en": "English", "de": "Deutsch", "zh-hans": "简体中文"}
 _PICTURE_TYPES = (".svg", ".png", ".webp", ".ico")
@@ -55,6 +55,10 @@ def _languages(text: str) -> tuple[str, ...]:
     return chosen
 
 
+_signed_domain = matching(
+    r"[A-Za-z0-9_-]{1,2000}(\.[A-Za-z0-9_-]{1,2000}){2}",
+    "header, payload and signature of Farcaster's tool, with points between them",
+)
 _color = matching("#[0-9a-fA-F]{6}", "a color as # and six hex digits, such as #2456d6")
 _links = several(_site_link, "Name|https://... or Name|/path, with commas between links")
 
@@ -81,10 +85,16 @@ class SiteVariables:
     """Links in the footer."""
     SITE_FOOTER_TEXT: str = variable(matching(".{1,500}", "at most 500 characters"))
     """Text in the footer."""
+    SITE_INTRO: str = variable(matching(".{1,200}", "at most 200 characters"))
+    """Sentence at the top of the home page, and its description for search engines and shared links."""
+    SITE_INTRO_PICTURE: Path | None = variable(_picture, empty=None)
+    """Picture beside the sentence."""
     SITE_DEFAULT_CHAIN: int = variable(whole_number(0, 2**53), "0")
     """Chain id that the home page's list starts with; 0 for all chains."""
     SITE_SECTIONS: frozenset[str] = variable(_sections, ",".join(SECTIONS))
     """Sections besides tokens; others respond with 404."""
+    FARCASTER_ACCOUNT_ASSOCIATION: str = variable(_signed_domain)
+    """Signed proof of the domain's owner in the mini app's manifest."""
     SITE_LANGUAGES: tuple[str, ...] = variable(_languages, "en,de,zh-hans")
     """Languages of pages; the first one has paths without a prefix."""
     SITE_PICTURES: bool = variable(switch, "false")

@@ -97,8 +97,8 @@ EDGE_CACHE_SECONDS = env.EDGE_CACHE_SECONDS
 EDGE_CACHE_MB = env.EDGE_CACHE_MB
 # Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
 EDGE_CACHE_PREFIXES = (
-    *("/api/", "/assets/", "/tokens/", "/embed/", "/leaderboard", "/pictures/", "/cards/"),
-    *("/uploads/", "/creators/", "/status", "/docs", "/llms", "/robots.txt", "/sitemap.xml"),
+    *("/api/", "/assets/", "/tokens/", "/embed/", "/leaderboard", "/pictures/", "/cards/", "/miniapp"),
+    *("/uploads/", "/creators/", "/status", "/docs", "/llms", "/robots.txt", "/sitemap.xml", "/favicon.ico", "/icons/"),
     *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
 )
 
@@ -277,8 +277,11 @@ SITE_ACCENT_COLOR = env.SITE_ACCENT_COLOR
 SITE_HEADER_LINKS = env.SITE_HEADER_LINKS
 SITE_FOOTER_LINKS = env.SITE_FOOTER_LINKS
 SITE_FOOTER_TEXT = env.SITE_FOOTER_TEXT
+SITE_INTRO = env.SITE_INTRO
+SITE_INTRO_PICTURE = env.SITE_INTRO_PICTURE
 SITE_DEFAULT_CHAIN = env.SITE_DEFAULT_CHAIN
 SITE_SECTIONS = env.SITE_SECTIONS
+FARCASTER_ACCOUNT_ASSOCIATION = env.FARCASTER_ACCOUNT_ASSOCIATION
 SITE_LANGUAGES = env.SITE_LANGUAGES
 SITE_PICTURES = env.SITE_PICTURES
 SITE_PICTURE_DIR = env.SITE_PICTURE_DIR or LOCAL_DIRECTORY / "pictures"

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 from config.site.colors import color_stylesheet, ink_on
 
 _FILES = Path(__file__).parent / "static_files"
-_PICTURES = {"logo": "SITE_LOGO", "logo-dark": "SITE_LOGO_DARK", "icon": "SITE_ICON"}
+_PICTURES = {"logo": "SITE_LOGO", "logo-dark": "SITE_LOGO_DARK", "icon": "SITE_ICON", "intro": "SITE_INTRO_PICTURE"}
 _DEFAULT_ICON = _FILES / "icon.svg"
 # Pixels of the header.
 LOGO_HEIGHT, MAX_LOGO_WIDTH = 32, 200
@@ -69,9 +69,9 @@ def serve_asset(request: HttpRequest, file_name: str) -> HttpResponse:
 
 
 def asset_url(name: str) -> str:
-    """Return the path of an asset: a file of `static_files`, `logo`, `logo-dark` or `icon`.
+    """Return the path of an asset: a file of `static_files`, `logo`, `logo-dark`, `icon` or `intro`.
 
-    Empty for a logo that the installation does not set.
+    Empty for a picture that the installation does not set.
     """
     asset = _assets().get(name)
     if asset is None:

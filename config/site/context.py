@@ -53,6 +53,7 @@ def _site(request: HttpRequest) -> dict[str, Any]:
         "header_links": settings.SITE_HEADER_LINKS,
         "footer_links": settings.SITE_FOOTER_LINKS,
         "footer_text": settings.SITE_FOOTER_TEXT,
+        "intro": settings.SITE_INTRO,
         "sections": settings.SITE_SECTIONS,
         "languages": languages,
         "language": current,

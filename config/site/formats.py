@@ -9,8 +9,8 @@ from typing import Any
 from django import template
 from django.utils import timezone
 from django.utils.formats import get_format, number_format
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
 from config.site.assets import asset_url
@@ -40,6 +40,8 @@ _LARGEST, _MOST_ZEROS = Decimal(10) ** 16, 30
 # From so many zeros after the point on, their number is written instead: 0.0₄123.
 _COUNTED_ZEROS = 4
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+# Code in texts for integrators.
+_CODE = re.compile("`([^`]+)`")
 # Up to so many launches of a creator are counted.
 COUNTED_LAUNCHES = 1_000
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 31_557_600
@@ -49,6 +51,12 @@ _MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 31_557_600
 def plain(text: str | None, length: int = 80) -> str:
     """Return a text from the chain for attributes and titles: cut, and with deceiving characters as `<U+202E>`."""
     return "".join(part for part, _ in _parts(text or "", length))
+
+
+@register.filter
+def inline_code(text: str) -> SafeString:
+    """Return a text of ours as HTML, with the parts between backticks as code."""
+    return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # noqa: S308 escaped
 
 
 @register.filter

@@ -33,6 +33,7 @@ class _MarkdownWriter(HTMLParser):
         self._text: list[str] = []
         self._link = ""
         self._code_language = ""
+        self._is_in_block = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -47,7 +48,10 @@ class _MarkdownWriter(HTMLParser):
             # The name of the language, in the example's head, is in the fence of the block.
             self._text.clear()
         elif tag == "pre":
+            self._is_in_block = True
             self._text.clear()
+        elif tag == "code" and not self._is_in_block:
+            self._text.append("`")
         elif tag == "a":
             self._link = urljoin(self._base_url, values.get("href", ""))
             self._text.append("[")
@@ -61,7 +65,10 @@ class _MarkdownWriter(HTMLParser):
             self._skipped -= 1
         elif tag == "a":
             self._text.append(f"]({self._link})")
+        elif tag == "code" and not self._is_in_block:
+            self._text.append("`")
         elif tag == "pre":
+            self._is_in_block = False
             self._end_block(f"```{self._code_language}\n{''.join(self._text).strip()}\n```")
         elif tag in _BLOCKS:
             text = _BLANKS.sub(" ", "".join(self._text)).strip()

@@ -82,7 +82,7 @@ _TASKS = {
     ),
     "prices": (
         gettext_lazy("Read market caps"),
-        gettext_lazy("Of up to 100 tokens, with the time of each price. Null means that no source has a price."),
+        gettext_lazy("Of up to 100 tokens, with the time of each price. `null` means that no source has a price."),
     ),
     "trades": (
         gettext_lazy("Read trades and candles"),
@@ -99,33 +99,33 @@ _TASKS = {
         gettext_lazy("Read a creator's ledger"),
         gettext_lazy(
             "Launches of a wallet or FID, what became of them, and the fees of their recipients. An unknown value is"
-            " null with a reason."
+            " `null` with a reason."
         ),
     ),
     "bars": (
         gettext_lazy("Feed TradingView's charts"),
         gettext_lazy(
-            "The datafeed has the format UDF. A symbol is a chain and an address, in USD, or with .QUOTE after it in"
+            "The datafeed has the format UDF. A symbol is a chain and an address, in USD, or with `.QUOTE` after it in"
             " the paired token."
         ),
     ),
     "launch": (
         gettext_lazy("Launch a token"),
         gettext_lazy(
-            "With a key of the scope deploy. A dry run validates and simulates; nothing is sent. The same body without"
-            " dryRun launches the token, once for each requestKey. TOKEN_ADMIN is your wallet."
+            "With a key of the scope `deploy`. A dry run validates and simulates; nothing is sent. The same body without"
+            " `dryRun` launches the token, once for each `requestKey`. `TOKEN_ADMIN` is your wallet."
         ),
     ),
     "uploads": (
         gettext_lazy("Upload a picture"),
         gettext_lazy(
-            "With a key of the scope deploy. A picture is reduced and encoded anew; the same one has the same URL."
+            "With a key of the scope `deploy`. A picture is reduced and encoded anew; the same one has the same URL."
         ),
     ),
     "airdrops": (
         gettext_lazy("Save and claim airdrops"),
         gettext_lazy(
-            "For a token that is launched elsewhere: save the entries with a key of the scope deploy, and launch the"
+            "For a token that is launched elsewhere: save the entries with a key of the scope `deploy`, and launch the"
             " token with the root in the answer. Proofs are public."
         ),
     ),
@@ -156,14 +156,14 @@ _TASKS = {
     "integrity": (
         gettext_lazy("Read facts about a launch"),
         gettext_lazy(
-            "First buyers, bundles of purchases and largest holders. The list unknown names what trades can't show."
+            "First buyers, bundles of purchases and largest holders. The list `unknown` names what trades can't show."
         ),
     ),
     "mcp": (
         gettext_lazy("Connect an agent"),
         gettext_lazy(
-            "The address /mcp is a server of the Model Context Protocol, whose tools are endpoints of the API. A key,"
-            " in the header x-api-key or Authorization, adds the tools of its scopes."
+            "The address `/mcp` is a server of the Model Context Protocol, whose tools are endpoints of the API. A key,"
+            " in the header `x-api-key` or `Authorization`, adds the tools of its scopes."
         ),
     ),
     "events": (
@@ -182,7 +182,7 @@ _TASKS = {
         gettext_lazy("Verify a webhook"),
         gettext_lazy(
             "Events can be sent to your URL. Verify each request before you use it, as below or by a library of"
-            " Standard Webhooks. WEBHOOK_SECRET is the secret of your endpoint."
+            " Standard Webhooks. `WEBHOOK_SECRET` is the secret of your endpoint."
         ),
     ),
 }

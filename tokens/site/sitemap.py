@@ -32,6 +32,7 @@ class PageSitemap(_SiteUrls, Sitemap):  # type: ignore[type-arg] # generic in it
 
     i18n = True
     alternates = True
+    x_default = True
 
     def get_languages_for_item(self, item: str) -> list[str]:
         """Return the languages of pages."""

@@ -22,10 +22,12 @@ from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.rows.pictures import RED, encoded, plain_picture
 from tests.tokens.market.stored_trades import make_candle, make_weeks
-from tokens.models import Market
-from tokens.site.cards.card_drawing import HEIGHT, WIDTH, draw_card
+from tokens.models import Market, Token
+from tokens.site.cards import card_links, site_icons
+from tokens.site.cards.card_drawing import WIDTH, draw_card, draw_page_card
 from tokens.site.cards.card_facts import CardFacts, fetch_card
-from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_width
+from tokens.site.cards.card_fonts import draw_text, drawable, fit_text, text_width, wrap_text
+from tokens.site.cards.card_links import EMBED, SHAPES, WIDE, PageCard
 from tokens.site.pictures.picture_files import store_picture
 from tokens.site.pictures.wanted_pictures import PICTURE_SIDE, picture_key
 from tokens.site.sparklines import PriceAt, draw_line
@@ -36,8 +38,12 @@ ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 FACTS = CardFacts(chain="Base", contract_address=ADDRESS, symbol="HIGHER", name="Higher")
 
 
-def card_path(token):
-    return f"/cards/{token.chain_id}/{token.contract_address}.png"
+HEIGHT = EMBED.height
+
+
+def card_path(token, shape=EMBED):
+    """Return the path of the token's card as it is stored."""
+    return card_links.token_link(Token.objects.select_related("market").get(pk=token.pk)).path(shape)
 
 
 def image_of(body):
@@ -51,9 +57,9 @@ def has_color(image, box, color):
 
 
 def test_a_card_is_a_small_png_for_shared_caches(client, django_assert_num_queries):
-    token = TokenFactory()
+    path = card_path(TokenFactory())
     with django_assert_num_queries(2):
-        answer = client.get(card_path(token), headers={"accept-encoding": "gzip"})
+        answer = client.get(path, headers={"accept-encoding": "gzip"})
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png")
     # Its format is a compressed one.
     assert not {"Content-Encoding", "Vary"} & set(answer.headers)
@@ -62,11 +68,44 @@ def test_a_card_is_a_small_png_for_shared_caches(client, django_assert_num_queri
     assert len(answer.content) < 200_000
 
 
+@pytest.mark.parametrize("version", ["", "/0123456789ab", "/0123456789ab-wide"])
 @pytest.mark.parametrize(
-    "path", [f"/cards/8453/{ADDRESS}.png", f"/cards/{'9' * 400}/{ADDRESS}.png", "/cards/8453/0x12.png", "/cards/8453/a"]
+    "path",
+    [
+        *(f"/cards/8453/{ADDRESS}", f"/cards/{'9' * 400}/{ADDRESS}", "/de/cards/8453/0x12", "/cards/creators/977"),
+        *(f"/cards/creators/{ADDRESS}", "/cards/creators/nobody", "/cards/shop-page"),
+    ],
 )
-def test_missing_tokens_have_no_card(client, path):
-    assert client.get(path).status_code == 404
+def test_what_is_missing_has_no_card_and_caches_keep_that_for_a_minute(client, path, version):
+    answer = client.get(f"{path}{version}.png")
+    assert answer.status_code == 404
+    # A path without a version is no route, but for tokens: there it was the former one.
+    if version or "8453" in path:
+        assert answer.headers["Cache-Control"] == "public, s-maxage=60" and answer.content == b""
+
+
+def test_a_card_has_both_shapes(client):
+    token = TokenFactory(symbol="UP", name="Higher")
+    sizes = [image_of(client.get(card_path(token, shape)).content).size for shape in SHAPES]
+    assert sizes == [(1200, 800), (1200, 630)]
+    assert sizes[0][0] / sizes[0][1] == 1.5 and sizes[1][0] / sizes[1][1] == pytest.approx(1.91, abs=0.01)
+
+
+def test_a_new_market_or_name_is_a_new_url_and_former_ones_lead_to_it(client):
+    token = TokenFactory(symbol="UP", name="Higher")
+    former = card_path(token)
+    Market.objects.filter(pk=token.pk).update(market_cap=1_234_567.0)
+    current = card_path(token)
+    assert current != former
+    shared = f"/cards/{token.chain_id}/{token.contract_address}.png"
+    for path in (former, former.replace(former.split("/")[-1], "anything.png"), shared):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["Location"]) == (302, current)
+        assert answer.headers["Cache-Control"] == "no-store"
+    wide = former.replace(".png", "-wide.png")
+    assert client.get(wide).headers["Location"] == card_path(token, WIDE)
+    Token.objects.filter(pk=token.pk).update(blocked=True)
+    assert client.get(current).status_code == 302
 
 
 def test_cards_are_only_read(client):
@@ -109,6 +148,7 @@ def test_a_card_shows_the_stored_picture(client, settings, tmp_path):
 def test_a_blocked_tokens_card_is_neutral(client, settings, tmp_path):
     settings.SITE_PICTURES, settings.SITE_PICTURE_DIR = True, tmp_path
     blocked = TokenFactory(symbol="BAD", name="Bad words", blocked=True, img_url="https://a.example/1.png")
+    assert b"BAD" not in card_path(blocked).encode()
     facts = fetch_card(blocked)
     assert facts == CardFacts(chain="Base", contract_address=blocked.contract_address, is_blocked=True)
     assert client.get(card_path(blocked)).content == draw_card(facts)
@@ -299,29 +339,36 @@ def test_a_tokens_page_names_its_card(client, settings):
     token = TokenFactory(symbol="UP", name="Higher")
     path = f"{token.chain_id}/{token.contract_address}"
     tags = tags_of(client, token)
-    image = f"https://board.example/cards/{path}.png"
-    assert (tags["og:image"], tags["og:image:width"], tags["og:image:height"]) == (image, "1200", "800")
+    image, wide = (f"https://board.example{card_path(token, shape)}" for shape in SHAPES)
+    assert (tags["og:image"], tags["og:image:width"], tags["og:image:height"]) == (wide, "1200", "630")
     assert tags["og:title"] == "UP on Base" and "UP on Base" in tags["og:image:alt"]
     assert tags["og:url"] == f"https://board.example/tokens/{path}"
     assert tags["twitter:card"] == "summary_large_image"
     embed = json.loads(tags["fc:miniapp"])
     button = embed["button"]
     assert (embed["version"], embed["imageUrl"]) == ("1", image) and len(button["title"]) <= 32
-    assert button["action"]["type"] == "launch_frame" and button["action"]["url"] == tags["og:url"]
+    assert (
+        button["action"]["type"] == "launch_frame"
+        and button["action"]["url"] == f"https://board.example/miniapp/tokens/{path}"
+    )
+    splash = button["action"]["splashImageUrl"].removeprefix("https://board.example")
+    assert image_of(client.get(splash).content).size == (200, 200)
     assert len(button["action"]["name"]) == 32
-    assert client.get(image.removeprefix("https://board.example")).status_code == 200
+    for url in (image, wide):
+        assert client.get(url.removeprefix("https://board.example")).status_code == 200
 
 
 def test_a_page_in_another_language_names_the_card_in_it(client, settings):
     token = TokenFactory()
     path = tags_of(client, token, language="/zh-hans")["og:image"].removeprefix(settings.SITE_URL)
-    assert path == f"/zh-hans{card_path(token)}" and path.startswith(settings.EDGE_CACHE_PREFIXES)
     with translation.override("zh-hans"):
-        assert client.get(path).content == draw_card(fetch_card(token))
+        assert path == card_path(token, WIDE) and path.startswith("/zh-hans/")
+        assert client.get(path).content == draw_card(fetch_card(token), WIDE)
+    assert path.startswith(settings.EDGE_CACHE_PREFIXES)
     assert client.get(path).content != client.get(card_path(token)).content
 
 
-def test_a_card_has_one_url(client, django_assert_num_queries):
+def test_a_version_of_a_card_has_one_url(client, django_assert_num_queries):
     token = TokenFactory()
     path = card_path(token)
     for language in ("", "/de"):
@@ -332,7 +379,7 @@ def test_a_card_has_one_url(client, django_assert_num_queries):
             assert answer.headers["Cache-Control"] == "no-store"
     for other in (path.lower(), path.replace("/8453/", "/08453/")):
         answer = client.get(other)
-        assert (answer.status_code, answer.headers["Location"]) == (301, path)
+        assert (answer.status_code, answer.headers["Location"]) == (302, path)
     assert client.get(path).status_code == 200
     assert client.get("/cards/8453/a%0d%0ab%3F.png?x").headers["Location"] == "/cards/8453/a%0D%0Ab%3F.png"
 
@@ -363,4 +410,85 @@ def test_hostile_names_stay_within_their_tags(client, factory, text):
 
 def test_the_tags_of_a_blocked_token_do_not_have_its_name(client):
     tags = tags_of(client, TokenFactory(symbol="BADSYMBOL", name="BADNAME", blocked=True))
-    assert not re.search("BADSYMBOL|BADNAME", str(tags))
+    assert not re.search("BADSYMBOL|BADNAME", str(tags)) and "fc:miniapp" not in tags
+
+
+def test_without_the_section_no_tag_opens_a_mini_app(client, settings):
+    settings.SITE_SECTIONS = settings.SITE_SECTIONS - {"miniapp"}
+    assert "fc:miniapp" not in tags_of(client, TokenFactory())
+
+
+PAGES = {"/": "home", "/leaderboard": "leaderboard-page", "/status": "status-page", "/docs": "docs-page"}
+
+
+@pytest.mark.parametrize("language", ["", "/de", "/zh-hans"])
+@pytest.mark.parametrize("path", [*PAGES, "/creators/977"])
+def test_pages_have_a_description_and_a_picture_in_their_language(client, settings, path, language):
+    TokenFactory(requestor_fid=977)
+    answer = client.get(f"{language}{path}")
+    found = dict(re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', read_page(answer) and answer.text))
+    assert 20 < len(found["description"]) < 300 and found["description"] == found["og:description"]
+    image = found["og:image"].removeprefix(settings.SITE_URL)
+    assert image.startswith(f"{language}/cards/") and image.startswith(settings.EDGE_CACHE_PREFIXES)
+    assert found["twitter:card"] == "summary_large_image"
+    for url, size in ((image, (1200, 630)), (image.replace("-wide.png", ".png"), (1200, 800))):
+        card = client.get(url)
+        assert card.status_code == 200 and image_of(card.content).size == size
+        assert card.headers["Cache-Control"] == "public, s-maxage=300"
+    assert answer.text.count('hreflang="x-default"') == 1
+    assert f'hreflang="x-default" href="{settings.SITE_URL}{path}">' in answer.text
+
+
+def test_the_cards_of_sections_that_an_installation_leaves_out_are_missing(client, settings):
+    TokenFactory(requestor_fid=977)
+    paths = [
+        re.search(r'og:image" content="([^"]*)"', client.get(path).text)[1].removeprefix(settings.SITE_URL)
+        for path in ("/leaderboard", "/creators/977")
+    ]
+    settings.SITE_SECTIONS = frozenset()
+    assert [client.get(path).status_code for path in paths] == [404, 404]
+
+
+def test_the_home_page_s_own_sentence_is_its_description(client, settings):
+    settings.SITE_INTRO = "Launch with care."
+    assert '<meta property="og:description" content="Launch with care.">' in client.get("/").text
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_hostile_titles_stay_within_a_page_s_card(text, shape):
+    image = image_of(draw_page_card(PageCard(text, text, ""), shape))
+    assert image.size == (shape.width, shape.height)
+    for box in ((0, 120, 60, shape.height), (WIDTH - 60, 120, WIDTH, shape.height)):
+        assert len(image.crop(box).convert("RGB").getcolors(10**6)) == 1
+
+
+@pytest.mark.parametrize("text", ["one two three four", "这是一个没有空格的很长的中文句子", "W" * 300, "a b", ""])
+def test_a_text_is_wrapped_without_loss_until_its_last_line(text):
+    lines = wrap_text(text, 40, 200, lines=3)
+    assert len(lines) <= 3 and all(text_width(line, 40) <= 200 for line in lines)
+    assert "".join(lines).replace(" ", "").rstrip("…") in text.replace(" ", "")
+
+
+def test_the_icon_is_that_of_the_installation_or_its_letter(client, settings, tmp_path):
+    for cached in (site_icons.draw_icon, site_icons.draw_favicon):
+        cached.cache_clear()
+    try:
+        letter = client.get("/favicon.ico")
+        assert letter.headers["Content-Type"] == "image/x-icon" and "public" in letter.headers["Cache-Control"]
+        with Image.open(io.BytesIO(letter.content)) as icon:
+            assert icon.format == "ICO" and icon.info["sizes"] == {(16, 16), (32, 32), (48, 48)}
+            assert icon.convert("RGB").getpixel((1, 1)) == (0x24, 0x56, 0xD6)
+        settings.SITE_ICON = tmp_path / "icon.png"
+        settings.SITE_ICON.write_bytes(encoded(plain_picture(RED)))
+        for cached in (site_icons.draw_icon, site_icons.draw_favicon):
+            cached.cache_clear()
+        path = site_icons.icon_path(1024)
+        own = image_of(client.get(path).content)
+        assert (own.size, own.mode) == ((1024, 1024), "RGB")
+        assert all(abs(one - other) < 24 for one, other in zip(own.getpixel((512, 512)), RED, strict=True))
+        assert client.get(path.replace(path[-8:-4], "0000")).status_code == 404
+        assert client.get("/icons/5000-0123456789ab.png").status_code == 404
+    finally:
+        for cached in (site_icons.draw_icon, site_icons.draw_favicon):
+            cached.cache_clear()

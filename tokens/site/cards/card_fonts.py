@@ -4,9 +4,11 @@ Inter has the Latin, Greek and Cyrillic scripts; WenQuanYi Micro Hei has Chinese
 here, so that all hosts draw the same. No script that is written from right to left has a glyph.
 """
 
+import math
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -52,6 +54,24 @@ def fit_text(text: str, sizes: Sequence[int], width: int, *, is_bold: bool = Fal
     while cut and text_width(cut + ELLIPSIS, size, is_bold=is_bold) > width:
         cut = cut[:-1]
     return cut.rstrip() + ELLIPSIS, size
+
+
+def wrap_text(text: str, size: int, width: int, *, lines: int) -> list[str]:
+    """Return the text in lines of this width, broken at blanks where it has some; the last one is cut."""
+    wrapped: list[str] = []
+    while text and len(wrapped) < lines - 1 and text_width(text, size) > width:
+        widths = partial(_width_of_beginning, text, size)
+        end = max(bisect_right(range(1, len(text)), width, key=widths), 1)
+        blank = text.rfind(" ", 0, end + 1)
+        end = blank if blank > 0 else end
+        wrapped.append(text[:end])
+        text = text[end:].lstrip()
+    return [*wrapped, fit_text(text, (size,), width)[0]] if text else wrapped
+
+
+def _width_of_beginning(text: str, size: int, length: int) -> int:
+    """Return the width of the first characters of a text in whole pixels."""
+    return math.ceil(text_width(text[:length], size))
 
 
 def draw_text(

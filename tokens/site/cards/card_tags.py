@@ -1,4 +1,4 @@
-"""Template tag of share tags: OpenGraph and Twitter cards, and the embed of Farcaster mini apps.
+"""Template tags of share tags: OpenGraph and Twitter cards, and the embed of Farcaster mini apps.
 
 The embed: https://miniapps.farcaster.xyz/docs/specification
 """
@@ -13,56 +13,89 @@ from django.utils.translation import gettext
 
 from config.site.formats import plain, short_address
 from tokens.installation import installed_registry
-from tokens.site.cards.card_drawing import HEIGHT, WIDTH
+from tokens.ledger.creators import Creator
+from tokens.site.cards import card_links
+from tokens.site.cards.card_links import EMBED, WIDE, CardLink, PageCard
+from tokens.site.cards.site_icons import icon_path
 
 register = template.Library()
 
 # The specification's limit of the button's title and of the app's name.
-_LONGEST_NAME = 32
+LONGEST_NAME = 32
+# Side of the picture that a client shows until a mini app is ready.
+SPLASH_SIDE = 200
 
 
 class ShareTags(NamedTuple):
-    """Contents of the share tags of a token's page."""
+    """Contents of a page's share tags."""
 
     title: str
     description: str
     url: str
     image_url: str
     image_alt: str
-    # JSON of the mini app's embed.
-    miniapp: str
-    width: int = WIDTH
-    height: int = HEIGHT
+    # JSON of the mini app's embed; empty without one.
+    miniapp: str = ""
+    width: int = WIDE.width
+    height: int = WIDE.height
 
 
 @register.simple_tag
 def share_tags(token: Any) -> ShareTags:
     """Return the share tags of a token, with absolute URLs; those of a blocked token do not have its name."""
     path = [token.chain_id, token.contract_address]
-    url = settings.SITE_URL + reverse("token-page", args=path)
-    image_url = settings.SITE_URL + reverse("token-card", args=path)
     address, chain = short_address(token.contract_address), installed_registry.chain_name(token.chain_id)
     symbol = "" if token.blocked else plain(token.symbol, 40)
     title = gettext("%(token)s on %(chain)s") % {"token": symbol or address, "chain": chain}
     name = "" if token.blocked else plain(token.name, 80)
     description = gettext("Price, trades and facts of %(token)s") % {"token": name or symbol or address}
+    link = card_links.token_link(token)
+    has_miniapp = "miniapp" in settings.SITE_SECTIONS and not token.blocked
     return ShareTags(
         title=title,
         description=description,
-        url=url,
-        image_url=image_url,
+        url=settings.SITE_URL + reverse("token-page", args=path),
+        image_url=settings.SITE_URL + link.path(WIDE),
         image_alt=gettext("Card of %(token)s with its market") % {"token": title},
-        miniapp=_miniapp(url, image_url),
+        miniapp=_miniapp(settings.SITE_URL + reverse("token-miniapp", args=path), link) if has_miniapp else "",
     )
 
 
-def _miniapp(url: str, image_url: str) -> str:
+@register.simple_tag
+def page_share_tags(page: str) -> ShareTags:
+    """Return the share tags of a page by its route, which this installation has."""
+    card = card_links.find_page_card(page)
+    if card is None:
+        raise ValueError(f"{page} has no card")
+    return _tags_of_page(card, reverse(page), card_links.page_link(page, card))
+
+
+@register.simple_tag
+def creator_share_tags(creator: Creator, name: str, count: int) -> ShareTags:
+    """Return the share tags of a creator with launches."""
+    card = card_links.describe_creator(creator, name, count)
+    return _tags_of_page(card, reverse("creator-page", args=[creator.key]), card_links.creator_link(creator, card))
+
+
+def _tags_of_page(card: PageCard, path: str, link: CardLink) -> ShareTags:
+    return ShareTags(
+        title=str(card.title),
+        description=str(card.description),
+        url=settings.SITE_URL + path,
+        image_url=settings.SITE_URL + link.path(WIDE),
+        image_alt=f"{settings.SITE_NAME}: {card.title}",
+    )
+
+
+def _miniapp(url: str, link: CardLink) -> str:
     # All clients accept `launch_frame`, some of them not yet the later `launch_miniapp`.
     action = {
         "type": "launch_frame",
-        "name": settings.SITE_NAME[:_LONGEST_NAME],
+        "name": settings.SITE_NAME[:LONGEST_NAME],
         "url": url,
+        "splashImageUrl": settings.SITE_URL + icon_path(SPLASH_SIDE),
         "splashBackgroundColor": settings.SITE_COLOR,
     }
-    button = {"title": gettext("View token")[:_LONGEST_NAME], "action": action}
-    return json.dumps({"version": "1", "imageUrl": image_url, "button": button}, ensure_ascii=False)
+    button = {"title": gettext("View token")[:LONGEST_NAME], "action": action}
+    embed = {"version": "1", "imageUrl": settings.SITE_URL + link.path(EMBED), "button": button}
+    return json.dumps(embed, ensure_ascii=False)

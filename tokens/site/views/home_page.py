@@ -18,7 +18,8 @@ from config.events.outbox import newest_event_id
 from config.site.formats import address_with
 from config.site.page_input import refuse_repeated
 from tokens.catalogue.search_pages import SearchTimeoutError
-from tokens.catalogue.totals import EXACT_UP_TO
+from tokens.catalogue.selections import Selection
+from tokens.catalogue.totals import EXACT_UP_TO, fetch_total
 from tokens.site import home_lists
 from tokens.site.filter_chips import build_chips, filter_parameters
 from tokens.site.home_lists import ALL_CHAINS, GRADUATING, HOME_SORTS, NEW, TRENDING, HomeList, HomeQuery
@@ -62,6 +63,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "most_counted": EXACT_UP_TO,
         "has_timed_out": status == 503,
         "stream": stream,
+        # The installation's own sentence has the number of all tokens beside it, on the first page only.
+        "launched": fetch_total(Selection()) if settings.SITE_INTRO and not request.GET else None,
     }
     return TemplateResponse(request, "site/home.html", context, headers=headers, status=status)
 
