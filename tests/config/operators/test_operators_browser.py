@@ -611,3 +611,44 @@ def test_times_are_in_the_zone_of_the_browser(site):
     # The calendar's "Now" is right: the page tells it no other offset than the browser's.
     assert page.locator(".timezonewarning").count() == 0
     page.close()
+
+
+# What scrolls sideways at this width: the page, or a list inside it.
+WIDER = """() => [document.documentElement, ...document.querySelectorAll('#main *, .simplebar-content-wrapper')].filter(
+  part => part.clientWidth && part.scrollWidth > part.clientWidth + 1 && part.tagName !== 'PRE' &&
+    (part === document.documentElement || ['auto', 'scroll'].includes(getComputedStyle(part).overflowX))
+).map(part => `${part.tagName} ${part.id} ${part.scrollWidth} of ${part.clientWidth}`)"""
+
+
+def test_no_list_and_no_page_of_a_row_scrolls_sideways(site):
+    page = site.page
+    lists = page.locator("#nav-sidebar-apps a").evaluate_all("links => [...new Set(links.map(link => link.href))]")
+    assert len(lists) > 25
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 850})
+        for address in lists:
+            page.goto(address)
+            assert page.evaluate(WIDER) == [], (width, address)
+    page.set_viewport_size({"width": 390, "height": 850})
+    for model in ("tokens/token", "tokens/indexrequest", "tokens/deployment", "leaderboard/agent", "tokens/coverage"):
+        page.goto(f"http://{site.host}/admin/{model}/")
+        page.goto(page.locator("#result_list tbody a[href*=change]").first.evaluate("link => link.href"))
+        assert page.evaluate(WIDER) == [], model
+    page.set_viewport_size({"width": 1360, "height": 850})
+    assert_clean(site)
+
+
+def test_the_tags_of_tokens_are_in_sight_and_rows_are_short_on_a_phone(site):
+    page = site.page
+    page.set_viewport_size({"width": 1280, "height": 850})
+    page.goto(f"http://{site.host}/admin/tokens/token/")
+    actions = page.locator("td.field-actions_holder").first.bounding_box()
+    for tag in ("champagne", "verified", "blocked"):
+        box = page.locator(f"#result_list tbody td.field-{tag}").first.bounding_box()
+        assert box["x"] > 288 and box["x"] + box["width"] <= actions["x"] + 1, tag
+    page.set_viewport_size({"width": 390, "height": 850})
+    row = page.locator("#result_list tr.data-row").first.bounding_box()
+    # At least two rows of ten columns on a screen.
+    assert row["width"] <= 390 and row["height"] < 340
+    page.set_viewport_size({"width": 1360, "height": 850})
+    assert_clean(site)
