@@ -2,8 +2,11 @@
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from random import SystemRandom
+from urllib.parse import quote
+from xml.sax.saxutils import escape
 
 from development.devchain.deploy_contracts import DevelopmentContracts
 from development.devchain.launch_transactions import (
@@ -17,6 +20,7 @@ from development.devchain.launch_transactions import (
     Recipient,
     StaticFees,
 )
+from development.sample_data.token_names import draw_name
 
 # (name, symbol, description)
 _THEMES = (
@@ -39,7 +43,8 @@ _THEMES = (
 _INTERFACES = ("web", "bot", "SDK", "devchain")
 # Starting ticks: about 10 ether for the whole supply, and about 37,000 dollars if the pair has 6 decimals.
 _NATIVE_TICK, _DOLLAR_TICK = -230_400, -424_400
-_NATIVE_TICKS = (_NATIVE_TICK, -223_400, -216_000)
+# The highest start, at four times the market cap, and the spacing of usable ticks.
+_HIGHEST_TICK, _TICK_SPACING = -216_000, 200
 _GWEI = 10**9
 
 
@@ -49,7 +54,7 @@ def random_launch(deployment: DevelopmentContracts, *, sender: str, accounts: Se
     if _one_in(4):
         config = replace(config, paired_token=deployment.usd, tick=_DOLLAR_TICK)
     else:
-        config = replace(config, tick=secrets.choice(_NATIVE_TICKS))
+        config = replace(config, tick=secrets.choice(range(_NATIVE_TICK, _HIGHEST_TICK + 1, _TICK_SPACING)))
     fees = DynamicFees() if _one_in(4) else StaticFees(launched=_fee(), paired=_fee())
     return replace(
         config,
@@ -61,8 +66,35 @@ def random_launch(deployment: DevelopmentContracts, *, sender: str, accounts: Se
     )
 
 
+def _identities() -> Iterator[tuple[str, str, str]]:
+    """Yield names, symbols and descriptions: the themes in any sequence, then drawn ones; no name twice."""
+    random, names = SystemRandom(), {name for name, _, _ in _THEMES}
+    yield from random.sample(_THEMES, len(_THEMES))
+    while True:
+        name, symbol = draw_name(random)
+        if name not in names:
+            names.add(name)
+            yield name, symbol, f"{name}, a sample of the development chain."
+
+
+_new_identities = _identities()
+
+
+def _draw_picture(symbol: str) -> str:
+    """Return a picture of the symbol as a data URL: it needs no server, and no two are alike."""
+    hue, turn = secrets.randbelow(360), secrets.randbelow(360)
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">'
+        f'<rect width="64" height="64" fill="hsl({hue} 60% 40%)"/>'
+        f'<path d="M0 64L64 0V64z" fill="hsl({(hue + 40) % 360} 60% 50%)" transform="rotate({turn} 32 32)"/>'
+        '<text x="32" y="40" text-anchor="middle" font-family="sans-serif" font-size="22" fill="#fff">'
+        f"{escape(symbol[:3])}</text></svg>"
+    )
+    return f"data:image/svg+xml,{quote(svg)}"
+
+
 def _describe() -> DevLaunchConfig:
-    name, symbol, description = secrets.choice(_THEMES)
+    name, symbol, description = next(_new_identities)
     links = [{"platform": "x", "url": f"https://x.com/{symbol.lower()}"}] if _one_in(2) else []
     context = {
         "interface": secrets.choice(_INTERFACES),
@@ -72,7 +104,12 @@ def _describe() -> DevLaunchConfig:
     }
     metadata = {"description": description, "socialMediaUrls": links, "auditUrls": []}
     return DevLaunchConfig(
-        name=name, symbol=symbol, salt=secrets.token_bytes(32), metadata=_compact(metadata), context=_compact(context)
+        name=name,
+        symbol=symbol,
+        image=_draw_picture(symbol),
+        salt=secrets.token_bytes(32),
+        metadata=_compact(metadata),
+        context=_compact(context),
     )
 
 

@@ -88,4 +88,5 @@ def test_samples_are_all_accepted_and_differ(deployment: DevelopmentContracts) -
         if config.airdrop:
             assert sum(amount for _, amount in config.airdrop.entries) <= TOKEN_SUPPLY * config.airdrop.bps // 10_000
     assert len({config.salt for config in samples}) == 20
-    assert len({config.name for config in samples}) > 1
+    assert len({config.name for config in samples}) == len({config.image for config in samples}) == 20
+    assert len({config.tick for config in samples}) > 5
