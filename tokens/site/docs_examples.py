@@ -112,8 +112,8 @@ _TASKS = {
     "launch": (
         gettext_lazy("Launch a token"),
         gettext_lazy(
-            "With a key of the scope `deploy`. A dry run validates and simulates; nothing is sent. The same body without"
-            " `dryRun` launches the token, once for each `requestKey`. `TOKEN_ADMIN` is your wallet."
+            "With a key of the scope `deploy`. A dry run validates and simulates; nothing is sent. The same body"
+            " without `dryRun` launches the token, once for each `requestKey`. `TOKEN_ADMIN` is your wallet."
         ),
     ),
     "uploads": (

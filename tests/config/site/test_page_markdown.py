@@ -13,6 +13,7 @@ BASE = "https://launch.example"
         ("<h1>First  steps\n</h1><p>One\n two</p>", "# First steps\n\nOne two\n"),
         ("<h2>A</h2><h3>B</h3><ul><li>One</li><li>Two</li></ul>", "## A\n\n### B\n\n- One\n\n- Two\n"),
         ('<p>See <a href="/api/docs">the reference</a>.</p>', f"See [the reference]({BASE}/api/docs).\n"),
+        ("<p>The header <code>x-api-key</code>.</p>", "The header `x-api-key`.\n"),
         ('<p><a href="https://a.example/b">b</a></p>', "[b](https://a.example/b)\n"),
         ("<p>a &lt; b &amp; c</p>", "a < b & c\n"),
         (

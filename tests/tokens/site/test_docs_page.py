@@ -232,3 +232,19 @@ def test_examples_with_a_key_run(language, examples, tmp_path):
     if language == "curl":
         output = run_example(language, examples["webhook", language], tmp_path, LAUNCHBOARD_KEY=key)
         assert '"secret":"whsec_' in output
+
+
+@pytest.mark.parametrize("language", ["", "/de", "/zh-hans"])
+def test_code_in_texts_is_marked(client, language):
+    text = client.get(f"{language}/docs").text
+    read_page(client.get(f"{language}/docs"))
+    codes = re.findall(r"<code>([^<\n]+)</code>", text)
+    for code in ("x-api-key", "LAUNCHBOARD_KEY", "pip install requests mcp", "RateLimit-Limit", "Retry-After", "null"):
+        assert code in codes, code
+    # What is in examples is no mark of ours.
+    assert "`" not in re.sub(r"<pre.*?</pre>|data-copy=\"[^\"]*\"", "", text, flags=re.DOTALL)
+
+
+def test_markdown_keeps_the_marks(client):
+    text = client.get("/docs.md").text
+    assert "the header `x-api-key`; the examples" in text and "``" not in text.replace("```", "")

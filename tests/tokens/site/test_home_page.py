@@ -10,8 +10,10 @@ from django.db import connection
 from django.utils import timezone
 
 from config.postgresql.partitions import week_of
+from config.site import assets
 from tests.html_pages import HOSTILE, Page, read_page
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
+from tests.rows.pictures import RED, encoded, plain_picture
 from tests.rows.token_lists import cursor_of, price
 from tests.tokens.market.stored_trades import make_candle, make_weeks
 from tokens.models import RollingSum, Token
@@ -475,3 +477,22 @@ def test_other_languages_keep_their_prefix(client):
     token = TokenFactory()
     addresses = read_page(client.get("/de/?q=token")).addresses
     assert f"/de/tokens/8453/{token.contract_address}" in addresses
+
+
+def test_an_installation_has_its_own_sentence_number_and_picture(client, settings, tmp_path):
+    TokenFactory.create_batch(3)
+    assert 'class="intro"' not in client.get("/").text
+    settings.SITE_INTRO, settings.SITE_INTRO_PICTURE = "Launch <with> care.", tmp_path / "intro.png"
+    settings.SITE_INTRO_PICTURE.write_bytes(encoded(plain_picture(RED)))
+    assets._assets.cache_clear()
+    try:
+        answer = client.get("/")
+        read_page(answer)
+        assert "<p>Launch &lt;with&gt; care.</p>" in answer.text and "<b>3</b> tokens launched" in answer.text
+        picture = re.search(r'<img src="(/assets/intro[^"]+)" alt="" width="96" height="96">', answer.text)
+        assert client.get(picture[1]).content == settings.SITE_INTRO_PICTURE.read_bytes()
+        assert "<b>3</b> Tokens gestartet" in client.get("/de/").text
+        for path in ("/?q=cat", "/?tab=trending", "/?sort=volume"):
+            assert 'class="intro"' not in client.get(path).text
+    finally:
+        assets._assets.cache_clear()

@@ -73,6 +73,8 @@ PAGES = {
     "status": "/status",
     "docs": "/docs",
     "embed": f"/embed/token/8453/{ORDINARY}",
+    "mini app": "/miniapp",
+    "mini app's token": f"/miniapp/tokens/8453/{ORDINARY}",
     "missing": "/nowhere",
     "german": "/de/",
     "german token": f"/de/tokens/8453/{ORDINARY}",
