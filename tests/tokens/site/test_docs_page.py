@@ -234,6 +234,7 @@ def test_examples_with_a_key_run(language, examples, tmp_path):
         assert '"secret":"whsec_' in output
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("language", ["", "/de", "/zh-hans"])
 def test_code_in_texts_is_marked(client, language):
     text = client.get(f"{language}/docs").text
@@ -245,6 +246,7 @@ def test_code_in_texts_is_marked(client, language):
     assert "`" not in re.sub(r"<pre.*?</pre>|data-copy=\"[^\"]*\"", "", text, flags=re.DOTALL)
 
 
+@pytest.mark.django_db
 def test_markdown_keeps_the_marks(client):
     text = client.get("/docs.md").text
     assert "the header `x-api-key`; the examples" in text and "``" not in text.replace("```", "")
