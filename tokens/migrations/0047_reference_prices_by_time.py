@@ -6,7 +6,7 @@ class Migration(migrations.Migration):
     """Reference prices by time, by an index that is built while the table is used."""
 
     atomic = False
-    dependencies = [("tokens", "0044_claim_sums")]
+    dependencies = [("tokens", "0046_amounts_of_liquidity_changes")]
 
     operations = [
         AddIndexConcurrently(

@@ -15,6 +15,6 @@ ON CONFLICT DO NOTHING;
 class Migration(migrations.Migration):
     """Backlogs of stored tokens without trades, because their quote token's decimals are unknown."""
 
-    dependencies = [("tokens", "0051_pool_backlogs")]
+    dependencies = [("tokens", "0050_pool_backlogs")]
 
     operations = [migrations.RunSQL(FILL, migrations.RunSQL.noop)]

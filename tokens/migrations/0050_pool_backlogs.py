@@ -12,7 +12,7 @@ PERMISSIONS = {roles.OPERATOR: (*_SEE, "tokens.change_poolbacklog"), roles.SUPPO
 class Migration(migrations.Migration):
     """Backlogs of pools whose logs are missing, a leased queue; 0052 adds those of stored tokens."""
 
-    dependencies = [("tokens", "0044_claim_sums"), ("accounts", "0004_roles")]
+    dependencies = [("tokens", "0049_coverage_alarm_counts"), ("accounts", "0004_roles")]
 
     operations = [
         migrations.CreateModel(

@@ -6,7 +6,7 @@ class Migration(migrations.Migration):
     """Index requests that failed because a trusted program has an unknown layout, of which an alert tells operators."""
 
     atomic = False
-    dependencies = [("tokens", "0052_undecoded_pools")]
+    dependencies = [("tokens", "0051_undecoded_pools")]
 
     operations = [
         migrations.AddField("indexrequest", "undecodable", models.BooleanField(db_default=False, default=False)),
