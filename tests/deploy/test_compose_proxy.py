@@ -217,9 +217,9 @@ def test_an_event_of_the_stream_arrives_at_once(caddy: int, path: str) -> None:
     response.close()
 
 
-def test_the_proxy_has_a_limit_of_bodies_above_that_of_the_service(caddy: int) -> None:
+def test_the_proxy_accepts_larger_bodies_than_the_service(caddy: int) -> None:
+    # tests/deploy/test_proxy_answers.py has its own limit.
     assert json.load(call(caddy, "POST", "/api/tokens/deploy", os.urandom(9 << 20)))["length"] == 9 << 20
-    assert call(caddy, "POST", "/api/tokens/deploy", os.urandom(17 << 20)).status == 413
 
 
 def test_an_upgrade_exchanges_the_upstreams_without_a_failed_request(tmp_path: Path) -> None:
