@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import WholeNumberField
+from config.api.fields import TextField, WholeNumberField
 from leaderboard.models import Interval
 from leaderboard.models.agents import MAX_AGENT_ID
 
@@ -97,7 +97,7 @@ class StandingShape(serializers.Serializer[Any]):
 class OwnStandingQuery(serializers.Serializer[Any]):
     """Query parameters of an agent's standing for its owner."""
 
-    agentId = serializers.CharField(max_length=MAX_AGENT_ID, help_text="The id under which you describe the agent.")
+    agentId = TextField(longest=MAX_AGENT_ID, help_text="The id under which you describe the agent.")
     interval = serializers.ChoiceField(
         Interval.values,
         default=Interval.DAY.value,

@@ -43,8 +43,9 @@ def refuses(client, settings):
     """Return a function that returns whether an operation refuses a value of a parameter by its name."""
     settings.RATE_LIMIT_PUBLIC = settings.RATE_LIMIT_KEYED = 0
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
-    key = {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS])}
-    key = {"x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS, Scope.DEPLOY])}
+    key = {
+        "x-api-key": credentials.issue_key("Reader", scopes=[Scope.READ, Scope.WEBHOOKS, Scope.DEPLOY, Scope.AGENTS])
+    }
 
     def refuse(path, parameters, name, value):
         values = {entry["name"]: good_values(entry["schema"])[0] for entry in parameters if entry.get("required")}
