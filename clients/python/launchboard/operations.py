@@ -576,6 +576,14 @@ class Operations(Connection):
         """
         return self.call("POST", "/api/droid/events", schemas.AgentEventsAnswer, body=body)
 
+    def get_agent_standing(self, **query: Unpack[schemas.GetAgentStandingQuery]) -> schemas.AgentStanding:
+        """Return the current standing of one of your agents, with its score.
+
+        It has the weight of the audience, each discount with its heaviest accounts, and whether the agent's FID is
+        proven. Without a current standing, the values of the ranking are null. An agent of another reporter is 404.
+        """
+        return self.call("GET", "/api/droid/standing", schemas.AgentStanding, query=query)
+
     def get_user_by_fid(self, **query: Unpack[schemas.GetUserByFidQuery]) -> schemas.PublicUser:
         """Look up a user by FID. 404 for a user that this service does not know from a launch or an agent."""
         return self.call("GET", "/api/get-user-by-fid", schemas.PublicUser, query=query)
@@ -621,7 +629,8 @@ class Operations(Connection):
     def create_webhook(self, body: schemas.EndpointBody) -> schemas.EndpointWithSecret:
         """Create a webhook endpoint, which gets events from now on, by POST.
 
-        The response contains the secret of its signatures, once. 409 if your key has 20 endpoints.
+        The response contains the secret of its signatures, once. 409 if your key has 20 endpoints, or if an operator
+        has disabled one with this URL.
         """
         return self.call("POST", "/api/webhooks", schemas.EndpointWithSecret, body=body)
 
@@ -633,12 +642,13 @@ class Operations(Connection):
         """Change a webhook endpoint: the keys that are given.
 
         Disabling it cancels what is queued. After enabling it, a replay sends what it missed. A pause ends by a new
-        URL, `enabled: true` or a test. 409 if an operator has disabled it.
+        URL, `enabled: true` or a test. 409 for a new URL or `enabled: true` if an operator has disabled it, or one with
+        the new URL.
         """
         return self.call("PATCH", "/api/webhooks/{id}", schemas.Endpoint, values={"id": id}, body=body)
 
     def delete_webhook(self, id: str | int) -> None:
-        """Delete a webhook endpoint with its delivery log."""
+        """Delete a webhook endpoint with its delivery log. 409 if an operator has disabled it."""
         return self.call("DELETE", "/api/webhooks/{id}", type(None), values={"id": id})
 
     def test_webhook(self, id: str | int) -> schemas.WebhookTest:

@@ -89,6 +89,17 @@ class AllowlistProofAnswer(TypedDict):
     allowedAmountWei: str
 
 
+class AudienceShape(TypedDict):
+    """
+    Accounts that interacted within the interval, and their weight.
+    """
+
+    accounts: int
+    weight: float
+    independent: float
+    counted: float
+
+
 class BlockedAnswer(TypedDict):
     """
     Whether operators have removed a token from the public lists.
@@ -292,6 +303,17 @@ class DevBuyShape(TypedDict, closed=True):
     recipient: NotRequired[str]
 
 
+class DiscountedAccountShape(TypedDict):
+    """
+    Account to which a discount applies.
+    """
+
+    fid: int
+    interactions: int
+    score: float | None
+    weight: float
+
+
 class EndAnswer(TypedDict):
     """
     Response to a session that was ended; its cookie is cleared.
@@ -450,6 +472,9 @@ InteractedShapeKindEnum: TypeAlias = Literal["like", "recast", "reply", "quote"]
 
 
 InteractedShapeTypeEnum: TypeAlias = Literal["interaction"]
+
+
+IntervalEnum: TypeAlias = Literal["24h", "7d", "30d"]
 
 
 KindsEnum: TypeAlias = Literal["sameTransaction", "consecutive", "withLaunch"]
@@ -1233,6 +1258,8 @@ class Trade(TypedDict):
     side: SideEnum
     amountToken: str
     amountQuote: str
+    poolAmountQuote: str
+    protocolFee: str | None
     priceQuote: float
     priceUsd: float | None
     valueUsd: float | None
@@ -1897,6 +1924,11 @@ class ListLeaderboardQuery(TypedDict):
     limit: NotRequired[int]
 
 
+class GetAgentStandingQuery(TypedDict):
+    agentId: str
+    interval: NotRequired[Literal["24h", "7d", "30d"]]
+
+
 class GetUserByFidQuery(TypedDict):
     fid: int
 
@@ -2440,6 +2472,22 @@ class DescribedShape(TypedDict, closed=True):
     wallets: NotRequired[list[Wallet] | None]
 
 
+class DiscountShape(TypedDict):
+    """
+    Discount that takes 10 % of the audience's weight, and at least 1.
+    """
+
+    flag: str
+    meaning: str
+    accounts: int
+    interactions: int
+    weight: float
+    independent: float
+    limit: float
+    counted: float
+    listed: list[DiscountedAccountShape]
+
+
 class Endpoint(TypedDict):
     """
     A webhook endpoint and its state.
@@ -2599,6 +2647,24 @@ class Outcome(TypedDict):
     volumeReason: UnknownTradesReason | NullEnum
     lastTradeAt: str | None
     stillTraded: bool
+
+
+class OwnStandingShape(TypedDict):
+    """
+    Current standing of an agent, as its owner sees it.
+    """
+
+    agentId: str
+    fid: int | None
+    fidProven: bool
+    fidProofCode: str | None
+    interval: IntervalEnum
+    computedAt: str | None
+    rank: int | None
+    composite: float | None
+    components: dict[str, Any] | None
+    audience: AudienceShape | None
+    discounts: list[DiscountShape] | None
 
 
 class PendingPretokenShape(TypedDict):
@@ -3024,6 +3090,10 @@ ListFactoriesAnswer: TypeAlias = list[Contract]
 
 
 ListContractsAnswer: TypeAlias = list[Contract]
+
+
+class AgentStanding(TypedDict):
+    data: OwnStandingShape
 
 
 AirdropBody: TypeAlias = AirdropEntriesBody | AirdropTreeBody

@@ -1501,6 +1501,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/droid/standing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the current standing of one of your agents, with its score
+         * @description Return the current standing of one of your agents, with its score.
+         *
+         *     It has the weight of the audience, each discount with its heaviest accounts, and whether the agent's FID is
+         *     proven. Without a current standing, the values of the ranking are null. An agent of another reporter is 404.
+         */
+        get: operations["getAgentStanding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/get-user-by-fid": {
         parameters: {
             query?: never;
@@ -1650,7 +1673,8 @@ export interface paths {
          * Create a webhook endpoint, which gets events from now on, by POST
          * @description Create a webhook endpoint, which gets events from now on, by POST.
          *
-         *     The response contains the secret of its signatures, once. 409 if your key has 20 endpoints.
+         *     The response contains the secret of its signatures, once. 409 if your key has 20 endpoints, or if an operator
+         *     has disabled one with this URL.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1675,7 +1699,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint with its delivery log
-         * @description Delete a webhook endpoint with its delivery log.
+         * @description Delete a webhook endpoint with its delivery log. 409 if an operator has disabled it.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -1685,7 +1709,8 @@ export interface paths {
          * @description Change a webhook endpoint: the keys that are given.
          *
          *     Disabling it cancels what is queued. After enabling it, a replay sends what it missed. A pause ends by a new
-         *     URL, `enabled: true` or a test. 409 if an operator has disabled it.
+         *     URL, `enabled: true` or a test. 409 for a new URL or `enabled: true` if an operator has disabled it, or one with
+         *     the new URL.
          */
         patch: operations["updateWebhook"];
         trace?: never;
@@ -2058,6 +2083,9 @@ export interface components {
             /** @description Number of events that were already known, or whose facts were. */
             known: number;
         };
+        AgentStanding: {
+            data: components["schemas"]["OwnStandingShape"];
+        };
         /** @description The agent's token, on any chain; it may be launched later. */
         AgentTokenShape: {
             chainId: number;
@@ -2160,6 +2188,25 @@ export interface components {
             /** @description The most that the account may pay. */
             readonly allowedAmountWei: string;
         };
+        /** @description Accounts that interacted within the interval, and their weight. */
+        AudienceShape: {
+            accounts: number;
+            /**
+             * Format: double
+             * @description Without discounts.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Weight of the accounts without a discount.
+             */
+            independent: number;
+            /**
+             * Format: double
+             * @description Weight that counts.
+             */
+            counted: number;
+        };
         /** @description Whether operators have removed a token from the public lists. */
         BlockedAnswer: {
             address: string;
@@ -2194,19 +2241,25 @@ export interface components {
             t: string;
             /**
              * Format: double
-             * @description Price after the first trade.
+             * @description Price before the first trade: the close before, and of the first candle the launch's starting price.
              */
             o: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description At least `o`.
+             */
             h: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description At most `o`.
+             */
             l: number;
             /**
              * Format: double
              * @description Price after the last trade.
              */
             c: number;
-            /** @description In the paired token's smallest unit, without conversions. */
+            /** @description What the pool got and paid, in the paired token's smallest unit, without protocol fees and without conversions. */
             readonly volumeQuote: string;
             /**
              * Format: double
@@ -2246,7 +2299,7 @@ export interface components {
              * @description Time of that block.
              */
             blockAt: string | null;
-            /** @description Every block up to this one was read a second time and compared. */
+            /** @description Every block up to this one was read a second time, from another provider or with a proof by its header, and compared. Blocks that one provider returned twice are not verified. */
             verifiedBlock: number | null;
             /** @description Whether trades and candles come from the chain's own blocks. */
             hasTrades: boolean;
@@ -2426,7 +2479,7 @@ export interface components {
             decimals: number;
             /** @description Collected from the pool into the fee locker, and claimable by its owner. The fee locker has one balance per owner and currency: that of the paired currency comes from all of the owner's tokens. Always 0 for v0 to v3.1, whose lockers pay at once, and on Solana, where a claim empties the pool itself. */
             readonly harvested: string;
-            /** @description Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 before `collectableFrom`; on Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker does not reveal the recipient. */
+            /** @description Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 before `collectableFrom`, and where the collection would revert; on Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker does not reveal the recipient. */
             readonly pending: string | null;
         };
         /** @description Volume and fees of a day in UTC, without conversions of fees by lockers. */
@@ -2641,6 +2694,48 @@ export interface components {
             ethAmount: number;
             /** @description Default: the token's admin. */
             recipient?: string;
+        };
+        /** @description Discount that takes 10 % of the audience's weight, and at least 1. */
+        DiscountShape: {
+            flag: string;
+            meaning: string;
+            accounts: number;
+            interactions: number;
+            /**
+             * Format: double
+             * @description With what the accounts of a stricter discount count.
+             */
+            weight: number;
+            /**
+             * Format: double
+             * @description Weight of the accounts without a discount.
+             */
+            independent: number;
+            /**
+             * Format: double
+             * @description Limit of what the accounts count together.
+             */
+            limit: number;
+            /**
+             * Format: double
+             * @description weight × limit ÷ (weight + limit)
+             */
+            counted: number;
+            /** @description The heaviest accounts, at most ten. */
+            listed: components["schemas"]["DiscountedAccountShape"][];
+        };
+        /** @description Account to which a discount applies. */
+        DiscountedAccountShape: {
+            fid: number;
+            /** @description Confirmed ones in the judged period; 1 if none is. */
+            interactions: number;
+            /**
+             * Format: double
+             * @description Social score from 0 to 1.
+             */
+            score: number | null;
+            /** Format: double */
+            weight: number;
         };
         /** @description Response to a session that was ended; its cookie is cleared. */
         EndAnswer: {
@@ -3059,6 +3154,13 @@ export interface components {
          */
         InteractedShapeTypeEnum: "interaction";
         /**
+         * @description * `24h` - 24h
+         *     * `7d` - 7d
+         *     * `30d` - 30d
+         * @enum {string}
+         */
+        IntervalEnum: "24h" | "7d" | "30d";
+        /**
          * @description * `sameTransaction` - sameTransaction
          *     * `consecutive` - consecutive
          *     * `withLaunch` - withLaunch
@@ -3325,6 +3427,34 @@ export interface components {
             lastTradeAt: string | null;
             /** @description Whether the token had a trade in the last 7 days. */
             stillTraded: boolean;
+        };
+        /** @description Current standing of an agent, as its owner sees it. */
+        OwnStandingShape: {
+            agentId: string;
+            fid: number | null;
+            /** @description Whether what a hub has about the FID counts. */
+            fidProven: boolean;
+            /** @description A cast of the FID with this text proves it; null without a FID, or if it is proven. */
+            fidProofCode: string | null;
+            interval: components["schemas"]["IntervalEnum"];
+            /**
+             * Format: date-time
+             * @description The end of the interval.
+             */
+            computedAt: string | null;
+            /** @description From 1; null without a listed token. */
+            rank: number | null;
+            /**
+             * Format: double
+             * @description From 0 to 100.
+             */
+            composite: number | null;
+            /** @description By name, from 0 to 1. */
+            components: {
+                [key: string]: number;
+            } | null;
+            audience: components["schemas"]["AudienceShape"] | null;
+            discounts: components["schemas"]["DiscountShape"][] | null;
         };
         /** @description Cursor and size of a list. */
         Pagination: {
@@ -4576,13 +4706,17 @@ export interface components {
             /** @description Index of the log in its block. */
             logIndex: number;
             side: components["schemas"]["SideEnum"];
-            /** @description In the token's smallest unit. */
+            /** @description What the trader got or sold, in the token's smallest unit. */
             readonly amountToken: string;
-            /** @description In the paired token's smallest unit. */
+            /** @description What the trader paid or got, with all fees of the pool and its hook, in the paired token's smallest unit. Fees of routers, bids in auctions and gas are not in it. */
             readonly amountQuote: string;
+            /** @description What the pool got or paid, in the paired token's smallest unit: without the protocol fee. Volumes, candles, feeds and trending add up this amount. */
+            readonly poolAmountQuote: string;
+            /** @description What the hook of a v4 pool took beside `poolAmountQuote` for the launchpad, in the paired token's smallest unit. Null in pools without a hook, and where no log of the transaction proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's. */
+            readonly protocolFee: string | null;
             /**
              * Format: double
-             * @description Price paid, with all fees: whole units of the paired token for one of the token.
+             * @description Price paid, with all fees: `amountQuote` for `amountToken`, in whole units.
              */
             priceQuote: number;
             /**
@@ -4592,7 +4726,7 @@ export interface components {
             readonly priceUsd: number | null;
             /**
              * Format: double
-             * @description To 6 decimals; null if no source has a price of the paired token.
+             * @description Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token.
              */
             readonly valueUsd: number | null;
             /** @description Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and after a gap of more than 20 blocks. The token's locker where it converts fees: such trades count in no volume. */
@@ -13587,6 +13721,128 @@ export interface operations {
             };
         };
     };
+    getAgentStanding: {
+        parameters: {
+            query: {
+                /**
+                 * @description The id under which you describe the agent.
+                 * @example alice-bot
+                 */
+                agentId: string;
+                /**
+                 * @description Period that the ranking covers.
+                 *
+                 *     * `24h` - 24h
+                 *     * `7d` - 7d
+                 *     * `30d` - 30d
+                 */
+                interval?: "24h" | "7d" | "30d";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStanding"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getUserByFid: {
         parameters: {
             query: {
@@ -14773,6 +15029,20 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A record with the same key exists, with other content. */
+            409: {
                 headers: {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
