@@ -146,6 +146,7 @@ ALONE = {
     "config.http.backoff": "delays of rows and loops that have no circuit",
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",
     "config.heartbeats": "shared by the loops of four processes",
+    "config.postgresql.case_folding": "shared by the models of two packages",
     "config.open_files": "shared by the web server and the stream",
     "config.operators.periodic_panel": "settings name it",
     "config.operators.replica_panel": "settings name it",

@@ -7,9 +7,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import connection, models
 from django.db.models import F, Q, Value
-from django.db.models.functions import Coalesce, Collate, Lower, NullIf, Upper
+from django.db.models.functions import Coalesce, Collate, NullIf, Upper
 from django.utils import timezone
 
+from config.postgresql.case_folding import FoldCase
 from config.queue import Leased, LeasedQuerySet
 from config.site.formats import plain
 
@@ -25,9 +26,7 @@ ON CONFLICT DO NOTHING
 
 # The name of a user on all pages, for comparison: the user name, or else the display name. "C" is the sequence in which
 # an index finds the beginning of a text.
-NAME_KEY = Collate(
-    Lower(Coalesce(NullIf(F("username"), Value("")), F("display_name")), output_field=models.TextField()), "C"
-)
+NAME_KEY = Collate(FoldCase(Coalesce(NullIf(F("username"), Value("")), F("display_name"))), "C")
 
 
 def _no_addresses() -> list[str]:
@@ -103,7 +102,7 @@ class SocialProfile(Leased):
             models.Index(fields=["due_at"], name="social_profile_new_due", condition=Q(fetched_at__isnull=True)),
             models.Index(fields=["due_at"], name="social_profile_known_due", condition=Q(fetched_at__isnull=False)),
             # GET /api/search-creator.
-            models.Index(NAME_KEY, F("fid"), name="social_profile_by_name"),
+            models.Index(NAME_KEY, F("fid"), name="social_profile_by_folded_name"),
             # GET /api/get-user-by-name, and the search of the admin site; GET /api/get-user-by-address.
             models.Index(Upper("username"), name="social_profile_by_username"),
             # Without a list of pending entries, which each lookup would read.

@@ -32,11 +32,11 @@ class Row:
 
 def select(rows: list[Row], *, q: str = "", chain_id: int | None = None) -> list[Row]:
     """Return the rows that match."""
-    sought = q.strip().lower()
+    sought = q.strip().casefold()
     return [
         row
         for row in rows
-        if (sought in row.name.lower() or sought in row.symbol.lower()) and chain_id in (None, row.chain_id)
+        if (sought in row.name.casefold() or sought in row.symbol.casefold()) and chain_id in (None, row.chain_id)
     ]
 
 

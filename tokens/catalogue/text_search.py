@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.lookups import DataContains
 from django.db.models import F, Func, Q, TextField, Value
-from django.db.models.functions import Lower, StrIndex, Substr
+from django.db.models.functions import StrIndex, Substr
 from django.db.models.lookups import Contains, GreaterThan
 
+from config.postgresql.case_folding import FoldCase, fold_case
 from tokens.chains.addresses import parse_address, parse_transaction_hash
 from tokens.models.expressions import ShortGrams
 
@@ -46,30 +47,30 @@ def exact_match(q: str) -> Q | None:
 
 def text_match(q: str) -> Q:
     """Match tokens by a part of their name or symbol, in any case; for scans in sort order, if many tokens match."""
-    sought = Lower(Value(q))
-    return Q(Contains(Lower("name"), sought)) | Q(Contains(Lower("symbol"), sought))
+    sought = FoldCase(Value(q))
+    return Q(Contains(FoldCase("name"), sought)) | Q(Contains(FoldCase("symbol"), sought))
 
 
 def entry_match(q: str) -> Q:
     """Match the search entries of the same tokens by text comparison, for which the planner has statistics."""
-    return Q(Contains(F("text"), Lower(Value(q)))) & _within_one_line(q)
+    return Q(Contains(F("text"), FoldCase(Value(q)))) & _within_one_line(q)
 
 
 def indexed_entry_match(q: str) -> Q:
     """Match the same search entries by their index."""
-    pairs = {q[place : place + 2]: place for place in range(len(q) - 1)} or {q: 0}
-    if _has_trigram(q):
+    folded = fold_case(q)
+    pairs = {folded[place : place + 2]: place for place in range(len(folded) - 1)} or {folded: 0}
+    if _has_trigram(folded):
         # Trigrams skip all other characters, so that most of their matches may be wrong without this condition.
         telling = [place for pair, place in pairs.items() if _NON_WORD.search(pair)]
         return entry_match(q) & _has_grams(q, telling) if telling else entry_match(q)
     found = _has_grams(q, pairs.values())
-    # Some letters have two characters in lower case.
-    is_one_gram = len(q.lower()) <= 2
+    is_one_gram = len(folded) <= 2
     return (found if is_one_gram else found & _contains_without_trigrams(q)) & _within_one_line(q)
 
 
 def symbol_match(symbol: str) -> Q:
-    """Match search entries by their whole symbol of one character, in any case, by their index."""
+    """Match search entries by their whole symbol of one ASCII character, in any case, by their index."""
     end = f"\n{symbol.lower()}"
     return Q(DataContains(ShortGrams("text"), _Texts(Value(end)))) & Q(text__endswith=end)
 
@@ -80,15 +81,15 @@ def _has_trigram(q: str) -> bool:
 
 def _contains_without_trigrams(q: str) -> Q:
     """Match texts that contain `q`, in a form for which the planner cannot use the trigram index."""
-    return Q(GreaterThan(StrIndex("text", Lower(Value(q))), 0))
+    return Q(GreaterThan(StrIndex("text", FoldCase(Value(q))), 0))
 
 
 def _has_grams(q: str, places: Iterable[int]) -> Q:
-    """Match texts with the two characters of `q` at each of these indices, in lower case.
+    """Match texts with the two characters at each of these indices of the folded `q`.
 
-    `q` is lower-cased before it is cut, because the lower case of a letter may depend on its neighbours.
+    `q` is folded before it is cut, because one letter may become several.
     """
-    grams = (Substr(Lower(Value(q)), place + 1, 2) for place in places)
+    grams = (Substr(FoldCase(Value(q)), place + 1, 2) for place in places)
     return Q(DataContains(ShortGrams("text"), _Texts(*grams)))
 
 
@@ -96,5 +97,5 @@ def _within_one_line(q: str) -> Q:
     """Exclude matches that begin in the name and end in the symbol: an entry has them on separate lines."""
     if "\n" not in q:
         return Q()
-    sought = Lower(Value(q))
-    return Q(Contains(Lower("token__name"), sought)) | Q(Contains(Lower("token__symbol"), sought))
+    sought = FoldCase(Value(q))
+    return Q(Contains(FoldCase("token__name"), sought)) | Q(Contains(FoldCase("token__symbol"), sought))

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, F, OuterRef, TextField, Value
 from django.db.models.fields.tuple_lookups import TupleGreaterThan
-from django.db.models.functions import Lower
 
 from accounts.models import SocialProfile
 from accounts.models.profiles import NAME_KEY
 from accounts.profiles.social_refresh import users_by_fid
 from config.cursors import Cursor, CursorError, decode_cursor, encode_cursor
+from config.postgresql.case_folding import FoldCase
 from tokens.ledger.creator_facts import parse_creator
 from tokens.ledger.creators import Creator, count_launches
 from tokens.models import Token
@@ -73,7 +73,7 @@ def _parse_exact(q: str) -> list[Creator]:
 
 def _read_named(q: str, after_fid: int | None) -> list[_Named]:
     """Return profiles by name after one of them, one more than PROFILES_READ if there are more; at most two queries."""
-    profiles = SocialProfile.objects.alias(key=NAME_KEY).filter(key__startswith=Lower(Value(q)))
+    profiles = SocialProfile.objects.alias(key=NAME_KEY).filter(key__startswith=FoldCase(Value(q)))
     if after_fid is not None:
         place = SocialProfile.objects.filter(pk=after_fid).values_list(NAME_KEY).first()
         if place is None:

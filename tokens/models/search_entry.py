@@ -57,7 +57,7 @@ class SearchEntry(models.Model):
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="search_entry")
     # Whether public lists show the token.
     is_listed = models.BooleanField()
-    # Name and symbol in lower case, with a line break between them.
+    # Name and symbol in folded case, with a line break between them.
     text = models.TextField()
     # Copies of the token's columns, for the filters; those compared case-insensitively are in lower case.
     deployed_at = models.DateTimeField()

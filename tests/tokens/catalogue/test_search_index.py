@@ -1,9 +1,12 @@
-"""The search index: new entries are sorted in at once, so that no search reads through a pending list."""
+"""The search index: new entries are sorted in at once, so that no search reads a pending list, and folded in case."""
+
+from importlib import import_module
 
 import pytest
 from django.db import connection
 
 from tests.rows.factories import TokenFactory
+from tests.rows.token_lists import ids
 from tokens.models import Token
 
 pytestmark = pytest.mark.django_db
@@ -33,3 +36,47 @@ def test_it_finds_unsorted_entries_without_its_trigger():
         cursor.execute("ALTER TABLE tokens_searchentry DISABLE TRIGGER search_entries_are_sorted_in")
     TokenFactory.create(name="Tobias")
     assert count_unsorted() > 0
+
+
+# Names of one spelling each: all of a line are found by any of it.
+SPELLINGS = [
+    ("Straße", "STRASSE", "STRAẞE", "strasse"),
+    ("ß", "SS", "ẞ", "ss"),
+    ("ΣΟΦΟΣ", "σοφος", "σοφοσ", "Σοφος"),
+    ("ς", "Σ", "σ"),
+    ("İSTANBUL", "istanbul", "i̇stanbul", "ISTANBUL", "ıstanbul"),
+    ("İ!", "i̇!", "I!", "ı!"),
+    ("i̇i̇", "II", "İİ"),
+    ("ＤＯＧＥ", "ｄｏｇｅ", "Ｄｏｇｅ"),
+    ("Ｄ", "ｄ"),
+    ("oﬃce", "OFFICE", "oﬀice"),
+    ("ΐΐ", "ΐΐ"),
+    ("ꭰꭱꭲ", "ᎠᎡᎢ"),
+    ("\N{KELVIN SIGN}iwi", "kiwi", "KIWI"),
+    ("Собака", "СОБАКА"),
+]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS, ids=lambda spellings: spellings[0])
+@pytest.mark.parametrize("part", [slice(None), slice(0, 2)])
+def test_all_spellings_find_each_other(client, spellings, part):
+    TokenFactory.create(name="Other", symbol="OTHER")
+    names = {TokenFactory.create(name=name, symbol="X").pk for name in spellings}
+    symbols = {TokenFactory.create(name="Name", symbol=symbol).pk for symbol in spellings}
+    for q in spellings:
+        found = client.get("/api/tokens", {"q": q[part], "limit": 20})
+        assert names | symbols <= set(ids(found)), q
+        if part == slice(None):
+            assert set(ids(found)) == names | symbols, q
+
+
+def test_what_was_stored_before_is_folded_by_the_migration(client):
+    stored = import_module("tokens.migrations.0054_stored_searches")
+    folded = TokenFactory.create(name="Straße", symbol="ΣΟΦΟΣ")
+    TokenFactory.create(name="Doge", symbol="DOGE")
+    with connection.cursor() as cursor:
+        cursor.execute(stored.UNFOLD)
+        assert ids(client.get("/api/tokens", {"q": "strasse"})) == []
+        cursor.execute(stored.FOLD)
+    assert ids(client.get("/api/tokens", {"q": "strasse"})) == [folded.pk]
+    assert ids(client.get("/api/tokens", {"q": "σοφος"})) == [folded.pk]

@@ -56,7 +56,7 @@ def has_rows(*addresses):
     for token in tokens:
         entry = SearchEntry.objects.get(pk=token.pk)
         # PostgreSQL has some lower case letters that Python doesn't, and the other way round.
-        text = read("SELECT lower(%s) || chr(10) || lower(%s)", token.name, token.symbol)
+        text = read("SELECT fold_case(%s) || chr(10) || fold_case(%s)", token.name, token.symbol)
         shown = not (token.blocked or token.unindexed)
         assert (entry.text, entry.is_listed, entry.pair) == (text, shown, read("SELECT lower(%s)", token.pair))
         interface = token.social_context.get("interface")

@@ -78,6 +78,15 @@ def test_names_of_any_script(fetch, name):
     assert keys(fetch(name[0])) == keys(fetch(name)) == ["1"]
 
 
+@pytest.mark.parametrize(
+    ("name", "q"), [("Straße", "STRASS"), ("STRASSE", "straß"), ("Σοφός", "ΣΟΦΌΣ"), ("İzmir", "izm"), ("Ａda", "ａD")]
+)
+def test_names_fold_case_as_unicode_does(fetch, name, q):
+    launch_of(1, username=name)
+    launch_of(2, username="zz")
+    assert keys(fetch(q)) == ["1"]
+
+
 def test_only_creators_with_listed_launches_are_found(fetch):
     SocialProfileFactory(fid=1, username="ada")
     SocialProfileFactory(fid=2, username="adam")
@@ -149,7 +158,7 @@ def test_names_are_read_from_their_index(fetch, place):
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE accounts_socialprofile")
     *_, named = plans(lambda: fetch("user", **place), "accounts_socialprofile")[: 1 + len(place)]
-    assert "Index Scan using social_profile_by_name" in named
+    assert "Index Scan using social_profile_by_folded_name" in named
     assert "Seq Scan on accounts_socialprofile" not in named and "Sort" not in named
 
 
