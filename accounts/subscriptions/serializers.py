@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.models import DeliveryReason, DeliveryStatus
 from accounts.subscriptions.endpoint_bodies import MAX_CHAINS
 from accounts.subscriptions.endpoints import MAX_ENDPOINTS
-from config.api.fields import BoundedListField, WholeNumberField
+from config.api.fields import BoundedListField, ChainIdField, WholeNumberField
 from config.events.event_types import stored_types
 from config.json_rules import LARGEST_JSON_NUMBER
 
@@ -35,7 +35,7 @@ class EventsQuery(serializers.Serializer[Any]):
         required=False,
         error_messages={"invalid_choice": f"must be one of {', '.join(EVENT_NAMES)}"},
     )
-    chainId = WholeNumberField(min_value=1, max_value=LARGEST_JSON_NUMBER, required=False)
+    chainId = ChainIdField(max_value=LARGEST_JSON_NUMBER, required=False)
 
 
 EVENT = inline_serializer(

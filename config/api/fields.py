@@ -8,12 +8,15 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
+from django.utils.module_loading import import_string
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.json_rules import parse_flag
 
 MAX_FIDS = 100
+UNKNOWN_CHAIN = "must be a chain of this service"
 _MAX_BIGINT = 2**63 - 1
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,30}")
 _NUMBER = re.compile(r"[0-9]{1,19}")
@@ -98,6 +101,20 @@ class IdField(WholeNumberField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(min_value=1, max_value=_MAX_BIGINT, **options)
+
+
+class ChainIdField(WholeNumberField):
+    """Id of a chain of the registry, followed or not, in a query or a body. A path parses an id itself, for its 404."""
+
+    def __init__(self, *, max_value: int = _MAX_BIGINT, **options: Any) -> None:
+        super().__init__(min_value=1, max_value=max_value, **options)
+
+    def to_internal_value(self, data: Any) -> int:
+        """Parse the id. Raises ValidationError for an invalid one, and for a chain that the registry lacks."""
+        chain_id = super().to_internal_value(data)
+        if chain_id not in import_string(settings.KNOWN_CHAINS)():
+            raise serializers.ValidationError(UNKNOWN_CHAIN, code="invalid")
+        return chain_id
 
 
 class FidsField(ShapedField):

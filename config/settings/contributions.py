@@ -26,6 +26,9 @@ METRICS_COLLECTORS = (
 # Optional parts of `GET /readyz`, by query parameter.
 READINESS_DETAILS = {"chain": "tokens.following.chain_status.chain_readiness"}
 
+# The ids of the chains that parameters may name.
+KNOWN_CHAINS = "tokens.installation.installed_registry.known_chain_ids"
+
 # Authentication of callers of `/mcp`, by an optional key with `scopes`.
 MCP_AUTHENTICATION = "accounts.authentication.OptionalPartnerKeyAuthentication"
 

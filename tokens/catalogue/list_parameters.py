@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import FidsField, FlagField, IdField, ShapedField, TextField, WholeNumberField
+from config.api.fields import ChainIdField, FidsField, FlagField, IdField, ShapedField, TextField, WholeNumberField
 from config.events.stream import stream_query
 from tokens.catalogue import text_search
 from tokens.catalogue.selections import WARNING_CHOICES
@@ -133,7 +133,7 @@ class TokenFilters(SearchQuery):
         required=False,
         help_text="Only tokens with a known volume of the last 24 hours of at least so many USD.",
     )
-    chainId = IdField(source="chain_id", required=False, help_text="Chain id.")
+    chainId = ChainIdField(source="chain_id", required=False, help_text="Chain id.")
 
 
 class RelatedDataQuery(serializers.Serializer[Any]):
@@ -174,7 +174,7 @@ class AdminListQuery(PageQuery, RelatedDataQuery):
     """Query parameters of a partner list by token admin."""
 
     admin = WalletField(help_text="Current admin of the tokens.")
-    chainId = IdField(source="chain_id", required=False, help_text="Chain id.")
+    chainId = ChainIdField(source="chain_id", required=False, help_text="Chain id.")
     limit = WholeNumberField(min_value=1, max_value=200, default=10)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import BoundedListField, ShapedField, WholeNumberField
+from config.api.fields import BoundedListField, ChainIdField, ShapedField
 from tokens.catalogue.record_fields import RECORD_FIELDS
 from tokens.catalogue.record_schema import Shape
 from tokens.catalogue.token_trust import TRUST_REASONS, WARNING_CODES
@@ -163,7 +163,7 @@ class TokenQuery(serializers.Serializer[Any]):
     """Query parameters of a lookup by token address, on one chain or on all."""
 
     address = AddressField(allow_mint=True)
-    chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False)
+    chainId = ChainIdField(required=False)
 
 
 class BlockedAnswer(serializers.Serializer[Any]):

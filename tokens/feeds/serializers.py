@@ -7,12 +7,12 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import ShapedField, TextField, WholeNumberField
+from config.api.fields import ChainIdField, ShapedField, TextField, WholeNumberField
 from tokens.catalogue.list_parameters import UnixTimeField
 from tokens.catalogue.text_search import MAX_QUERY_LENGTH
 from tokens.feeds.charts.chart_symbols import MOST_BARS, RESOLUTION_NAMES, SYMBOL_RULE
 from tokens.feeds.pool_events import MOST_BLOCKS, MOST_EVENTS
-from tokens.installation.chain_fields import ChainIdField, EvmAddressField, PoolAddressField
+from tokens.installation.chain_fields import EvmAddressField, PoolAddressField
 
 # Positions of trades are 64-bit integers with 20 bits of the log's index.
 _MAX_BLOCK = 2**43 - 2

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api.errors import UpstreamUnavailableError
+from config.api.fields import IdField
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
 from config.api.response_headers import public_cache_control
@@ -39,7 +40,7 @@ from tokens.feeds.served_blocks import (
     read_served_blocks,
 )
 from tokens.feeds.token_holders import FRESH_SECONDS, fetch_holders
-from tokens.installation.chain_fields import MAX_CHAIN_ID, ChainIdField
+from tokens.installation.chain_fields import MAX_CHAIN_ID
 
 _CHAIN_IN_PATH = [
     OpenApiParameter(
@@ -78,7 +79,7 @@ class ChainFeedView(FeedView):
     def chain(self, text: str) -> ChainInfo:
         """Return the chain in the path. Raises ValidationError."""
         try:
-            return find_feed_chain(ChainIdField().to_internal_value(text))
+            return find_feed_chain(IdField().to_internal_value(text))
         except NotServedError as error:
             raise ValidationError({"chainId": [str(error)]}) from error
         except ValidationError as error:

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.fields import WeiField, WholeNumberField
+from config.api.fields import ChainIdField, WeiField, WholeNumberField
 from tokens.chains.addresses import ADDRESS_SHAPE, is_solana_address
 from tokens.installation.address_formats import evm_address_rule
 from tokens.installation.chain_fields import AddressField, EvmAddressField, EvmChainField, PoolAddressField
@@ -98,9 +98,7 @@ MAX_OFFSET = 1_000_000
 class ClaimedFeesQuery(serializers.Serializer[Any]):
     """Chain and page."""
 
-    chainId = WholeNumberField(
-        min_value=1,
-        max_value=2**63 - 1,
+    chainId = ChainIdField(
         required=False,
         help_text="Default: the registry's first EVM chain with a node, such as 8453; for a mint Solana.",
     )
@@ -138,9 +136,7 @@ class UncollectedFeesQuery(serializers.Serializer[Any]):
         allow_mint=True,
         help_text="Only the fees of this address, on Solana in base58; former recipients are allowed.",
     )
-    chainId = WholeNumberField(
-        min_value=1,
-        max_value=2**63 - 1,
+    chainId = ChainIdField(
         required=False,
         help_text="Default: the first chain of the registry that has the address.",
     )

@@ -98,7 +98,7 @@ def chain_readiness(text: str, now: datetime) -> ChainReadiness:
     Raises ValueError for anything but the id of a chain in the registry.
     """
     if not _CHAIN_ID.fullmatch(text) or int(text) not in registry().chains:
-        raise ValueError("must be the id of a chain that this installation knows")
+        raise ValueError("must be a chain of this service")
     chain_id = int(text)
     state = next(iter(read_chain_states(now, chain_id=chain_id)), None)
     passed = state is not None and state.followed is not None and not (state.is_halted or state.is_late)

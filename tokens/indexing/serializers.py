@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from config.api.errors import BadRequestError
-from config.api.fields import WholeNumberField
+from config.api.fields import ChainIdField
 from tokens.installation.address_formats import parse_chain_address, parse_chain_transaction
 from tokens.installation.chain_fields import AddressField, TransactionHashField
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
@@ -24,7 +24,7 @@ class SaveBody(serializers.Serializer[Any]):
 
     address = AddressField(allow_mint=True, help_text="On Solana a mint.")
     tx_hash = TransactionHashField(allow_signature=True, help_text="On Solana a signature.")
-    chain_id = WholeNumberField(min_value=1, max_value=2**63 - 1, help_text="A chain that this service reads.")
+    chain_id = ChainIdField(help_text="A chain that this service reads.")
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):

@@ -6,7 +6,7 @@ from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
-from config.api.fields import ShapedField, WholeNumberField
+from config.api.fields import ChainIdField, IdField, ShapedField
 from tokens.chains.addresses import (
     ADDRESS_OR_MINT_RULE,
     ADDRESS_OR_MINT_SHAPE,
@@ -60,17 +60,10 @@ def parse_path_address_on(chain_id: int, text: str, *, name: str) -> str:
 def parse_path_token(chain_id: str, address: str) -> tuple[int, str]:
     """Parse `chainId` and `address` of a token in the path. Raises ValidationError (400) on the invalid one."""
     try:
-        parsed = ChainIdField().to_internal_value(chain_id)
+        parsed = IdField().to_internal_value(chain_id)
     except serializers.ValidationError as error:
         raise serializers.ValidationError({"chainId": error.detail}) from error
     return parsed, parse_path_address_on(parsed, address, name="address")
-
-
-class ChainIdField(WholeNumberField):
-    """Id of a chain."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(min_value=1, max_value=MAX_CHAIN_ID, **options)
 
 
 class AddressField(ShapedField):

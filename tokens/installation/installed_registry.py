@@ -1,6 +1,6 @@
 """Registry of this installation: the built-in chains with those of the operator's files, without their nodes."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +19,11 @@ def registry() -> Registry:
 @cache
 def _load_once(files: tuple[str, ...], solana_chain_id: int) -> Registry:
     return load_registry(*map(Path, files), solana_chain_id=solana_chain_id)
+
+
+def known_chain_ids() -> Collection[int]:
+    """Return the ids of all chains in the registry, with a node or without, and Solana's."""
+    return registry().chains.keys()
 
 
 def evm_chain_ids() -> tuple[int, ...]:

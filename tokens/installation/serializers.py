@@ -4,8 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from config.api.fields import ChainIdField
 from tokens.chains.registry.entry_rules import ROLES, SOLANA_ROLES
-from tokens.installation.chain_fields import AddressField, ChainIdField
+from tokens.installation.chain_fields import AddressField
 
 _ROLES = (*ROLES, *SOLANA_ROLES)
 

@@ -5,9 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import WholeNumberField
+from config.api.fields import ChainIdField, WholeNumberField
 from tokens.catalogue.serializers import NullableNumber, TokenRecordSerializer
-from tokens.installation.chain_fields import AddressField, AddressListField, ChainIdField, PoolAddressField
+from tokens.installation.chain_fields import AddressField, AddressListField, PoolAddressField
 from tokens.market.own_trending import PAGE_SIZE
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS
 from tokens.market.trending_sorts import DEFAULT_TRENDING_SORT, TRENDING_SORTS
@@ -31,7 +31,7 @@ class TrendingQuery(serializers.Serializer[Any]):
         help_text="Sort. A list has pools with a trade in the period of its sort, or in 24 hours; by creation also"
         " those without a trade. On chains with data of an outside provider, the list is the provider's.",
     )
-    chainId = WholeNumberField(min_value=1, max_value=2**63 - 1, required=False, help_text=_CHAIN)
+    chainId = ChainIdField(required=False, help_text=_CHAIN)
 
 
 def _digits(description: str) -> Shape:

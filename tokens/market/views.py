@@ -77,9 +77,7 @@ class TrendingView(QueryView):
     def _chain(self) -> ChainInfo:
         if "chainId" not in self.query:
             return default_market_chain()
-        chain = registry().chains.get(self.query["chainId"])
-        if chain is None:
-            raise BadRequestError("chainId must be a chain of this service", field="chainId")
+        chain = registry().chains[self.query["chainId"]]
         if not has_market_source(chain.chain_id):
             raise BadRequestError("chainId must be a chain that the market data provider covers", field="chainId")
         return chain

@@ -15,7 +15,7 @@ ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 MINT = "So11111111111111111111111111111111111111112"
 
 
-@pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 2**63 - 1}])
+@pytest.mark.parametrize("parameters", [{}, {"chainId": 8453}, {"chainId": 10143}])
 def test_it_never_caches_that_there_is_no_token(fetch, parameters):
     TokenFactory(contract_address=ADDRESS, chain_id=8453, unindexed=True)
     TokenFactory(contract_address=ADDRESS, chain_id=1, unindexed=True)
@@ -38,12 +38,11 @@ def test_it_finds_a_blocked_token(fetch):
 
 
 def test_of_several_chains_the_registrys_first_counts(fetch):
-    elsewhere = TokenFactory(contract_address=ADDRESS, chain_id=424_242)
+    TokenFactory(contract_address=ADDRESS, chain_id=424_242)
     ethereum = TokenFactory(contract_address=ADDRESS, chain_id=1)
     base = TokenFactory(contract_address=ADDRESS, chain_id=8453)
     assert fetch(address=ADDRESS).json()["data"]["id"] == base.pk
     assert fetch(address=ADDRESS, chainId=1).json()["data"]["id"] == ethereum.pk
-    assert fetch(address=ADDRESS, chainId=424_242).json()["data"]["id"] == elsewhere.pk
     base.unindexed = True
     base.save()
     assert fetch(address=ADDRESS).json()["data"]["id"] == ethereum.pk

@@ -11,7 +11,7 @@ from tests.rows.factories import ChainHeadFactory, CoverageFactory, FollowedBloc
 
 pytestmark = pytest.mark.django_db
 
-RULE = "must be the id of a chain that this installation knows"
+RULE = "must be a chain of this service"
 WELL = {"status": "ok", "database": "ok", "cache": "ok", "migrations": "ok"}
 UNKNOWN = {
     "chainId": 8453,

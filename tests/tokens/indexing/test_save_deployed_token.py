@@ -82,7 +82,7 @@ def listed(client, **query):
         ({"chain_id": True}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
         ({"chain_id": 8453.5}, "chain_id", f"must be a whole number from 1 to {2**63 - 1}"),
         ({"chain_id": 1}, "chain_id", "must be a chain that this service reads"),
-        ({"chain_id": 999}, "chain_id", "must be a chain that this service reads"),
+        ({"chain_id": 999}, "chain_id", "must be a chain of this service"),
     ],
 )
 def test_it_names_what_it_refuses_and_by_which_rule(client, me, changes, field, rule):
