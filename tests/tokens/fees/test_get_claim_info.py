@@ -100,11 +100,11 @@ def test_it_returns_a_built_launch(fetch, generation):
 
 
 def test_of_several_chains_the_registrys_first_counts(fetch):
-    for chain_id, position_id in ((424_242, "3"), (2741, "2"), (8453, "1")):
+    for chain_id, position_id in ((10143, "3"), (2741, "2"), (8453, "1")):
         TokenFactory(contract_address=ADDRESS, chain_id=chain_id, generation="v3.1", position_id=position_id)
     assert fetch(address=ADDRESS).json()["lpNftId"] == "1"
     assert fetch(address=ADDRESS, chainId=2741).json()["lpNftId"] == "2"
-    assert fetch(address=ADDRESS, chainId=424_242).json()["lpNftId"] == "3"
+    assert fetch(address=ADDRESS, chainId=10143).json()["lpNftId"] == "3"
 
 
 def test_it_queries_the_database_for_key_and_token(fetch, django_assert_num_queries):

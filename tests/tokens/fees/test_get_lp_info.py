@@ -207,11 +207,11 @@ def test_it_finds_a_token_in_any_case(fetch, spell):
 
 
 def test_of_several_chains_the_registrys_first_counts(fetch):
-    for chain_id, name in ((424_242, "Elsewhere"), (1, "Ethereum"), (8453, "Base")):
+    for chain_id, name in ((10143, "Elsewhere"), (1, "Ethereum"), (8453, "Base")):
         TokenFactory(contract_address=ADDRESS, chain_id=chain_id, name=name)
     assert fetch(ADDRESS).json()["token_name"] == "Base"
     assert fetch(ADDRESS, chainId=1).json()["token_name"] == "Ethereum"
-    assert fetch(ADDRESS, chainId=424_242).json()["token_name"] == "Elsewhere"
+    assert fetch(ADDRESS, chainId=10143).json()["token_name"] == "Elsewhere"
 
 
 def test_it_queries_the_database_for_key_and_token(fetch, django_assert_num_queries):
