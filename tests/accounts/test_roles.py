@@ -69,6 +69,7 @@ MIGRATIONS = [
         "tokens.migrations.0021_spending_limits",
         "tokens.migrations.0028_provider_refreshes",
         "tokens.migrations.0041_saved_allowlists",
+        "tokens.migrations.0050_pool_backlogs",
         "tokens.migrations.0042_uploads",
         "pretokens.migrations.0002_roles",
         "leaderboard.migrations.0002_roles",

@@ -37,6 +37,7 @@ WIRE_NAMES = {
     "tokens.tasks.prune_reference_prices",
     "tokens.tasks.prune_saved_tokens",
     "tokens.tasks.queue_provider_tokens",
+    "tokens.tasks.read_pool_backlogs",
     "tokens.tasks.refresh_markets",
     "tokens.tasks.submit_deployment",
     "tokens.tasks.submit_waiting",

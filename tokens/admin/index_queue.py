@@ -77,8 +77,8 @@ def reopen_requests(request: HttpRequest, requests: QuerySet[IndexRequest]) -> l
 @admin.register(PoolBacklog)
 class PoolBacklogAdmin(IndexedSearch, ServiceWrittenAdmin):
     empty_text = (
-        "No backlog: all trades of indexed tokens are read, and each quote token returns its decimals. Trades of final"
-        " blocks before a token was indexed are read by manage.py backfill --trades."
+        "No backlog: all trades of indexed tokens are read, apart from final blocks before a token was indexed, which"
+        " manage.py backfill --trades reads."
     )
     list_display = ("linked_token", "next_block", "attempts", "last_error", "due_at")
     list_select_related = ("token",)

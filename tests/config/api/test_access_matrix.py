@@ -19,6 +19,7 @@ from django.utils import timezone
 from accounts.administrators import sessions
 from accounts.keys import credentials
 from accounts.models import Administrator, AdminSession, PartnerKey, Scope
+from config.api.openapi_schema import SCOPE
 from config.api.openapi_views import openapi_document
 from config.api.parsing import parse_json_body
 from config.api.views import NoEndpointView
@@ -57,20 +58,18 @@ class Level:
     """Access level: the callers that are admitted, and the refusals of the others."""
 
     # As in the OpenAPI description.
-    security: list[dict[str, list[str]]] | None
+    security: list[dict[str, list[str]]]
     refusal: Callable[[str], Refusal]
     scope: Scope | None = None
 
 
-PUBLIC = Level(None, lambda caller: None)
+PUBLIC = Level([], lambda caller: None)
 
 
 def key_with(scope: Scope) -> Level:
     refusals: dict[str, Refusal] = dict.fromkeys(BAD_KEYS, UNAUTHORIZED) | dict.fromkeys(GOOD_KEYS)
     refusals["a key without the scope"] = (403, f"This key lacks the scope {scope}")
-    return Level(
-        [{"partnerKey": [scope.value]}], lambda caller: refusals.get(caller, (401, "API key is required")), scope
-    )
+    return Level([{"partnerKey": []}], lambda caller: refusals.get(caller, (401, "API key is required")), scope)
 
 
 def _bears_bad_token(caller: str) -> bool:
@@ -344,8 +343,8 @@ def test_every_path_takes_a_trailing_slash():
 
 
 def test_levels_agree_with_the_description():
-    found = {name: operation.get("security") for name, operation in described().items()}
-    assert found == {name: endpoint.level.security for name, endpoint in ENDPOINTS.items()}
+    found = {name: (operation["security"], operation.get(SCOPE)) for name, operation in described().items()}
+    assert found == {name: (endpoint.level.security, endpoint.level.scope) for name, endpoint in ENDPOINTS.items()}
 
 
 def outcome(answer: Any) -> tuple[int, str | None]:

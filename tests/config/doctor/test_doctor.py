@@ -262,7 +262,7 @@ def test_a_history_and_a_verification_that_lag_are_found():
     CoverageFactory(first_block=1, followed_to=20_000, verified_to=10_000)
     history, verified = found(following.coverage, Level.WARNING)
     assert history == "Base: history is read to block 20,000 of 90,000."
-    assert verified == "Base: verified to block 10,000 of 20,000."
+    assert verified == "Base: read again to block 10,000 of 20,000."
 
 
 @pytest.mark.django_db

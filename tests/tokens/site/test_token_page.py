@@ -320,7 +320,7 @@ class TestChart:
         titles = re.findall(r"<title>(2026[^<]*)</title>", text)
         assert len(titles) == 48
         assert re.fullmatch(
-            r"2026-.* UTC: open \$0\.000200, high \$0\.000216, low \$0\.000188, close \$0\.000192,"
+            r"2026-.* UTC: open \$0\.000206, high \$0\.000216, low \$0\.000188, close \$0\.000192,"
             r" volume \$100, trades: 3",
             titles[-1],
         )
@@ -376,7 +376,7 @@ class TestChart:
         MinuteCandle.objects.filter(token=token).update(at=F("at") - timedelta(minutes=30))
         text = client.get(page_of(token), {"interval": "1m"}).text
         kinds = re.findall(r'<g class="(still|rises|falls)">', text)
-        assert kinds[:5] == ["rises"] * 5 and set(kinds[5:]) == {"still"} and len(kinds) in (35, 36)
+        assert kinds[:5] == ["rises"] + ["falls"] * 4 and set(kinds[5:]) == {"still"} and len(kinds) in (35, 36)
         places = [float(x) for x in re.findall(r'<rect class="slot" x="([^"]*)"', text)]
         assert places[0] == 0 and places[-1] == pytest.approx(100 - 100 / len(kinds), abs=0.05)
         # The text alternative and the table have the bars with trades.

@@ -163,7 +163,8 @@ def test_the_server_reads_no_more_than_the_limit(settings, declared):
             sent.append(65_536)
             yield b"\0" * 65_536
 
-    with BodyMemory(64 * 2**20).body({"PATH_INFO": PICTURES, "REMOTE_ADDR": "192.0.2.1"} | head, timeout=60) as body:
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": PICTURES, "REMOTE_ADDR": "192.0.2.1"}
+    with BodyMemory(64 * 2**20).body(environ | head, timeout=60) as body:
         content, length = asyncio.run(body.read(endless()))
     assert (length, len(content)) == (limit + 1, 0 if declared else limit + 1)
     assert sum(sent) <= (0 if declared else limit + 65_536)

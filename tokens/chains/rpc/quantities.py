@@ -13,10 +13,10 @@ YEAR_10000 = 253_402_300_800
 BLOCK_LIMIT = 2**43
 # Exclusive limit of indexes in a block; PostgreSQL's integers end here, and no block has so many logs.
 INDEX_LIMIT = 2**31
-# Exclusive limits of what a chain can have: units of gas in a transaction, wei per gas (a million gwei), and the
+# Exclusive limits of what a chain can have: units of gas in a transaction, wei per gas (a signed 64-bit number), and the
 # transactions of an account.
 GAS_LIMIT = 2**40
-GAS_PRICE_LIMIT = 10**15
+GAS_PRICE_LIMIT = 2**63
 NONCE_LIMIT = 2**53
 # Unix seconds of 2015-07-30, the day of Ethereum's first block: no followed chain is older.
 FIRST_TIME = 1_438_214_400

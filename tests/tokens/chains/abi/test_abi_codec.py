@@ -85,6 +85,8 @@ SIGNATURES = [
     ("uniswap_v3", "Transfer(address,address,uint256)", 3),
     ("token", "Transfer(address,address,uint256)", 2),
     ("uniswap_v4", "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)", 3),
+    ("uniswap_v4", "Transfer(address,address,address,uint256,uint256)", 3),
+    ("v4_fees", "FeesSwapped(address,address,uint256,address,uint256)", 3),
 ]
 
 SELECTORS = [

@@ -99,5 +99,5 @@ def test_a_cached_panel_costs_no_query(client, token, django_assert_num_queries)
     path = f"/tokens/{token.chain_id}/{token.contract_address}"
     forget_reports()
     client.get(path)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(path)
