@@ -31,8 +31,6 @@ MAX_URL = 2_048
 LARGEST_JSON_NUMBER = 2**53 - 1
 # Controls, white space, marks of direction, which show another URL, and what would end an attribute of an HTML page.
 _NOT_IN_URL = r"\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>\"'`\\"
-# JSON Schema of what `parse_flag` accepts.
-FLAG_SHAPE: dict[str, Any] = {"type": "boolean"}
 
 REQUIRED = object()
 

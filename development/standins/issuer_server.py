@@ -17,7 +17,6 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 
-JWKS_PATH = "/.well-known/jwks.json"
 PRIVY_ISSUER = "privy.io"
 # Lifetime of the real tokens.
 LIFETIME_SECONDS = 3600

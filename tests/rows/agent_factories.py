@@ -10,7 +10,6 @@ from leaderboard.models import (
     Action,
     ActionKind,
     Agent,
-    AgentWallet,
     HubCast,
     HubCursor,
     HubQuote,
@@ -84,13 +83,6 @@ class TradeFactory(RowFactory[Trade]):
     wallet = factory.Sequence(lambda n: f"0x{n:040d}")
     is_buy = True
     amount = 10**18
-
-
-class AgentWalletFactory(RowFactory[AgentWallet]):
-    """A wallet of an agent."""
-
-    agent = factory.SubFactory(AgentFactory)
-    address = factory.Sequence(lambda n: f"0x{n:040d}")
 
 
 class SocialScoreFactory(RowFactory[SocialScore]):

@@ -44,11 +44,6 @@ class TokenRow:
     interface: str
 
 
-def build_rows(tokens: Sequence[Token]) -> list[TokenRow]:
-    """Return the rows of tokens, in their sequence, in four queries."""
-    return read_rows([token.pk for token in tokens])
-
-
 def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
     """Return the rows of the tokens with these ids, in their sequence, in at most four queries."""
     if not token_ids:

@@ -32,7 +32,7 @@ ARGUMENTS = [borsh_text("Launch Sol"), borsh_text("LSOL"), borsh_text("https://e
 PLAIN = mark("global", "initialize_virtual_pool_with_spl_token")
 STRANGER = str(Pubkey.new_unique())
 # Indices of the launch's accounts among those of its instruction.
-CONFIG, CREATOR, BASE_MINT, QUOTE_MINT, POOL, PAYER = 0, 2, 3, 4, 5, 10
+CONFIG, CREATOR, BASE_MINT, _, POOL, PAYER = 0, 2, 3, 4, 5, 10
 
 
 def data_of(entry: Json) -> bytes:
