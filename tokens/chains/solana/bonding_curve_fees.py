@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import validate_block_time
 from tokens.chains.solana.account_reading import read_accounts, read_accounts_at
 from tokens.chains.solana.launch_decoding import MintInfo
 from tokens.chains.solana.mints import fetch_mints
@@ -99,6 +100,7 @@ def read_pool_totals(rpc: RpcClient, chain: ChainInfo, pools: Sequence[str]) -> 
 
 
 def _totals(state: _PoolState) -> PoolTotals:
+    """Return the totals of a pool. Raises MalformedResponseError for a completion at a time that no block has."""
     base, quote = (
         earned - partner - creator
         for earned, partner, creator in zip(state.trading_fees, state.partner_fees, state.creator_fees, strict=True)
@@ -107,7 +109,8 @@ def _totals(state: _PoolState) -> PoolTotals:
         config=state.config,
         claimed=(base, quote),
         sqrt_price=state.sqrt_price << 32 if any(state.trading_fees) else None,
-        completed_at=state.completed_at or None,
+        # Of a slot after the first one, which alone may have the time 0.
+        completed_at=validate_block_time(state.completed_at, block=1) if state.completed_at else None,
     )
 
 

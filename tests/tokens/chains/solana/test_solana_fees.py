@@ -5,14 +5,19 @@ import base64
 import pytest
 from solders.pubkey import Pubkey
 
+from development.standins.solana_node import SolanaStandIn
 from tests.nodes import solana_recorded as recorded
 from tests.nodes.solana_forms import mark
+from tests.nodes.solana_recorded import solana_chain
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
+from tokens.chains.rpc.quantities import BLOCK_LIMIT
 from tokens.chains.solana.bonding_curve_fees import PoolTotals
 from tokens.chains.token_fees import Currency, FeeShare, TokenFees
 
 # Offsets of the amounts in the recorded pool: base and quote, for the partner and for the creator.
 PARTNER_FEES, CREATOR_FEES = 264, 352
+# Offset of the time at which the curve was completed.
+COMPLETED_AT = 344
 
 
 def data_of(node, address):
@@ -21,6 +26,10 @@ def data_of(node, address):
 
 def put(node, address, data):
     node.accounts[address] = node.accounts[address] | {"data": [base64.b64encode(data).decode(), "base64"]}
+
+
+def account_calls(node):
+    return sum(call["method"] == "getMultipleAccounts" for call in node.calls)
 
 
 def shares(solana):
@@ -82,6 +91,35 @@ def test_a_pool_without_a_swap_has_no_price_of_one(solana, solana_node):
     totals = 8 + 64 + 5 * 32 + 4 * 8 + 2 * 8 + 16 + 8 + 8 + 16
     put(solana_node, recorded.POOL, data[:totals] + bytes(16) + data[totals + 16 :])
     assert solana.read_pool_totals([recorded.POOL])[recorded.POOL].sqrt_price is None
+
+
+@pytest.mark.parametrize("seconds", [1, 2**32, 253_402_300_800, 2**63, 2**64 - 1])
+def test_the_next_node_is_used_for_a_completion_at_a_time_that_no_block_has(solana_node, solana_info, seconds):
+    data = data_of(solana_node, recorded.POOL)
+    data[COMPLETED_AT : COMPLETED_AT + 8] = seconds.to_bytes(8, "little")
+    put(solana_node, recorded.POOL, data)
+    with SolanaStandIn() as honest:
+        two = solana_chain(solana_info, solana_node.url, honest.url, attempts=1, breaker_failures=1)
+        for _ in range(2):
+            assert two.read_pool_totals([recorded.POOL])[recorded.POOL].completed_at is None
+    # The first answer counts as a failure, which opens the circuit.
+    assert account_calls(solana_node) == 1 and account_calls(honest) == 2
+
+
+def at_an_impossible_slot(call_count, body):
+    result = body["result"] if isinstance(body, dict) else None
+    if not isinstance(result, dict) or "context" not in result:
+        return body
+    return body | {"result": result | {"context": {"slot": BLOCK_LIMIT}}}
+
+
+def test_the_next_node_is_used_for_fees_at_an_impossible_slot(solana_node, solana_info):
+    solana_node.change = at_an_impossible_slot
+    with SolanaStandIn() as honest:
+        two = solana_chain(solana_info, solana_node.url, honest.url, attempts=1, breaker_failures=1)
+        assert two.read_pool_fees(recorded.POOL).block_number == 1005
+    # Of the reads of pool, config and mint only the first one is sent to the faulty node.
+    assert account_calls(solana_node) == 1 and account_calls(honest) == 3
 
 
 @pytest.mark.parametrize("address", [recorded.POOL, recorded.CONFIG])
