@@ -23,13 +23,14 @@ run: .venv/installed development/devchain/node_modules/installed
 # Three processes, also on two cores: many tests wait for processes that they start, while others compute. The header
 # prints the seed of the order; SEED repeats one.
 NODE_PACKAGES := development/devchain/node_modules/installed clients/typescript/node_modules/installed
+NODE_VERSIONS := tests/clients/node_versions/node_modules
 PYTEST_IN_PARALLEL = $(BIN)/python -m pytest --numprocesses 3 --dist worksteal $(if $(SEED),--randomly-seed=$(SEED))
 
 test: .venv/installed-dev $(NODE_PACKAGES) chromium nginx gettext promtool
 	$(PYTEST_IN_PARALLEL) -m "not slow"
 
 # Fuzzing, chaos, fault seeds, kills of processes, and starts of the whole service.
-test-slow: .venv/installed-dev .venv/installed-deploy $(NODE_PACKAGES) deploy-programs \
+test-slow: .venv/installed-dev .venv/installed-deploy $(NODE_PACKAGES) $(NODE_VERSIONS)/installed deploy-programs \
 		server-programs nginx
 	$(PYTEST_IN_PARALLEL) -m slow
 
@@ -149,6 +150,7 @@ audit: .venv/installed-deploy
 	done
 	cd development/devchain && npm audit
 	cd clients/typescript && npm audit
+	cd tests/clients/node_versions && npm audit
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
@@ -165,7 +167,7 @@ contracts: development/devchain/node_modules/installed
 	cd development/devchain && node compile.mjs
 
 clean:
-	rm -rf .venv development/devchain/node_modules clients/typescript/node_modules clients/typescript/dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv development/devchain/node_modules clients/typescript/node_modules $(NODE_VERSIONS) clients/typescript/dist .mypy_cache .ruff_cache .pytest_cache
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -192,7 +194,7 @@ clean:
 # Only the development chain needs Node: without npm the service starts, and this prints a warning.
 development/devchain/node_modules/installed: development/devchain/package-lock.json
 	@if ! command -v npm >/dev/null; then \
-		echo "npm is not installed: no development chain (it comes with Node 20)"; \
+		echo "npm is not installed: no development chain (it comes with Node)"; \
 	elif cd development/devchain && npm ci --ignore-scripts --no-audit --no-fund --loglevel error; then \
 		touch node_modules/installed; \
 	else \
@@ -202,4 +204,9 @@ development/devchain/node_modules/installed: development/devchain/package-lock.j
 # Only the tests of the clients and their generators need them.
 clients/typescript/node_modules/installed: clients/typescript/package-lock.json
 	cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
+	touch $@
+
+# Node 22 and 24 for slow tests, 370 MB; they are published for Linux with x86-64.
+$(NODE_VERSIONS)/installed: tests/clients/node_versions/package-lock.json
+	cd tests/clients/node_versions && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
 	touch $@

@@ -15,6 +15,7 @@ GUIDE = BASE_DIR / "docs" / "licences.md"
 LOCKS = (
     BASE_DIR / "development" / "devchain" / "package-lock.json",
     BASE_DIR / "clients" / "typescript" / "package-lock.json",
+    BASE_DIR / "tests" / "clients" / "node_versions" / "package-lock.json",
 )
 # The packages that an installation may run come first.
 _FIRST = ("requirements.txt", "requirements-watching.txt")

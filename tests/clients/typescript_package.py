@@ -43,7 +43,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 def find_node() -> str:
     node = shutil.which("node")
-    assert node, "There is no node: install Node 20."
+    assert node, "There is no node: install Node 20, 22 or 24."
     return node
 
 

@@ -80,7 +80,7 @@ def test_every_npm_package_is_pinned_with_its_digest(lock):
     manifest = json.loads((lock.with_name("package.json")).read_text())
     kinds = ("dependencies", "devDependencies", "optionalDependencies")
     direct = [entry for kind in kinds for entry in manifest.get(kind, {}).items()]
-    assert [name for name, version in direct if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
+    assert [name for name, version in direct if not re.fullmatch(r"(npm:[\w-]+@)?\d+\.\d+\.\d+", version)] == []
     packages = json.loads(lock.read_text())["packages"]
     root = packages.pop("")
     assert [root.get(kind) for kind in kinds] == [manifest.get(kind) for kind in kinds]

@@ -46,7 +46,7 @@ def compile_typescript(examples: Mapping[str, str], directory: Path, *options: s
     for name, code in examples.items():
         (directory / f"{name}.mts").write_text(code)
     node = shutil.which("node")
-    assert node, "There is no node: install Node 20."
+    assert node, "There is no node: install Node 20, 22 or 24."
     files = [f"{name}.mts" for name in examples]
     types = ("--typeRoots", str(_PACKAGES / "@types"))
     arguments = (*_COMPILER_OPTIONS, *types, "--noEmitOnError", *options, *files)

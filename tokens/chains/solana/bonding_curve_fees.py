@@ -109,7 +109,7 @@ def _totals(state: _PoolState) -> PoolTotals:
         config=state.config,
         claimed=(base, quote),
         sqrt_price=state.sqrt_price << 32 if any(state.trading_fees) else None,
-        # Of a slot after the first one, which alone may have the time 0.
+        # Only the first slot may have the time 0.
         completed_at=validate_block_time(state.completed_at, block=1) if state.completed_at else None,
     )
 
