@@ -10,7 +10,7 @@ PERMISSIONS = {roles.OPERATOR: (*_SEE, "tokens.change_poolbacklog"), roles.SUPPO
 
 
 class Migration(migrations.Migration):
-    """Backlogs of pools whose logs are missing, a leased queue; 0052 adds those of stored tokens."""
+    """Backlogs of pools whose logs are missing, a leased queue; 0051 adds those of stored tokens."""
 
     dependencies = [("tokens", "0049_coverage_alarm_counts"), ("accounts", "0004_roles")]
 

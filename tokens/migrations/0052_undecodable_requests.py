@@ -1,21 +1,11 @@
-from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
     """Index requests that failed because a trusted program has an unknown layout, of which an alert tells operators."""
 
-    atomic = False
     dependencies = [("tokens", "0051_undecoded_pools")]
 
     operations = [
         migrations.AddField("indexrequest", "undecodable", models.BooleanField(db_default=False, default=False)),
-        AddIndexConcurrently(
-            "indexrequest",
-            models.Index(
-                condition=models.Q(("status", "failed"), ("undecodable", True)),
-                fields=["chain_id"],
-                name="index_request_undecodable",
-            ),
-        ),
     ]

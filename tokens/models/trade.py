@@ -56,8 +56,8 @@ class PoolTrade(models.Model):
     # Smallest units, both positive.
     amount_token = models.DecimalField(max_digits=78, decimal_places=0)
     amount_quote = models.DecimalField(max_digits=78, decimal_places=0)
-    # The pool's price after the trade as far as liquidity reaches (`price_bounds`), in whole units of the quote token
-    # for a whole token, to 24 significant digits. The price of the trade itself is the ratio of its amounts.
+    # The pool's price after the trade as far as liquidity reaches (`liquidity_bounds`), in whole units of the quote
+    # token for a whole token, to 24 significant digits. The price of the trade itself is the ratio of its amounts.
     price = ExactNumericField()
     # USD for a whole unit of the quote token at this trade, to 15 significant digits; None where no source has it.
     quote_usd = ExactNumericField(null=True)

@@ -16,7 +16,7 @@ from tokens.models import ChainHead, PoolLiquidityChange, PoolTrade
 from tokens.trades import market_rows, pool_log_rows, quote_rates, rolling_sums
 from tokens.trades.pool_log_rows import StagedTrades
 from tokens.trades.pool_tokens import PoolToken, PoolTokenCache
-from tokens.trades.price_bounds import bound_prices
+from tokens.trades.prices.liquidity_bounds import bound_prices
 from tokens.trades.trade_rows import address_bytes, make_trade_rows, transaction_bytes
 
 # No chain has this many blocks above the newest one that a node reported.

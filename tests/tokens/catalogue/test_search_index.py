@@ -71,7 +71,7 @@ def test_all_spellings_find_each_other(client, spellings, part):
 
 
 def test_what_was_stored_before_is_folded_by_the_migration(client):
-    stored = import_module("tokens.migrations.0054_stored_searches")
+    stored = import_module("tokens.migrations.0055_stored_searches")
     folded = TokenFactory.create(name="Straße", symbol="ΣΟΦΟΣ")
     TokenFactory.create(name="Doge", symbol="DOGE")
     with connection.cursor() as cursor:

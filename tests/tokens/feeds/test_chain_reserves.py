@@ -9,7 +9,7 @@ from tokens.feeds.checking.chain_logs import PoolLog
 from tokens.feeds.checking.chain_reserves import ChainReserves
 from tokens.feeds.feed_pairs import FeedPair
 from tokens.trades.pool_prices import tick_root
-from tokens.trades.price_bounds import bounds_of
+from tokens.trades.prices.liquidity_bounds import bounds_of
 
 POOL = "0x" + "5e" * 32
 PAIR = FeedPair(

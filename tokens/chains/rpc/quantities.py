@@ -13,8 +13,8 @@ YEAR_10000 = 253_402_300_800
 BLOCK_LIMIT = 2**43
 # Exclusive limit of indexes in a block; PostgreSQL's integers end here, and no block has so many logs.
 INDEX_LIMIT = 2**31
-# Exclusive limits of what a chain can have: units of gas in a transaction, wei per gas (a signed 64-bit number), and the
-# transactions of an account.
+# Exclusive limits of what a chain can have: units of gas in a transaction, wei per gas, and the transactions of an
+# account.
 GAS_LIMIT = 2**40
 GAS_PRICE_LIMIT = 2**63
 NONCE_LIMIT = 2**53

@@ -9,7 +9,7 @@ from tokens.checks import CHAINS
 from tokens.indexing import chain_lock
 from tokens.installation.installed_registry import registry
 from tokens.models import Token
-from tokens.trades.price_repair import repair_prices
+from tokens.trades.prices.stored_prices import repair_prices
 
 # Pools of one transaction.
 _POOLS = 500

@@ -14,7 +14,7 @@ from tokens.chains.registry.chains import ChainInfo
 from tokens.trades import pool_log_rows, trade_writing
 from tokens.trades.pool_prices import pool_price, price_root
 from tokens.trades.pool_tokens import PoolToken, find_pool_tokens
-from tokens.trades.price_bounds import PriceBounds, bound_prices, launch_bounds
+from tokens.trades.prices.liquidity_bounds import PriceBounds, bound_prices, launch_bounds
 
 # Trades beyond the launch's own ranges. OFFSET 0 has each token looked up in the index.
 _READ_BEYOND = """

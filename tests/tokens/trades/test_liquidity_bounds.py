@@ -1,4 +1,4 @@
-"""Tests of tokens/trades/price_bounds.py: a swap beyond the liquidity leaves the last price at which anybody trades."""
+"""Prices after swaps beyond the liquidity: the last one at which anybody trades."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -25,7 +25,7 @@ from tokens.trades import trade_writing
 from tokens.trades.market_rows import refresh_markets
 from tokens.trades.pool_prices import tick_root
 from tokens.trades.pool_tokens import PoolTokenCache
-from tokens.trades.price_bounds import PriceBounds, bounds_of
+from tokens.trades.prices.liquidity_bounds import PriceBounds, bounds_of
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,8 @@ UPDATE tokens_searchentry AS entry SET text = lower(token.name) || E'\\n' || low
 
 
 class Migration(migrations.Migration):
-    """Stored search entries in folded case: apart from 0053, whose triggers have to be in use before."""
+    """Stored search entries in folded case: apart from 0054, whose triggers have to be in use before."""
 
-    dependencies = [("tokens", "0053_folded_search")]
+    dependencies = [("tokens", "0054_folded_search")]
 
     operations = [migrations.RunSQL(FOLD, UNFOLD)]

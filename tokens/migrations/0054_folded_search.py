@@ -38,6 +38,6 @@ def write_texts(fold):
 class Migration(migrations.Migration):
     """Search entries with names and symbols in folded case, for tokens that are written from now on."""
 
-    dependencies = [("accounts", "0018_fold_case"), ("tokens", "0052_undecodable_requests")]
+    dependencies = [("accounts", "0018_fold_case"), ("tokens", "0053_index_of_undecodable_requests")]
 
     operations = [migrations.RunSQL(write_texts("fold_case"), write_texts("lower"))]
