@@ -12,6 +12,7 @@ import pytest
 from tests.nodes.json_server import Reply, serve_json
 from tests.nodes.recordings import Json, Mined, recorded_chain
 from tokens.chains.evm.logs.log_validation import parse_receipt_logs
+from tokens.chains.evm.logs.receipt_roots import NO_RECEIPTS_ROOT
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.rpc.responses import accept_results
 
@@ -114,14 +115,18 @@ class Node:
         return {block["hash"]: number for number, block in self.blocks.items()}
 
     def block(self, number: int | None, *, full: bool = False) -> Json | None:
-        """Return a block with its transactions in full or their hashes, and with the bloom filter of its logs."""
+        """Return a block with its transactions in full or their hashes, and with the bloom filter of its logs.
+
+        An empty one has the root of an empty trie: the recorded development chain has other roots there.
+        """
         block = self.blocks.get(-1 if number is None else number)
         if block is None:
             return None
         hashes = [entry["hash"] for entry in block["transactions"]]
         _, bloom = parse_receipt_logs([{"logs": self._logs_of(block)}])
         transactions = [self.transactions[tx_hash] for tx_hash in hashes] if full else hashes
-        return block | {"transactions": transactions, "logsBloom": f"0x{bloom:0512x}"}
+        root = block["receiptsRoot"] if hashes else NO_RECEIPTS_ROOT
+        return block | {"transactions": transactions, "logsBloom": f"0x{bloom:0512x}", "receiptsRoot": root}
 
     def logs(self, query: Json) -> list[Json]:
         """Return the logs of a block by its hash, or of a range, by addresses and topics."""
