@@ -152,7 +152,8 @@ def find_altered_positions(
 ) -> set[int]:
     """Return the positions of stored trades and liquidity changes that differ from these.
 
-    What only one of the two has, such as a trader, is no difference.
+    What only one of the two has, such as a trader, is no difference. A hook's fee that only a row lacks is one: the log
+    that reports it was left out.
     """
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
     blocks = {log.block_number for log in logs}
@@ -230,6 +231,8 @@ class _PoolLog(NamedTuple):
     facts: tuple[Any, ...]
     # Values that are None where they are unknown.
     known: tuple[Any, ...] = ()
+    # Of another log; None where there is none, or where a node left it out.
+    protocol_fee: Any = None
 
 
 def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
@@ -240,8 +243,8 @@ def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
         # A log makes one row: of two, from a time that was wrong once, neither is right.
-        known = trader, trade.tx_index, trade.fee, trade.protocol_fee
-        found[trade.position] = _PoolLog(() if trade.position in found else facts, known)
+        known = trader, trade.tx_index, trade.fee
+        found[trade.position] = _PoolLog(() if trade.position in found else facts, known, trade.protocol_fee)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
         texts = [None if value is None else bytes(value) for value in (change.trader, change.tx_hash)]
@@ -263,8 +266,8 @@ def _read_logs(
     bounded = bound_prices(swaps, liquidity_changes, tokens)
     for row in make_trade_rows(bounded, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
-        known = row.trader, row.tx_index, row.fee, row.protocol_fee
-        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known)
+        known = row.trader, row.tx_index, row.fee
+        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known, row.protocol_fee)
     for change in liquidity_changes:
         if change.pool in tokens:
             facts = (change.block_time, change.tick_lower, change.tick_upper, change.liquidity)
@@ -278,5 +281,7 @@ def _read_logs(
 
 def _are_equal(stored: _PoolLog, read: _PoolLog | None) -> bool:
     if read is None or stored.facts != read.facts:
+        return False
+    if read.protocol_fee is not None and stored.protocol_fee != read.protocol_fee:
         return False
     return all(None in pair or pair[0] == pair[1] for pair in zip(stored.known, read.known, strict=True))
