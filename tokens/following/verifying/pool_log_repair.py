@@ -28,9 +28,9 @@ class PoolLogRepair:
 def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepair:
     """Make the stored trades and liquidity changes of a range equal to the reading.
 
-    Raises UnprovenError where they differ in a block without a proof: both readings may lack logs, and all blocks of
-    the range are suspect. Rows of undecided blocks stay. Call it in a transaction that holds the chain's lock, after
-    the launches of the same blocks are repaired.
+    Raises UnprovenError where they differ, unless each block of the range has a proof: both readings may lack logs, and
+    all blocks without one are suspect. Rows of undecided blocks stay. Call it in a transaction that holds the chain's
+    lock, after the launches of the same blocks are repaired.
     """
     if reading.pools is None:
         return PoolLogRepair()
@@ -72,7 +72,7 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
 
 def _require_proof(reading: SecondReading, different: Collection[int], *, altered: Collection[int]) -> None:
     unproven = frozenset(range(reading.first, reading.last + 1)) - reading.proven_pools - reading.undecided
-    if any(split_position(position)[0] in unproven for position in (*different, *altered)):
+    if unproven and (different or altered):
         raise UnprovenError(unproven)
     untimed = {split_position(position)[0] for position in altered} - reading.timed
     if untimed:
