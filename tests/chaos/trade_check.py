@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isclose, sqrt
 from typing import Any
 
@@ -96,8 +96,9 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
     """Return the rows that follow from the chain.
 
     A trader may be unknown to the rows, as ranges of logs don't have it; the sums count those that are known. Rows of
-    versions before 0.3.0 have neither the transaction's index nor the fee.
+    versions before 0.3.0 have neither the transaction's index nor the fee, and conversions through a router are trades.
     """
+    chain = replace(chain, trades=[_as_stored(trade, rows) for trade in chain.trades])
     known = {key for key, row in rows.trades.items() if row["trader"] is not None}
     sums = dict(_sums(chain, rows.rolled_to, known))
     former = {
@@ -113,6 +114,13 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
         sums=sums,
         markets={(token,): row for token, row in _markets(chain, rows, sums)},
     )
+
+
+def _as_stored(trade: ChainTrade, rows: TradeRows) -> ChainTrade:
+    """Return the trade, as no conversion if a version before 0.3.0 stored it so."""
+    row = rows.trades.get((trade.token, trade.position))
+    is_former = row is not None and row["tx_index"] is None
+    return replace(trade, is_conversion=trade.is_conversion and bool(row["is_conversion"])) if is_former else trade
 
 
 def _trade(trade: ChainTrade, known: set[Any]) -> Row:

@@ -127,8 +127,8 @@ def body_arguments(inputs: Inputs) -> list[Any]:
 
 def credential_of(operation: Json) -> str:
     """Return the name of a credential that an operation demands; empty for none."""
-    alternatives = operation.get("security", [{}])
-    return "" if {} in alternatives else next(iter(alternatives[0]))
+    alternatives = operation["security"]
+    return "" if not alternatives or {} in alternatives else next(iter(alternatives[0]))
 
 
 def for_client(facts: Facts) -> Facts:
@@ -225,7 +225,10 @@ def test_the_service_has_the_description_of_the_clients(document: Json) -> None:
     for methods in served["paths"].values():
         for operation in methods.values():
             del operation["path"], operation["method"]
-    assert served | {"servers": None} == committed | {"servers": None}, "run `make clients`"
+    # Both name the address of the service.
+    for description in (served, committed):
+        del description["servers"], description["info"]["contact"]
+    assert served == committed, "run `make clients`"
 
 
 def test_every_operation_is_called_with_both_clients(

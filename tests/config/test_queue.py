@@ -378,7 +378,8 @@ def test_the_migrations_keep_all_rows_and_rewrite_no_table(own_tables):
             " VALUES (5, '', '', '', '', '{}', now(), 0)"
         )
     for queue, row in rows.items():
-        row.refresh_from_db()
+        # Without columns of later versions.
+        row.refresh_from_db(fields=["attempts", "due_at", "leased_until", "unfinished", "last_error"])
         assert (row.attempts, row.due_at, row.leased_until, row.unfinished) == (1, due[queue], None, 0)
         assert row.last_error == ("a reason" if queue in (IndexRequest, TokenDocument, HubCursor) else "")
 

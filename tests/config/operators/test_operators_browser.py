@@ -250,6 +250,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
         "Launches",
         "Deployments in flight",
         "Following",
+        "Periodic tasks",
         "Index requests",
         "Nodes",
         "Documents of tokens",

@@ -106,6 +106,7 @@ def test_panels_and_rules_have_data_of_running_processes(
     with (
         web_service(environment, unused_port) as url,
         service("worker", environment),
+        service("beat", environment),
         service("stream", environment),
         prometheus(tmp_path, jobs) as api,
     ):

@@ -41,6 +41,11 @@ FACTS = CardFacts(chain="Base", contract_address=ADDRESS, symbol="HIGHER", name=
 HEIGHT = EMBED.height
 
 
+@pytest.fixture(autouse=True)
+def unlimited(settings):
+    settings.RATE_LIMIT_CARDS = settings.RATE_LIMIT_PAGES = 0
+
+
 def card_path(token, shape=EMBED):
     """Return the path of the token's card as it is stored."""
     return card_links.token_link(Token.objects.select_related("market").get(pk=token.pk)).path(shape)

@@ -118,6 +118,7 @@ def test_only_the_mini_app_s_pages_and_embeds_may_be_framed(client):
 
 
 def test_the_manifest_names_the_pages_and_pictures(client, settings):
+    settings.RATE_LIMIT_CARDS = 0
     settings.SITE_URL, settings.SITE_NAME = "https://board.example", "Board " * 10
     answer = client.get("/.well-known/farcaster.json")
     assert answer.headers["Content-Type"] == "application/json"
