@@ -4708,15 +4708,15 @@ export interface components {
             side: components["schemas"]["SideEnum"];
             /** @description What the trader got or sold, in the token's smallest unit. */
             readonly amountToken: string;
-            /** @description What the trader paid or got, with all fees of the pool and its hook, in the paired token's smallest unit. Fees of routers, bids in auctions and gas are not in it. */
+            /** @description What the trader paid or got, with the fees of pool and hook, in the paired token's smallest unit. Router fees, auction bids and gas are not in it. */
             readonly amountQuote: string;
-            /** @description What the pool got or paid, in the paired token's smallest unit: without the protocol fee. Volumes, candles, feeds and trending add up this amount. */
+            /** @description What the pool got or paid, without the protocol fee. Volumes, candles, feeds and trending use it. */
             readonly poolAmountQuote: string;
-            /** @description What the hook of a v4 pool took beside `poolAmountQuote` for the launchpad, in the paired token's smallest unit. Null in pools without a hook, and where no log of the transaction proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's. */
+            /** @description What a v4 pool's hook took beside `poolAmountQuote`. Null in pools without a hook and where no log proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's. */
             readonly protocolFee: string | null;
             /**
              * Format: double
-             * @description Price paid, with all fees: `amountQuote` for `amountToken`, in whole units.
+             * @description Price paid: `amountQuote` for `amountToken`, in whole units.
              */
             priceQuote: number;
             /**

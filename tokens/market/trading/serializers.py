@@ -28,21 +28,17 @@ class TradeSerializer(serializers.Serializer[Any]):
     side = serializers.ChoiceField(["buy", "sell"])
     amountToken = WeiField(help_text="What the trader got or sold, in the token's smallest unit.")
     amountQuote = WeiField(
-        help_text="What the trader paid or got, with all fees of the pool and its hook, in the paired token's smallest"
-        " unit. Fees of routers, bids in auctions and gas are not in it."
+        help_text="What the trader paid or got, with the fees of pool and hook, in the paired token's smallest unit."
+        " Router fees, auction bids and gas are not in it."
     )
     poolAmountQuote = WeiField(
-        help_text="What the pool got or paid, in the paired token's smallest unit: without the protocol fee. Volumes,"
-        " candles, feeds and trending add up this amount."
+        help_text="What the pool got or paid, without the protocol fee. Volumes, candles, feeds and trending use it."
     )
     protocolFee = NullableText(
-        help_text="What the hook of a v4 pool took beside `poolAmountQuote` for the launchpad, in the paired token's"
-        " smallest unit. Null in pools without a hook, and where no log of the transaction proves it, as of trades"
-        " stored before version 0.3.0: `amountQuote` is then the pool's."
+        help_text="What a v4 pool's hook took beside `poolAmountQuote`. Null in pools without a hook and where no log"
+        " proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's."
     )
-    priceQuote = serializers.FloatField(
-        help_text="Price paid, with all fees: `amountQuote` for `amountToken`, in whole units."
-    )
+    priceQuote = serializers.FloatField(help_text="Price paid: `amountQuote` for `amountToken`, in whole units.")
     priceUsd = NullableNumber(help_text="Null if no source has a price of the paired token.")
     valueUsd = NullableNumber(
         help_text="Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token."
