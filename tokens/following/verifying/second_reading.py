@@ -233,10 +233,6 @@ def _read_linked(reading: SecondReading, first: int) -> Mapping[int, BlockHeader
             raise NodeUnavailableError(
                 f"chain {reading.chain.info.chain_id}: block {number} is missing, or on another branch"
             )
-        if number > first and number - 1 in headers and header.time < headers[number - 1].time:
-            raise NodeUnavailableError(
-                f"chain {reading.chain.info.chain_id}: block {number} is older than the block before it"
-            )
         expected = header.parent_hash
     return headers
 
@@ -273,6 +269,12 @@ def _replace_by_receipts(
     try:
         found = reading.chain.read_receipts(headers, pools=reading.pools)
     except NodeUnavailableError as error:
+        if thorough and len(headers) > 1:
+            # A node without receipts of whole blocks fails a part of many requests: what it returns is kept.
+            middle = len(headers) // 2
+            for half in (headers[:middle], headers[middle:]):
+                reading = _replace_by_receipts(reading, half, addresses=addresses, thorough=True)
+            return reading
         logger.info(
             "chain=%s receipts of %s blocks are unavailable: %s", reading.chain.info.chain_id, len(headers), error
         )
