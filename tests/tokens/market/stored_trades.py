@@ -26,10 +26,10 @@ def make_weeks(count: int, *, first: datetime = WEEK) -> None:
                 cursor.execute(f"{create} FOR VALUES FROM (%s) TO (%s)", [week, week + timedelta(weeks=1)])
 
 
-def make_traded_token(*, quote_decimals: int | None = 18, **columns: Any) -> Token:
+def make_traded_token(*, quote_decimals: int | None = 18, tick: int = -230_400, **columns: Any) -> Token:
     """Create a token that was launched at the beginning of WEEK, with the facts that trades are described with."""
     token = TokenFactory.create(**{"deployed_at": WEEK, "locker_address": LOCKER} | columns)
-    LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": quote_decimals, "tick": -230_400}})
+    LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": quote_decimals, "tick": tick}})
     return token
 
 

@@ -324,7 +324,7 @@ class TestChart:
             r" volume \$100, trades: 3",
             titles[-1],
         )
-        assert text.count('class="rises"') == 32 and text.count('class="falls"') == 16
+        assert text.count('class="rises"') == 28 and text.count('class="falls"') == 20
         assert text.count('class="still"') == 0
         assert text.count('<tr><th scope="row" class="number">') == 30
 

@@ -98,9 +98,8 @@ def make_minutes(count: int) -> Token:
     """Create a token with candles of the last minutes, of prices in a narrow range."""
     now = timezone.now()
     make_weeks(3, first=week_of(now) - timedelta(weeks=1))
-    # The first bar opens at the starting price.
-    terms = {"supply": Decimal(10**27), "starting_market_cap": 12_345.67}
-    token = make_traded_token(deployed_at=now - timedelta(hours=1), **terms)
+    # The first bar opens at the starting price, which is in the same range.
+    token = make_traded_token(tick=-113_028, supply=Decimal(10**27), deployed_at=now - timedelta(hours=1))
     Market.objects.filter(token=token).update(price_usd=1.0)
     minute = now.replace(second=0, microsecond=0)
     for back in range(count):
