@@ -39,7 +39,7 @@ CREATE FUNCTION fold_case(content text) RETURNS text LANGUAGE sql IMMUTABLE PARA
 
 
 class Migration(migrations.Migration):
-    """The function by which searches fold case, as Unicode does."""
+    """Function that folds case in searches, as Unicode does."""
 
     dependencies = [("accounts", "0017_disabled_by")]
 
