@@ -125,8 +125,8 @@ class Node:
         hashes = [entry["hash"] for entry in block["transactions"]]
         _, bloom = parse_receipt_logs([{"logs": self._logs_of(block)}])
         transactions = [self.transactions[tx_hash] for tx_hash in hashes] if full else hashes
-        root = block["receiptsRoot"] if hashes else NO_RECEIPTS_ROOT
-        return block | {"transactions": transactions, "logsBloom": f"0x{bloom:0512x}", "receiptsRoot": root}
+        root = {} if hashes else {"receiptsRoot": NO_RECEIPTS_ROOT}
+        return block | {"transactions": transactions, "logsBloom": f"0x{bloom:0512x}"} | root
 
     def logs(self, query: Json) -> list[Json]:
         """Return the logs of a block by its hash, or of a range, by addresses and topics."""
