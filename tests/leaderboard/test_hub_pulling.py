@@ -237,7 +237,7 @@ def test_a_walk_in_circles_ends(farcaster, agent, following, trouble):
 
 
 def test_a_walk_without_an_end_holds_no_agent_up_for_long(farcaster, agent, settings):
-    settings.SOCIAL_TIMEOUT_SECONDS = 0.1
+    settings.SOCIAL_TIMEOUT_SECONDS = 0.5
     farcaster.hub.longest_page = 1
     second = Agent.objects.create(agent_id="second", fid=FID + 1)
     farcaster.hub.casts.append(Cast(FID + 1, ago(minutes=1)))
