@@ -13,22 +13,21 @@ from leaderboard.facts.grouping import count_distinct, find_positions, run_lengt
 class Audience:
     """Accounts that interact, sorted by `fids`, and pairs of agent and account, sorted by agent and account.
 
-    A pair has an interaction within the interval. An agent's interactions with its own casts are excluded: they are no
+    A pair has an interaction in the judged period. An agent's interactions with its own casts are excluded: they are no
     evidence of an audience.
     """
 
     fids: Int64Array
     # 0 to 1 of each account; NaN where unknown.
     scores: Float64Array
-    # Of each pair: the agent, the index into `fids`, whether an interaction within the interval is confirmed, and the
-    # number of confirmed ones in the judged period; 1 if the pair is unconfirmed.
+    # Of each pair: the agent, the index into `fids`, whether an interaction is confirmed, and the number of confirmed
+    # ones; 1 if none is.
     pair_agent: Int32Array
     pair_actor: Int32Array
     is_confirmed: BoolArray
     pair_count: Int32Array
-    # Agents and indices into `fids` of the confirmed interactions in the judged period, each once.
-    seen_agent: Int32Array
-    seen_actor: Int32Array
+    # Whether a confirmed interaction is within the interval.
+    is_current: BoolArray
     # Agent i has the pairs from `starts[i]` up to `starts[i + 1]`.
     starts: Int32Array
 
@@ -53,9 +52,10 @@ def build_audience(facts: IntervalFacts) -> Audience:
     width = max(len(fids), 1)
     keys = interactions.agent[rows].astype(np.int64) * width
     keys += find_positions(fids, interactions.actor[rows])
-    # The lowest bits sort a pair's current interactions last, and of these the confirmed ones.
+    # The lowest bits sort a pair's confirmed interactions last, and of these the current ones.
+    is_confirmed = interactions.is_confirmed[rows]
     keys *= 4
-    keys += 2 * interactions.is_current[rows] + interactions.is_confirmed[rows]
+    keys += 2 * (is_confirmed & interactions.is_current[rows]) + is_confirmed
     keys.sort()
     first = run_starts(keys >> 2)
     newest = keys[first + run_lengths(first, len(keys)) - 1]
@@ -63,18 +63,15 @@ def build_audience(facts: IntervalFacts) -> Audience:
     # In place, to save memory.
     keys &= 1
     confirmed = np.add.reduceat(keys, first) if len(keys) else keys
-    is_current, is_seen = newest & 2 > 0, confirmed > 0
-    is_confirmed = (newest & 1 > 0)[is_current]
     return Audience(
         fids=fids,
         scores=look_up_scores(facts.accounts, fids),
-        pair_agent=pair_agent[is_current],
-        pair_actor=pair_actor[is_current],
-        is_confirmed=is_confirmed,
-        pair_count=np.where(is_confirmed, confirmed[is_current], 1).astype(np.int32),
-        seen_agent=pair_agent[is_seen],
-        seen_actor=pair_actor[is_seen],
-        starts=np.searchsorted(pair_agent[is_current], np.arange(agents + 1, dtype=np.int32)).astype(np.int32),
+        pair_agent=pair_agent,
+        pair_actor=pair_actor,
+        is_confirmed=confirmed > 0,
+        pair_count=np.maximum(confirmed, 1).astype(np.int32),
+        is_current=newest & 2 > 0,
+        starts=np.searchsorted(pair_agent, np.arange(agents + 1, dtype=np.int32)).astype(np.int32),
     )
 
 

@@ -53,7 +53,7 @@ class Interactions:
     actor: Int64Array
     # Whether it counts as confirmed, as decided when it was stored (docs/leaderboard.md).
     is_confirmed: BoolArray
-    # Whether it is within the interval: only these bring an account into an audience.
+    # Whether it is within the interval. Accounts with earlier ones only count less.
     is_current: BoolArray
 
 

@@ -12,6 +12,9 @@ from leaderboard.ranking.discounts import DISCOUNTS, Discount, bounded
 
 # Assumed for an account of unknown social score: a reporter can invent any number of them.
 UNKNOWN_SCORE = 0.05
+# Share of its weight that an account counts without a confirmed interaction within the interval. A day alone has few
+# accounts: a few bought ones, or own word, would decide the first places.
+EARLIER_SHARE = 0.5
 # A discount is flagged if it takes this share of an audience's weight, and this much weight: that of a few accounts.
 FLAG_SHARE, _FLAG_WEIGHT = 0.1, 1.0
 # Accounts listed as evidence, the heaviest first.
@@ -111,7 +114,7 @@ def weigh_audience(facts: IntervalFacts, audience: Audience, *, without: Collect
     """Weigh each agent's accounts; discounts of the flags in `without` are left out."""
     scores = np.where(np.isnan(audience.scores), UNKNOWN_SCORE, audience.scores)[audience.pair_actor]
     counts = audience.pair_count.astype(np.float64)
-    weights = scores**2 * 2 * counts / (counts + 1)
+    weights = scores**2 * 2 * counts / (counts + 1) * np.where(audience.is_current, 1, EARLIER_SHARE)
     left = np.ones(len(weights), np.bool_)
     masks = []
     for discount in DISCOUNTS:

@@ -47,11 +47,12 @@ def find_narrow(facts: IntervalFacts, audience: Audience) -> BoolArray:
     An owner's reports about its own agents can't widen them.
     """
     owner_of = facts.owner_numbers()
-    owners, seen = owner_of[audience.pair_agent], owner_of[audience.seen_agent]
+    owners = owner_of[audience.pair_agent]
+    actors, seen = audience.pair_actor[audience.is_confirmed], owners[audience.is_confirmed]
     lowest = np.full(len(audience.fids), np.iinfo(np.int64).max)
     highest = np.full(len(audience.fids), -1)
-    np.minimum.at(lowest, audience.seen_actor, seen)
-    np.maximum.at(highest, audience.seen_actor, seen)
+    np.minimum.at(lowest, actors, seen)
+    np.maximum.at(highest, actors, seen)
     # Without a confirmed interaction, nothing is below or above.
     return (lowest[audience.pair_actor] >= owners) & (highest[audience.pair_actor] <= owners)
 
@@ -60,8 +61,8 @@ def find_narrow(facts: IntervalFacts, audience: Audience) -> BoolArray:
 DISCOUNTS = (
     Discount(
         flag="UNCONFIRMED",
-        meaning="Neither the hub nor the operator has confirmed an interaction of these accounts within the interval, "
-        "or the agent has not proven its FID.",
+        meaning="Neither the hub nor the operator has confirmed an interaction of these accounts in the last seven "
+        "days, or in the interval if it is longer, or the agent has not proven its FID.",
         find=find_unconfirmed,
         allowance=0.01,
         per_other=0.05,

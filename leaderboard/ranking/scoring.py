@@ -16,7 +16,7 @@ from leaderboard.ranking.audience_weight import AudienceWeight, weigh_audience
 from leaderboard.ranking.score_components import AUDIENCE, OWN_WORD
 from leaderboard.ranking.tallies import Tallies
 
-VERSION = 7
+VERSION = 8
 # Share of the composite that the agent's own word decides, beside its audience.
 OWN_WORD_SHARE = 0.25
 # Scores are rounded, so that no ranking depends on the last bit of a sum.

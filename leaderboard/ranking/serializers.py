@@ -107,7 +107,7 @@ class OwnStandingQuery(serializers.Serializer[Any]):
 
 
 class AudienceShape(serializers.Serializer[Any]):
-    """Accounts that interacted within the interval, and their weight."""
+    """Accounts that interacted in the judged period, the interval or at least seven days, and their weight."""
 
     accounts = serializers.IntegerField()
     weight = serializers.FloatField(help_text="Without discounts.")

@@ -19,7 +19,10 @@ _DAILY_CASTS = 30
 
 @dataclass(frozen=True)
 class Price:
-    """Bought accounts for a place, and their interactions, beside the good accounts of the honest agent there."""
+    """Bought accounts for a place, and their interactions, beside the good accounts of the honest agent there.
+
+    The latter are those with a confirmed interaction within the interval.
+    """
 
     place: int
     accounts: int
@@ -34,7 +37,8 @@ def measure_prices(world: World, *, each: int) -> list[Price]:
     """
     facts = world.without(Purpose.BOUGHT, Purpose.FRAMING)
     audience = build_audience(facts)
-    good = audience.per_agent((audience.scores >= GOOD_SCORE)[audience.pair_actor]).astype(int)
+    is_good = (audience.scores >= GOOD_SCORE)[audience.pair_actor]
+    good = audience.per_agent(is_good & audience.is_current).astype(int)
     order = best_first(score_agents(facts))
     found = []
     for place in PLACES:

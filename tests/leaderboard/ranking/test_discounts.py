@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.facts.audiences import build_audience
-from leaderboard.ranking.audience_weight import MAX_ACCOUNTS, UNKNOWN_SCORE, weigh_audience
+from leaderboard.ranking.audience_weight import EARLIER_SHARE, MAX_ACCOUNTS, UNKNOWN_SCORE, weigh_audience
 from leaderboard.ranking.discounts import bounded
 from leaderboard.ranking.scoring import score_agents
 from tests.rows.ranking_scenes import RankingScene, town
@@ -110,17 +110,36 @@ def test_an_account_is_judged_by_its_confirmed_interactions_before_the_interval_
     scene.like(one, 7, times=5, is_confirmed=False)
     assert counted(scene)[one] == pytest.approx(1.5 * 8 / (1.5 + 8))
     scene.like(other, 7, is_current=False)
-    assert counted(scene).tolist() == pytest.approx([1.5, 0])
+    assert counted(scene).tolist() == pytest.approx([1.5, EARLIER_SHARE])
     assert score_agents(scene.facts()).tallies.interactions.tolist() == [6, 0]
 
 
-def test_an_account_without_a_confirmed_interaction_in_the_interval_counts_once():
+@pytest.mark.parametrize("is_reported", [False, True])
+def test_an_account_that_interacted_before_the_interval_only_counts_half(is_reported):
+    """What only a key reports does not make the account a current one."""
     scene, one, other = scene_of_two()
-    scene.like(one, scene.person(7, score=1.0), times=9, is_current=False)
+    scene.like(one, scene.person(7, score=1.0), times=3, is_current=False)
     scene.like(other, 7)
-    assert counted(scene)[one] == 0
-    scene.like(one, 7, times=9, is_confirmed=False)
-    assert counted(scene)[one] == pytest.approx(0.01 / 1.01, rel=0.01)
+    if is_reported:
+        scene.like(one, 7, times=9, is_confirmed=False)
+    assert counted(scene)[one] == pytest.approx(EARLIER_SHARE * 1.5)
+    scene.like(one, 7)
+    assert counted(scene)[one] == pytest.approx(1.6)
+
+
+def test_a_busy_day_alone_does_not_outrank_a_week():
+    """In the ranking of 24 hours, the day's accounts of one agent stand against another one's of the whole week."""
+    scene, steady, bought = scene_of_two()
+    witness = scene.agent()
+    for fid in range(100, 170):
+        scene.like(steady, scene.person(fid), is_current=fid < 110)
+        scene.like(witness, fid)
+    for fid in range(200, 230):
+        scene.like(bought, scene.person(fid))
+        scene.like(witness, fid)
+    weights = counted(scene)
+    assert weights[steady] == pytest.approx((10 + 60 * EARLIER_SHARE) * 0.49)
+    assert weights[bought] == pytest.approx(30 * 0.49) and weights[bought] < weights[steady]
 
 
 @pytest.mark.parametrize("weight", [0.01, 1.0, 1e6])
