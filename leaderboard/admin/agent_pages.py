@@ -174,13 +174,17 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         }
         for column in time_columns:
             setattr(obj, column, timezone.now())
-        if {"fid", "partner_key"} & set(form.changed_data):
+        needs_no_proof = bool({"fid", "partner_key"} & set(form.changed_data))
+        if needs_no_proof:
             obj.proven_fid = obj.fid
             time_columns.add("proven_fid")
         if change:
             obj.save(update_fields=[*form.changed_data, *time_columns])
         else:
             super().save_model(request, obj, form, change)
+        if needs_no_proof:
+            # Queues what was read without a proof anew.
+            fid_proofs.accept_fids([obj])
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
@@ -236,7 +240,7 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
             return "no FID"
         if agent.has_proven(agent.fid):
             return "proven"
-        return f"not yet: a cast of the FID with {fid_proofs.proof_code(agent)} proves it"
+        return f"not yet: a post of the FID with {fid_proofs.proof_code(agent)} proves it"
 
     @admin.display(description="hub")
     def hub(self, agent: Agent) -> str:

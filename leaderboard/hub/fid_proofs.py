@@ -1,8 +1,9 @@
 """Proofs that a FID is its agent's; until then nothing that the hub has about the FID counts as confirmed.
 
-Anyone may describe an agent with the FID of a popular account. A proof is a cast by the FID with the agent's code, or a
-verified address of the FID that launched the agent's token. The addresses of a description (`wallets`) prove nothing,
-because the verified addresses of any account are public.
+Anyone may describe an agent with the FID of a popular account. A proof is a post by the FID with the agent's code, or a
+verified address of the FID that launched the agent's token. A reply or quote proves nothing: many bots repeat in them
+what others write. The addresses of a description (`wallets`) prove nothing: the verified addresses of any account are
+public.
 """
 
 import logging
@@ -31,13 +32,13 @@ RETURNING agent.id
 
 
 def proof_code(agent: Agent) -> str:
-    """Return the text that proves the agent's FID if a cast of the FID contains it."""
+    """Return the text that proves the agent's FID if a post of the FID contains it."""
     digest = salted_hmac("leaderboard.hub.fid_proofs", f"{agent.pk} {agent.fid}", algorithm="sha256").hexdigest()
     return f"launchboard-{digest[:16]}"
 
 
-def prove_by_casts(agent: Agent, texts: Iterable[str]) -> None:
-    """Store the proof if one of these texts, by the agent's FID, contains the agent's code."""
+def prove_by_posts(agent: Agent, texts: Iterable[str]) -> None:
+    """Store the proof if one of these texts, of posts by the agent's FID, contains the agent's code."""
     if not agent.has_proven(agent.fid):
         code = proof_code(agent)
         if any(code in text for text in texts):

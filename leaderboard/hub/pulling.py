@@ -27,7 +27,7 @@ from leaderboard.events.recording import lock_fact_writes
 from leaderboard.facts.short_keys import cast_key, event_key, text_key
 from leaderboard.hub import farcaster_api, fid_proofs
 from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, farcaster_timestamp
-from leaderboard.models import Action, HubCast, HubCursor, HubQuote, Interaction, InteractionKind
+from leaderboard.models import Action, ActionKind, HubCast, HubCursor, HubQuote, Interaction, InteractionKind
 
 logger = logging.getLogger(__name__)
 
@@ -184,7 +184,7 @@ def _save_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
         )
         polled = [HubCast(action=action, fid=cursor.fid) for action in stored]
         HubCast.objects.bulk_create(polled, ignore_conflicts=True)
-        fid_proofs.prove_by_casts(cursor.agent, (cast.text for cast in page))
+        fid_proofs.prove_by_posts(cursor.agent, (cast.text for cast in page if cast.action_kind is ActionKind.POST))
     cursor.casts_until = until
 
 
@@ -262,8 +262,9 @@ def _new_messages(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterato
 def _pull_quote(quote: HubQuote) -> None:
     """Confirm the quote if the hub has it, and quotes the agent's cast; else it stays unconfirmed."""
     if not quote.agent.has_proven(quote.agent.fid):
-        is_old = timezone.now() - quote.at > MAX_CAST_AGE
-        _held(quote).delete() if is_old else _held(quote).requeue(due_at=timezone.now() + MAX_PULL_INTERVAL)
+        # A proof makes it due. Anyone can report quotes of agents without one, so that looking again costs others.
+        is_old = timezone.now() - quote.at >= MAX_CAST_AGE
+        _held(quote).delete() if is_old else _held(quote).requeue(due_at=quote.at + MAX_CAST_AGE)
         return
     try:
         cast = farcaster_api.fetch_cast(quote.fid, quote.message_hash)

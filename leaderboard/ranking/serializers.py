@@ -145,7 +145,7 @@ class OwnStandingShape(serializers.Serializer[Any]):
     fid = serializers.IntegerField(allow_null=True)
     fidProven = serializers.BooleanField(help_text="Whether what a hub has about the FID counts.")
     fidProofCode = serializers.CharField(
-        allow_null=True, help_text="A cast of the FID with this text proves it; null without a FID, or if it is proven."
+        allow_null=True, help_text="A post of the FID with this text proves it; null without a FID, or if it is proven."
     )
     interval = serializers.ChoiceField(Interval.values)
     computedAt = serializers.DateTimeField(allow_null=True, help_text="The end of the interval.")

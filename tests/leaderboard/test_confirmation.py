@@ -183,10 +183,15 @@ def test_a_borrowed_fid_brings_no_audience_until_it_is_proven(hub, key):
     # A cast with the code of another agent proves nothing.
     other = AgentFactory(partner_key=key, fid=None)
     agent = Agent.objects.get(agent_id="thief")
-    hub.hub.casts.append(Cast(FID, int(timezone.now().timestamp()) - 50, text=fid_proofs.proof_code(other)))
+    now, code = int(timezone.now().timestamp()), fid_proofs.proof_code(agent)
+    hub.hub.casts.append(Cast(FID, now - 50, text=fid_proofs.proof_code(other)))
+    # A popular bot may repeat in its answers what the thief writes to it.
+    asked = (7, "0x" + "ab" * 20)
+    hub.hub.casts.append(Cast(FID, now - 49, text=f"you said: {code}", parent=asked))
+    hub.hub.casts.append(Cast(FID, now - 48, text=code, quoted=asked))
     read_all()
     assert not Agent.objects.exclude(proven_fid=None).exists()
-    hub.hub.casts.append(Cast(FID, int(timezone.now().timestamp()) - 40, text=f"gm {fid_proofs.proof_code(agent)}!"))
+    hub.hub.casts.append(Cast(FID, now - 40, text=f"gm {code}!"))
     read_all()
     agent.refresh_from_db()
     assert agent.has_proven(FID) and not Interaction.objects.filter(is_confirmed=False).exists()
@@ -247,6 +252,26 @@ def test_an_operator_accepts_fids_or_sets_them(client, admin_user, key, hub):
     page = client.get(f"/admin/leaderboard/agent/{agent.pk}/change/").content.decode()
     assert re.search(r"launchboard-[0-9a-f]{16}", page)[0] == fid_proofs.proof_code(agent)
     client.post("/admin/leaderboard/agent/", {"action": "accept_fid", "_selected_action": [agent.pk]})
+    read_all()
+    assert Agent.objects.get().has_proven(FID)
+    assert Interaction.objects.filter(is_confirmed=True).count() == 3
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+def test_an_agent_that_an_operator_assigns_is_read_again(client, admin_user, key, hub, has_key):
+    client.force_login(admin_user)
+    popular(hub, fans=3)
+    agent = AgentFactory(partner_key=key, fid=FID)
+    read_all()
+    page = f"/admin/leaderboard/agent/{agent.pk}/change/"
+    opened = client.get(page)
+    forms = [
+        opened.context["adminform"].form,
+        *(each.formset.management_form for each in opened.context["inline_admin_formsets"]),
+    ]
+    fields = {field.html_name: field.value() or "" for form in forms for field in form}
+    assigned = PartnerKeyFactory(scopes=[Scope.AGENTS]).pk if has_key else ""
+    assert client.post(page, fields | {"partner_key": assigned}).status_code == 302
     read_all()
     assert Agent.objects.get().has_proven(FID)
     assert Interaction.objects.filter(is_confirmed=True).count() == 3
@@ -316,7 +341,8 @@ def test_quotes_wait_for_the_proof_of_the_fid(hub, own, key):
     report(key, reported)
     hub.received.clear()
     tasks.pull_hub()
-    assert HubQuote.objects.get().due_at > timezone.now() and not hub.received
+    waiting = HubQuote.objects.get()
+    assert waiting.due_at == waiting.at + pulling.MAX_CAST_AGE and not hub.received
     fid_proofs.accept_fids(Agent.objects.all())
     tasks.pull_hub()
     assert confirmed_quotes() == [7]
