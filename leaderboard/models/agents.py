@@ -93,6 +93,10 @@ class Agent(models.Model):
         """Return whether the FID is proven to be the agent's; operators' agents need no proof."""
         return fid is not None and (self.partner_key_id is None or self.proven_fid == fid)
 
+    def is_owned_by(self, fid: int | None) -> bool:
+        """Return whether this account owns the agent: the described creator's, or the agent's own, if it is proven."""
+        return fid is not None and (fid == self.creator_fid or (fid == self.fid and self.has_proven(fid)))
+
 
 class AgentWallet(models.Model):
     """Address that trades for the agent: its own or its creator's."""

@@ -1,4 +1,4 @@
-"""View of an agent's standing for the partner that owns the agent."""
+"""Views of an agent's standing for its owner: the partner that reports it, and the signed-in user that owns it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.models import Scope
-from accounts.permissions import PartnerAccess
+from accounts.permissions import PartnerAccess, UserAccess
 from config.api.response_headers import PRIVATE_NO_STORE
 from config.api.views import QueryView
 from leaderboard.hub import fid_proofs
@@ -36,9 +36,32 @@ class OwnStandingView(PartnerAccess, QueryView):
         """
         partner: Any = request.auth
         agent = Agent.objects.filter(agent_id=self.query["agentId"], partner_key=partner).first()
-        if agent is None:
-            raise NotFound("Agent not found")
-        return Response({"data": _read_own_standing(agent, Interval(self.query["interval"]))})
+        return _respond(agent, self.query["interval"])
+
+
+class OwnedStandingView(UserAccess, QueryView):
+    """Endpoint for users to see what their agents' scores are made of."""
+
+    query_serializer = OwnStandingQuery
+    cache_control = PRIVATE_NO_STORE
+
+    @extend_schema(operation_id="getOwnedAgentStanding", responses={200: OWN_STANDING, 404: None})
+    def get(self, request: Request) -> Response:
+        """Return the current standing of an agent that you own, with its score.
+
+        You own an agent if your token proves the FID of its creator, as its reporter or the operator describes it, or
+        the agent's own FID, once that is proven. Any other agent is 404, and so is every agent without a FID in your
+        token. The response is that of `getAgentStanding`.
+        """
+        user: Any = request.user
+        agent = Agent.objects.filter(agent_id=self.query["agentId"]).first()
+        return _respond(agent if agent and agent.is_owned_by(user.fid) else None, self.query["interval"])
+
+
+def _respond(agent: Agent | None, interval: str) -> Response:
+    if agent is None:
+        raise NotFound("Agent not found")
+    return Response({"data": _read_own_standing(agent, Interval(interval))})
 
 
 def _read_own_standing(agent: Agent, interval: Interval) -> dict[str, Any]:

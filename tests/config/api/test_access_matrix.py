@@ -181,6 +181,7 @@ ENDPOINTS = {
     "GET /api/droid/leaderboard": Endpoint(MORE_FOR_ADMINISTRATORS, status=200),
     "POST /api/droid/events": Endpoint(AGENTS, body={}),
     "GET /api/droid/standing": Endpoint(AGENTS, "?agentId=a", status=404, missing="Agent not found"),
+    "GET /api/droid/standing/owned": Endpoint(USER, "?agentId=a", status=404, missing="Agent not found"),
     "GET /api/events": Endpoint(READ, "?limit=0"),
     "GET /api/webhooks": Endpoint(WEBHOOKS, status=200),
     "POST /api/webhooks": Endpoint(WEBHOOKS, body={}),

@@ -1,4 +1,4 @@
-"""Tests of `GET /api/droid/standing`: what an agent's owner sees of its score, and nobody else."""
+"""Tests of `/api/droid/standing` and `/api/droid/standing/owned`: what an agent's owner sees, and nobody else."""
 
 import pytest
 
@@ -13,10 +13,13 @@ from tests.rows.agent_factories import (
     InteractionFactory,
     SocialScoreFactory,
 )
+from tests.rows.factories import PartnerKeyFactory
+from tests.rows.user_tokens import APP_ID, as_user, bearer
 
 pytestmark = pytest.mark.django_db
 
-URL = "/api/droid/standing"
+URL, OWNED_URL = "/api/droid/standing", "/api/droid/standing/owned"
+CREATOR, AGENT_FID = 5001, 5002
 
 
 @pytest.fixture
@@ -78,3 +81,46 @@ def test_an_owner_sees_audience_weights_and_discounts(client, headers):
     assert discount["listed"][0] == {"fid": 1, "interactions": 1, "score": 0.5, "weight": 0.25}
     silent = read(client, headers, quiet, "7d")
     assert silent["audience"]["accounts"] == 0 and silent["discounts"] == [] and silent["rank"] is None
+
+
+# With a user's token.
+
+
+def status(client, agent, headers):
+    return client.get(OWNED_URL, {"agentId": agent.agent_id}, headers=headers).status_code
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+def test_the_described_creator_sees_what_the_key_sees(client, headers, issuer, has_key):
+    key = PartnerKey.objects.get(name="Agency") if has_key else None
+    agent = AgentFactory(partner_key=key, creator_fid=CREATOR, fid=AGENT_FID)
+    answer = client.get(OWNED_URL, {"agentId": agent.agent_id}, headers=as_user(issuer, CREATOR))
+    assert answer.status_code == 200 and answer["Cache-Control"] == "private, no-store"
+    row = answer.json()["data"]
+    assert row["fidProofCode"] == (proof_code(agent) if has_key else None)
+    assert not has_key or row == read(client, headers, agent)
+
+
+def test_the_agent_s_own_account_sees_its_standing_once_it_is_proven(client, issuer):
+    agent = AgentFactory(partner_key=PartnerKeyFactory(), creator_fid=CREATOR, fid=AGENT_FID)
+    account = as_user(issuer, AGENT_FID)
+    assert status(client, agent, account) == 404
+    agent.proven_fid = AGENT_FID
+    agent.save()
+    assert status(client, agent, account) == 200
+    # The proof is of this FID only.
+    agent.fid = AGENT_FID + 1
+    agent.save()
+    assert [status(client, agent, as_user(issuer, fid)) for fid in (AGENT_FID, AGENT_FID + 1)] == [404, 404]
+
+
+def test_nobody_else_sees_it(client, headers, issuer):
+    agent = own_agent(creator_fid=CREATOR, fid=AGENT_FID)
+    without_fid = bearer(issuer.privy("did:privy:someone", app_id=APP_ID))
+    nameless = own_agent(creator_fid=None, fid=None)
+    for caller in (as_user(issuer, 5003), without_fid):
+        assert [status(client, each, caller) for each in (agent, nameless)] == [404, 404]
+    # A key is no user's token, and the other way round.
+    assert status(client, agent, headers) == status(client, agent, {}) == 401
+    answer = client.get(URL, {"agentId": agent.agent_id}, headers=as_user(issuer, CREATOR))
+    assert answer.status_code == 401
