@@ -269,7 +269,8 @@ def test_an_agent_that_an_operator_assigns_is_read_again(client, admin_user, key
         opened.context["adminform"].form,
         *(each.formset.management_form for each in opened.context["inline_admin_formsets"]),
     ]
-    fields = {field.html_name: field.value() or "" for form in forms for field in form}
+    values = {field.html_name: field.value() for form in forms for field in form}
+    fields = {name: "" if value is None else value for name, value in values.items()}
     assigned = PartnerKeyFactory(scopes=[Scope.AGENTS]).pk if has_key else ""
     assert client.post(page, fields | {"partner_key": assigned}).status_code == 302
     read_all()
