@@ -97,7 +97,7 @@ class StandingShape(serializers.Serializer[Any]):
 class OwnStandingQuery(serializers.Serializer[Any]):
     """Query parameters of an agent's standing for its owner."""
 
-    agentId = TextField(longest=MAX_AGENT_ID, help_text="The id under which you describe the agent.")
+    agentId = TextField(longest=MAX_AGENT_ID, help_text="The id under which its reporter describes the agent.")
     interval = serializers.ChoiceField(
         Interval.values,
         default=Interval.DAY.value,
