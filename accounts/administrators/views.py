@@ -19,6 +19,7 @@ from accounts.users.identity import VerifiedIdentity
 from config.api.response_headers import NO_STORE
 from config.api.throttling import AdminVerifyLimit
 from config.api.views import LimitedView
+from config.edge.request_bodies import SMALL_BODY_BYTES
 
 # Only the API gets the cookie; pages and the admin site never do.
 _COOKIE_PATH = "/api/"
@@ -35,6 +36,7 @@ class AdminVerifyView(LimitedView):
 
     authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
+    max_body_bytes = SMALL_BODY_BYTES
 
     def get_throttles(self) -> list[BaseThrottle]:
         """Add the limit of log-in attempts, which also counts rejected tokens."""

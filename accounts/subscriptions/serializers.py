@@ -85,7 +85,7 @@ class EndpointBody(serializers.Serializer[Any]):
 
 
 class EndpointChanges(EndpointBody):
-    """Changes of a webhook endpoint: all keys are optional."""
+    """Changes of a webhook endpoint: one key or more."""
 
     url = serializers.URLField(max_length=2_048, required=False)
     enabled = serializers.BooleanField(

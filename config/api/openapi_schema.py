@@ -261,9 +261,14 @@ def _error_response(status: str) -> dict[str, Any]:
 
 
 def close_bodies(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Add `additionalProperties: false` to all objects of request bodies but those that ignore unknown fields."""
+    """Add `additionalProperties: false` to all objects of request bodies but those that ignore unknown fields.
+
+    A PATCH without a change is refused: its body has `minProperties: 1`.
+    """
     schemas = result["components"]["schemas"]
     bodies = [operation.get("requestBody", {}) for each in result["paths"].values() for operation in each.values()]
+    for name in referred_schemas([each.get("patch", {}).get("requestBody") for each in result["paths"].values()]):
+        schemas[name]["minProperties"] = 1
     waiting = {name for body in bodies for name in referred_schemas(body)}
     closed: set[str] = set()
     while waiting:

@@ -11,8 +11,10 @@ from django.urls import Resolver404, resolve
 from config.client_ip import address_key
 from config.edge.wsgi_environ import RefusedRequestError
 
-# Default limit; a view that accepts more sets `max_body_bytes`.
+# Default limit; a view that accepts more or less sets `max_body_bytes`.
 MAX_BODY_BYTES = 1024 * 1024
+# Limit of views without a credential, whose bodies have a few short texts.
+SMALL_BODY_BYTES = 16 * 1024
 # The requests of one client address may use this part of the memory for bodies.
 _CLIENT_SHARE = 4
 # Methods whose requests have no content that means anything (RFC 9110, 9.3). No endpoint reads that of a DELETE.

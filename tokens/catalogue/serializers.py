@@ -12,6 +12,8 @@ from tokens.catalogue.token_trust import TRUST_REASONS, WARNING_CODES
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 
 MAX_POOLS = 100
+# A body of so many pools: an entry has at most 69 bytes with its quotes and comma, and the rest is for blanks.
+MAX_POOLS_BYTES = 160 * MAX_POOLS
 
 
 class NullableText(serializers.CharField):

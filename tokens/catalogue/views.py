@@ -37,6 +37,7 @@ from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, add_details, read_records
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.serializers import (
+    MAX_POOLS_BYTES,
     TOKEN_ANSWER,
     TOKEN_DETAIL_ANSWER,
     TOKEN_LIST_ANSWER,
@@ -287,6 +288,7 @@ class TokensByPoolsView(LimitedView):
     """Lookup of the tokens of up to 100 pools."""
 
     reads_by_post = True
+    max_body_bytes = MAX_POOLS_BYTES
 
     @extend_schema(operation_id="fetchByPoolAddresses", request=PoolsBody, responses={200: TOKENS_BY_POOL_ANSWER})
     def post(self, request: Request) -> Response:

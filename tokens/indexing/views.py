@@ -18,6 +18,7 @@ from config.api.errors import BadRequestError, ConflictError, UpstreamUnavailabl
 from config.api.throttling import AnonymousSaveLimit, IndexLimit, SaveLimit
 from config.api.views import LimitedView
 from config.concurrency_limits import node_slot
+from config.edge.request_bodies import SMALL_BODY_BYTES
 from config.http.errors import PermanentError
 from tokens.chains.errors import NodeUnavailableError, TransactionNotFoundError
 from tokens.indexing import index_requests, saved_tokens, tasks
@@ -128,6 +129,7 @@ class SaveDeployedTokenView(LimitedView):
 
     authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
+    max_body_bytes = SMALL_BODY_BYTES
 
     def own_limits(self) -> Sequence[type[BaseThrottle]]:
         """Return the limit of users, or the per-IP limit without a user token."""

@@ -7,12 +7,13 @@ from django.http import HttpResponse
 from django.test import Client
 
 from config.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
+from config.edge.request_bodies import body_limit
 from tests.processes.at_once import call_at_once
 
 pytestmark = pytest.mark.django_db
 
-PATH = "/api/tokens/fetch-by-pool-addresses"
-SMALL = '{"poolAddresses": []}'
+PATH = "/api/airdrops"
+SMALL = '{"entries": [{"account": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "amount": 1000}]}'
 BUSY = {"error": "Too many concurrent large bodies"}
 
 
@@ -25,18 +26,20 @@ def large(text: str = SMALL) -> str:
     return text.ljust(LARGE_BODY_BYTES + 1)
 
 
-def test_a_large_body_beside_another_one_is_refused_and_a_small_one_passes():
+def test_a_large_body_beside_another_one_is_refused_and_a_small_one_passes(deploy_key):
     with large_body_slot():
-        refused, passed = post(large()), post(large()[:-1])
+        refused, passed = post(large(), headers=deploy_key), post(large()[:-1], headers=deploy_key)
     assert (refused.status_code, refused.json(), refused["Retry-After"]) == (503, BUSY, "1")
     assert passed.status_code == 200
-    assert post(large()).status_code == 200
+    assert post(large(), headers=deploy_key).status_code == 200
 
 
-def test_one_large_body_waits_for_another_one_and_all_others_are_refused_at_once():
+@pytest.mark.django_db(transaction=True)
+def test_one_large_body_waits_for_another_one_and_all_others_are_refused_at_once(deploy_key):
     with large_body_slot():
-        assert [answer.status_code for answer in call_at_once([partial(post, large())] * 6)] == [503] * 6
-        assert post(SMALL).status_code == 200
+        calls = [partial(post, large(), headers=deploy_key)] * 6
+        assert [answer.status_code for answer in call_at_once(calls)] == [503] * 6
+        assert post(SMALL, headers=deploy_key).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -44,14 +47,24 @@ def test_one_large_body_waits_for_another_one_and_all_others_are_refused_at_once
     [
         (PATH, SMALL, 200),
         (PATH, "{", 400),
-        (PATH, '{"poolAddresses": 5}', 400),
-        ("/api/admin/verify", "{}", 400),
-        ("/api/tokens/deploy", SMALL, 401),
+        (PATH, '{"entries": 5}', 400),
         ("/api/nothing", SMALL, 404),
     ],
 )
-def test_however_a_request_ends_its_slot_is_free_again(path, body, status):
-    assert [post(large(body), path).status_code for _ in range(3)] == [status] * 3
+def test_however_a_request_ends_its_slot_is_free_again(path, body, status, deploy_key):
+    assert [post(large(body), path, deploy_key).status_code for _ in range(3)] == [status] * 3
+
+
+def test_no_caller_without_a_credential_sends_a_large_body():
+    # The tools' own endpoint is no part of the description.
+    addresses = {"/mcp"}
+    for path, methods in Client().get("/api/openapi.json").json()["paths"].items():
+        public = [each for each in methods.values() if "requestBody" in each and not all(each["security"] or [{}])]
+        addresses |= {path} if public else set()
+    assert len(addresses) >= 4
+    for path in addresses:
+        environ = {"REQUEST_METHOD": "POST", "PATH_INFO": path}
+        assert 0 < body_limit(environ) <= LARGE_BODY_BYTES
 
 
 def test_a_caller_without_a_credential_takes_no_slot(deploy_key):

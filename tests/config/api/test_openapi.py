@@ -55,6 +55,13 @@ def test_each_constant_has_a_type(document):
     assert len(constants) > 20 and [part for part in constants if "type" not in part] == []
 
 
+def test_a_change_has_one_key_or_more(document):
+    patches = [methods["patch"] for methods in document["paths"].values() if "patch" in methods]
+    bodies = [each["requestBody"]["content"]["application/json"]["schema"]["$ref"] for each in patches]
+    names = [body.removeprefix("#/components/schemas/") for body in bodies]
+    assert names and {document["components"]["schemas"][name]["minProperties"] for name in names} == {1}
+
+
 def test_each_operation_names_its_credentials_or_that_it_needs_none(document):
     webhooks = [methods["post"] for methods in document["webhooks"].values()]
     assert [each["operationId"] for each in [*operations(document), *webhooks] if "security" not in each] == []

@@ -242,14 +242,14 @@ def test_a_process_that_dies_is_replaced(start: StartServer) -> None:
 
 
 @pytest.mark.slow
-def test_the_memory_of_a_large_request_is_returned(start: StartServer) -> None:
+def test_the_memory_of_a_large_request_is_returned(start: StartServer, index_key: dict[str, str]) -> None:
     server = start()
     process = server.processes()[0]
     server.serve_bystanders()
     before = process.memory_info().rss
-    body = b'{"poolAddresses":[' + b"[]," * 100_000 + b"[]]}"
+    body = b'{"txHash":[' + b"[]," * 100_000 + b"[]]}"
     for _ in range(3):
-        refused = server.fetch("POST", "/api/tokens/fetch-by-pool-addresses", body, Content_Type="application/json")
+        refused = server.fetch("POST", "/api/tokens/index", body, Content_Type="application/json", **index_key)
         assert refused.status == 400
         refused.read()
         wait_for(lambda: process.memory_info().rss < before + 64 * MEBIBYTE)

@@ -83,10 +83,18 @@ def test_it_refuses_a_bad_body_by_field(post, body, field):
     assert [detail["field"] for detail in answer.json()["details"]] == [field]
 
 
-def test_a_list_far_too_long_is_refused_before_its_entries_are_read(post):
-    answer = post({"poolAddresses": ["x"] * 200_000})
+def test_a_list_too_long_is_refused_before_its_entries_are_read(post):
+    answer = post({"poolAddresses": ["x"] * 3_000})
     assert answer.status_code == 400
     assert answer.json()["details"] == [{"field": "poolAddresses", "message": "must have at most 100 entries"}]
+
+
+def test_a_body_is_bounded_by_what_a_hundred_pools_need(client, post):
+    pools = [f"0x{number:064x}" for number in range(100)]
+    indented = json.dumps({"poolAddresses": pools}, indent=8)
+    assert client.post(MANY, indented, content_type="application/json").status_code == 200
+    answer = client.post(MANY, indented.ljust(16_001), content_type="application/json")
+    assert (answer.status_code, answer.json()) == (413, {"error": "Request body is over 16000 bytes"})
 
 
 def test_at_most_twenty_bad_entries_are_reported(post):
