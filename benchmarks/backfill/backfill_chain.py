@@ -16,7 +16,7 @@ from random import Random
 from typing import Any
 
 import orjson
-from eth_hash.auto import keccak
+from sha3 import keccak_256
 
 from development.sample_data.token_names import draw_name
 from tests.nodes.recordings import Mined, mined
@@ -104,7 +104,7 @@ def bloom_bits(value: str) -> int:
 
     Source: the Yellow Paper, M3:2048.
     """
-    digest = keccak(bytes.fromhex(value[2:]))
+    digest = keccak_256(bytes.fromhex(value[2:])).digest()
     return sum({1 << (int.from_bytes(digest[place : place + 2], "big") & 2047) for place in (0, 2, 4)})
 
 
