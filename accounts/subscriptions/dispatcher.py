@@ -172,9 +172,9 @@ class Dispatcher:
     def _deliver(self, use: _ThreadUse, deliveries: Sequence[WebhookDelivery]) -> None:
         """Deliver one after another; the first failure returns the rest to the queue."""
         try:
-            left = self._deliver_all(use, deliveries)
-            if left:
-                WebhookDelivery.objects.held(left).release(due_at=timezone.now())
+            unsent = self._deliver_all(use, deliveries)
+            if unsent:
+                WebhookDelivery.objects.held(unsent).release(due_at=timezone.now())
         finally:
             # Of this thread, which may have no work for long.
             connection.close()

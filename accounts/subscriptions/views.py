@@ -71,10 +71,10 @@ class WebhooksAccess(PartnerAccess):
     def endpoint_or_404(self, id: str, *, lock: bool = False) -> WebhookEndpoint:
         """Return one of them. Raises NotFound."""
         own = self.own_endpoints().select_for_update() if lock else self.own_endpoints()
-        found = own.filter(pk=int(id)).first() if id.isascii() and id.isdigit() and len(id) <= 18 else None
-        if found is None:
+        endpoint = own.filter(pk=int(id)).first() if id.isascii() and id.isdigit() and len(id) <= 18 else None
+        if endpoint is None:
             raise NotFound("Webhook endpoint not found")
-        return found
+        return endpoint
 
 
 class WebhooksView(WebhooksAccess, QueryView):
@@ -136,28 +136,28 @@ class WebhookView(WebhooksAccess, QueryView):
             changes = endpoint_bodies.parse_changes(request.data)
         enabled = changes.pop("enabled", None)
         with transaction.atomic():
-            found = self.endpoint_or_404(id, lock=True)
+            endpoint = self.endpoint_or_404(id, lock=True)
             if "url" in changes or enabled is True:
-                _reject_operators_decision(found)
+                _reject_operators_decision(endpoint)
             if "url" in changes:
                 _reject_disabled_url(request.auth, changes["url"])
             if changes:
-                WebhookEndpoint.objects.filter(pk=found.pk).update(**changes)
+                WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**changes)
             if "url" in changes or enabled is True:
-                endpoints.end_pause(found)
-            if enabled is True and found.disabled_at is not None:
-                endpoints.enable_endpoint(found)
+                endpoints.end_pause(endpoint)
+            if enabled is True and endpoint.disabled_at is not None:
+                endpoints.enable_endpoint(endpoint)
             elif enabled is False:
-                endpoints.disable_endpoint(found, "disabled by its owner", by=DisabledBy.OWNER, notice=False)
-            found.refresh_from_db()
-        return Response(_endpoint(found))
+                endpoints.disable_endpoint(endpoint, "disabled by its owner", by=DisabledBy.OWNER, notice=False)
+            endpoint.refresh_from_db()
+        return Response(_endpoint(endpoint))
 
     @extend_schema(operation_id="deleteWebhook", parameters=[_ID], request=None, responses={204: None, 409: None})
     def delete(self, request: Request, id: str) -> Response:
         """Delete a webhook endpoint with its delivery log. 409 if an operator has disabled it."""
-        found = self.endpoint_or_404(id)
-        _reject_operators_decision(found)
-        endpoints.delete_endpoint(found)
+        endpoint = self.endpoint_or_404(id)
+        _reject_operators_decision(endpoint)
+        endpoints.delete_endpoint(endpoint)
         return Response(status=204)
 
 
@@ -172,8 +172,8 @@ class WebhookTestView(WebhooksAccess, LimitedView):
     )
     def post(self, request: Request, id: str) -> Response:
         """Send an event of type `webhook.test` once. The delivery log has the result. 409 if it is disabled."""
-        found = _enabled(self.endpoint_or_404(id))
-        return Response({"deliveryId": deliveries.queue_test(found).pk}, status=202)
+        endpoint = _enabled(self.endpoint_or_404(id))
+        return Response({"deliveryId": deliveries.queue_test(endpoint).pk}, status=202)
 
 
 class WebhookRotationView(WebhooksAccess, LimitedView):
@@ -187,9 +187,9 @@ class WebhookRotationView(WebhooksAccess, LimitedView):
     )
     def post(self, request: Request, id: str) -> Response:
         """Create a new secret and return it. For 24 hours each event is signed by the previous one as well."""
-        found = self.endpoint_or_404(id)
-        endpoints.rotate_secret(found)
-        return Response(_with_secret(found), headers={"Cache-Control": NO_STORE})
+        endpoint = self.endpoint_or_404(id)
+        endpoints.rotate_secret(endpoint)
+        return Response(_with_secret(endpoint), headers={"Cache-Control": NO_STORE})
 
 
 class WebhookDeliveriesView(WebhooksAccess, QueryView):
@@ -204,13 +204,13 @@ class WebhookDeliveriesView(WebhooksAccess, QueryView):
     def get(self, request: Request, id: str) -> Response:
         """List the deliveries of an endpoint, newest first, with all of their attempts."""
         endpoint = self.endpoint_or_404(id)
-        found = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-pk")
+        rows = WebhookDelivery.objects.filter(endpoint=endpoint).order_by("-pk")
         if "status" in self.query:
-            found = found.filter(status=self.query["status"])
+            rows = rows.filter(status=self.query["status"])
         if "before" in self.query:
-            found = found.filter(pk__lt=self.query["before"])
+            rows = rows.filter(pk__lt=self.query["before"])
         limit = self.query["limit"]
-        page = list(found[: limit + 1])
+        page = list(rows[: limit + 1])
         cursor = page[limit - 1].pk if len(page) > limit else None
         return Response({"data": [_delivery(each, endpoint) for each in page[:limit]], "cursor": cursor})
 
@@ -232,8 +232,8 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
         """
         with _as_400():
             events = endpoint_bodies.parse_replay(request.data)
-        found = _enabled(self.endpoint_or_404(id))
-        replay = deliveries.replay_events(found, first=events.first, last=events.last)
+        endpoint = _enabled(self.endpoint_or_404(id))
+        replay = deliveries.replay_events(endpoint, first=events.first, last=events.last)
         return Response({"queued": replay.queued, "cursor": replay.cursor}, status=202)
 
 

@@ -46,11 +46,11 @@ class Section:
 
 def render_evidence(standing: Standing) -> str:
     """Render the components of a standing's score and the evidence of its flags as HTML."""
-    listed = [row for found in standing.evidence.values() for row in _listed(found)]
+    listed = [row for evidence in standing.evidence.values() for row in _listed(evidence)]
     rows = SocialProfile.objects.filter(fid__in=[row.get("fid") for row in listed]).exclude(username="")
     people = dict(rows.values_list("fid", "username"))
-    discounts = [(flag, found) for flag, found in sorted(standing.evidence.items()) if flag != AUDIENCE_EVIDENCE]
-    sections = [_components(standing), *(_discount(flag, found, people) for flag, found in discounts)]
+    discounts = [(flag, evidence) for flag, evidence in sorted(standing.evidence.items()) if flag != AUDIENCE_EVIDENCE]
+    sections = [_components(standing), *(_discount(flag, evidence, people) for flag, evidence in discounts)]
     return render_to_string("leaderboard/evidence.html", {"sections": sections})
 
 
@@ -72,11 +72,11 @@ def _components(standing: Standing) -> Section:
     )
 
 
-def _discount(flag: str, found: Mapping[str, Any], people: Mapping[int, str]) -> Section:
+def _discount(flag: str, evidence: Mapping[str, Any], people: Mapping[int, str]) -> Section:
     return Section(
         title=flag,
-        about=str(found.get("meaning", "")),
-        figures=tuple((label, f"{found[name]:,.6g}") for name, label in _FIGURES.items() if "meaning" in found),
+        about=str(evidence.get("meaning", "")),
+        figures=tuple((label, f"{evidence[name]:,.6g}") for name, label in _FIGURES.items() if "meaning" in evidence),
         accounts=tuple(
             AccountRow(
                 text=f"{row['fid']} @{people[row['fid']]}" if row["fid"] in people else str(row["fid"]),
@@ -84,11 +84,11 @@ def _discount(flag: str, found: Mapping[str, Any], people: Mapping[int, str]) ->
                 interactions=str(row["interactions"]),
                 score="unknown" if row["score"] is None else f"{row['score']:.3g}",
             )
-            for row in _listed(found)
+            for row in _listed(evidence)
         ),
     )
 
 
-def _listed(found: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def _listed(evidence: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the accounts of a flag's evidence; none of an earlier version's flag: its evidence had other keys."""
-    return found["listed"] if "meaning" in found else ()
+    return evidence["listed"] if "meaning" in evidence else ()

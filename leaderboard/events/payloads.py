@@ -176,9 +176,9 @@ def _interaction(
         if message_hash is None:
             raise InvalidFieldsError([("messageHash", "is required for replies and quotes")])
     elif (message_hash, text_key) != (None, None):
-        given = {"messageHash": message_hash, "text": text_key}
+        keys = {"messageHash": message_hash, "text": text_key}
         raise InvalidFieldsError(
-            [(name, "is allowed for replies and quotes only") for name, key in given.items() if key is not None]
+            [(name, "is allowed for replies and quotes only") for name, key in keys.items() if key is not None]
         )
     message_key = cast_key(message_hash) if message_hash else 0
     return InteractionEvent(

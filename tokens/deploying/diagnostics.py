@@ -17,8 +17,8 @@ _ACTIONS: dict[str, str] = {
 
 def wallets(_now: datetime) -> Iterator[Finding]:
     """Yield the alerts of each wallet, as of the workers' last query of the nodes."""
-    found = DeployWallet.objects.order_by("chain_id", "address")
-    for wallet in found:
+    all_wallets = DeployWallet.objects.order_by("chain_id", "address")
+    for wallet in all_wallets:
         for line in wallet.trouble.splitlines():
             kind = line.partition(":")[0]
             yield Finding(
@@ -27,5 +27,5 @@ def wallets(_now: datetime) -> Iterator[Finding]:
                 action=_ACTIONS.get(kind, "See the table of alerts."),
                 guide="wallets",
             )
-    troubled = sum(1 for wallet in found if wallet.trouble)
-    yield Finding(level=Level.OK, found=f"{len(found)} wallets, {troubled} with an alert.")
+    troubled = sum(1 for wallet in all_wallets if wallet.trouble)
+    yield Finding(level=Level.OK, found=f"{len(all_wallets)} wallets, {troubled} with an alert.")

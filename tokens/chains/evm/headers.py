@@ -112,11 +112,11 @@ def read_times_by_provider(rpc: RpcClient, headers: Sequence[BlockHeader]) -> di
         for blocks in dict(zip(rpc.providers, answers, strict=True)).values():
             for header, block in zip(part, blocks or (), strict=False):
                 try:
-                    found = read_header(block, number=header.number)
+                    own_header = read_header(block, number=header.number)
                 except MalformedResponseError:
                     continue
-                if found.hash == header.hash:
-                    times[header.number].append(found.time)
+                if own_header.hash == header.hash:
+                    times[header.number].append(own_header.time)
     return times
 
 

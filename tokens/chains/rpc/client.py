@@ -301,9 +301,9 @@ class RpcClient:
                 results = self._send(endpoint, calls, timeout=timeout)
                 if method:
                     require_method_offered(results)
-                found = parse(results)
+                parsed = parse(results)
                 _record_answer(endpoint)
-                return found
+                return parsed
             except (RetryableError, PermanentError) as error:
                 if method and isinstance(error, PermanentError):
                     endpoint.mark_unsupported(method, seconds=self.method_retry_seconds)

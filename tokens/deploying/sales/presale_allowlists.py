@@ -137,7 +137,7 @@ def _find_started(chain_id: int, presale_id: int, *, root: str) -> DeployedAllow
     """Return the allow-list of the deployment that has started a presale; None if the root was replaced since."""
     started = Deployment.objects.filter(chain_id=chain_id, presale_id=presale_id).order_by("pk")
     lists = map(_read_deployed, started.values_list("pk", flat=True))
-    return next((found for found in lists if found is not None and found.root == root), None)
+    return next((each for each in lists if each is not None and each.root == root), None)
 
 
 # A tree of 10,000 buyers takes a tenth of a second to hash, and 2 MB. The config of a deployment does not change.

@@ -23,10 +23,10 @@ def read_by_each_node(chain: Chain, headers: Sequence[BlockHeader], *, pools: Po
     readings: dict[str, RangeFacts] = {}
     for rpc in chain.rpc.single_nodes():
         try:
-            found = replace(chain, rpc=rpc).read_receipts(headers, pools=pools)
+            reading = replace(chain, rpc=rpc).read_receipts(headers, pools=pools)
         except RetryableError:
             continue
-        readings.setdefault(rpc.providers[0], found)
+        readings.setdefault(rpc.providers[0], reading)
     unproven, odd, parts = set[int](), set[int](), list[RangeFacts]()
     for number in (header.number for header in headers):
         proven = [reading for reading in readings.values() if number not in reading.unproven]

@@ -144,12 +144,12 @@ def _read_logs(
 ) -> tuple[RangeFacts, bool]:
     """Return the range by its logs, and whether the provider of the first reading returned some of them."""
     with answering_providers() as providers:
-        found = reading.chain.read_range(
+        facts = reading.chain.read_range(
             reading.first, reading.last, addresses=addresses, without=without, pools=reading.pools
         )
     # Blocks that were read in full may hold more than was requested.
-    transactions = filter_by_address(found.transactions, addresses, info=reading.chain.info)
-    return replace(found, transactions=transactions), first_chain.rpc.providers[0] in providers
+    transactions = filter_by_address(facts.transactions, addresses, info=reading.chain.info)
+    return replace(facts, transactions=transactions), first_chain.rpc.providers[0] in providers
 
 
 def read_from_receipts(
@@ -267,7 +267,7 @@ def _replace_by_receipts(
         return reading
     numbers = {header.number for header in headers}
     try:
-        found = reading.chain.read_receipts(headers, pools=reading.pools)
+        facts = reading.chain.read_receipts(headers, pools=reading.pools)
     except NodeUnavailableError as error:
         if thorough and len(headers) > 1:
             # A node without receipts of whole blocks fails a part of many requests: what it returns is kept.
@@ -280,18 +280,18 @@ def _replace_by_receipts(
         )
         return replace(reading, unread=reading.unread | numbers)
     # Of a filter that fits, the first node's receipts are sufficient unless rows contradict them.
-    if disputed := found.unproven if thorough else found.unproven & found.odd_filters:
+    if disputed := facts.unproven if thorough else facts.unproven & facts.odd_filters:
         odd = [header for header in headers if header.number in disputed]
         agreed = read_by_each_node(reading.chain, odd, pools=reading.pools)
-        unproven = found.unproven - disputed | agreed.unproven
-        found = replace(replace_blocks(found, agreed, numbers=disputed), unproven=unproven)
-    found = replace(found, transactions=filter_by_address(found.transactions, addresses, info=reading.chain.info))
+        unproven = facts.unproven - disputed | agreed.unproven
+        facts = replace(replace_blocks(facts, agreed, numbers=disputed), unproven=unproven)
+    facts = replace(facts, transactions=filter_by_address(facts.transactions, addresses, info=reading.chain.info))
     return replace(
         reading,
-        contents=replace_blocks(reading.contents, found, numbers=numbers),
-        proven=reading.proven - numbers | (numbers - found.unproven),
-        proven_pools=reading.proven_pools - numbers | (numbers - found.unproven),
+        contents=replace_blocks(reading.contents, facts, numbers=numbers),
+        proven=reading.proven - numbers | (numbers - facts.unproven),
+        proven_pools=reading.proven_pools - numbers | (numbers - facts.unproven),
         unread=reading.unread - numbers,
-        odd_filters=reading.odd_filters | found.odd_filters,
+        odd_filters=reading.odd_filters | facts.odd_filters,
         repeated=reading.repeated - numbers,
     )

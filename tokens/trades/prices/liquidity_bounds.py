@@ -151,8 +151,8 @@ def _read_launched(tokens: Mapping[str, PoolToken], changes: Iterable[LiquidityC
                 _position(change),
                 _Change(change.tick_lower, change.tick_upper, change.liquidity, transaction_bytes(change.tx_hash)),
             )
-    found = {pool: _first_transaction(stored[token.token_id]) for pool, token in tokens.items()}
-    return {pool: ranges for pool, ranges in found.items() if ranges}
+    launched = {pool: _first_transaction(stored[token.token_id]) for pool, token in tokens.items()}
+    return {pool: ranges for pool, ranges in launched.items() if ranges}
 
 
 def _first_transaction(changes: Mapping[int, _Change]) -> _Ranges:

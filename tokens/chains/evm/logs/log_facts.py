@@ -83,7 +83,7 @@ def split_logs(
     kept = [*events, *of_pools]
     known = reported_times(kept) if times is None else times
     blocks = {(log["blockNumber"], log["blockHash"]) for log in kept}
-    found = decode_pool_logs(
+    pool_logs = decode_pool_logs(
         of_pools,
         chain_id=chain.chain_id,
         times=known,
@@ -92,7 +92,7 @@ def split_logs(
     )
     return ValidLogs(
         events=events,
-        pools=replace(found, swaps=attach_fees(found.swaps, of_fees, pool_manager=chain.v4_pool_manager)),
+        pools=replace(pool_logs, swaps=attach_fees(pool_logs.swaps, of_fees, pool_manager=chain.v4_pool_manager)),
         hashes={int(number, 16): block_hash for number, block_hash in blocks},
         times=known,
         count=len(logs),

@@ -46,7 +46,7 @@ def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: 
     Each response comes with the filter of its request; None is everything. Raises RetryableError where a log is
     malformed, was not requested, or contradicts another one.
     """
-    found: dict[int, Log] = {}
+    by_place: dict[int, Log] = {}
     # Logs share most of their hashes, and a set look-up is faster than validating each again.
     known: set[str] = set()
     numbers: dict[_Place, int] = {}
@@ -60,10 +60,11 @@ def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: 
             number = _parse_place(log, numbers=numbers, known=known)
             if not first <= number <= last or (log_filter is not None and not log_filter.matches(log)):
                 raise RetryableError("a log that was not requested")
-            told = found.setdefault(number * INDEX_LIMIT + parse_quantity(log.get("logIndex"), below=INDEX_LIMIT), log)
-            if told is not log and any(told[name] != log[name] for name in _CONTENT):
+            place = number * INDEX_LIMIT + parse_quantity(log.get("logIndex"), below=INDEX_LIMIT)
+            earlier = by_place.setdefault(place, log)
+            if earlier is not log and any(earlier[name] != log[name] for name in _CONTENT):
                 raise RetryableError("two logs in one place")
-    ordered = [found[place] for place in sorted(found)]
+    ordered = [by_place[place] for place in sorted(by_place)]
     _check_order(ordered)
     return ordered
 

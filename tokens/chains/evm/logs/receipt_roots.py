@@ -69,10 +69,10 @@ def are_in_place(receipts: Sequence[object]) -> bool:
     """
     log_index = 0
     for place, receipt in enumerate(receipts):
-        told = parse_object(receipt, of="a receipt")
-        if told.get("transactionIndex") != hex(place):
+        fields = parse_object(receipt, of="a receipt")
+        if fields.get("transactionIndex") != hex(place):
             return False
-        for log in parse_list(told.get("logs"), of="logs"):
+        for log in parse_list(fields.get("logs"), of="logs"):
             if parse_object(log, of="a log").get("logIndex") != hex(log_index):
                 return False
             log_index += 1

@@ -36,11 +36,11 @@ def attach_fees(swaps: Sequence[Swap], logs: Iterable[Log], *, pool_manager: str
         report = _read_report(log, manager)
         if report is not None:
             reports[log["transactionHash"]].append((int(log["logIndex"], 16), report))
-    found = list(swaps)
+    swaps_with_fees = list(swaps)
     for tx_hash, places in _places(swaps, reports).items():
         for place, swap in _of_transaction({place: swaps[place] for place in places}, reports[tx_hash]):
-            found[place] = swap
-    return found
+            swaps_with_fees[place] = swap
+    return swaps_with_fees
 
 
 def _places(swaps: Sequence[Swap], reports: Mapping[str, object]) -> dict[str, list[int]]:
@@ -72,13 +72,13 @@ def _of_transaction(swaps: Mapping[int, Swap], reports: Sequence[_Report]) -> It
 
 def _last_swaps(swaps: Mapping[int, Swap], reports: Iterable[_Report]) -> dict[int, list[Conversion]]:
     """Return place -> conversions, of the last swap in each pool before each conversion."""
-    found: dict[int, list[Conversion]] = {}
+    conversions: dict[int, list[Conversion]] = {}
     for index, report in reports:
         if isinstance(report, Conversion):
             last = {swap.pool: place for place, swap in swaps.items() if swap.log_index < index}
             for place in last.values():
-                found.setdefault(place, []).append(report)
-    return found
+                conversions.setdefault(place, []).append(report)
+    return conversions
 
 
 def _read_report(log: Log, manager: str) -> Conversion | HookFee | None:
