@@ -3,20 +3,23 @@
 Views are called by `eth_call`; `eth_simulateV1` is used where a node offers it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from config.http.errors import RetryableError
 from tokens.chains.abi.codec import AbiFunction
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.headers import block_call, read_header
-from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
-from tokens.chains.rpc.responses import Call, accept_executions, accept_results, require_results
+from tokens.chains.rpc.client import EVERY_NODE, ONE_ROUND, QueryPolicy, RpcClient
+from tokens.chains.rpc.quantities import MalformedResponseError, parse_block_number, parse_list, parse_object
+from tokens.chains.rpc.responses import Call, NodeBehindError, accept_executions, require_results
 from tokens.chains.types import BlockHeader
 
-# Result name -> value; None where the contract reverted, or returned nothing or malformed data.
+# Result name -> value; None where the contract reverted or returned nothing, and where an untrusted one returned
+# malformed data.
 ViewResult = dict[str, Any] | None
+Found = TypeVar("Found")
 
 # Gas limit, ample for a view: without one, an arbitrary contract could keep the node busy.
 _GAS = hex(5_000_000)
@@ -30,6 +33,11 @@ class ViewCall:
     function: AbiFunction
     arguments: tuple[Any, ...] = ()
     sender: str | None = None
+    # The contract's code is known, as of those in the registry: malformed data is the node's fault. Any other contract
+    # may return anything, and no node must fail because of it.
+    trusted: bool = False
+    # Exclusive limit of the numbers that a trusted contract returns, such as a time.
+    below: int | None = None
 
     @property
     def transaction(self) -> dict[str, str]:
@@ -47,10 +55,11 @@ class ViewCall:
 def call_views(rpc: RpcClient, views: Sequence[ViewCall], *, block: int | None = None) -> list[ViewResult]:
     """Return the results in the order of the calls, as of the end of a block, the newest where None.
 
-    Raises NodeUnavailableError, also where nodes reject for any other reason than the contract's own failure.
+    Raises NodeUnavailableError, also where nodes reject for any other reason than the contract's own failure, or return
+    malformed data of trusted contracts.
     """
     at = "latest" if block is None else hex(block)
-    return _decode(views, rpc.batch([view.call(at) for view in views], parse=accept_executions))
+    return _call(rpc, [(view, at) for view in views])
 
 
 def call_views_in_block(rpc: RpcClient, views: Sequence[ViewCall], header: BlockHeader) -> list[ViewResult]:
@@ -60,19 +69,12 @@ def call_views_in_block(rpc: RpcClient, views: Sequence[ViewCall], header: Block
     queried once, and no failure counts. Raises NodeUnavailableError.
     """
 
-    def parse(results: list[Any]) -> list[Any]:
-        *answers, block = results
-        require_results([block])
+    def check(block: object) -> None:
         if read_header(block, number=header.number).hash != header.hash:
             raise RetryableError("another block than the requested one")
-        return accept_executions(answers)
 
-    results: list[Any] = []
-    size = max(1, rpc.batch_size - 1)
-    for part in (views[start : start + size] for start in range(0, len(views), size)):
-        calls = [*(view.call(hex(header.number)) for view in part), block_call(header.number)]
-        results += rpc.query(calls, parse=parse, policy=ONE_ROUND)
-    return _decode(views, results)
+    calls = [(view, hex(header.number)) for view in views]
+    return _call(rpc, calls, policy=ONE_ROUND, witness=block_call(header.number), check=check)
 
 
 def call_views_at_blocks(rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]]) -> list[ViewResult]:
@@ -80,30 +82,32 @@ def call_views_at_blocks(rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]
 
     Where no node keeps that state, as of the newest block. Raises NodeUnavailableError.
     """
-    results: dict[int, Any] = {}
+    results: dict[int, ViewResult] = {}
     # From the newest block to the oldest: where a block's state is pruned, that of older ones is.
     places = sorted(range(len(views_at)), key=lambda place: -views_at[place][1])
     _call_historical(rpc, views_at, places, results)
     forgotten = [place for place in places if place not in results]
-    # Each request also reads the newest block, because a lagging node may lack a recent contract.
-    size = max(1, rpc.batch_size - 1)
-    for part in (forgotten[start : start + size] for start in range(0, len(forgotten), size)):
-        calls = [*(views_at[place][0].call("latest") for place in part), ("eth_blockNumber", ())]
-        *answers, head = rpc.batch(calls, parse=accept_executions)
-        newest = views_at[part[0]][1]
-        if not _is_at(head, newest):
-            raise NodeUnavailableError(f"the node is behind block {newest}")
-        results |= zip(part, answers, strict=True)
-    return _decode([view for view, _ in views_at], [results[place] for place in range(len(views_at))])
+    if forgotten:
+        newest = views_at[forgotten[0]][1]
+
+        def check(head: object) -> None:
+            if parse_block_number(head) < newest:
+                raise NodeBehindError(f"the node is behind block {newest}")
+
+        # Each request also reads the newest block, because a lagging node may lack a recent contract.
+        calls = [(views_at[place][0], "latest") for place in forgotten]
+        answers = _call(rpc, calls, witness=("eth_blockNumber", ()), check=check)
+        results |= zip(forgotten, answers, strict=True)
+    return [results[place] for place in range(len(views_at))]
 
 
 def _call_historical(
-    rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]], places: Sequence[int], results: dict[int, Any]
+    rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]], places: Sequence[int], results: dict[int, ViewResult]
 ) -> None:
     """Fill in the results at these places, from the newest block on, as far back as nodes keep the state."""
     try:
-        calls = [views_at[place][0].call(hex(views_at[place][1])) for place in places]
-        answers = rpc.batch(calls, parse=accept_executions, policy=ONE_ROUND)
+        calls = [(views_at[place][0], hex(views_at[place][1])) for place in places]
+        answers = _call(rpc, calls, policy=ONE_ROUND)
     except NodeUnavailableError:
         blocks = sorted({views_at[place][1] for place in places})
         if len(blocks) == 1:
@@ -117,18 +121,43 @@ def _call_historical(
         results |= zip(places, answers, strict=True)
 
 
-def _is_at(head: Any, block: int) -> bool:
-    try:
-        return int(head, 16) >= block
-    except (TypeError, ValueError):
-        return False
+def _call(
+    rpc: RpcClient,
+    views_at: Sequence[tuple[ViewCall, str]],
+    *,
+    policy: QueryPolicy = EVERY_NODE,
+    witness: Call | None = None,
+    check: Callable[[object], None] = lambda _result: None,
+) -> list[ViewResult]:
+    """Return the results of the calls, each at its block; `check` validates the result of the witness in each request.
+
+    Raises NodeUnavailableError.
+    """
+    results: list[ViewResult] = []
+    size = max(1, rpc.batch_size - (witness is not None))
+    for part in (views_at[start : start + size] for start in range(0, len(views_at), size)):
+
+        def parse(answers: list[Any], part: Sequence[tuple[ViewCall, str]] = part) -> list[ViewResult]:
+            if witness is not None:
+                require_results(answers[-1:])
+                check(answers.pop())
+            accept_executions(answers)
+            return [_decode(view, answer) for (view, _), answer in zip(part, answers, strict=True)]
+
+        calls = [view.call(at) for view, at in part]
+        results += rpc.query([*calls, *([witness] if witness else [])], parse=parse, policy=policy)
+    return results
 
 
-def _decode(views: Sequence[ViewCall], answers: Sequence[Any]) -> list[ViewResult]:
-    return [
-        view.function.decode_output(answer) if isinstance(answer, str) else None
-        for view, answer in zip(views, answers, strict=True)
-    ]
+def _decode(view: ViewCall, answer: Any) -> ViewResult:
+    """Decode the result of a call. Raises MalformedResponseError where the trusted contract can't have returned it."""
+    values = view.function.decode_output(answer) if isinstance(answer, str) else None
+    # An address without code returns no bytes.
+    if view.trusted and isinstance(answer, str) and answer != "0x":
+        is_beyond = view.below is not None and any(value >= view.below for value in (values or {}).values())
+        if values is None or is_beyond:
+            raise MalformedResponseError(f"a result that {view.function.signature} never returns")
+    return values
 
 
 def call_view_groups(rpc: RpcClient, *groups: Sequence[ViewCall], block: int | None = None) -> list[list[ViewResult]]:
@@ -146,19 +175,35 @@ def would_revert(rpc: RpcClient, call: ViewCall, *, block: int) -> bool:
 
 
 # What a transaction would do on top of a block: `eth_simulateV1`, where a node offers it.
-def simulate_logs(rpc: RpcClient, view: ViewCall, *, block: int) -> list[Any] | None:
-    """Return the logs of the transaction if it were mined in the block after this one.
+def simulate_logs(
+    rpc: RpcClient, view: ViewCall, *, block: int, parse: Callable[[list[dict[str, object]]], Found]
+) -> Found | None:
+    """Return what `parse` makes of the logs of the transaction if it were mined in the block after this one.
 
-    None where no node simulates, or where the transaction would revert. Source: github.com/ethereum/execution-apis,
-    `eth_simulateV1`.
+    None where no node simulates, or where the transaction would revert. A RetryableError from `parse` is a failure of
+    the node. Source: github.com/ethereum/execution-apis, `eth_simulateV1`.
     """
+
+    def parse_simulation(results: list[Any]) -> Found | None:
+        require_results(results)
+        simulated_block = _only_object(results[0], of="a simulated block")
+        simulated = _only_object(simulated_block.get("calls"), of="a simulated call")
+        if simulated.get("status") == "0x0":
+            return None
+        if simulated.get("status") != "0x1":
+            raise MalformedResponseError("something else in the place of a status")
+        return parse([parse_object(log, of="a log") for log in parse_list(simulated.get("logs"), of="logs")])
+
     simulation = {"blockStateCalls": [{"calls": [view.transaction]}]}
     try:
         policy = QueryPolicy(rare_method="eth_simulateV1")
-        (answer,) = rpc.query([("eth_simulateV1", (simulation, hex(block)))], parse=accept_results, policy=policy)
-        (simulated,) = answer
-        (outcome,) = simulated["calls"]
-        logs = outcome["logs"] if outcome["status"] == "0x1" else None
-    except (NodeUnavailableError, KeyError, TypeError, ValueError):
+        return rpc.query([("eth_simulateV1", (simulation, hex(block)))], parse=parse_simulation, policy=policy)
+    except NodeUnavailableError:
         return None
-    return logs if isinstance(logs, list) else None
+
+
+def _only_object(value: object, *, of: str) -> dict[str, object]:
+    entries = parse_list(value, of=of)
+    if len(entries) != 1:
+        raise MalformedResponseError(f"{len(entries)} in the place of {of}")
+    return parse_object(entries[0], of=of)

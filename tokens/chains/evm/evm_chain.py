@@ -153,7 +153,8 @@ class Chain:
 
         Raises NodeUnavailableError, FeesUnavailableError.
         """
-        return position_fees.read_uncollected_fees(self.rpc, manager=self._v3_manager(), position_id=position_id)
+        manager = self._v3_manager()
+        return position_fees.read_uncollected_fees(self.rpc, info=self.info, manager=manager, position_id=position_id)
 
     def read_v3_fees(self, position_id: int, *, launched_for: Sequence[tuple[str, int]]) -> TokenFees:
         """Return the uncollected fees per recipient of an LP NFT of generation v0 to v3.1, after the newest block.
@@ -163,6 +164,7 @@ class Chain:
         """
         return locker_fees.read_v3_fees(
             self.rpc,
+            info=self.info,
             manager=self._v3_manager(),
             position_id=position_id,
             block=self.read_head(),

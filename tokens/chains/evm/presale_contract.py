@@ -71,7 +71,7 @@ def read_presale(rpc: RpcClient, presale_id: int, *, contract: str) -> Presale |
 def read_presales(rpc: RpcClient, presale_ids: Sequence[int], *, contract: str) -> list[PresaleTermsOnChain]:
     """Implement `Chain.read_presales`."""
     calls = [_state_call(contract, presale_id) for presale_id in presale_ids]
-    *sales, buffer = call_views(rpc, [*calls, ViewCall(contract=contract, function=_BUFFER)])
+    *sales, buffer = call_views(rpc, [*calls, ViewCall(contract=contract, function=_BUFFER, trusted=True)])
     seconds = next(iter(buffer.values())) if buffer else None
     return [
         _terms(presale_id, sale, buffer=seconds)
@@ -82,7 +82,7 @@ def read_presales(rpc: RpcClient, presale_ids: Sequence[int], *, contract: str) 
 
 def read_allowlist(rpc: RpcClient, presale_id: int, *, contract: str, allowlist: str) -> AllowlistOnChain | None:
     """Implement `Chain.read_allowlist`."""
-    listed = ViewCall(contract=allowlist, function=_ALLOWLISTS, arguments=(presale_id,))
+    listed = ViewCall(contract=allowlist, function=_ALLOWLISTS, arguments=(presale_id,), trusted=True)
     sale, buyers = call_views(rpc, [_state_call(contract, presale_id), listed])
     if sale is None or not sale["status"]:
         return None
@@ -154,7 +154,7 @@ def count_presales(rpc: RpcClient, *, contract: str) -> int:
 
 
 def _state_call(contract: str, presale_id: int) -> ViewCall:
-    return ViewCall(contract=contract, function=_STATE, arguments=(presale_id,))
+    return ViewCall(contract=contract, function=_STATE, arguments=(presale_id,), trusted=True)
 
 
 def _salt(sale: dict[str, Any]) -> str:

@@ -190,6 +190,10 @@ class ChainInfo:
         contract = self.contracts.get(address_lower)
         return contract.role if contract else None
 
+    def has_contract(self, address: str) -> bool:
+        """Return whether the registry has the contract, in any role; its code is then known."""
+        return address.lower() in self.contracts
+
     def deploying(self, role: str) -> Contract | None:
         """Return the contract that our own launches use in this role; None if the registry names none."""
         found = (contract for contract in self.contracts.values() if contract.role == role and contract.deploy)

@@ -8,6 +8,7 @@ from typing import Any
 
 from config.http.errors import PermanentError, RetryableError
 from tokens.chains.rpc.block_ranges import parse_range_limit
+from tokens.chains.rpc.quantities import parse_data
 
 
 class NodeBehindError(RetryableError):
@@ -146,7 +147,7 @@ def accept_results(results: list[Any]) -> list[Any]:
 
 
 def accept_executions(results: list[Any]) -> list[Any]:
-    """Return the results of `eth_call`. Raises RetryableError unless each is hex or a failed execution.
+    """Return the results of `eth_call`. Raises RetryableError unless each is hex bytes or a failed execution.
 
     Callers treat a CallFailure as a fact about the contract.
     """
@@ -154,8 +155,8 @@ def accept_executions(results: list[Any]) -> list[Any]:
         if isinstance(result, CallFailure):
             if result.kind is not RejectionKind.EXECUTION:
                 raise RetryableError(f"it refused: {result.message}")
-        elif not is_hex(result):
-            raise RetryableError("a response to eth_call that is no hex")
+        else:
+            parse_data(result)
     return results
 
 

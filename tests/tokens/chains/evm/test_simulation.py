@@ -16,6 +16,7 @@ QUESTION = ViewCall(
 )
 METHOD = "eth_simulateV1"
 HEAD = "0xd1"
+LOG = {"address": LOCKER_V4, "topics": [], "data": "0x"}
 
 
 def client(*nodes, **options):
@@ -26,7 +27,7 @@ def client(*nodes, **options):
 
 
 def simulate(rpc):
-    return simulate_logs(rpc, QUESTION, block=209)
+    return simulate_logs(rpc, QUESTION, block=209, parse=list)
 
 
 def simulates(node, *logs):
@@ -67,9 +68,9 @@ FAILING = {
 def test_a_node_that_does_not_simulate_is_called_once_and_stays_available(node, second_node, behave):
     node.behave = behave
     rpc = client(node, second_node)
-    simulates(second_node, "a log")
+    simulates(second_node, LOG)
     for _ in range(3):
-        assert simulate(rpc) == ["a log"]
+        assert simulate(rpc) == [LOG]
     assert (node.call_count(METHOD), second_node.call_count(METHOD)) == (1, 3)
     assert query_head(rpc) == HEAD
     assert node.call_count("eth_blockNumber") == 1
@@ -80,19 +81,37 @@ def test_a_node_is_called_again_when_it_may_support_simulations(node):
     rpc = client(node, method_retry_seconds=0)
     assert simulate(rpc) is None
     node.behave = None
-    simulates(node, "a log")
-    assert simulate(rpc) == ["a log"]
+    simulates(node, LOG)
+    assert simulate(rpc) == [LOG]
 
 
 @pytest.mark.parametrize("behave", FAILING.values(), ids=FAILING)
 def test_a_node_that_fails_at_simulating_is_called_next_time_and_stays_available(node, second_node, behave):
     node.behave = behave
     rpc = client(node, second_node)
-    simulates(second_node, "a log")
-    assert simulate(rpc) == simulate(rpc) == ["a log"]
+    simulates(second_node, LOG)
+    assert simulate(rpc) == simulate(rpc) == [LOG]
     assert node.call_count(METHOD) == 2
     assert query_head(rpc) == HEAD
     assert node.call_count("eth_blockNumber") == 1
+
+
+@pytest.mark.parametrize(
+    "simulated",
+    [
+        None,
+        [],
+        [{"calls": []}],
+        [{"calls": [None]}],
+        [{"calls": [{"status": 1, "logs": [LOG]}]}],
+        [{"calls": [{"status": "0x1"}]}],
+        [{"calls": [{"status": "0x1", "logs": ["0x"]}]}],
+    ],
+)
+def test_the_next_node_simulates_where_one_returns_no_simulation(node, second_node, simulated):
+    node.answers[METHOD] = lambda *_: simulated
+    simulates(second_node, LOG)
+    assert simulate(client(node, second_node)) == [LOG]
 
 
 def test_no_node_is_called_twice_for_one_simulation(node, second_node):
@@ -113,7 +132,7 @@ def test_a_node_that_is_out_of_order_is_not_called_for_simulations(node, second_
 
 def test_a_transaction_that_fails_has_no_logs(node, second_node):
     node.answers[METHOD] = lambda *_: [{"calls": [{"status": "0x0", "logs": []}]}]
-    simulates(second_node, "a log")
+    simulates(second_node, LOG)
     assert simulate(client(node, second_node)) is None
     assert second_node.call_count(METHOD) == 0
 

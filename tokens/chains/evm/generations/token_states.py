@@ -7,8 +7,10 @@ were read. Tokens and lockers up to v3.0 emit none; the record of a vault has no
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tokens.chains.abi import codec
+from tokens.chains.abi.codec import AbiFunction
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_views_in_block
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
@@ -68,20 +70,23 @@ def _views(chain: ChainInfo, launch: Launch) -> dict[_Key, ViewCall]:
     generation = chain.factory_generation(launch.factory.lower())
     layout, token = generation.event if generation else "", launch.token
     views: dict[_Key, ViewCall] = {}
+
+    def view(contract: str, function: AbiFunction, *arguments: Any) -> ViewCall:
+        is_known = chain.has_contract(contract)
+        return ViewCall(contract=contract, function=function, arguments=arguments, trusted=is_known)
+
     if layout in _WITH_VIEWS:
-        views |= {(name, 0): ViewCall(contract=token, function=view) for name, view in _TOKEN_VIEWS.items()}
+        views |= {(name, 0): view(token, function) for name, function in _TOKEN_VIEWS.items()}
     if layout == "v3_1" and launch.locker and launch.fee_recipients:
-        arguments = (launch.position_id,)
-        views["rewards", 0] = ViewCall(contract=launch.locker, function=_V31_REWARDS, arguments=arguments)
+        views["rewards", 0] = view(launch.locker, _V31_REWARDS, launch.position_id)
     if layout == "v4" and launch.locker and launch.fee_recipients:
-        views["rewards", 0] = ViewCall(contract=launch.locker, function=_REWARDS, arguments=(token,))
+        views["rewards", 0] = view(launch.locker, _REWARDS, token)
         for index in range(len(launch.fee_recipients)):
-            of_share = (token, index)
-            views["preference", index] = ViewCall(contract=launch.locker, function=_PREFERENCE, arguments=of_share)
+            views["preference", index] = view(launch.locker, _PREFERENCE, token, index)
     # The first version of the airdrop has no admin and never changes.
     if launch.airdrop and launch.airdrop.admin:
         for place, contract in enumerate(chain.addresses("airdrop")):
-            views["airdrop", place] = ViewCall(contract=contract, function=_AIRDROP, arguments=(token,))
+            views["airdrop", place] = view(contract, _AIRDROP, token)
     return views
 
 

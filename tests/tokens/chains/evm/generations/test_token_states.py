@@ -159,8 +159,23 @@ def test_of_two_blocks_at_the_launchs_height_its_own_counts(node):
     assert facts.state.block_hash == launch.block_hash
 
 
-@pytest.mark.parametrize("junk", ["0x", "0x12", "0x" + "ff" * 32, "0x" + "ff" * 320])
-def test_malformed_values_are_not_read(node, junk):
-    node.answers["eth_call"] = lambda *_: junk
+def test_a_state_without_values_is_read_where_contracts_return_nothing(node):
+    node.answers["eth_call"] = lambda *_: "0x"
     _, state = state_of(node, "deploy-multi-recipients")
     assert (state.image, state.metadata, state.fee_recipients) == (None, None, None)
+
+
+@pytest.mark.parametrize("junk", ["0x12", "0x" + "ff" * 32, "0x" + "ff" * 320])
+def test_malformed_values_of_a_token_are_not_read(node, junk):
+    launch, view = mined("deploy-multi-recipients").decode()[0], node.answers["eth_call"]
+    node.answers["eth_call"] = lambda call, block: junk if call["to"] == launch.token else view(call, block)
+    _, state = state_of(node, "deploy-multi-recipients")
+    assert (state.image, state.metadata) == (None, None)
+    assert state.fee_recipients
+
+
+@pytest.mark.parametrize("junk", ["0x12", "0x1", "0x" + "ff" * 320])
+def test_no_state_is_read_where_every_node_returns_malformed_values_of_the_locker(node, junk):
+    view = node.answers["eth_call"]
+    node.answers["eth_call"] = lambda call, block: junk if call["to"] == LOCKER_V4 else view(call, block)
+    assert read(node, tx_hash=decoded("deploy-multi-recipients")["hash"]).state is None

@@ -12,6 +12,7 @@ from typing import Any
 from tokens.chains.abi import codec
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_view_groups
 from tokens.chains.evm.generations.v0_to_v3_1 import position_fees
+from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import ALL_BPS, Currency, FeeShare, TokenFees, UncollectedFees, split_by_bps
 
@@ -45,21 +46,24 @@ class _Split:
 
 
 def read_v3_fees(
-    rpc: RpcClient, *, manager: str, position_id: int, block: int, launched_for: Sequence[tuple[str, int]]
+    rpc: RpcClient,
+    *,
+    info: ChainInfo,
+    manager: str,
+    position_id: int,
+    block: int,
+    launched_for: Sequence[tuple[str, int]],
 ) -> TokenFees:
     """Return the uncollected fees by recipient at a block. `manager` is the NonfungiblePositionManager.
 
     `launched_for` as in `Chain`. Raises NodeUnavailableError, FeesUnavailableError.
     """
-    fees = position_fees.read_uncollected_fees(rpc, manager=manager, position_id=position_id, block=block)
+    fees = position_fees.read_uncollected_fees(rpc, info=info, manager=manager, position_id=position_id, block=block)
     symbols, about_locker, about_position = call_view_groups(
         rpc,
         [ViewCall(contract=waiting.currency, function=_SYMBOL) for waiting in fees.amounts],
-        [ViewCall(contract=fees.locker, function=_LOCKER.function(name)) for name in _ABOUT_LOCKER],
-        [
-            ViewCall(contract=fees.locker, function=_LOCKER.function(name), arguments=(position_id,))
-            for name in _ABOUT_POSITION
-        ],
+        [position_fees.locker_view(info, fees.locker, _LOCKER.function(name)) for name in _ABOUT_LOCKER],
+        [position_fees.locker_view(info, fees.locker, _LOCKER.function(name), position_id) for name in _ABOUT_POSITION],
         block=block,
     )
     state = dict(zip((*_ABOUT_LOCKER, *_ABOUT_POSITION), (*about_locker, *about_position), strict=True))

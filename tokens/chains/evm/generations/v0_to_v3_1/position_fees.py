@@ -4,9 +4,13 @@ The locker splits the fees: a share goes to the launchpad's team, the rest to th
 A locker is identified by the functions it implements, not by the generation: positions of v0 moved to a shared one.
 """
 
+from typing import Any
+
 from tokens.chains.abi import codec
+from tokens.chains.abi.codec import AbiFunction
 from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_view_groups, call_views
+from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.token_fees import FeeAmount, UncollectedFees
 
@@ -28,7 +32,7 @@ _ALL = 2**128 - 1
 
 
 def read_uncollected_fees(
-    rpc: RpcClient, *, manager: str, position_id: int, block: int | None = None
+    rpc: RpcClient, *, info: ChainInfo, manager: str, position_id: int, block: int | None = None
 ) -> UncollectedFees:
     """Return the amounts that the owner would receive by collecting a position's fees now, or after a block.
 
@@ -37,7 +41,7 @@ def read_uncollected_fees(
     Raises NodeUnavailableError, FeesUnavailableError.
     """
     about_position = [
-        ViewCall(contract=manager, function=_MANAGER.function(name), arguments=(position_id,))
+        ViewCall(contract=manager, function=_MANAGER.function(name), arguments=(position_id,), trusted=True)
         for name in ("ownerOf", "positions")
     ]
     owner, position = call_views(rpc, about_position, block=block)
@@ -49,8 +53,8 @@ def read_uncollected_fees(
         rpc,
         [_collect(manager, position_id, locker=locker)],
         [ViewCall(contract=currency, function=_DECIMALS) for currency in currencies],
-        [ViewCall(contract=locker, function=function) for function in _TEAM_PERCENTAGES],
-        [ViewCall(contract=locker, function=function, arguments=(position_id,)) for function in _TEAM_EXCEPTIONS],
+        [locker_view(info, locker, function) for function in _TEAM_PERCENTAGES],
+        [locker_view(info, locker, function, position_id) for function in _TEAM_EXCEPTIONS],
         block=block,
     )
     if collected is None:
@@ -63,10 +67,17 @@ def read_uncollected_fees(
     )
 
 
+def locker_view(info: ChainInfo, locker: str, function: AbiFunction, *arguments: Any) -> ViewCall:
+    """Return the call of a locker's view, trusted where the registry has the locker: anyone may own other positions."""
+    return ViewCall(contract=locker, function=function, arguments=arguments, trusted=info.has_contract(locker))
+
+
 def _collect(manager: str, position_id: int, *, locker: str) -> ViewCall:
     # collect((uint256 tokenId, address recipient, uint128 amount0Max, uint128 amount1Max)), only for the NFT's owner.
     arguments = ((position_id, locker, _ALL, _ALL),)
-    return ViewCall(contract=manager, function=_MANAGER.function("collect"), arguments=arguments, sender=locker)
+    return ViewCall(
+        contract=manager, function=_MANAGER.function("collect"), arguments=arguments, sender=locker, trusted=True
+    )
 
 
 def _fee_amount(currency: str, decimals: ViewResult, amount: int) -> FeeAmount:

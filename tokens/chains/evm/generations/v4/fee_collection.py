@@ -7,11 +7,13 @@ simulation.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tokens.chains.abi import codec
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.eth_calls import ViewCall, simulate_logs, would_revert
 from tokens.chains.rpc.client import RpcClient
+from tokens.chains.rpc.quantities import MalformedResponseError, parse_data, parse_hash, parse_list, parse_log_address
 from tokens.chains.token_fees import Conversion, split_by_bps, sum_known
 
 _LOCKER = codec.load_abi("v4_fees")
@@ -91,16 +93,29 @@ def _simulate(rpc: RpcClient, collection: ViewCall, *, token: str, count: int, b
 
     None also if the collection does nothing, which is the case while a launch is protected against snipers.
     """
-    logs = simulate_logs(rpc, collection, block=block) or []
-    try:
+
+    def parse(logs: list[dict[str, object]]) -> list[Amounts] | None:
         for log in logs:
-            if log["address"].lower() == collection.contract.lower() and log["topics"][0] == _CLAIMED.topic0:
-                claimed = _CLAIMED.decode(log)
+            topics = parse_list(log.get("topics"), of="topics")
+            emitter = parse_log_address(log.get("address"))
+            if emitter.lower() == collection.contract.lower() and topics[:1] == [_CLAIMED.topic0]:
+                claimed = _decode_claimed({"topics": topics, "data": log.get("data")})
                 if claimed["token"] == token and len(claimed["rewards0"]) == len(claimed["rewards1"]) == count:
                     return list(zip(claimed["rewards0"], claimed["rewards1"], strict=True))
-    except (AttributeError, IndexError, KeyError, TypeError, LogDecodingError):
         return None
-    return None
+
+    return simulate_logs(rpc, collection, block=block, parse=parse)
+
+
+def _decode_claimed(log: dict[str, Any]) -> dict[str, Any]:
+    """Decode the locker's event. Raises MalformedResponseError: the locker emits no other form."""
+    for topic in log["topics"]:
+        parse_hash(topic)
+    parse_data(log["data"])
+    try:
+        return _CLAIMED.decode(log)
+    except LogDecodingError as error:
+        raise MalformedResponseError(str(error)) from error
 
 
 def _by_recipient(slots: Sequence[RecipientSlot], paid: Sequence[Amounts]) -> dict[str, Amounts]:

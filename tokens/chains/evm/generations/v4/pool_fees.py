@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sha3 import keccak_256
 
 from tokens.chains.abi import codec
+from tokens.chains.abi.codec import AbiFunction
 from tokens.chains.errors import FeesUnavailableError, UnknownContractError
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_view_groups, call_views
 from tokens.chains.evm.generations.v4.fee_collection import RecipientSlot, estimate_payouts
@@ -62,6 +63,11 @@ class _V4Chain:
     manager: str
     state_view: str
 
+    def view(self, contract: str, function: AbiFunction, *arguments: Any, below: int | None = None) -> ViewCall:
+        """Return the call of a view, trusted where the registry has the contract."""
+        is_known = self.info.has_contract(contract) or contract in (self.manager, self.state_view)
+        return ViewCall(contract=contract, function=function, arguments=arguments, trusted=is_known, below=below)
+
 
 def read_v4_fees(
     rpc: RpcClient, *, info: ChainInfo, block: int, token: str, locker: str, owner: str | None
@@ -84,9 +90,9 @@ def read_v4_fees(
         [ViewCall(contract=currency, function=_TOKEN.function("decimals")) for currency in entry.currencies],
         [ViewCall(contract=currency, function=_TOKEN.function("symbol")) for currency in entry.currencies],
         [_position_call(chain, position_id) for position_id in entry.positions],
-        [_preference_call(entry, index) for index in range(len(entry.recipients))],
-        [_available_call(entry, recipient, currency) for recipient in owners for currency in entry.currencies],
-        _protection_calls(entry),
+        [_preference_call(chain, entry, index) for index in range(len(entry.recipients))],
+        [_available_call(chain, entry, recipient, currency) for recipient in owners for currency in entry.currencies],
+        _protection_calls(chain, entry),
         block=block,
     )
     slots = _slots(entry, preference_results)
@@ -117,8 +123,8 @@ def _read_locker_entry(chain: _V4Chain, *, token: str, locker: str) -> _LockerEn
     rewards, fee_locker = call_views(
         chain.rpc,
         [
-            ViewCall(contract=locker, function=_LOCKER.function("tokenRewards"), arguments=(token,)),
-            ViewCall(contract=locker, function=_LOCKER.function("feeLocker")),
+            chain.view(locker, _LOCKER.function("tokenRewards"), token),
+            chain.view(locker, _LOCKER.function("feeLocker")),
         ],
         block=chain.block,
     )
@@ -148,22 +154,22 @@ def _registered_fee_locker(info: ChainInfo) -> str:
 
 
 def _position_call(chain: _V4Chain, position_id: int) -> ViewCall:
-    return ViewCall(contract=chain.manager, function=_UNISWAP.function("positionInfo"), arguments=(position_id,))
+    return chain.view(chain.manager, _UNISWAP.function("positionInfo"), position_id)
 
 
-def _preference_call(entry: _LockerEntry, index: int) -> ViewCall:
-    return ViewCall(contract=entry.locker, function=_LOCKER.function("feePreferences"), arguments=(entry.token, index))
+def _preference_call(chain: _V4Chain, entry: _LockerEntry, index: int) -> ViewCall:
+    return chain.view(entry.locker, _LOCKER.function("feePreferences"), entry.token, index)
 
 
-def _available_call(entry: _LockerEntry, owner: str, currency: str) -> ViewCall:
-    return ViewCall(contract=entry.fee_locker, function=_AVAILABLE, arguments=(owner, currency))
+def _available_call(chain: _V4Chain, entry: _LockerEntry, owner: str, currency: str) -> ViewCall:
+    return chain.view(entry.fee_locker, _AVAILABLE, owner, currency)
 
 
-def _protection_calls(entry: _LockerEntry) -> list[ViewCall]:
+def _protection_calls(chain: _V4Chain, entry: _LockerEntry) -> list[ViewCall]:
     return [
-        ViewCall(contract=entry.hook, function=_LOCKER.function("mevModuleEnabled"), arguments=(entry.pool_id,)),
-        ViewCall(contract=entry.hook, function=_LOCKER.function("poolCreationTimestamp"), arguments=(entry.pool_id,)),
-        ViewCall(contract=entry.hook, function=_LOCKER.function("MAX_MEV_MODULE_DELAY")),
+        chain.view(entry.hook, _LOCKER.function("mevModuleEnabled"), entry.pool_id),
+        chain.view(entry.hook, _LOCKER.function("poolCreationTimestamp"), entry.pool_id, below=YEAR_10000),
+        chain.view(entry.hook, _LOCKER.function("MAX_MEV_MODULE_DELAY"), below=YEAR_10000),
     ]
 
 
@@ -203,12 +209,8 @@ def _read_amounts(chain: _V4Chain, entry: _LockerEntry, position_results: list[V
         # PositionManager owns all positions in the pool, which are distinguished by their id.
         arguments = (entry.pool_id, chain.manager, *ticks, position_id.to_bytes(32))
         calls += [
-            ViewCall(contract=chain.state_view, function=_UNISWAP.function("getPositionInfo"), arguments=arguments),
-            ViewCall(
-                contract=chain.state_view,
-                function=_UNISWAP.function("getFeeGrowthInside"),
-                arguments=(entry.pool_id, *ticks),
-            ),
+            chain.view(chain.state_view, _UNISWAP.function("getPositionInfo"), *arguments),
+            chain.view(chain.state_view, _UNISWAP.function("getFeeGrowthInside"), entry.pool_id, *ticks),
         ]
     results = iter(call_views(chain.rpc, calls, block=chain.block))
     owed = [
