@@ -152,8 +152,7 @@ def find_altered_positions(
 ) -> set[int]:
     """Return the positions of stored trades and liquidity changes that differ from these.
 
-    What only one of the two has, such as a trader, is no difference. A hook's fee that only a row lacks is one: the log
-    that reports it was left out.
+    What only one of the two has, such as a trader, is no difference.
     """
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
     blocks = {log.block_number for log in logs}
@@ -162,6 +161,22 @@ def find_altered_positions(
     stored = _stored_logs(chain.chain_id, min(blocks), max(blocks))
     read = _read_logs(swaps, liquidity_changes, chain)
     return {position for position in stored.keys() & read.keys() if not _are_equal(stored[position], read[position])}
+
+
+def find_trades_without_fee(swaps: Sequence[Swap], *, chain_id: int) -> set[int]:
+    """Return the positions of stored trades that lack the fee of a hook, of swaps with such fees beside them.
+
+    `store_trades` adds it. Versions before 0.3.0 stored none, and a node may have left out its log.
+    """
+    charged = {
+        chain_position(swap.block_number, swap.log_index): swap.block_number
+        for swap in swaps
+        if swap.fees_before or swap.fees_after
+    }
+    if not charged:
+        return set()
+    stored = _of_blocks(PoolTrade, chain_id, min(charged.values()), max(charged.values()))
+    return charged.keys() & set(stored.filter(protocol_fee=None).values_list("position", flat=True))
 
 
 def find_traded_tokens(chain_id: int, first: int, last: int) -> list[UnsummedToken]:
@@ -231,8 +246,6 @@ class _PoolLog(NamedTuple):
     facts: tuple[Any, ...]
     # Values that are None where they are unknown.
     known: tuple[Any, ...] = ()
-    # Of another log; None where there is none, or where a node left it out.
-    protocol_fee: Any = None
 
 
 def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
@@ -243,8 +256,8 @@ def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
         # A log makes one row: of two, from a time that was wrong once, neither is right.
-        known = trader, trade.tx_index, trade.fee
-        found[trade.position] = _PoolLog(() if trade.position in found else facts, known, trade.protocol_fee)
+        known = trader, trade.tx_index, trade.fee, trade.protocol_fee
+        found[trade.position] = _PoolLog(() if trade.position in found else facts, known)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
         texts = [None if value is None else bytes(value) for value in (change.trader, change.tx_hash)]
@@ -266,8 +279,8 @@ def _read_logs(
     bounded = bound_prices(swaps, liquidity_changes, tokens)
     for row in make_trade_rows(bounded, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
-        known = row.trader, row.tx_index, row.fee
-        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known, row.protocol_fee)
+        known = row.trader, row.tx_index, row.fee, row.protocol_fee
+        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known)
     for change in liquidity_changes:
         if change.pool in tokens:
             facts = (change.block_time, change.tick_lower, change.tick_upper, change.liquidity)
@@ -281,7 +294,5 @@ def _read_logs(
 
 def _are_equal(stored: _PoolLog, read: _PoolLog | None) -> bool:
     if read is None or stored.facts != read.facts:
-        return False
-    if read.protocol_fee is not None and stored.protocol_fee != read.protocol_fee:
         return False
     return all(None in pair or pair[0] == pair[1] for pair in zip(stored.known, read.known, strict=True))

@@ -347,6 +347,25 @@ def test_altered_trades_are_written_again_with_an_alarm(chain, node):
     }
 
 
+def test_a_fee_that_stored_trades_lack_is_filled_in_without_an_alarm(chain, node):
+    run = read(chain)
+    # As versions stored them that did not know the fees of hooks.
+    assert PoolTrade.objects.exclude(protocol_fee=None).update(protocol_fee=None) > 1
+    assert wrong_rows(chain, to=final(chain))
+    check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert not CoverageAlarm.objects.exists()
+
+
+def test_another_fee_of_a_stored_trade_is_corrected_with_an_alarm(chain, node):
+    run = read(chain)
+    trade = PoolTrade.objects.exclude(protocol_fee=None).earliest("position")
+    PoolTrade.objects.filter(position=trade.position).update(protocol_fee=trade.protocol_fee + 1)
+    check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert sum(alarm.corrected for alarm in CoverageAlarm.objects.all()) == 1
+
+
 def test_trades_of_a_token_that_became_known_later_are_written_without_an_alarm(chain, node):
     """Check a launch before the run: when the run was read, the pool was foreign."""
     half = final(chain) // 2

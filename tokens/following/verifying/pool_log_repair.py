@@ -29,8 +29,9 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     """Make the stored trades and liquidity changes of a range equal to the reading.
 
     Raises UnprovenError where they differ, unless each block of the range has a proof: both readings may lack logs, and
-    all blocks without one are suspect. Rows of undecided blocks stay. Call it in a transaction that holds the chain's
-    lock, after the launches of the same blocks are repaired.
+    all blocks without one are suspect. Rows of undecided blocks stay. A trade that only lacks its hook's fee gets
+    it, uncounted. Call it in a transaction that holds the chain's lock, after the launches of the same blocks are
+    repaired.
     """
     if reading.pools is None:
         return PoolLogRepair()
@@ -45,8 +46,9 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     if invented or altered:
         trade_writing.delete_pool_logs(chain.chain_id, invented | altered)
     unpriced = delete_other_reference_prices(chain, contents.swaps, first=reading.first, last=reading.last)
+    incomplete = trade_writing.find_trades_without_fee(contents.swaps, chain_id=chain.chain_id)
     # Without an invented reference price, other trades have other rates.
-    right = set() if unpriced else before - altered
+    right = set() if unpriced else before - altered - incomplete
     # Logs of foreign pools are in no row, and nor are swaps that exchange nothing.
     stored = trade_writing.store_trades(
         [swap for swap in contents.swaps if _position(swap) not in right],
@@ -55,7 +57,9 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
         live=True,
     )
     added = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last) - before
-    _require_proof(reading, added | invented | {chain_position(block, 0) for block in unpriced}, altered=altered)
+    completed = incomplete - trade_writing.find_trades_without_fee(contents.swaps, chain_id=chain.chain_id)
+    different = added | invented | completed | {chain_position(block, 0) for block in unpriced}
+    _require_proof(reading, different, altered=altered)
     trade_writing.recount_tokens(chain.chain_id, stored.token_ids)
     later = _later_pools(coverage, {read[position].pool for position in added})
     missing = {position for position in added if read[position].pool not in later}
