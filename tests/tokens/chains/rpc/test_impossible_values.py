@@ -131,3 +131,25 @@ def test_the_next_node_is_used_for_impossible_times(chain, settings, forget_chai
         tx_hash = next(entry.hash for block in chain.blocks for entry in block.transactions if entry.launches)
         (block,) = chain.places[tx_hash]
         assert installed.read_transaction(tx_hash).block_time == block.time
+
+
+def test_the_next_node_is_used_for_logs_with_another_time_than_their_header(chain, settings, forget_chains, tmp_path):
+    with serve(chain, faults=Faults(log_time_shift=3600)) as lying, serve(chain) as honest:
+        headers = install(chain, honest.url, settings=settings, forget=forget_chains, place=tmp_path).read_headers(
+            range(10, 20)
+        )
+        installed = install(chain, lying.url, honest.url, settings=settings, forget=forget_chains, place=tmp_path)
+        facts = installed.read_blocks([headers[number] for number in range(10, 20)])
+        assert {one.block_time for one in facts.transactions} <= {block.time for block in chain.blocks[10:20]}
+        assert facts.transactions and lying.received["eth_getLogs"] and honest.received["eth_getLogs"]
+
+
+def test_the_time_of_the_header_counts_where_every_node_reports_another_one_of_logs(
+    chain, settings, forget_chains, tmp_path
+):
+    with serve(chain, faults=Faults(log_time_shift=3600)) as only:
+        installed = install(chain, only.url, settings=settings, forget=forget_chains, place=tmp_path)
+        headers = installed.read_headers(range(10, 20))
+        facts = installed.read_blocks([headers[number] for number in range(10, 20)])
+    assert facts.transactions
+    assert {one.block_time for one in facts.transactions} <= {block.time for block in chain.blocks[10:20]}

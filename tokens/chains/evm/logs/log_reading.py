@@ -19,6 +19,7 @@ from tokens.chains.evm.logs.log_filters import (
 from tokens.chains.evm.logs.log_validation import (
     parse_block_transactions,
     validate_block_hashes,
+    validate_log_times,
     validate_logs,
     validate_transaction_indexes,
 )
@@ -160,7 +161,8 @@ class LogReader:
     def _query_blocks(self, filters: _Filters, *, headers: Sequence[BlockHeader]) -> ValidLogs:
         """Return the logs of blocks by hash, with the senders of their transactions where pools are read.
 
-        The block itself proves that the node has it, as an empty list of logs does not.
+        The block itself proves that the node has it, as an empty list of logs does not. A node whose logs report
+        other times than the headers is passed over; the headers' times count where every node's do.
         """
         full = bool(filters.pools)
         calls: list[Call] = []
@@ -169,7 +171,7 @@ class LogReader:
             calls += _log_calls(filters, {"blockHash": header.hash})
         width = 1 + len(filters.requested)
 
-        def parse(results: list[Any]) -> ValidLogs:
+        def parse(results: list[Any], *, same_times: bool) -> ValidLogs:
             require_results(results)
             parts = []
             for header, at in zip(headers, range(0, len(calls), width), strict=True):
@@ -180,15 +182,17 @@ class LogReader:
                 validate_block_hashes(logs, {header.number: header.hash})
                 validate_transaction_indexes(logs, list(transactions))
                 times, senders = {header.hash: header.time}, transactions if full else {}
+                if same_times:
+                    validate_log_times(logs, times)
                 parts.append(split_logs(logs, chain=self.chain, pools=filters.pools, times=times, senders=senders))
             return join_logs(parts)
 
         try:
-            return self.rpc.query(calls, parse=parse, policy=ONE_ROUND)
+            return self.rpc.query(calls, parse=partial(parse, same_times=True), policy=ONE_ROUND)
         except NodeUnavailableError:
             # No node has an orphaned block; further attempts would delay the follower's switch to the new one.
             require_on_chain(self.rpc, headers)
-        return self.rpc.query(calls, parse=parse)
+        return self.rpc.query(calls, parse=partial(parse, same_times=False))
 
     def _read_facts(self, logs: ValidLogs, *, query: _Query, pools: PoolSelection | None) -> LogFacts:
         """Return the facts of the logs, with those of pools that the blocks launch and the selection lacks."""

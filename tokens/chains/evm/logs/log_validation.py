@@ -134,6 +134,14 @@ def validate_block_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> Non
             raise RetryableError("a log of a block that was dropped")
 
 
+def validate_log_times(logs: Iterable[Log], times: Mapping[str, int]) -> None:
+    """Raise RetryableError if a log reports another time than its block's header. `times` are Unix seconds by hash."""
+    for log in logs:
+        seconds = _read_time(log.get("blockTimestamp"))
+        if seconds and seconds != times[log["blockHash"]]:
+            raise RetryableError("a log with another time than its block")
+
+
 def validate_transaction_indexes(logs: Iterable[Log], tx_hashes: Sequence[object]) -> None:
     """Raise RetryableError if a log's transaction is not at its index among those of the block."""
     for log in logs:
