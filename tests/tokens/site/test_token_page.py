@@ -17,9 +17,8 @@ from accounts.models import SocialProfile
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_minutes, make_scene
-from tokens.models import Market, MinuteCandle, Token
-from tokens.site.details import claim_history
-from tokens.site.details.claim_history import EVENTS_READ
+from tokens.models import Market, MinuteCandle, Token, TokenEvent
+from tokens.site.details.claim_history import EVENTS_READ, EVENTS_SEARCHED
 
 pytestmark = pytest.mark.django_db
 
@@ -463,11 +462,12 @@ class TestAirdropCheck:
         TokenEventFactory(token=scene, kind="airdrop_claimed", arguments=values)
         assert "All of it is claimed." in words_of(client.get(page_of(scene), {"recipient": ADMIN}))
 
-    def test_a_claim_that_may_be_among_older_events_is_unknown(self, client, scene, monkeypatch):
+    def test_a_claim_that_may_be_among_older_events_is_unknown(self, client, scene):
         make_airdrop(scene)
-        for _ in range(2):
-            TokenEventFactory(token=scene, kind="fees_claimed")
-        monkeypatch.setattr(claim_history, "_EVENTS_SEARCHED", 1)
+        more = EVENTS_SEARCHED - TokenEvent.objects.filter(token=scene).count()
+        TokenEvent.objects.bulk_create(TokenEventFactory.build_batch(more, token=scene))
+        assert "Nothing of it is claimed so far." in words_of(client.get(page_of(scene), {"recipient": ADMIN}))
+        TokenEventFactory(token=scene)
         assert "is not known here." in words_of(client.get(page_of(scene), {"recipient": ADMIN}))
 
     @pytest.mark.parametrize(

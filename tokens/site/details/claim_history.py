@@ -14,7 +14,7 @@ from tokens.site.details.drawn_chart import quote_decimals
 # Events that a page reads at most, the newest ones.
 EVENTS_READ = 500
 # Events among which a recipient's claim is searched.
-_EVENTS_SEARCHED = 10_000
+EVENTS_SEARCHED = 10_000
 _KINDS = (
     EventKind.FEES_COLLECTED,
     EventKind.FEES_CLAIMED,
@@ -71,10 +71,10 @@ def read_claimed_airdrop(token: Token, *, account: str) -> Decimal | None:
     """
     newest = TokenEvent.objects.filter(token=token).order_by("-block_number", "-log_index").values("pk")
     found = TokenEvent.objects.filter(
-        pk__in=newest[:_EVENTS_SEARCHED], kind=EventKind.AIRDROP_CLAIMED, arguments__user=account
+        pk__in=newest[:EVENTS_SEARCHED], kind=EventKind.AIRDROP_CLAIMED, arguments__user=account
     )
     claimed = _claimed_by_account(found.values_list("arguments", flat=True)).get(account)
-    if claimed is None and newest[_EVENTS_SEARCHED : _EVENTS_SEARCHED + 1].exists():
+    if claimed is None and newest[EVENTS_SEARCHED : EVENTS_SEARCHED + 1].exists():
         return None
     return Decimal(claimed or 0).scaleb(-token.decimals)
 
