@@ -83,10 +83,10 @@ class RelatedUserSerializer(serializers.Serializer[Any]):
 class RelatedMarketSerializer(serializers.Serializer[Any]):
     """Last market snapshot; amounts in USD, changes in percentage points."""
 
-    marketCap = NullableNumber()
+    marketCap = NullableNumber(help_text="Null while no source has a price, or the pool holds too little for it.")
     priceUsd = NullableNumber()
     price = NullableNumber(help_text="Same as priceUsd.")
-    volume24h = NullableNumber()
+    volume24h = NullableNumber(help_text="Of the pool's amounts, without protocol fees.")
     liquidityUsd = NullableNumber()
     txCount24h = serializers.IntegerField(allow_null=True)
     priceChangePercent1h = NullableNumber()

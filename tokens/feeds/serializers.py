@@ -280,7 +280,7 @@ class _QuoteDaySerializer(serializers.Serializer[Any]):
 
 
 class DaySerializer(serializers.Serializer[Any]):
-    """Volume and fees of a day in UTC, without conversions of fees by lockers."""
+    """Volume and fees of a day in UTC, in the pool's amounts: without protocol fees and conversions of fees."""
 
     chainId = serializers.IntegerField()
     day = serializers.CharField()

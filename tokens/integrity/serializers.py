@@ -62,7 +62,7 @@ class LaunchTradeSerializer(LogPlaceSerializer):
     )
     isDev = serializers.BooleanField(help_text="Whether it is one of the dev accounts.")
     side = serializers.ChoiceField(["buy", "sell"])
-    amount = WeiField(help_text="In the token's smallest unit.")
+    amount = WeiField(help_text="What the pool paid or received, in the token's smallest unit.")
     percent = NullableNumber(help_text=_PERCENT)
     at = serializers.DateTimeField(help_text="Block time.")
 

@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from django.db.models import Count, Max, Sum
-
+from config.postgresql.bulk_load import array_literal
+from config.postgresql.replica import read_connection
 from tokens.following.coverage import covers_trades
 from tokens.installation.installed_registry import registry
 from tokens.installation.market_sources import has_own_trades
 from tokens.ledger.stored_blocks import HISTORY_NOT_READ, first_blocks
-from tokens.models import Candle, Token
+from tokens.models import Token
 from tokens.models.candle import DAY
+from tokens.trades.pool_liquidity import HAS_SUPPORT, LEAST_CHECKED_CAP, POOL_RESERVES
 
 # A launch with a trade within this time is still traded.
 TRADED_WITHIN = timedelta(days=7)
@@ -24,6 +25,27 @@ CURVE_UNKNOWN = "curve_unknown"
 NO_OWN_TRADES = "no_own_trades"
 NO_TRADES = "no_trades"
 NO_PRICE = "no_price"
+NO_LIQUIDITY = "no_liquidity"
+
+# The highest price, volume and unpriced days. A day's candle has prices in USD only where each of its trades has one. A
+# price counts as far as the pool's liquidity supports it as a market cap, which is what the pool holds at that price.
+_READ_PEAKS = f"""
+SELECT token_id, max(high_usd) FILTER (WHERE CASE
+        WHEN full_value > {LEAST_CHECKED_CAP} THEN (SELECT {HAS_SUPPORT} FROM ({POOL_RESERVES}) AS reserves)
+        ELSE true END),
+    sum(volume_usd), count(*) - count(high_usd)
+FROM (
+    SELECT token_id, high_usd, volume_usd, high::float8 AS price, block_number, supply,
+        10::float8 ^ token.decimals AS token_unit,
+        10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
+        lower(contract_address) COLLATE "C" < lower(paired_token) COLLATE "C" AS is_currency0,
+        high_usd * (supply::float8 / 10::float8 ^ token.decimals) AS full_value,
+        'infinity'::float8 AS quote_depth, true AS is_traded
+    FROM tokens_candle AS candle JOIN tokens_token AS token ON token.id = token_id
+    LEFT JOIN tokens_launchfacts AS launch USING (token_id)
+    WHERE token_id = ANY(%s::bigint[]) AND seconds = {DAY}
+) AS pool GROUP BY token_id
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +58,7 @@ class LaunchOutcome:
     graduated_at: datetime | None
     curve_progress: float | None
     market_cap: float | None
-    # The day's highest price times the supply, over all days with trades.
+    # The day's highest price times the supply, over all days on which liquidity supports it.
     peak_market_cap: float | None
     peak_reason: str
     volume_24h: float | None
@@ -47,7 +69,7 @@ class LaunchOutcome:
 
 
 class _Peak(NamedTuple):
-    """The highest price and the volume in USD of all days, and the number of days that have a trade without a price."""
+    """The highest supported price and the volume in USD of all days, and the days that have a trade without a price."""
 
     highest: float | None
     volume: Decimal
@@ -57,10 +79,9 @@ class _Peak(NamedTuple):
 def read_outcomes(tokens: Collection[Token], now: datetime) -> dict[int, LaunchOutcome]:
     """Return token id -> what became of the launch, in at most four queries. Requires `market`."""
     since = first_blocks({token.chain_id for token in tokens}, covers_trades)
-    days = Candle.objects.filter(token__in=[token.pk for token in tokens], seconds=DAY).values_list("token_id")
-    # A day's candle has prices in USD only where each of its trades has one.
-    sums = days.annotate(highest=Max("high_usd"), volume=Sum("volume_usd"), unpriced=Count("at") - Count("high_usd"))
-    peaks = {token_id: _Peak(*row) for token_id, *row in sums}
+    with read_connection().cursor() as cursor:
+        cursor.execute(_READ_PEAKS, [array_literal([token.pk for token in tokens])])
+        peaks = {token_id: _Peak(*row) for token_id, *row in cursor.fetchall()}
     return {token.pk: _outcome(token, peaks.get(token.pk), since.get(token.chain_id), now) for token in tokens}
 
 
@@ -79,7 +100,7 @@ def _outcome(token: Token, peak: _Peak | None, since: int | None, now: datetime)
         curve_progress=None if market.curve_progress is None else float(market.curve_progress),
         market_cap=market.market_cap,
         peak_market_cap=highest,
-        peak_reason="" if highest is not None else reason or NO_PRICE,
+        peak_reason="" if highest is not None else reason or (NO_PRICE if token.supply is None else NO_LIQUIDITY),
         volume_24h=market.volume_24h,
         volume=float(known.volume) if known else None,
         volume_reason=reason,

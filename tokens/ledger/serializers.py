@@ -13,7 +13,14 @@ from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE
 from tokens.ledger.creator_search import MAX_QUERY_LENGTH
 from tokens.ledger.earned_fees import CHANGES_READ
 from tokens.ledger.fee_ledger import NOT_SUMMED, POOLED_CURRENCY, TOO_MANY_RECIPIENTS
-from tokens.ledger.launch_outcomes import CURVE_UNKNOWN, NO_CURVE, NO_OWN_TRADES, NO_PRICE, NO_TRADES
+from tokens.ledger.launch_outcomes import (
+    CURVE_UNKNOWN,
+    NO_CURVE,
+    NO_LIQUIDITY,
+    NO_OWN_TRADES,
+    NO_PRICE,
+    NO_TRADES,
+)
 from tokens.ledger.stored_blocks import HISTORY_NOT_READ
 from tokens.ledger.waiting_fees import (
     CHAIN_UNAVAILABLE,
@@ -87,7 +94,7 @@ class LedgerTotalsSerializer(serializers.Serializer[Any]):
     stillTraded = serializers.IntegerField(help_text="Launches with a trade in the last 7 days.")
     graduated = serializers.IntegerField(help_text="Launches that left their bonding curve.")
     withWarnings = serializers.IntegerField(help_text="Launches with a warning of their own.")
-    volume24h = NullableNumber(help_text="USD.")
+    volume24h = NullableNumber(help_text="USD, in the pool's amounts, without protocol fees and conversions.")
 
 
 class LedgerAmountSerializer(serializers.Serializer[Any]):
@@ -161,16 +168,19 @@ class OutcomeSerializer(serializers.Serializer[Any]):
     graduatedReason = _reason(NO_CURVE, CURVE_UNKNOWN)
     graduatedAt = serializers.DateTimeField(allow_null=True)
     curveProgress = NullableNumber(help_text="Percent of the bonding curve; null without one, and while unknown.")
-    marketCap = NullableNumber()
-    peakMarketCap = NullableNumber(help_text="The highest price of all days times the supply.")
+    marketCap = NullableNumber(help_text="As that of the token.")
+    peakMarketCap = NullableNumber(
+        help_text="The highest price of all days times the supply, of those prices that the pool's liquidity supports."
+    )
     peakMarketCapReason = _reason(
         *_TRADE_REASONS,
+        NO_LIQUIDITY,
         help_text=f"Why the peak is null. {NO_OWN_TRADES}: a provider has the chain's market data. {HISTORY_NOT_READ}:"
         f" not all trades since the launch are stored. {NO_TRADES}: there was none. {NO_PRICE}: a trade has no price in"
-        " USD.",
+        f" USD. {NO_LIQUIDITY}: the pool holds too little at each of the prices.",
     )
-    volume24h = NullableNumber()
-    volume = NullableNumber(help_text="Since the launch.")
+    volume24h = NullableNumber(help_text="In the pool's amounts, without protocol fees and conversions.")
+    volume = NullableNumber(help_text="Since the launch, in the pool's amounts, without protocol fees and conversions.")
     volumeReason = _reason(*_TRADE_REASONS)
     lastTradeAt = serializers.DateTimeField(allow_null=True)
     stillTraded = serializers.BooleanField(help_text="Whether the token had a trade in the last 7 days.")

@@ -118,6 +118,8 @@ def _change_since(start: datetime, chain_id: int) -> Case:
     )
     return Case(
         When(market__price_quote__isnull=True, then=None),
+        # The price has no support.
+        When(market__price_usd__isnull=False, market__market_cap__isnull=True, then=None),
         When(market__last_trade_at__gte=start, then=Cast((change - 1.0) * 100.0, FloatField())),
         default=0.0,
         output_field=FloatField(),

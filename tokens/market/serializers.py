@@ -57,10 +57,10 @@ _PROPERTIES: Shape = {
     "quote_token_price_usd": _digits("USD"),
     "pool_created_at": {"type": ["string", "null"], "format": "date-time"},
     "fdv_usd": _digits("USD"),
-    "market_cap_usd": _digits("USD"),
+    "market_cap_usd": _digits("USD; null also where the pool holds too little for it"),
     "reserve_in_usd": _digits("USD"),
     "price_change_percentage": _by_period(CHANGE_PERIODS, _digits("Percent points")),
-    "volume_usd": _by_period(PERIODS, _digits("USD")),
+    "volume_usd": _by_period(PERIODS, _digits("USD, of the pool's amounts without protocol fees")),
     "transactions": _by_period(PERIODS, _TRADES),
 }
 
@@ -112,7 +112,9 @@ class MarketCapSerializer(serializers.Serializer[Any]):
 
     chainId = serializers.IntegerField(source="chain_id")
     address = AddressField(allow_mint=True)
-    marketCap = NullableNumber(source="market_cap", help_text="Null while no source has a price.")
+    marketCap = NullableNumber(
+        source="market_cap", help_text="Null while no source has a price, or the pool holds too little for it."
+    )
     priceUsd = NullableNumber(source="price_usd")
     marketDataUpdatedAt = serializers.DateTimeField(
         source="updated_at", allow_null=True, help_text="Time of the price; null while there is none."

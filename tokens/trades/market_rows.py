@@ -1,7 +1,8 @@
 """Markets of tokens with own trades: rows that lists and sorts read, computed from candles, sums and liquidity."""
 
-from collections.abc import Collection
-from typing import Any
+import math
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.utils import timezone
@@ -14,11 +15,14 @@ from tokens.models.market import MARKET_COLUMNS
 from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.trades.curve_progress import CURVE_PROGRESS
 from tokens.trades.opening_prices import STARTING_PRICE
-from tokens.trades.pool_liquidity import POOL_RESERVES
-from tokens.trades.quote_rates import load_rates
+from tokens.trades.pool_liquidity import HAS_SUPPORT, POOL_RESERVES
+from tokens.trades.pool_tokens import find_tokens
+from tokens.trades.quote_rates import QuoteRates, load_rates
 
 # A market is priced anew when the rate of its quote token has changed by more.
 _STALE_RATE = 0.01
+# A launched token prices others while its pool can pay so many USD.
+_LEAST_DEPTH = 10_000
 # The most markets that are priced anew in a run.
 MAX_REPRICED = 5_000
 # Above every position of a chain.
@@ -46,7 +50,8 @@ _READ_QUOTES = f"""
 # trades are dropped; before the first trade the price is the launch's. A trade that was dropped was on its candle's
 # day. `since` leaves out partitions when the statement is planned. OFFSET 0 has each value computed once.
 _POOL = f"""
-    SELECT token.id AS token_id, token.chain_id, supply, rate.usd AS quote_usd, candle.last_position,
+    SELECT token.id AS token_id, token.chain_id, contract_address, block_number, supply, rate.usd AS quote_usd,
+        rate.depth AS quote_depth, candle.last_position, candle.close IS NOT NULL AS is_traded,
         coalesce(candle.close, {STARTING_PRICE}) AS price_quote,
         10::float8 ^ token.decimals AS token_unit,
         10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
@@ -58,7 +63,8 @@ _POOL = f"""
     FROM tokens_token AS token LEFT JOIN LATERAL (
         SELECT facts FROM tokens_launchfacts WHERE token_id = token.id OFFSET 0
     ) AS launch ON true
-    LEFT JOIN unnest(%(quotes)s::text[], %(rates)s::float8[]) AS rate (quote, usd) ON quote = paired_token
+    LEFT JOIN unnest(%(quotes)s::text[], %(rates)s::float8[], %(depths)s::float8[]) AS rate (quote, usd, depth)
+        ON quote = paired_token
     LEFT JOIN LATERAL (
         SELECT close, last_position FROM tokens_candle AS candle
         WHERE candle.token_id = token.id AND seconds = {DAY} ORDER BY at DESC LIMIT 1
@@ -71,15 +77,21 @@ _POOL = f"""
     ) AS trade ON true
     WHERE token.id = ANY(%(token_ids)s::bigint[]) OFFSET 0
 """
+# Pools at their prices, with their reserves.
+_HELD = f"""
+    (SELECT *, price_quote::float8 AS price FROM ({_POOL}) AS pool OFFSET 0) AS pool
+    CROSS JOIN LATERAL ({POOL_RESERVES}) AS reserves
+"""
+_READ_RESERVES = f"SELECT contract_address, quote_reserve FROM {_HELD} WHERE is_launch_read AND price IS NOT NULL"
 
 
 def _change(seconds: int) -> str:
     """Return the change since the beginning of a period in percentage points: in USD, else in the quote token.
 
-    A period without trades has none.
+    A period without trades has none, and a price without support has no change.
     """
     return f"""
-        CASE WHEN count(*) FILTER (WHERE seconds = {seconds}) = 0 THEN 0 ELSE max(CASE
+        CASE WHEN NOT has_support THEN NULL WHEN count(*) FILTER (WHERE seconds = {seconds}) = 0 THEN 0 ELSE max(CASE
             WHEN price * quote_usd IS NOT NULL AND opening_usd <> 0 THEN (price * quote_usd / opening_usd - 1) * 100
             ELSE (price / nullif(opening_price, 0)::float8 - 1) * 100
         END) FILTER (WHERE seconds = {seconds}) END AS {_CHANGES[seconds]}
@@ -90,17 +102,20 @@ def _change(seconds: int) -> str:
 _MARKETS = f"""
     SELECT pool.token_id, greatest(pool.last_position, reserves.last_position) AS last_position, priced.*,
         curve_progress
-    FROM (SELECT *, price_quote::float8 AS price FROM ({_POOL}) AS pool OFFSET 0) AS pool
-    CROSS JOIN LATERAL ({POOL_RESERVES}) AS reserves
+    FROM {_HELD}
     CROSS JOIN LATERAL ({CURVE_PROGRESS}) AS progress
+    CROSS JOIN LATERAL (SELECT price * quote_usd * (supply::float8 / token_unit) AS full_value) AS valued
+    CROSS JOIN LATERAL (SELECT {HAS_SUPPORT} AS has_support) AS supported
     LEFT JOIN LATERAL (
         SELECT price_quote, last_trade_at, price * quote_usd AS price_usd, quote_usd AS quote_price_usd,
-            price * quote_usd * (supply::float8 / token_unit) AS market_cap,
-            in_quote * quote_usd AS liquidity_usd,
+            CASE WHEN has_support THEN full_value END AS market_cap,
+            CASE WHEN in_quote IS NOT NULL
+                THEN least(CASE WHEN has_support THEN in_quote ELSE quote_reserve END * quote_usd, quote_depth)
+                END AS liquidity_usd,
             CASE WHEN quote_usd IS NOT NULL
                 THEN coalesce(max(volume_usd) FILTER (WHERE seconds = {DAY}), 0)::float8 END AS volume_24h,
             coalesce(max(buys + sells) FILTER (WHERE seconds = {DAY}), 0) AS tx_count_24h,
-            max(trending) FILTER (WHERE seconds = {DAY}) AS trending,
+            CASE WHEN quote_usd IS NOT NULL THEN max(trending) FILTER (WHERE seconds = {DAY}) END AS trending,
             {", ".join(map(_change, ROLLING_PERIODS))}
         FROM tokens_rollingsum AS sums WHERE sums.token_id = pool.token_id
     ) AS priced ON price IS NOT NULL AND quote_unit IS NOT NULL
@@ -115,12 +130,19 @@ _STORE = f"""
 _FIND_STALE = """
     SELECT token_id FROM tokens_market AS market
     JOIN tokens_token AS token ON token.id = token_id
-    JOIN unnest(%(quotes)s::text[], %(rates)s::float8[]) AS rate (quote, usd) ON quote = paired_token
+    LEFT JOIN unnest(%(quotes)s::text[], %(rates)s::float8[]) AS rate (quote, usd) ON quote = paired_token
     WHERE chain_id = %(chain_id)s AND price_quote IS NOT NULL AND (
-        quote_price_usd IS NULL OR abs(quote_price_usd - usd) > %(tolerance)s * usd
+        (quote_price_usd IS NULL) <> (usd IS NULL) OR abs(quote_price_usd - usd) > %(tolerance)s * usd
     )
     ORDER BY market_cap DESC NULLS LAST LIMIT %(limit)s
 """
+
+
+class _QuoteRate(NamedTuple):
+    """The USD for a whole quote token, and the most USD for which it can be sold."""
+
+    usd: float
+    depth: float
 
 
 def refresh_markets(chain: ChainInfo, token_ids: Collection[int]) -> int:
@@ -135,15 +157,8 @@ def refresh_markets(chain: ChainInfo, token_ids: Collection[int]) -> int:
         cursor.execute(_READ_QUOTES, [ids])
         quotes, since = cursor.fetchone()
         rates = _newest_rates(chain, quotes or [])
-        parameters: dict[str, Any] = {
-            "token_ids": ids,
-            "since": since or "infinity",
-            "quotes": list(rates),
-            "rates": list(rates.values()),
-            "is_solana": chain.is_solana,
-            "now": timezone.now(),
-        }
-        cursor.execute(_STORE, parameters)
+        pools = _pool_parameters(chain, token_ids, rates) | {"since": since or "infinity"}
+        cursor.execute(_STORE, pools | {"now": timezone.now()})
         changed: int = cursor.rowcount
     return changed
 
@@ -158,7 +173,7 @@ def find_stale_markets(chain: ChainInfo) -> list[int]:
             {
                 "chain_id": chain.chain_id,
                 "quotes": list(rates),
-                "rates": list(rates.values()),
+                "rates": [rate.usd for rate in rates.values()],
                 "tolerance": _STALE_RATE,
                 "limit": MAX_REPRICED,
             },
@@ -173,7 +188,46 @@ def reset_markets(token_ids: Collection[int]) -> None:
     RecentTrader.objects.filter(token_id__in=token_ids).delete()
 
 
-def _newest_rates(chain: ChainInfo, quotes: Collection[str]) -> dict[str, float]:
-    """Return quote token -> USD for a whole unit, of those with a rate."""
+def _pool_parameters(chain: ChainInfo, token_ids: Collection[int], rates: Mapping[str, _QuoteRate]) -> dict[str, Any]:
+    """Return the parameters of a statement about pools, which needs no time of a trade."""
+    return {
+        "token_ids": array_literal(token_ids),
+        "since": "infinity",
+        "quotes": list(rates),
+        "rates": [rate.usd for rate in rates.values()],
+        "depths": [rate.depth for rate in rates.values()],
+        "is_solana": chain.is_solana,
+    }
+
+
+def _newest_rates(chain: ChainInfo, quotes: Collection[str]) -> dict[str, _QuoteRate]:
+    """Return the rates of quote tokens, without those of launched tokens with too little depth."""
     rates = load_rates(chain, quotes, ())
-    return {quote: float(usd) for quote in quotes if (usd := rates.usd_at(quote, _NEWEST)) is not None}
+    reserves = _read_reserves(chain, rates.quoted_in)
+    return {
+        quote: _QuoteRate(float(usd), depth)
+        for quote in quotes
+        if (usd := rates.usd_at(quote, _NEWEST)) is not None
+        and (depth := _depth(quote, rates, reserves)) >= _LEAST_DEPTH
+    }
+
+
+def _depth(quote: str, rates: QuoteRates, reserves: Mapping[str, float]) -> float:
+    """Return the least USD that the pools pay through which a quote token is sold; infinite where none is known."""
+    depth = math.inf
+    while quote in rates.quoted_in:
+        sold, quote = quote, rates.quoted_in[quote]
+        if sold in reserves:
+            # Where the sold token has a rate, its quote token has one.
+            depth = min(depth, reserves[sold] * float(rates.usd_at(quote, _NEWEST) or 0))
+    return depth
+
+
+def _read_reserves(chain: ChainInfo, addresses: Collection[str]) -> dict[str, float]:
+    """Return launched token -> whole quote tokens in its pool, where the launch's liquidity is known. Two queries."""
+    if not addresses:
+        return {}
+    tokens = find_tokens(chain.chain_id, addresses, is_solana=chain.is_solana).values()
+    with connection.cursor() as cursor:
+        cursor.execute(_READ_RESERVES, _pool_parameters(chain, [token.token_id for token in tokens], {}))
+        return dict(cursor.fetchall())

@@ -1,6 +1,14 @@
-"""Liquidity in pools of Uniswap: what their ranges of ticks hold at a price, in SQL."""
+"""Liquidity in pools of Uniswap, in SQL: what their ranges of ticks hold at a price, and market caps that it supports.
+
+A launcher chooses starting price, liquidity and quote token, so that a price alone costs nothing. A market cap counts
+where the pool can pay for a part of it (docs/market.md).
+"""
 
 import math
+
+# A market cap above so many USD needs a quote reserve of this share.
+LEAST_CHECKED_CAP = 100_000
+_LEAST_SHARE = 0.001
 
 _HALF_LOG = math.log(1.0001) / 2
 
@@ -25,18 +33,30 @@ def _tick_root(tick: str) -> str:
 
 _AMOUNT0, _AMOUNT1 = range_reserves("root", "tick_lower", "tick_upper")
 
-# The reserves of `pool` at its price, in whole units of the quote token and without uncollected fees, and the position
-# of the last change. NULL where no change is known. Liquidity that was removed leaves exactly nothing.
+# The reserves of `pool` at its price, in whole units of the quote token and without uncollected fees: of both
+# currencies, and of the quote token. With the position of the last change, and whether the first one is that of the
+# launch. NULL where no change is known. Liquidity that was removed leaves exactly nothing.
 POOL_RESERVES = f"""
-    SELECT max(last_position) AS last_position, sum(liquidity * CASE
-        WHEN is_currency0 THEN {_AMOUNT0} / token_unit * price + {_AMOUNT1} / quote_unit
-        ELSE {_AMOUNT1} / token_unit * price + {_AMOUNT0} / quote_unit
-    END) AS in_quote
+    SELECT max(last_position) AS last_position, min(first_position) < (pool.block_number + 1) << 20 AS is_launch_read,
+        sum(liquidity * CASE
+            WHEN is_currency0 THEN {_AMOUNT0} / token_unit * price + {_AMOUNT1} / quote_unit
+            ELSE {_AMOUNT1} / token_unit * price + {_AMOUNT0} / quote_unit
+        END) AS in_quote,
+        sum(liquidity * CASE WHEN is_currency0 THEN {_AMOUNT1} ELSE {_AMOUNT0} END / quote_unit) AS quote_reserve
     FROM (
-        SELECT tick_lower, tick_upper, sum(liquidity)::float8 AS liquidity, max(position) AS last_position
+        SELECT tick_lower, tick_upper, sum(liquidity)::float8 AS liquidity, max(position) AS last_position,
+            min(position) AS first_position
         FROM tokens_poolliquiditychange AS change WHERE change.token_id = pool.token_id GROUP BY tick_lower, tick_upper
     ) AS tick_range
     CROSS JOIN LATERAL (
         SELECT sqrt((price * quote_unit / token_unit) ^ (CASE WHEN is_currency0 THEN 1 ELSE -1 END)) AS root
     ) AS square_root
 """
+# Whether `full_value`, the price in USD times the supply, is a market cap; true where it is unknown. Without the
+# launch's liquidity a trade has to support it. CASE, because products of small numbers would fail by underflow.
+HAS_SUPPORT = f"""CASE
+    WHEN coalesce(full_value, 0) <= {LEAST_CHECKED_CAP} THEN true
+    WHEN is_launch_read THEN quote_reserve >= {_LEAST_SHARE} * price * (supply::float8 / token_unit)
+        AND quote_depth >= {_LEAST_SHARE} * full_value
+    ELSE is_traded
+END"""

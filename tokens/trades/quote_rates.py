@@ -36,11 +36,11 @@ _RATE_AT = """CASE WHEN lower(token.paired_token) = ANY(%(stable_quotes)s::text[
 class QuoteRates:
     """Quote token -> positions in ascending sequence, and the price of a whole unit from each of them on.
 
-    The price is in USD or, for the quote tokens in `_quoted_in`, in whole units of that other quote token.
+    The price is in USD or, for the launched tokens in `quoted_in`, in whole units of that other quote token.
     """
 
     _rates: Mapping[str, tuple[Sequence[int], Sequence[Decimal]]]
-    _quoted_in: Mapping[str, str] = field(default_factory=dict)
+    quoted_in: Mapping[str, str] = field(default_factory=dict)
 
     def usd_at(self, quote: str, position: int) -> Decimal | None:
         """Return the USD for a whole unit of the quote token at a position; None where no source has it."""
@@ -52,9 +52,9 @@ class QuoteRates:
                 return None
             rate = rates[place - 1]
             usd = rate if usd is None else PRICE.multiply(usd, rate)
-            if quote not in self._quoted_in:
+            if quote not in self.quoted_in:
                 return USD.plus(usd)
-            quote = self._quoted_in[quote]
+            quote = self.quoted_in[quote]
         return None
 
 

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from tests.rows.factories import SolanaTokenFactory
 from tests.rows.token_lists import price
-from tests.tokens.ledger.creator_launches import FID, FIRST, launch
+from tests.tokens.ledger.creator_launches import FID, FIRST, WETH, launch
 from tests.tokens.market.stored_trades import make_candle
-from tokens.models import Coverage, Token
+from tokens.models import Candle, Coverage, LaunchFacts, PoolLiquidityChange, Token
 from tokens.models.candle import DAY
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("summed")]
@@ -56,6 +56,28 @@ def test_graduation_on_a_bonding_curve(read, market, graduated):
     price(SolanaTokenFactory(requestor_fid=FID), **market)
     outcome = read(FID)["launches"][0]["outcome"]
     assert (outcome["graduated"], outcome["graduatedReason"]) == graduated
+
+
+@pytest.mark.parametrize("paired", [WETH, "0x0000000000000000000000000000000000000001"])
+def test_a_days_price_without_liquidity_is_no_peak(read, paired):
+    token = launch(deployed_at=FIRST, supply=Decimal(10**29), paired_token=paired)
+    LaunchFacts.objects.create(token=token, facts={"pool": {"pair_decimals": 18}})
+    # From 1e-10 to 1e20 of the paired token for a token: 0.1 of it at 1e-8, and 1,000 at 1.
+    ticks = (-230_270, 460_540) if paired == WETH else (-460_540, 230_270)
+    PoolLiquidityChange.objects.create(
+        token=token, position=token.block_number << 20, at=FIRST, tick_lower=ticks[0], tick_upper=ticks[1],
+        liquidity=10**21,
+    )  # fmt: skip
+    # A price in USD is the double. At 3e-7 the pool holds 0.54, and the cap is 60,000.
+    make_candle(token, FIRST, *["3e-7"] * 4, seconds=DAY)
+    make_candle(token, FIRST + timedelta(days=1), *["1e20"] * 4, seconds=DAY)
+    assert read()["launches"][0]["outcome"]["peakMarketCap"] == pytest.approx(60_000)
+    Candle.objects.filter(at__lt=FIRST + timedelta(hours=20)).delete()
+    outcome = read()["launches"][0]["outcome"]
+    assert (outcome["peakMarketCap"], outcome["peakMarketCapReason"]) == (None, "no_liquidity")
+    PoolLiquidityChange.objects.update(liquidity=10**29)
+    make_candle(token, FIRST, *["1e-4"] * 4, seconds=DAY)
+    assert read()["launches"][0]["outcome"]["peakMarketCap"] == pytest.approx(20_000_000)
 
 
 def test_facts_of_all_trades_are_unknown_for_a_reason(read, settings):

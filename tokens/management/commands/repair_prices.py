@@ -18,7 +18,7 @@ _POOLS = 500
 class Command(BaseCommand):
     help = (
         "Set prices of trades that are beyond the liquidity of their pools to the last one that it reaches, and compute"
-        " candles, sums and markets anew. No node is called; it may be stopped and repeated."
+        " their candles and sums and all markets anew. No node is called; it may be stopped and repeated."
     )
     requires_system_checks = (CHAINS,)
 

@@ -32,7 +32,8 @@ class TradeSerializer(serializers.Serializer[Any]):
         " Router fees, auction bids and gas are not in it."
     )
     poolAmountQuote = WeiField(
-        help_text="What the pool got or paid, without the protocol fee. Volumes, candles, feeds and trending use it."
+        help_text="What the pool got or paid, without the protocol fee. Volumes, candles, trending, ledgers, feeds"
+        " and days use it."
     )
     protocolFee = NullableText(
         help_text="What a v4 pool's hook took beside `poolAmountQuote`. Null in pools without a hook and where no log"
@@ -45,8 +46,8 @@ class TradeSerializer(serializers.Serializer[Any]):
     )
     trader = NullableText(
         help_text="Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and"
-        " after a gap of more than 20 blocks. The"
-        " token's locker where it converts fees: such trades count in no volume."
+        " after a gap of more than 20 blocks. Of a conversion of fees it is the token's locker, whoever sent the"
+        " transaction: conversions count in no volume."
     )
 
 

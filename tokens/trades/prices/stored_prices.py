@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.postgresql.bulk_load import array_literal
 from tokens.chains.pool_types import Swap, split_position
 from tokens.chains.registry.chains import ChainInfo
-from tokens.trades import pool_log_rows, trade_writing
+from tokens.trades import market_rows, pool_log_rows, trade_writing
 from tokens.trades.pool_prices import pool_price, price_root
 from tokens.trades.pool_tokens import PoolToken, find_pool_tokens
 from tokens.trades.prices.liquidity_bounds import PriceBounds, bound_prices, launch_bounds
@@ -45,11 +45,17 @@ class _StoredPrice(NamedTuple):
 def repair_prices(chain: ChainInfo, pools: Sequence[str]) -> int:
     """Bound the stored prices of trades in these pools; return how many were changed.
 
-    Candles of their days, rolling sums and markets are computed anew. Call it in a transaction that holds the chain's
-    lock.
+    Candles of their days and rolling sums are computed anew, and the markets of all these pools. Call it in a
+    transaction that holds the chain's lock.
     """
     tokens = {token.token_id: token for token in find_pool_tokens(chain.chain_id, pools, is_solana=False).values()}
     known = {token.pool: token for token in tokens.values() if token.quote_decimals is not None}
+    changed = _repair_trades(chain, tokens, known)
+    market_rows.refresh_markets(chain, tokens)
+    return changed
+
+
+def _repair_trades(chain: ChainInfo, tokens: Mapping[int, PoolToken], known: Mapping[str, PoolToken]) -> int:
     beyond = _read_beyond(known, launch_bounds(known))
     if not beyond:
         return 0
