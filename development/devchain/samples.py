@@ -43,8 +43,8 @@ _THEMES = (
 _INTERFACES = ("web", "bot", "SDK", "devchain")
 # Starting ticks: about 10 ether for the whole supply, and about 37,000 dollars if the pair has 6 decimals.
 _NATIVE_TICK, _DOLLAR_TICK = -230_400, -424_400
-# The highest start, at four times the market cap, and the spacing of usable ticks.
-_HIGHEST_TICK, _TICK_SPACING = -216_000, 200
+# The highest start, at three times the market cap, which is known without a trade, and the spacing of usable ticks.
+_HIGHEST_TICK, _TICK_SPACING = -219_400, 200
 _GWEI = 10**9
 
 

@@ -69,14 +69,14 @@ def test_a_days_price_without_liquidity_is_no_peak(read, paired):
         liquidity=10**21,
     )  # fmt: skip
     # A price in USD is the double. At 3e-7 the pool holds 0.54, and the cap is 60,000.
-    make_candle(token, FIRST, *["3e-7"] * 4, seconds=DAY)
-    make_candle(token, FIRST + timedelta(days=1), *["1e20"] * 4, seconds=DAY)
+    make_candle(token, FIRST, *[3e-7] * 4, seconds=DAY)
+    make_candle(token, FIRST + timedelta(days=1), *[1e20] * 4, seconds=DAY)
     assert read()["launches"][0]["outcome"]["peakMarketCap"] == pytest.approx(60_000)
     Candle.objects.filter(at__lt=FIRST + timedelta(hours=20)).delete()
     outcome = read()["launches"][0]["outcome"]
     assert (outcome["peakMarketCap"], outcome["peakMarketCapReason"]) == (None, "no_liquidity")
     PoolLiquidityChange.objects.update(liquidity=10**29)
-    make_candle(token, FIRST, *["1e-4"] * 4, seconds=DAY)
+    make_candle(token, FIRST, *[1e-4] * 4, seconds=DAY)
     assert read()["launches"][0]["outcome"]["peakMarketCap"] == pytest.approx(20_000_000)
 
 
