@@ -40,7 +40,7 @@ FROM (
         10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
         lower(contract_address) COLLATE "C" < lower(paired_token) COLLATE "C" AS is_currency0,
         high_usd * (supply::float8 / 10::float8 ^ token.decimals) AS full_value,
-        'infinity'::float8 AS quote_depth, true AS is_traded
+        NULL::integer AS starting_tick, 'infinity'::float8 AS quote_depth, true AS is_traded
     FROM tokens_candle AS candle JOIN tokens_token AS token ON token.id = token_id
     LEFT JOIN tokens_launchfacts AS launch USING (token_id)
     WHERE token_id = ANY(%s::bigint[]) AND seconds = {DAY}

@@ -53,6 +53,7 @@ _POOL = f"""
     SELECT token.id AS token_id, token.chain_id, contract_address, block_number, supply, rate.usd AS quote_usd,
         rate.depth AS quote_depth, candle.last_position, candle.close IS NOT NULL AS is_traded,
         coalesce(candle.close, {STARTING_PRICE}) AS price_quote,
+        (launch.facts #>> '{{pool,tick}}')::integer AS starting_tick,
         10::float8 ^ token.decimals AS token_unit,
         10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
         token.decimals, (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_decimals,

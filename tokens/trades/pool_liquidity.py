@@ -6,11 +6,13 @@ where the pool can pay for a part of it (docs/market.md).
 
 import math
 
-# A market cap above so many USD needs a quote reserve of this share.
+# A market cap above so many USD, or at more than so many times the starting price, needs a quote reserve of this share.
 LEAST_CHECKED_CAP = 100_000
+_MOST_RISE = 2
 _LEAST_SHARE = 0.001
 
-_HALF_LOG = math.log(1.0001) / 2
+_LOG = math.log(1.0001)
+_HALF_LOG = _LOG / 2
 
 
 def range_reserves(root: str, tick_lower: str, tick_upper: str) -> tuple[str, str]:
@@ -55,8 +57,10 @@ POOL_RESERVES = f"""
 # Whether `full_value`, the price in USD times the supply, is a market cap; true where it is unknown. Without the
 # launch's liquidity a trade has to support it. CASE, because products of small numbers would fail by underflow.
 HAS_SUPPORT = f"""CASE
-    WHEN coalesce(full_value, 0) <= {LEAST_CHECKED_CAP} THEN true
-    WHEN is_launch_read THEN quote_reserve >= {_LEAST_SHARE} * price * (supply::float8 / token_unit)
+    WHEN full_value IS NULL THEN true
+    WHEN is_launch_read IS NOT TRUE THEN full_value <= {LEAST_CHECKED_CAP} OR is_traded
+    WHEN full_value <= {LEAST_CHECKED_CAP}
+        AND price <= {_MOST_RISE} * exp(starting_tick * {_LOG!r}::float8) * token_unit / quote_unit THEN true
+    ELSE quote_reserve >= {_LEAST_SHARE} * price * (supply::float8 / token_unit)
         AND quote_depth >= {_LEAST_SHARE} * full_value
-    ELSE is_traded
 END"""

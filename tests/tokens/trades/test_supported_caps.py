@@ -177,6 +177,15 @@ def test_a_price_that_cost_nothing_is_first_in_no_list(launch, positions, amount
     assert "<dt>Market cap</dt><dd>–</dd>" in page
 
 
+def test_a_tiny_price_that_rises_to_a_usual_one_is_no_gain(launch):
+    honest, fake = launch(STANDARD), launch(((-887_200, -120_000, 1.0),))
+    store([honest.buy(10**18)])
+    store([fake.buy(8 * 10**4)])
+    assert 50_000 < fake.market.price_usd * 1e11 < 100_000
+    assert (fake.market.market_cap, fake.market.price_change_1h, fake.market.price_change_24h) == (None, None, None)
+    assert set(lists().values()) == {honest.token.contract_address}, lists()
+
+
 def test_an_untraded_price_above_the_floor_is_no_market_cap(launch):
     fake, honest = launch(CHOSEN), launch(STANDARD)
     assert (fake.market.market_cap, fake.market.liquidity_usd) == (None, 0)
