@@ -1,6 +1,6 @@
 """Liquidity in pools of Uniswap, in SQL: what their ranges of ticks hold at a price, and market caps that it supports.
 
-A launcher chooses starting price, liquidity and quote token, so that a price alone costs nothing. A market cap counts
+A launcher chooses starting price, liquidity and quote token, so that a price costs nothing. A market cap counts
 where the pool can pay for a part of it (docs/market.md).
 """
 
