@@ -9,7 +9,7 @@ from tokens.feeds.checking.chain_logs import PoolLog
 from tokens.feeds.checking.chain_reserves import ChainReserves
 from tokens.feeds.feed_pairs import FeedPair
 from tokens.trades.pool_prices import tick_root
-from tokens.trades.prices.liquidity_bounds import bounds_of
+from tokens.trades.prices.liquidity_bounds import bounds_of, counted_ranges
 
 POOL = "0x" + "5e" * 32
 PAIR = FeedPair(
@@ -41,8 +41,9 @@ def reserves_of(*logs: PoolLog) -> ChainReserves:
     launched=st.lists(ranges, min_size=1, max_size=4),
     others=st.lists(ranges, max_size=6),
     root=st.one_of(ticks.map(tick_root), st.integers(2**40, 2**150)),
+    pair=st.sampled_from([PAIR, PAIR._replace(quote="0x" + "0" * 40)]),
 )
-def test_two_computations_of_the_bounds_agree(launched, others, root):
+def test_two_computations_of_the_bounds_agree(launched, others, root, pair):
     reserves = reserves_of(
         *(change(*drawn, block=7, tx_index=1) for drawn in launched),
         # Another transaction of the block.
@@ -54,7 +55,8 @@ def test_two_computations_of_the_bounds_agree(launched, others, root):
         own[lower, upper] = own.get((lower, upper), 0) + size
     for lower, upper, size in (*launched, *others):
         whole[lower, upper] = whole.get((lower, upper), 0) + size
-    assert reserves.reach(PAIR, root) == bounds_of(own, whole).bound(root)
+    counted = counted_ranges(own, is_currency0=pair.is_currency0)
+    assert reserves.reach(pair, root) == bounds_of(counted, whole).bound(root)
 
 
 def test_a_pool_with_an_unread_launch_has_its_own_price():

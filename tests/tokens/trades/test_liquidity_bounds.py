@@ -182,6 +182,14 @@ def test_a_crumb_of_liquidity_is_no_price_and_as_much_as_the_launchs_is(pool):
     assert trade_writing.find_altered_positions([far, below], [deep], chain=base()) == set()
 
 
+@pytest.mark.parametrize(("gap", "reached"), [(6_931, 8_000), (6_932, 200)])
+def test_ranges_of_the_launch_beyond_a_wide_gap_do_not_count(pool, gap, reached):
+    near = pool.change(101, (FIRST_TICK, FIRST_TICK + 200), 10**20)
+    far = pool.change(101, (FIRST_TICK + 200 + gap, LAST_TICK), L)._replace(log_index=4)
+    store([pool.swap(110, -(10**25), 10**16, 1.0001 ** (FIRST_TICK + 8_000), minutes=8)], [near, far])
+    assert prices() == pytest.approx([1.0001 ** (FIRST_TICK + reached)])
+
+
 def test_liquidity_that_another_transaction_of_the_launchs_block_adds_is_not_the_launchs(pool):
     stranger = pool.change(101, FULL, 1, log=9)
     store([pool.swap(120, 10**25, -(10**18), LOWEST if pool.is_first else HIGHEST, minutes=6)], [pool.launch, stranger])

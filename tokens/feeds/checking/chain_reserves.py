@@ -18,6 +18,8 @@ from tokens.trades.pool_prices import tick_root
 _ROOT_DIGITS, _ROOT_UNITS = 10**23, 2
 # The part of the launch's depth at the end of its ranges that other liquidity needs to reach further (docs/market.md).
 _LEAST_DEPTH = Fraction(1, 100)
+# Ticks of a gap between the launch's ranges beyond which they don't count: the price doubles (docs/market.md).
+_WIDEST_GAP = 6_931
 _Ticks = tuple[int, int]
 
 
@@ -90,7 +92,7 @@ class ChainReserves:
         (block, _), launched = self._launches.get(pool, ((-1, 0), {}))
         if pool in self._unread or block != pair.block_number or not launched:
             return root
-        lowest, highest = min(lower for lower, _ in launched), max(upper for _, upper in launched)
+        lowest, highest = _launched_ends(launched, pair.is_currency0)
         if root < tick_root(lowest):
             return max(root, _reach(self._ranges[pool], launched, lowest, _paid_below, above=False))
         if root > tick_root(highest):
@@ -110,6 +112,18 @@ class ChainReserves:
         bounds = [(min(pair) - slack, max(pair) + slack) for pair in zip(*sums, strict=True)]
         first, second = bounds if pair.is_currency0 else bounds[::-1]
         return ReserveBounds((first, second), (pair.decimals, pair.quote_decimals))
+
+
+def _launched_ends(launched: Collection[_Ticks], is_currency0: bool) -> _Ticks:
+    """Return the ends of the launch's ranges, from the starting price on and up to a wide gap."""
+    ticks = sorted({tick for both in launched for tick in both}, reverse=not is_currency0)
+    end = ticks[0]
+    for near, far in pairwise(ticks):
+        has_liquidity = any(lower <= min(near, far) < upper for lower, upper in launched)
+        if not has_liquidity and abs(far - near) > _WIDEST_GAP:
+            break
+        end = far
+    return min(ticks[0], end), max(ticks[0], end)
 
 
 def _paid_below(liquidity: int, root: int) -> Fraction:

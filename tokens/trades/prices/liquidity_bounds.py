@@ -24,6 +24,8 @@ from tokens.trades.trade_rows import transaction_bytes
 
 # A liquidity that moves a bound is at least the launch's, divided by this.
 _SHALLOWEST = 100
+# Ticks of a gap in which the price doubles: 1.0001^6931.
+_WIDEST_GAP = 6_931
 
 # The block of each launch, with the liquidity that is stored of it. A block's positions are the 2^20 from its first on.
 # OFFSET 0 has each token looked up in the index.
@@ -98,6 +100,21 @@ def bounds_of(launched: Mapping[tuple[int, int], int], ranges: Mapping[tuple[int
     )
 
 
+def counted_ranges(ranges: Mapping[tuple[int, int], int], *, is_currency0: bool) -> dict[tuple[int, int], int]:
+    """Return a launch's ranges from its starting price on, up to a gap in which the token's price more than doubles.
+
+    A purchase crosses a gap for nothing: beyond a wide one, a launcher chooses any price. Pure.
+    """
+    counted: dict[tuple[int, int], int] = {}
+    reached: int | None = None
+    for near, far, ticks in sorted((*(ticks if is_currency0 else (-ticks[1], -ticks[0])), ticks) for ticks in ranges):
+        if reached is not None and near - reached > _WIDEST_GAP:
+            break
+        reached = far if reached is None else max(reached, far)
+        counted[ticks] = ranges[ticks]
+    return counted
+
+
 def _reach_down(tick: int, launched: int, ranges: Mapping[tuple[int, int], int]) -> int:
     """Return the price down to which ranges below a tick pay out enough of currency 1: `liquidity * root`."""
     reached = tick_root(tick)
@@ -130,7 +147,7 @@ def _active(ranges: Mapping[tuple[int, int], int], tick: int) -> int:
 
 
 def _read_launched(tokens: Mapping[str, PoolToken], changes: Iterable[LiquidityChange]) -> dict[str, _Ranges]:
-    """Return pool -> ranges of the launch, the liquidity that the launch's transaction added. One query."""
+    """Return pool -> ranges of the launch that count, of the liquidity that its transaction added. One query."""
     # Solana's curves have no ranges.
     tokens = {pool: token for pool, token in tokens.items() if pool.startswith("0x")}
     if not tokens:
@@ -151,8 +168,11 @@ def _read_launched(tokens: Mapping[str, PoolToken], changes: Iterable[LiquidityC
                 _position(change),
                 _Change(change.tick_lower, change.tick_upper, change.liquidity, transaction_bytes(change.tx_hash)),
             )
-    launched = {pool: _first_transaction(stored[token.token_id]) for pool, token in tokens.items()}
-    return {pool: ranges for pool, ranges in launched.items() if ranges}
+    return {
+        pool: ranges
+        for pool, token in tokens.items()
+        if (ranges := counted_ranges(_first_transaction(stored[token.token_id]), is_currency0=token.is_currency0))
+    }
 
 
 def _first_transaction(changes: Mapping[int, _Change]) -> _Ranges:
