@@ -6,7 +6,8 @@ and slow ones may hang: each has one thread, and those of an owner together have
 have half of the threads, slow and new ones together three quarters. So a quarter is always left to healthy ones.
 
 A healthy endpoint may begin to hang, too. So an owner takes no more threads than remain free: one owner has half of
-them at most, and leaves a thread to the next.
+them at most, and leaves a thread to the next. Healthy endpoints of many owners may begin to hang together. So an
+attempt that takes over SLOW_SECONDS is replaced by a thread for an owner without one, up to twice the threads in all.
 """
 
 import logging
@@ -73,7 +74,7 @@ class Dispatcher:
 
     def __init__(self, stop: StopEvent, *, threads: int) -> None:
         self._stop, self._threads = stop, threads
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhooks")
+        self._pool = ThreadPoolExecutor(2 * threads, thread_name_prefix="webhooks")
         self._lock = Lock()
         self._uses: list[_ThreadUse] = []
         # Endpoint -> its fast attempts in a row; 0 after a slow or failed one.
@@ -134,7 +135,9 @@ class Dispatcher:
     def _has_share(self, use: _ThreadUse, health: _Health) -> bool:
         own = sum(each.endpoint_id == use.endpoint_id for each in self._uses)
         of_owner = [each for each in self._uses if each.owner == use.owner]
-        if len(of_owner) >= self._threads - len(self._uses):
+        free = self._threads - len(self._uses)
+        replaced = min(sum(each.is_slow() for each in self._uses), self._threads)
+        if len(of_owner) >= free and (of_owner or free + replaced <= 0):
             return False
         if health is _Health.HEALTHY:
             return own < HEALTHY_THREADS

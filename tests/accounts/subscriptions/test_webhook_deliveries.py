@@ -391,6 +391,27 @@ def test_an_owner_whose_endpoints_begin_to_hang_has_half_of_the_threads(transact
             bad.closed.set()
 
 
+def test_endpoints_of_many_owners_that_begin_to_hang_together_leave_threads_to_others(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 60
+    with webhook_receiver() as bad, webhook_receiver() as good:
+        for owner in PartnerKeyFactory.create_batch(3, scopes=[Scope.WEBHOOKS]):
+            for _ in range(4):
+                add_endpoint(bad, partner_key=owner)
+        add_endpoint(good)
+        with Dispatcher(StopEvent(), threads=4) as dispatcher:
+            prove_health(dispatcher, bad, endpoints_count=12)
+            bad.behave = hang
+            bad.received.clear()
+            good.received.clear()
+            queue_events()
+            run_dispatcher(dispatcher, lambda: len(bad.received) >= 3)
+            queue_events(30)
+            run_dispatcher(dispatcher, lambda: len(good.received) == 31)
+            # An owner with a thread has none of the further ones.
+            assert len(bad.received) <= 4
+            bad.closed.set()
+
+
 def test_an_attempt_under_way_counts_as_slow_after_a_second(transactional_db, settings):
     settings.WEBHOOK_TIMEOUT_SECONDS = 30
     with webhook_receiver() as bad:
