@@ -9,7 +9,7 @@ from django.utils import timezone
 from config.celery import app
 from config.postgresql.advisory_locks import LockHeldError, session_lock
 from leaderboard.facts import social_scores
-from leaderboard.hub import farcaster_api, fid_proofs, pulling
+from leaderboard.hub import farcaster_api, pulling
 from leaderboard.models import Interval
 from leaderboard.ranking import pruning, schedule
 
@@ -37,9 +37,7 @@ def pull_hub() -> None:
 
 @app.task
 def note_social_scores() -> None:
-    """Record the social scores of fetched profiles, and the FIDs that these prove."""
-    if farcaster_api.is_configured():
-        fid_proofs.prove_by_addresses()
+    """Record the social scores of fetched profiles."""
     recorded = social_scores.record_social_scores()
     if recorded:
         logger.info("recorded %s social scores", recorded)

@@ -29,7 +29,7 @@ from benchmarks.tables import Limits, print_table
 from leaderboard.ranking.scoring import VERSION
 
 # Thresholds may be fixed on the first one only.
-WORLDS = ("harbour", "meadow", "bazaar")
+WORLDS = ("harbour", "meadow", "bazaar", "orchard")
 STEALTHS = (0.3, 0.5, 0.7)
 INTERVALS = ("24h", "7d", "30d")
 _PRICED_STEALTH = 0.5

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
-from accounts.models import Scope, SocialProfile
+from accounts.models import Scope
 from config.redis.connection import redis_client
 from development.standins.hub_messages import Cast, Reaction
 from leaderboard import tasks
@@ -18,7 +18,7 @@ from leaderboard.events.recording import MAX_WAITING_QUOTES, Reporter, record_ev
 from leaderboard.facts.loading import load_facts
 from leaderboard.facts.short_keys import cast_key
 from leaderboard.hub import fid_proofs, pulling
-from leaderboard.models import Agent, HubCast, HubCursor, HubQuote, Interaction, InteractionKind, Interval
+from leaderboard.models import Agent, HubCursor, HubQuote, Interaction, InteractionKind, Interval
 from leaderboard.ranking.scoring import score_agents
 from tests.rows.agent_factories import ActionFactory, AgentFactory, InteractionFactory, SocialScoreFactory
 from tests.rows.factories import PartnerKeyFactory, SocialProfileFactory, TokenFactory
@@ -174,7 +174,9 @@ def read_all():
 
 def test_a_borrowed_fid_brings_no_audience_until_it_is_proven(hub, key):
     popular(hub)
-    report(key, event("agent", "thief", 0, fid=FID, wallets=[WALLET]))
+    token = TokenFactory(msg_sender=WALLET)
+    described = {"chainId": token.chain_id, "address": token.contract_address}
+    report(key, event("agent", "thief", 0, fid=FID, wallets=[WALLET], token=described))
     SocialProfileFactory(fid=FID, verified_addresses=[WALLET])
     tasks.note_social_scores()
     read_all()
@@ -199,34 +201,6 @@ def test_a_borrowed_fid_brings_no_audience_until_it_is_proven(hub, key):
     # It is a proof of this FID only.
     agent.fid = FID + 1
     assert not agent.has_proven(agent.fid)
-
-
-@pytest.mark.parametrize(
-    ("sender", "others", "is_proven"), [(WALLET, 0, True), (WALLET, 1, False), ("0x" + "1" * 40, 0, False)]
-)
-def test_a_verified_address_that_launched_the_token_proves_the_fid(hub, key, sender, others, is_proven):
-    token = TokenFactory(msg_sender=sender)
-    for _ in range(others):
-        TokenFactory(msg_sender=sender)
-    cast = popular(hub, fans=5)
-    described = {"chainId": token.chain_id, "address": token.contract_address}
-    report(key, event("agent", "own", 0, fid=FID, token=described))
-    SocialProfileFactory(fid=FID, verified_addresses=[WALLET])
-    read_all()
-    assert HubCast.objects.get().read_until >= cast.at - 1_609_459_200
-    tasks.note_social_scores()
-    assert Agent.objects.get().has_proven(FID) is is_proven
-    read_all()
-    assert Interaction.objects.filter(is_confirmed=is_proven).count() == 5
-
-
-def test_profiles_of_unproven_fids_are_requested_where_a_hub_is_configured(key, settings):
-    AgentFactory(partner_key=key, fid=FID)
-    tasks.note_social_scores()
-    assert not SocialProfile.objects.exists()
-    settings.FARCASTER_HUB_URL = "http://127.0.0.1:9"
-    tasks.note_social_scores()
-    assert SocialProfile.objects.get().fid == FID
 
 
 def test_what_was_confirmed_before_stays_so_when_the_hub_has_it_again(hub, key):

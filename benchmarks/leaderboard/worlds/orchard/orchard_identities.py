@@ -16,8 +16,8 @@ _GOOD_SCORE = 0.7
 def claim_identities(stage: OrchardStage) -> dict[int, OrchardCrowd]:
     """Give these attackers' agents FIDs of popular accounts; return agent index -> their audience.
 
-    `borrowed fid` claims the most popular accounts, without a proof. `celebrity claim` describes the token that
-    a well-known account launched with a verified address, before anyone else does. That proves the FID.
+    `borrowed fid` claims the most popular accounts. `celebrity claim` describes the token that a well-known account
+    launched with a verified address, before anyone else does.
     """
     rng, people = stage.rng, stage.people
     prominent = people.subset(np.flatnonzero(np.nan_to_num(people.scores) > _GOOD_SCORE))

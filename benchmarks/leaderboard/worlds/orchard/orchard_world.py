@@ -7,7 +7,7 @@ from benchmarks.leaderboard.worlds.world import World, WorldBuilder
 from .orchard_attacks import add_attacks
 from .orchard_framings import add_framings
 from .orchard_habits import add_life, add_neighbours
-from .orchard_identities import claim_identities
+from .orchard_identities import CLAIMS, claim_identities
 from .orchard_plan import plan_agents
 from .orchard_stage import OrchardStage
 
@@ -30,8 +30,8 @@ def build_world(*, seed: int, stealth: float, agents: int = 1_000) -> World:
             reporter=agent.reporter,
             attack=agent.attack,
             framing=agent.framing,
-            # A proof of a FID that the attacker does not control is possible by a launch only.
-            is_proven=agent.attack != "borrowed fid" and agent.kind != "fidless reported",
+            # An attacker can't publish the post of a FID that proves it.
+            is_proven=agent.attack not in CLAIMS and agent.kind != "fidless reported",
         )
         add_life(stage, agent)
     add_neighbours(stage)
