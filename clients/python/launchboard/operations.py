@@ -584,6 +584,15 @@ class Operations(Connection):
         """
         return self.call("GET", "/api/droid/standing", schemas.AgentStanding, query=query)
 
+    def get_owned_agent_standing(self, **query: Unpack[schemas.GetOwnedAgentStandingQuery]) -> schemas.AgentStanding:
+        """Return the current standing of an agent that you own, with its score.
+
+        You own an agent if your token proves the FID of its creator, as its reporter or the operator describes it, or
+        the agent's own FID, once that is proven. Any other agent is 404, and so is every agent without a FID in your
+        token. The response is that of `getAgentStanding`.
+        """
+        return self.call("GET", "/api/droid/standing/owned", schemas.AgentStanding, query=query)
+
     def get_user_by_fid(self, **query: Unpack[schemas.GetUserByFidQuery]) -> schemas.PublicUser:
         """Look up a user by FID. 404 for a user that this service does not know from a launch or an agent."""
         return self.call("GET", "/api/get-user-by-fid", schemas.PublicUser, query=query)

@@ -91,7 +91,7 @@ class AllowlistProofAnswer(TypedDict):
 
 class AudienceShape(TypedDict):
     """
-    Accounts that interacted within the interval, and their weight.
+    Accounts that interacted in the judged period, the interval or at least seven days, and their weight.
     """
 
     accounts: int
@@ -608,7 +608,7 @@ class PasswordBody(TypedDict):
 
 class PatchedEndpointChanges(TypedDict, closed=True):
     """
-    Changes of a webhook endpoint: all keys are optional.
+    Changes of a webhook endpoint: one key or more.
     """
 
     url: NotRequired[str]
@@ -617,6 +617,11 @@ class PatchedEndpointChanges(TypedDict, closed=True):
     chainIds: NotRequired[list[ChainId]]
     email: NotRequired[str]
     enabled: NotRequired[bool]
+
+
+PeakMarketCapReasonEnum: TypeAlias = Literal[
+    "no_own_trades", "history_not_read", "no_trades", "no_price", "no_liquidity"
+]
 
 
 PendingPretokenShapeStatusEnum: TypeAlias = Literal["pending"]
@@ -1929,6 +1934,11 @@ class GetAgentStandingQuery(TypedDict):
     interval: NotRequired[Literal["24h", "7d", "30d"]]
 
 
+class GetOwnedAgentStandingQuery(TypedDict):
+    agentId: str
+    interval: NotRequired[Literal["24h", "7d", "30d"]]
+
+
 class GetUserByFidQuery(TypedDict):
     fid: int
 
@@ -2391,7 +2401,7 @@ class Contract(TypedDict):
 
 class Day(TypedDict):
     """
-    Volume and fees of a day in UTC, without conversions of fees by lockers.
+    Volume and fees of a day in UTC, in the pool's amounts: without protocol fees and conversions of fees.
     """
 
     chainId: int
@@ -2641,7 +2651,7 @@ class Outcome(TypedDict):
     curveProgress: float | None
     marketCap: float | None
     peakMarketCap: float | None
-    peakMarketCapReason: UnknownTradesReason | NullEnum
+    peakMarketCapReason: PeakMarketCapReasonEnum | NullEnum
     volume24h: float | None
     volume: float | None
     volumeReason: UnknownTradesReason | NullEnum

@@ -1524,6 +1524,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/droid/standing/owned": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the current standing of an agent that you own, with its score
+         * @description Return the current standing of an agent that you own, with its score.
+         *
+         *     You own an agent if your token proves the FID of its creator, as its reporter or the operator describes it, or
+         *     the agent's own FID, once that is proven. Any other agent is 404, and so is every agent without a FID in your
+         *     token. The response is that of `getAgentStanding`.
+         */
+        get: operations["getOwnedAgentStanding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/get-user-by-fid": {
         parameters: {
             query?: never;
@@ -2188,7 +2212,7 @@ export interface components {
             /** @description The most that the account may pay. */
             readonly allowedAmountWei: string;
         };
-        /** @description Accounts that interacted within the interval, and their weight. */
+        /** @description Accounts that interacted in the judged period, the interval or at least seven days, and their weight. */
         AudienceShape: {
             accounts: number;
             /**
@@ -2482,7 +2506,7 @@ export interface components {
             /** @description Still in the pool: the payout of a collection in the next block, with the locker's rounding; 0 before `collectableFrom`, and where the collection would revert; on Solana the fees booked in the bonding curve's pool. A graduated curve keeps its unclaimed fees; those of the next pool are not counted. Null if the amount depends on a swap that no node simulates, or if the locker does not reveal the recipient. */
             readonly pending: string | null;
         };
-        /** @description Volume and fees of a day in UTC, without conversions of fees by lockers. */
+        /** @description Volume and fees of a day in UTC, in the pool's amounts: without protocol fees and conversions of fees. */
         Day: {
             chainId: number;
             day: string;
@@ -3224,7 +3248,7 @@ export interface components {
             /** @description Whether it is one of the dev accounts. */
             isDev: boolean;
             side: components["schemas"]["SideEnum"];
-            /** @description In the token's smallest unit. */
+            /** @description What the pool paid or received, in the token's smallest unit. */
             readonly amount: string;
             /**
              * Format: double
@@ -3308,7 +3332,7 @@ export interface components {
             withWarnings: number;
             /**
              * Format: double
-             * @description USD.
+             * @description USD, in the pool's amounts, without protocol fees and conversions.
              */
             readonly volume24h: number | null;
         };
@@ -3343,7 +3367,7 @@ export interface components {
             address: string;
             /**
              * Format: double
-             * @description Null while no source has a price.
+             * @description Null while no source has a price, or the pool holds too little for it.
              */
             readonly marketCap: number | null;
             /** Format: double */
@@ -3391,27 +3415,34 @@ export interface components {
              * @description Percent of the bonding curve; null without one, and while unknown.
              */
             readonly curveProgress: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description As that of the token.
+             */
             readonly marketCap: number | null;
             /**
              * Format: double
-             * @description The highest price of all days times the supply.
+             * @description The highest price of all days times the supply, of those prices that the pool's liquidity supports.
              */
             readonly peakMarketCap: number | null;
             /**
-             * @description Why the peak is null. no_own_trades: a provider has the chain's market data. history_not_read: not all trades since the launch are stored. no_trades: there was none. no_price: a trade has no price in USD.
+             * @description Why the peak is null. no_own_trades: a provider has the chain's market data. history_not_read: not all trades since the launch are stored. no_trades: there was none. no_price: a trade has no price in USD. no_liquidity: the pool holds too little at each of the prices.
              *
              *     * `no_own_trades` - no_own_trades
              *     * `history_not_read` - history_not_read
              *     * `no_trades` - no_trades
              *     * `no_price` - no_price
+             *     * `no_liquidity` - no_liquidity
              */
-            peakMarketCapReason: components["schemas"]["UnknownTradesReason"] | components["schemas"]["NullEnum"];
-            /** Format: double */
+            peakMarketCapReason: components["schemas"]["PeakMarketCapReasonEnum"] | components["schemas"]["NullEnum"];
+            /**
+             * Format: double
+             * @description In the pool's amounts, without protocol fees and conversions.
+             */
             readonly volume24h: number | null;
             /**
              * Format: double
-             * @description Since the launch.
+             * @description Since the launch, in the pool's amounts, without protocol fees and conversions.
              */
             readonly volume: number | null;
             /**
@@ -3434,7 +3465,7 @@ export interface components {
             fid: number | null;
             /** @description Whether what a hub has about the FID counts. */
             fidProven: boolean;
-            /** @description A cast of the FID with this text proves it; null without a FID, or if it is proven. */
+            /** @description A post of the FID with this text proves it; null without a FID, or if it is proven. */
             fidProofCode: string | null;
             interval: components["schemas"]["IntervalEnum"];
             /**
@@ -3472,7 +3503,7 @@ export interface components {
             /** @description Code of the account's authenticator app, if it has a second factor. */
             code?: string;
         };
-        /** @description Changes of a webhook endpoint: all keys are optional. */
+        /** @description Changes of a webhook endpoint: one key or more. */
         PatchedEndpointChanges: {
             /** Format: uri */
             url?: string;
@@ -3504,6 +3535,15 @@ export interface components {
             /** @description Newest first, without days that have no fees. */
             days: components["schemas"]["LedgerDay"][];
         };
+        /**
+         * @description * `no_own_trades` - no_own_trades
+         *     * `history_not_read` - history_not_read
+         *     * `no_trades` - no_trades
+         *     * `no_price` - no_price
+         *     * `no_liquidity` - no_liquidity
+         * @enum {string}
+         */
+        PeakMarketCapReasonEnum: "no_own_trades" | "history_not_read" | "no_trades" | "no_price" | "no_liquidity";
         /** @description A pending pretoken: its body without null keys, and its state. */
         PendingPretokenShape: {
             /** @description Unique among your pending pretokens, ignoring case. */
@@ -3795,7 +3835,10 @@ export interface components {
         };
         /** @description Last market snapshot; amounts in USD, changes in percentage points. */
         RelatedMarket: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Null while no source has a price, or the pool holds too little for it.
+             */
             readonly marketCap: number | null;
             /** Format: double */
             readonly priceUsd: number | null;
@@ -3804,7 +3847,10 @@ export interface components {
              * @description Same as priceUsd.
              */
             readonly price: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Of the pool's amounts, without protocol fees.
+             */
             readonly volume24h: number | null;
             /** Format: double */
             readonly liquidityUsd: number | null;
@@ -4710,7 +4756,7 @@ export interface components {
             readonly amountToken: string;
             /** @description What the trader paid or got, with the fees of pool and hook, in the paired token's smallest unit. Router fees, auction bids and gas are not in it. */
             readonly amountQuote: string;
-            /** @description What the pool got or paid, without the protocol fee. Volumes, candles, feeds and trending use it. */
+            /** @description What the pool got or paid, without the protocol fee. Volumes, candles, trending, ledgers, feeds and days use it. */
             readonly poolAmountQuote: string;
             /** @description What a v4 pool's hook took beside `poolAmountQuote`. Null in pools without a hook and where no log proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's. */
             readonly protocolFee: string | null;
@@ -4729,7 +4775,7 @@ export interface components {
              * @description Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token.
              */
             readonly valueUsd: number | null;
-            /** @description Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and after a gap of more than 20 blocks. The token's locker where it converts fees: such trades count in no volume. */
+            /** @description Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and after a gap of more than 20 blocks. Of a conversion of fees it is the token's locker, also where another account sent the transaction: conversions count in no volume. */
             readonly trader: string | null;
         };
         /** @description Purchase or sale of the agent's token, by any wallet. */
@@ -5153,7 +5199,7 @@ export interface components {
                 pool_created_at: string | null;
                 /** @description USD, in decimal digits. */
                 fdv_usd: string | null;
-                /** @description USD, in decimal digits. */
+                /** @description USD; null also where the pool holds too little for it, in decimal digits. */
                 market_cap_usd: string | null;
                 /** @description USD, in decimal digits. */
                 reserve_in_usd: string | null;
@@ -5168,17 +5214,17 @@ export interface components {
                     h24: string | null;
                 };
                 volume_usd: {
-                    /** @description USD, in decimal digits. */
+                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
                     m5: string | null;
-                    /** @description USD, in decimal digits. */
+                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
                     m15: string | null;
-                    /** @description USD, in decimal digits. */
+                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
                     m30: string | null;
-                    /** @description USD, in decimal digits. */
+                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
                     h1: string | null;
-                    /** @description USD, in decimal digits. */
+                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
                     h6: string | null;
-                    /** @description USD, in decimal digits. */
+                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
                     h24: string | null;
                 };
                 transactions: {
@@ -13725,7 +13771,129 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The id under which you describe the agent.
+                 * @description The id under which its reporter describes the agent.
+                 * @example alice-bot
+                 */
+                agentId: string;
+                /**
+                 * @description Period that the ranking covers.
+                 *
+                 *     * `24h` - 24h
+                 *     * `7d` - 7d
+                 *     * `30d` - 30d
+                 */
+                interval?: "24h" | "7d" | "30d";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentStanding"];
+                };
+            };
+            /** @description A parameter, the cursor or the body is invalid; the text names it and the rule. */
+            400: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The caller is authenticated but not allowed to do this. */
+            403: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A rate limit is exceeded. Retry after the number of seconds in `Retry-After`. */
+            429: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Upstream or dependency unavailable, or busy server. Retry after the number of seconds in `Retry-After`. */
+            503: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "X-Ignored-Params": components["headers"]["X-Ignored-Params"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOwnedAgentStanding: {
+        parameters: {
+            query: {
+                /**
+                 * @description The id under which its reporter describes the agent.
                  * @example alice-bot
                  */
                 agentId: string;
