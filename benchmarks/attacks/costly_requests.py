@@ -1,5 +1,6 @@
 """Attacks by single requests that cost more than their size: long headers, long lists, large airdrops, many names."""
 
+import json
 import re
 import secrets
 
@@ -47,11 +48,9 @@ def send_long_hosts(target: Target) -> None:
 
 
 def send_long_lists(target: Target) -> None:
-    """Look up 500,000 pools in one request of 1 MB."""
-    body = b'{"poolAddresses":[' + b"0," * 499_990 + b"0]}"
-    head = ["Content-Type: application/json"]
-    path = "/api/tokens/fetch-by-pool-addresses"
-    target.repeat(lambda _: target.request("POST", path, headers=head, body=body), at_once=4)
+    """Request launches with 500,000 invalid rewards in 1 MB, with a partner key."""
+    body = b'{"rewards":[' + b"0," * 499_990 + b"0]}"
+    target.repeat(lambda _: target.request_launch(body), at_once=4)
 
 
 def rehearse_large_airdrops(target: Target) -> None:
@@ -63,9 +62,8 @@ def rehearse_large_airdrops(target: Target) -> None:
         "token": {"name": "Big", "symbol": "BIG", "tokenAdmin": f"0x{1:040x}", "requestKey": secrets.token_hex(16)},
         "airdrop": {"entries": entries, "lockupDuration": 1},
     }
-    target.repeat(
-        lambda _: target.post_json("/api/tokens/deploy", body, headers=[f"x-api-key: {target.key}"]), at_once=8
-    )
+    encoded = json.dumps(body, separators=(",", ":")).encode()
+    target.repeat(lambda _: target.request_launch(encoded), at_once=8)
 
 
 def guess_passwords(target: Target) -> None:

@@ -21,10 +21,9 @@ def send_large_bodies(target: Target) -> None:
 
 
 def send_large_bodies_to_an_endpoint(target: Target) -> None:
-    """Send a body of 262,200 bytes to an endpoint that takes one, eight at a time."""
-    body, head = b'"' + b"a" * _LARGE_BODY + b'"', ["Content-Type: application/json"]
-    path = "/api/tokens/fetch-by-pool-addresses"
-    target.repeat(lambda _: target.request("POST", path, headers=head, body=body), at_once=8, every=0)
+    """Request launches with a body of 262,200 bytes and a partner key, eight at a time."""
+    body = b'"' + b"a" * _LARGE_BODY + b'"'
+    target.repeat(lambda _: target.request_launch(body), at_once=8, every=0)
 
 
 def read_documents_at_once(target: Target) -> None:
@@ -45,10 +44,9 @@ def open_errors_at_once(target: Target) -> None:
 
 
 def nest_json(target: Target) -> None:
-    """Send 1 MB of nested lists to an endpoint without a key."""
-    body, head = b"[" + b"[]," * (_BODY_LIMIT // 3 - 2) + b"[]]", ["Content-Type: application/json"]
-    path = "/api/tokens/fetch-by-pool-addresses"
-    target.repeat(lambda _: target.request("POST", path, headers=head, body=body), at_once=4)
+    """Request launches with 1 MB of nested lists and a partner key."""
+    body = b"[" + b"[]," * (_BODY_LIMIT // 3 - 2) + b"[]]"
+    target.repeat(lambda _: target.request_launch(body), at_once=4)
 
 
 def name_unknown_arguments(target: Target) -> None:

@@ -69,10 +69,15 @@ class Target:
                 answer += part
         return bytes(answer)
 
-    def post_json(self, path: str, value: object, *, headers: Sequence[str] = ()) -> bytes:
+    def request_launch(self, body: bytes) -> bytes:
+        """Return the whole response to the body of a launch, with the partner key. Raises OSError."""
+        headers = ["Content-Type: application/json", f"x-api-key: {self.key}"]
+        return self.request("POST", "/api/tokens/deploy", headers=headers, body=body)
+
+    def post_json(self, path: str, value: object) -> bytes:
         """Return the whole response to a JSON body. Raises OSError."""
-        body = json.dumps(value, separators=(",", ":")).encode()
-        return self.request("POST", path, headers=["Content-Type: application/json", *headers], body=body)
+        body = json.dumps(value).encode()
+        return self.request("POST", path, headers=["Content-Type: application/json"], body=body)
 
     def repeat(self, act: Callable[[int], object], *, at_once: int, every: float = 0.25) -> None:
         """Call `act` with a running number, from so many threads, until the attack ends. Refused calls are repeated."""
