@@ -97,15 +97,16 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
 
     A trader may be unknown to the rows, as ranges of logs don't have it; the sums count those that are known. Rows of
     versions before 0.3.0 have neither the transaction's index nor the fee, and conversions through a router are trades.
+    Sums with such rows may begin at the rate of their first trade.
     """
     chain = replace(chain, trades=[_as_stored(trade, rows) for trade in chain.trades])
     known = {key for key, row in rows.trades.items() if row["trader"] is not None}
-    sums = dict(_sums(chain, rows.rolled_to, known))
     former = {
         key: dict.fromkeys(("tx_index", "fee") if "fee" in row else ("tx_index",))
         for key, row in (rows.trades | rows.liquidity).items()
         if row["tx_index"] is None
     }
+    sums = dict(_sums(chain, rows.rolled_to, known, former))
     trades = {(trade.token, trade.position): _trade(trade, known) for trade in chain.trades}
     return TradeRows(
         trades={key: row | former.get(key, {}) for key, row in trades.items()},
@@ -132,7 +133,9 @@ def _trade(trade: ChainTrade, known: set[Any]) -> Row:
     return {name: getattr(trade, name) for name in names} | {"trader": trader}
 
 
-def _sums(chain: ChainTrades, rolled_to: int, known: set[Any]) -> Iterator[tuple[tuple[str, int], Row]]:
+def _sums(
+    chain: ChainTrades, rolled_to: int, known: set[Any], former: Mapping[Any, Row]
+) -> Iterator[tuple[tuple[str, int], Row]]:
     for token, trades in chain.by_token().items():
         for seconds in _PERIODS.values():
             first = bisect_left([trade.at for trade in trades], rolled_to - seconds)
@@ -140,7 +143,10 @@ def _sums(chain: ChainTrades, rolled_to: int, known: set[Any]) -> Iterator[tuple
             if row["buys"] + row["sells"]:
                 demand = (trade for trade in trades[first:] if not trade.is_conversion)
                 row["traders"] = len({trade.trader for trade in demand if (token, trade.position) in known})
-                yield (token, seconds), row | _opening(chain, token, trades[:first], trades[first], rolled_to - seconds)
+                opening = _opening(chain, token, trades[:first], trades[first], rolled_to - seconds)
+                if any((token, trade.position) in former for trade in trades[first:]) and "opening_usd" in opening:
+                    opening["opening_usd"] = replace(opening["opening_usd"], within=_STALE_RATE)
+                yield (token, seconds), row | opening
 
 
 def _opening(chain: ChainTrades, token: str, earlier: Sequence[ChainTrade], following: ChainTrade, begin: int) -> Row:
@@ -212,4 +218,8 @@ def _reserves(pool: TokenPool, price: float, ranges: Sequence[tuple[int, int, in
 
 def _change(price_usd: float, sums: Row | None) -> About:
     """Return percentage points since the beginning of a period; none without a trade in it."""
-    return About(0.0 if sums is None else (price_usd / sums["opening_usd"].value - 1) * 100, at_most=1e-6)
+    if sums is None:
+        return About(0.0)
+    opening = sums["opening_usd"]
+    ratio = price_usd / opening.value
+    return About((ratio - 1) * 100, at_most=1e-6 + ratio * opening.within * 100)
