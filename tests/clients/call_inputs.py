@@ -66,6 +66,7 @@ VALUES: Mapping[str, Callable[[Facts], Any]] = {
     "address": lambda facts: facts.token["contract_address"],
     "addresses": lambda facts: [facts.token["contract_address"], facts.dropped],
     "admin": lambda facts: facts.token["admin"],
+    "agentId": lambda facts: facts.mark,
     "chainId": lambda facts: CHAIN_ID,
     "buyerAddress": lambda facts: ADMIN,
     "claimerAddress": lambda facts: ADMIN,
@@ -117,7 +118,15 @@ BODIES: Mapping[str, Callable[[Facts], Json | bytes]] = {
     "indexTransaction": lambda facts: {"txHash": facts.token["tx_hash"], "chainId": CHAIN_ID},
     "replayWebhook": lambda facts: {"afterEventId": 0},
     "reportAgentEvents": lambda facts: {
-        "events": [{"id": f"called{facts.mark}", "type": "agent", "at": "2026-02-07T12:00:00Z", "agentId": facts.mark}]
+        "events": [
+            {
+                "id": f"called{facts.mark}",
+                "type": "agent",
+                "at": "2026-02-07T12:00:00Z",
+                "agentId": facts.mark,
+                "creatorFid": FID,
+            }
+        ]
     },
     "saveAirdrop": lambda facts: AIRDROP,
     "savePresaleAllowlist": lambda facts: {"entries": [{"address": ADMIN, "allowedAmountWei": "1"}]},

@@ -110,7 +110,8 @@ def document(service: Run, facts: Facts) -> Json:
 def operations_of(document: Json) -> list[Json]:
     """Return the operations: what creates rows first, what deletes them last."""
     found = [operation for methods in document["paths"].values() for operation in methods.values()]
-    return sorted(found, key=lambda each: (each["method"] == "DELETE", not each["operationId"].startswith("create")))
+    first = ("create", "report")
+    return sorted(found, key=lambda each: (each["method"] == "DELETE", not each["operationId"].startswith(first)))
 
 
 def in_sequence(operation: Json, inputs: Inputs) -> list[Any]:
