@@ -50,6 +50,7 @@ _CHECKS = [
 # not of generation v4, and which blocks and days are served: only known ones are good for certain.
 _OPAQUE = (
     "chainId",
+    "exchange",
     "cursor",
     "recipientCursor",
     "/api/get-claim-info",

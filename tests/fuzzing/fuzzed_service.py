@@ -279,6 +279,7 @@ def _known(
         },
         "admin": people,
         "chainId": ["8453", str(CHAIN_ID)],
+        "exchange": [str(CHAIN_ID)],
         # Without a node or a contract there is no list.
         "/api/presales chainId": [str(CHAIN_ID)],
         "presaleId": [str(presale_id)],
