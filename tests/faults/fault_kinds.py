@@ -12,6 +12,7 @@ from pathlib import Path
 from development.standins.http_server import Mode, StandIn
 from tests.processes.own_postgresql import OwnPostgres
 from tests.processes.own_valkey import OwnServer
+from tests.processes.waiting import wait_for
 from tests.upgrade.loaded_service import LoadedService
 from tests.upgrade.rolling_service import RollingService
 
@@ -30,25 +31,31 @@ class Disk:
 
     def fill(self) -> None:
         """Leave no free block: writes fail with ENOSPC. Data stay as they are."""
-        found = os.statvfs(self.place)
-        self._mount(f"remount,size={(found.f_blocks - found.f_bfree) * found.f_frsize}")
+
+        def is_full() -> bool:
+            found = os.statvfs(self.place)
+            return self._try_mount(f"remount,size={(found.f_blocks - found.f_bfree) * found.f_frsize}")
+
+        # The size is refused where the server has written since it was counted.
+        wait_for(is_full, seconds=5)
 
     def free(self) -> None:
         """Give it its size back."""
-        self._mount(f"remount,size={self.size}")
+        assert self._try_mount(f"remount,size={self.size}")
 
     @contextmanager
     def mounted(self) -> Iterator["Disk"]:
         """Mount it while the block runs. Only root may."""
         self.place.mkdir()
-        self._mount(f"size={self.size}")
+        assert self._try_mount(f"size={self.size}")
         try:
             yield self
         finally:
             subprocess.run([_program("umount"), "--lazy", self.place], check=True)
 
-    def _mount(self, options: str) -> None:
-        subprocess.run([_program("mount"), "-t", "tmpfs", "-o", options, "tmpfs", self.place], check=True)
+    def _try_mount(self, options: str) -> bool:
+        arguments = [_program("mount"), "-t", "tmpfs", "-o", options, "tmpfs", self.place]
+        return subprocess.run(arguments, check=False).returncode == 0
 
 
 def _program(name: str) -> str:
