@@ -357,6 +357,16 @@ def test_a_fee_that_stored_trades_lack_is_filled_in_without_an_alarm(chain, node
     assert not CoverageAlarm.objects.exists()
 
 
+def test_a_trade_of_a_version_with_other_conversions_is_corrected_without_an_alarm(chain, node):
+    run = read(chain)
+    trade = PoolTrade.objects.earliest("position")
+    # That version stored no index.
+    PoolTrade.objects.filter(position=trade.position).update(is_conversion=not trade.is_conversion, tx_index=None)
+    check(run)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert not CoverageAlarm.objects.exists()
+
+
 def test_another_fee_of_a_stored_trade_is_corrected_with_an_alarm(chain, node):
     run = read(chain)
     trade = PoolTrade.objects.exclude(protocol_fee=None).earliest("position")

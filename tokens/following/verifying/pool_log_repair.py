@@ -29,9 +29,9 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     """Make the stored trades and liquidity changes of a range equal to the reading.
 
     Raises UnprovenError where they differ, unless each block of the range has a proof: both readings may lack logs, and
-    all blocks without one are suspect. Rows of undecided blocks stay. A trade that only lacks its hook's fee gets
-    it, uncounted. Call it in a transaction that holds the chain's lock, after the launches of the same blocks are
-    repaired.
+    all blocks without one are suspect. Rows of undecided blocks stay. Uncounted are trades that only lack their hook's
+    fee, and corrected ones of versions before 0.3.0: no node was wrong. Call it in a transaction that holds the chain's
+    lock, after the launches of the same blocks are repaired.
     """
     if reading.pools is None:
         return PoolLogRepair()
@@ -42,7 +42,8 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     invented = before - read.keys()
     kept = {position for position in invented | altered if split_position(position)[0] in reading.undecided}
     invented, altered = invented - kept, altered - kept
-    hashes = _stored_hashes(chain.chain_id, invented | altered | kept)
+    former = _find_former_trades(chain.chain_id, altered)
+    hashes = _stored_hashes(chain.chain_id, (invented | altered | kept) - former)
     if invented or altered:
         trade_writing.delete_pool_logs(chain.chain_id, invented | altered)
     unpriced = delete_other_reference_prices(chain, contents.swaps, first=reading.first, last=reading.last)
@@ -68,7 +69,7 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     return PoolLogRepair(
         missing=len(missing),
         invented=invented_count,
-        corrected=len(altered),
+        corrected=len(altered - former),
         kept=len(kept),
         tx_hashes=frozenset(hashes),
     )
@@ -95,6 +96,12 @@ def _later_pools(coverage: Coverage, pools: Collection[str]) -> set[str]:
         for pool, block_number, factory in new
         if block_number < coverage.first_block or factory.lower() not in coverage.addresses
     }
+
+
+def _find_former_trades(chain_id: int, positions: Collection[int]) -> set[int]:
+    """Return the positions of trades of versions before 0.3.0, which stored no index and other conversions."""
+    trades = PoolTrade.objects.filter(token__chain_id=chain_id, position__in=positions, tx_index=None)
+    return set(trades.values_list("position", flat=True)) if positions else set()
 
 
 def _stored_hashes(chain_id: int, positions: Collection[int]) -> set[str]:
