@@ -58,7 +58,11 @@ _OPAQUE = (
     "/api/feeds/daily/{chainId}",
 )
 # One of two parameters is required, or one is at most the other: JSON Schema can't express it.
-_RELATED_PARAMETERS = ("/api/feeds/dextools/{chainId}/block", "/api/feeds/udf/history")
+_RELATED_PARAMETERS = (
+    "/api/feeds/dextools/{chainId}/block",
+    "/api/feeds/udf/history",
+    "/api/tokens/{chainId}/{address}/candles",
+)
 _BASE58 = "{32,44}"
 
 
