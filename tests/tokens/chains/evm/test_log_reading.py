@@ -427,6 +427,16 @@ def test_the_time_of_another_block_is_not_trusted(node, second_node, everything)
     assert own.block_time == expected[0].block_time
 
 
+def test_a_launch_that_is_read_in_full_has_the_time_of_the_given_header(node):
+    reading, regular = chain(node), node.answers["eth_getBlockByNumber"]
+    headers = list(reading.read_headers([int(mined("legacy-v0-deploy").block["number"], 16)]).values())
+    another_time = {"timestamp": hex(1_700_000_000)}
+    node.answers["eth_getBlockByNumber"] = lambda number, full: regular(number, full) | another_time
+    (own,) = reading.read_blocks(headers).transactions
+    assert {own.block_time, *(launch.block_time for launch in own.launches)} == {headers[0].time}
+    assert own.launches and node.call_count("eth_getTransactionReceipt") == 1
+
+
 # Malformed or incomplete logs.
 
 

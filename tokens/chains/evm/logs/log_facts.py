@@ -146,19 +146,19 @@ def _read_transactions(
         logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, lost.tx_hash, lost.reason)
     found = {facts.tx_hash: facts for facts in complete_launches(rpc, decoded.transactions)}
     if decoded.incomplete:
-        found |= _read_incomplete(rpc, chain, decoded.incomplete, logs)
+        found |= _read_incomplete(rpc, chain, decoded.incomplete, logs, times=times)
     order = dict.fromkeys(log["transactionHash"] for log in logs)
     return [found[tx_hash] for tx_hash in order if tx_hash in found]
 
 
 def _read_incomplete(
-    rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], logs: Sequence[Log]
+    rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], logs: Sequence[Log], *, times: Mapping[str, int]
 ) -> dict[str, TransactionFacts]:
     """Read transactions in full, by hash, and verify that they hold all of their logs.
 
     Undecodable ones are skipped. Raises NodeUnavailableError.
     """
-    found = {facts.tx_hash: facts for facts in read_transactions(rpc, chain, tx_hashes)}
+    found = {facts.tx_hash: facts for facts in read_transactions(rpc, chain, tx_hashes, times=times)}
     told = defaultdict[str, list[Log]](list)
     for log in logs:
         told[log["transactionHash"]].append(log)
@@ -167,7 +167,7 @@ def _read_incomplete(
             _require_whole(chain, found[tx_hash], told[tx_hash])
             continue
         try:
-            found[tx_hash] = read_transaction(rpc, chain, tx_hash)
+            found[tx_hash] = read_transaction(rpc, chain, tx_hash, times=times)
         except LogDecodingError as error:
             logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, tx_hash, error)
         except LaunchNotFoundError as error:

@@ -1,7 +1,7 @@
 """Transactions read in full: each with its receipt and its block, many in few requests."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ logger = logging.getLogger(__name__)
 
 # The newest block, as the parameter of a call.
 _NEWEST = "latest"
+_NO_TIMES: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,9 +41,19 @@ class _Mined:
         return decode_transaction(chain, transaction=self.transaction, receipt=self.receipt, block=self.block)
 
 
-def read_transaction(rpc: RpcClient, chain: ChainInfo, tx_hash: str, *, with_state: bool = False) -> TransactionFacts:
-    """Read one transaction; `with_state` adds the current state of the tokens that it launched."""
-    (mined,) = _read_mined(rpc, chain, [tx_hash], with_newest=with_state)
+def read_transaction(
+    rpc: RpcClient,
+    chain: ChainInfo,
+    tx_hash: str,
+    *,
+    with_state: bool = False,
+    times: Mapping[str, int] = _NO_TIMES,
+) -> TransactionFacts:
+    """Read one transaction; `with_state` adds the current state of the tokens that it launched.
+
+    `times` are Unix seconds by block hash: of these blocks they count, and not what the node returns.
+    """
+    (mined,) = _read_mined(rpc, chain, [tx_hash], with_newest=with_state, times=times)
     (facts,) = complete_launches(rpc, [mined.decode(chain)])
     return replace(facts, state=_read_state(rpc, chain, mined, facts)) if facts.launches and with_state else facts
 
@@ -65,10 +76,15 @@ def _read_state(rpc: RpcClient, chain: ChainInfo, mined: _Mined, facts: Transact
     return None
 
 
-def read_transactions(rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str]) -> list[TransactionFacts]:
-    """Read several transactions; those without a launch or event of interest, and undecodable ones, are skipped."""
+def read_transactions(
+    rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], *, times: Mapping[str, int] = _NO_TIMES
+) -> list[TransactionFacts]:
+    """Read several transactions; those without a launch or event of interest, and undecodable ones, are skipped.
+
+    `times` as in `read_transaction`.
+    """
     read = []
-    for mined in _read_mined(rpc, chain, list(dict.fromkeys(tx_hashes))):
+    for mined in _read_mined(rpc, chain, list(dict.fromkeys(tx_hashes)), times=times):
         try:
             read.append(mined.decode(chain))
         except LaunchNotFoundError:
@@ -81,7 +97,12 @@ def read_transactions(rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str]
 
 
 def _read_mined(
-    rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], *, with_newest: bool = False
+    rpc: RpcClient,
+    chain: ChainInfo,
+    tx_hashes: Sequence[str],
+    *,
+    with_newest: bool = False,
+    times: Mapping[str, int] = _NO_TIMES,
 ) -> list[_Mined]:
     """Read transactions with receipts and blocks, and verify that each three agree on the block.
 
@@ -106,6 +127,8 @@ def _read_mined(
             raise NodeUnavailableError(f"chain {chain.chain_id}: an incomplete response ({error!r:.100})") from error
         if not agreed:
             raise NodeUnavailableError(f"chain {chain.chain_id}: transaction, receipt and block don't agree")
+        if block["hash"] in times:
+            block = block | {"timestamp": hex(times[block["hash"]])}
         newest = blocks.get(_NEWEST)
         mined.append(_Mined(transaction=transaction, receipt=receipt, block=block, newest=newest))
     return mined
