@@ -102,6 +102,11 @@ class PoolSelection:
         selected = self.v4_pools if is_v4_pool(key) else self.v3_pools
         return selected is None or key in selected
 
+    def includes_all(self, other: "PoolSelection") -> bool:
+        """Return whether every pool of another selection is selected."""
+        kinds = ((self.v3_pools, other.v3_pools), (self.v4_pools, other.v4_pools))
+        return all(mine is None or (theirs is not None and theirs <= mine) for mine, theirs in kinds)
+
     def adding(self, pools: Iterable[str]) -> "PoolSelection":
         """Return the selection with these pools, in any case, too."""
         added = select_pools(pool for pool in pools if not self.includes(pool))

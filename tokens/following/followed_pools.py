@@ -25,6 +25,12 @@ def select_followed_pools(chain: ChainInfo) -> PoolSelection | None:
     return select_pools(pools | {reference.pool for reference in chain.reference_pools})
 
 
+def includes_followed_pools(pools: PoolSelection | None, chain: ChainInfo) -> bool:
+    """Return whether the selection has all pools that `select_followed_pools` returns now. One query."""
+    now = select_followed_pools(chain)
+    return now is None or (pools is not None and pools.includes_all(now))
+
+
 def is_named(pools: PoolSelection) -> bool:
     """Return whether the selection names each of its pools."""
     return pools.v3_pools is not None and pools.v4_pools is not None

@@ -15,9 +15,10 @@ from config.http.errors import RetryableError
 from config.http.request_ids import begin_request
 from tokens.chains.errors import BlockNotCanonicalError, NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.pool_types import PoolSelection
 from tokens.chains.types import BlockHeader, RangeFacts
 from tokens.following import chain_heads, coverage, halts, head_blocks, reorg_window, reorgs
-from tokens.following.followed_pools import select_followed_pools
+from tokens.following.followed_pools import includes_followed_pools, select_followed_pools
 from tokens.following.halts import ChainHaltedError
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.new_heads import head_watcher
@@ -212,21 +213,23 @@ class Head:
             raise CompetingBranchError(f"chain {self.chain_id}: a node has another block {theirs.number} than most")
 
     def _append(self, last: FollowedBlock, headers: Sequence[BlockHeader], *, newest: BlockHeader) -> None:
-        reading = self._read_contents(headers)
+        pools = select_followed_pools(self.chain.info)
+        reading = self._read_contents(headers, pools)
         with transaction.atomic():
             chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
-            written = self._write(headers, reading, newest=newest)
+            written = self._write(headers, reading, pools=pools, newest=newest)
         self._set_last(headers[-1], written, newest=newest)
 
     def _replace(self, last: FollowedBlock, branch: Branch, *, newest: BlockHeader) -> None:
         """Unwind our blocks above the ancestor and write the branch, in one transaction."""
-        reading = self._read_contents(branch.headers)
+        pools = select_followed_pools(self.chain.info)
+        reading = self._read_contents(branch.headers, pools)
         with transaction.atomic():
             chain_lock.lock_exclusive(self.chain_id)
             reorg_window.check_newest(self.chain_id, last)
             unwinding.unwind_blocks(self.chain_id, above=branch.ancestor.number)
-            written = self._write(branch.headers, reading, newest=newest)
+            written = self._write(branch.headers, reading, pools=pools, newest=newest)
         depth = last.number - branch.ancestor.number
         logger.warning(
             "chain=%s head=%s reorganised: %s blocks dropped above %s",
@@ -237,20 +240,27 @@ class Head:
         )
         self._set_last(branch.headers[-1], written, newest=newest)
 
-    def _read_contents(self, headers: Sequence[BlockHeader]) -> RangeFacts:
-        pools = select_followed_pools(self.chain.info)
+    def _read_contents(self, headers: Sequence[BlockHeader], pools: PoolSelection | None) -> RangeFacts:
         return head_blocks.read_head_blocks(headers, chain=self.chain, alternate=self.alternate, pools=pools)
 
-    def _write(self, headers: Sequence[BlockHeader], reading: RangeFacts, *, newest: BlockHeader) -> WriteCounts:
-        """Write blocks on top of the window, in a transaction that holds the chain's lock exclusively."""
+    def _write(
+        self, headers: Sequence[BlockHeader], reading: RangeFacts, *, pools: PoolSelection | None, newest: BlockHeader
+    ) -> WriteCounts:
+        """Write blocks on top of the window, in a transaction that holds the chain's lock exclusively.
+
+        The reading has the logs of these pools.
+        """
         first, last = headers[0].number, headers[-1].number
+        # Of tokens that the history wrote meanwhile, the reading lacks trades: `join_head` reads the blocks again.
+        has_all_pools = includes_followed_pools(pools, self.chain.info)
         unwinding.unwind_competing_blocks(self.chain_id, blocks={header.number: header.hash for header in headers})
         written = writing.write_transactions(reading.transactions, chain=self.chain.info)
         # After the launches, of which the trades may be.
         trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=self.chain.info, live=True)
         reorg_window.append_blocks(self.chain_id, headers, depth=self.chain.info.finality_depth)
         confirm_launches(self.chain_id, up_to_block=last - self.chain.info.finality_depth)
-        coverage.advance_joined(self.chain_id, first=first, last=last)
+        if has_all_pools:
+            coverage.advance_joined(self.chain_id, first=first, last=last)
         chain_heads.store_head(self.chain.info, newest=max(newest, headers[-1], key=_number), followed=last)
         return written
 

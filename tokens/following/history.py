@@ -142,9 +142,9 @@ def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
     """Read the blocks of the reorg window again, above the history. Return whether the coverage has reached the head.
 
     The head wrote them before the history had found all tokens, and their events may be among them. Once joined, the
-    head advances the coverage with each block (`coverage.advance_joined`). Return False, to be retried soon, while the
-    history is not there yet, the window changes, or after a stop. Raises ProgressConflictError, and as
-    `Chain.read_blocks`.
+    head advances the coverage with each block (`coverage.advance_joined`), but for blocks whose pools it did not all
+    know: they are read again here. Return False, to be retried soon, while the history is not there yet, the window
+    changes, or after a stop. Raises ProgressConflictError, and as `Chain.read_blocks`.
     """
     while not stop.is_set():
         coverage.refresh_from_db()

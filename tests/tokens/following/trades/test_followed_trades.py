@@ -1,6 +1,9 @@
 """Trades of a followed chain: of its head, its history and its reorganisations, with candles, sums and markets."""
 
+from typing import Any
+
 import pytest
+from django.db import connections
 
 from tests.nodes.followed import Followed
 from tests.nodes.following_chain import control, final, install, wrong_rows
@@ -20,6 +23,8 @@ pytestmark = pytest.mark.django_db
 
 # That of simulated chains.
 CHAIN = 8453
+# Blocks that are mined while the history is read.
+GROWTH = 4
 BUSY = Traffic(launches=0.5, events=0.3, noise=0.2, swaps=1.5, legacy=0.2)
 
 
@@ -119,6 +124,40 @@ def test_the_window_is_read_again_with_the_pools_known(chain, node):
     assert wrong_rows(chain, to=chain.head.number) == []
     chain.reorg(3, length=5)
     followed.catch_up()
+    assert wrong_rows(chain, to=chain.head.number) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_the_head_reads_while_the_history_joins_it_has_trades_of_all_tokens(
+    chain, settings, forget_chains, tmp_path
+):
+    """Check blocks of which the head requests the logs before the history writes tokens with trades in them."""
+    settings.FOLLOW_FROM = {CHAIN: 0}
+    # The history is read during one request of the head.
+    settings.RPC_TIMEOUT_SECONDS = settings.RPC_PATIENCE_SECONDS = 60.0
+    joined: list[bool] = []
+
+    def join_before(request: Any) -> None:
+        calls = request if isinstance(request, list) else [request]
+        hashes = {call["params"][0].get("blockHash") for call in calls if call["method"] == "eth_getLogs"}
+        if chain.head.hash in hashes and row and not joined:
+            joined.append(False)
+            read(row[0], to=final(chain) - GROWTH)
+            joined[0] = join_head(row[0], chain=installed_chain(CHAIN), stop=control().stop)
+            connections.close_all()
+
+    row: list[Coverage] = []
+    with serve(chain) as node, relay(node.url, before=join_before) as url:
+        install(chain, url, settings=settings, forget=forget_chains, place=tmp_path)
+        followed = Followed(CHAIN)
+        followed.catch_up()
+        row.append(live(chain))
+        chain.mine(GROWTH)
+        followed.catch_up()
+        assert joined == [True]
+        assert join_head(row[0], chain=installed_chain(CHAIN), stop=control().stop)
+    assert row[0].followed_to == followed.row().followed == chain.head.number
+    sum_up(row[0], chain=installed_chain(CHAIN).info, stop=control().stop)
     assert wrong_rows(chain, to=chain.head.number) == []
 
 
