@@ -12,7 +12,7 @@ from leaderboard.ranking.discounts import DISCOUNTS, Discount, bounded
 
 # Assumed for an account of unknown social score: a reporter can invent any number of them.
 UNKNOWN_SCORE = 0.05
-# Share of its weight that an account counts without a confirmed interaction within the interval. A day alone has few
+# Share of its weight that an account counts without a confirmed interaction within the interval. In a day there are few
 # accounts: a few bought ones, or own word, would decide the first places.
 EARLIER_SHARE = 0.5
 # A discount is flagged if it takes this share of an audience's weight, and this much weight: that of a few accounts.
