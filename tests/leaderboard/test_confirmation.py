@@ -148,7 +148,8 @@ def test_a_hub_that_is_silent_for_a_day_changes_composites_by_degrees(key, hub):
         # The cube of a composite is as its audience's weight.
         weights = [course[name] ** 3 for course in courses]
         steps = [before - after for before, after in zip(weights, weights[1:], strict=False)]
-        assert min(steps) >= 0 and max(steps) < 0.25 * weights[0]
+        # A further unconfirmed account raises the limit of their weight by little.
+        assert min(steps) > -0.01 * weights[0] and max(steps) < 0.25 * weights[0]
     assert all(course[larger] >= course[smaller] for course in courses)
     # It fails closed, within the seven days by which accounts are judged.
     assert courses[-1][larger] < 0.2 * courses[0][larger]

@@ -60,7 +60,7 @@ _PROPERTIES: Shape = {
     "market_cap_usd": _digits("USD; null also where the pool holds too little for it"),
     "reserve_in_usd": _digits("USD"),
     "price_change_percentage": _by_period(CHANGE_PERIODS, _digits("Percent points")),
-    "volume_usd": _by_period(PERIODS, _digits("USD, of the pool's amounts without protocol fees")),
+    "volume_usd": _by_period(PERIODS, _digits("USD, pool amounts")),
     "transactions": _by_period(PERIODS, _TRADES),
 }
 

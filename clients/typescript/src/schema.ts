@@ -4775,7 +4775,7 @@ export interface components {
              * @description Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token.
              */
             readonly valueUsd: number | null;
-            /** @description Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and after a gap of more than 20 blocks. Of a conversion of fees it is the token's locker, also where another account sent the transaction: conversions count in no volume. */
+            /** @description Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and after a gap of more than 20 blocks. The token's locker for each conversion of fees: these count in no volume. */
             readonly trader: string | null;
         };
         /** @description Purchase or sale of the agent's token, by any wallet. */
@@ -5214,17 +5214,17 @@ export interface components {
                     h24: string | null;
                 };
                 volume_usd: {
-                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
+                    /** @description USD, pool amounts, in decimal digits. */
                     m5: string | null;
-                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
+                    /** @description USD, pool amounts, in decimal digits. */
                     m15: string | null;
-                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
+                    /** @description USD, pool amounts, in decimal digits. */
                     m30: string | null;
-                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
+                    /** @description USD, pool amounts, in decimal digits. */
                     h1: string | null;
-                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
+                    /** @description USD, pool amounts, in decimal digits. */
                     h6: string | null;
-                    /** @description USD, of the pool's amounts without protocol fees, in decimal digits. */
+                    /** @description USD, pool amounts, in decimal digits. */
                     h24: string | null;
                 };
                 transactions: {

@@ -47,6 +47,7 @@ FRAMINGS = {
     "low scores",
     "same text",
 }
+SHARED = ("harbour", "meadow", "bazaar")
 TABLES = ("runs", "actions", "interactions")
 
 
@@ -54,14 +55,22 @@ def build(name, **options):
     return import_module(f"benchmarks.leaderboard.worlds.{name}").build_world(**{"seed": 7, "stealth": 0.5} | options)
 
 
-@pytest.mark.parametrize("name", WORLDS)
-def test_a_world_has_all_kinds_attacks_and_framings_within_the_interval(name):
+@pytest.mark.parametrize("name", SHARED)
+def test_the_first_worlds_have_the_same_kinds_attacks_and_framings(name):
     world = build(name, agents=400)
-    facts = world.facts
-    assert len(facts.agents.ids) == len(world.kinds) == len(world.attacks) == len(world.framings) == 400
     assert set(world.kinds) == KINDS
     assert set(world.attacks) - {""} == ATTACKS
     assert set(world.framings) - {""} == FRAMINGS
+    bought = world.rows["interactions"]["purpose"] == Purpose.BOUGHT
+    assert set(np.array(world.attacks)[world.facts.interactions.agent[bought]]) <= ATTACKS
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_world_has_facts_of_all_agents_within_the_interval(name):
+    world = build(name, agents=400)
+    facts = world.facts
+    assert len(facts.agents.ids) == len(world.kinds) == len(world.attacks) == len(world.framings) == 400
+    assert any(world.attacks) and any(world.framings)
     assert not any(attack and framing for attack, framing in zip(world.attacks, world.framings, strict=True))
     for table, rows in world.rows.items():
         times = rows["finished_at" if table == "runs" else "at"]
@@ -74,7 +83,6 @@ def test_a_world_has_all_kinds_attacks_and_framings_within_the_interval(name):
     assert not interactions["text"][marks].any() and interactions["text"][~marks].all()
     assert (np.diff(facts.accounts.fids) > 0).all()
     bought = interactions["purpose"] == Purpose.BOUGHT
-    assert set(np.array(world.attacks)[facts.interactions.agent[bought]]) <= ATTACKS
     assert (bought & ~facts.interactions.is_confirmed).any()
 
 

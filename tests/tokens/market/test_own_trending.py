@@ -194,10 +194,10 @@ def test_without_a_price_in_usd_there_are_no_values_in_usd_and_changes_are_in_th
 
 def test_a_new_pool_changes_from_its_launch_and_one_without_trades_not_at_all():
     new, untraded = TokenFactory.create_batch(2)
-    traded(new, price_usd=6000.0, price_quote=2)
+    traded(new, price_usd=6000.0, price_quote=2, market_cap=6e7)
     candle(new, ago=MINUTE, opening=1.0, close=2.0)
     RollingSum.objects.filter(token=new, seconds=HOUR.total_seconds()).update(opening_usd=1500.0)
-    Market.objects.filter(token=untraded).update(price_usd=2.0, price_quote=1)
+    Market.objects.filter(token=untraded).update(price_usd=2.0, price_quote=1, market_cap=2e4)
     pools = {pool.address: pool for pool in read_pools(CHAIN, sort="pool_created_at_desc", page=1)}
     assert pools[new.pool_address].price_change_percentage["m5"] == "300.0"
     assert pools[untraded.pool_address].price_change_percentage["m5"] == "0.0"

@@ -46,8 +46,8 @@ class TradeSerializer(serializers.Serializer[Any]):
     )
     trader = NullableText(
         help_text="Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and"
-        " after a gap of more than 20 blocks. Of a conversion of fees it is the token's locker, also where another"
-        " account sent the transaction: conversions count in no volume."
+        " after a gap of more than 20 blocks. The token's locker for each conversion of fees: these"
+        " count in no volume."
     )
 
 

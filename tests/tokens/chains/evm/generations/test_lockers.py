@@ -55,9 +55,9 @@ def test_it_refuses_a_currency_without_decimals(read, node):
         read(42)
 
 
-def test_it_refuses_half_an_answer(read, locked):
+def test_half_an_answer_is_the_fault_of_its_node(read, locked):
     answer(locked, POSITION_MANAGER, call("positions(uint256)", 42), ["uint96"], 0)
-    with pytest.raises(FeesUnavailableError):
+    with pytest.raises(NodeUnavailableError):
         read(42)
 
 
