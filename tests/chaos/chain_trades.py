@@ -161,7 +161,7 @@ class TradeReader:
             amount_quote=abs(quote),
             price=price,
             quote_usd=quote_usd,
-            value_usd=None if quote_usd is None else _value(abs(quote), pool.quote_decimals, quote_usd),
+            value_usd=None if quote_usd is None else value_of(abs(quote), pool.quote_decimals, quote_usd),
             tx_index=event["transactionIndex"],
             fee=args["fee"],
         )
@@ -228,6 +228,7 @@ def _rounded(value: Fraction, digits: int) -> Decimal:
     return Context(prec=digits).divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-def _value(amount: int, decimals: int, usd: Decimal) -> Fraction:
+def value_of(amount: int, decimals: int, usd: Decimal) -> Fraction:
+    """Return the USD of an amount in the quote token's smallest unit, in millionths rounded half up."""
     millionths = Fraction(amount, 10**decimals) * Fraction(usd) * 10**6
     return Fraction((2 * millionths.numerator + millionths.denominator) // (2 * millionths.denominator), 10**6)

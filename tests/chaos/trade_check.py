@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 
-from tests.chaos.chain_trades import DAY, ChainTrade, ChainTrades, Row, TokenPool, fold, sum_up
+from tests.chaos.chain_trades import DAY, ChainTrade, ChainTrades, Row, TokenPool, fold, sum_up, value_of
 
 _PERIODS = {"1h": 3600, "6h": 21_600, "24h": DAY}
 # A market is priced anew when the rate of its quote token has changed by more than 1 %.
@@ -97,16 +97,18 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
 
     A trader may be unknown to the rows, as ranges of logs don't have it; the sums count those that are known. Rows of
     versions before 0.3.0 have neither the transaction's index nor the fee, and conversions through a router are trades.
-    Sums with such rows may begin at the rate of their first trade.
+    Where such a version ran, sums may begin at the rate of their first trade, and trades have the rate of a launched
+    quote token without its trades that were missing then.
     """
-    chain = replace(chain, trades=[_as_stored(trade, rows) for trade in chain.trades])
     known = {key for key, row in rows.trades.items() if row["trader"] is not None}
     former = {
         key: dict.fromkeys(("tx_index", "fee") if "fee" in row else ("tx_index",))
         for key, row in (rows.trades | rows.liquidity).items()
         if row["tx_index"] is None
     }
-    sums = dict(_sums(chain, rows.rolled_to, known, former))
+    if former:
+        chain = replace(chain, trades=[_as_stored(trade, rows, chain) for trade in chain.trades])
+    sums = dict(_sums(chain, rows.rolled_to, known, rate_within=_STALE_RATE if former else 1e-9))
     trades = {(trade.token, trade.position): _trade(trade, known) for trade in chain.trades}
     return TradeRows(
         trades={key: row | former.get(key, {}) for key, row in trades.items()},
@@ -117,11 +119,16 @@ def expect_rows(chain: ChainTrades, rows: TradeRows) -> TradeRows:
     )
 
 
-def _as_stored(trade: ChainTrade, rows: TradeRows) -> ChainTrade:
-    """Return the trade, as no conversion if a version before 0.3.0 stored it so."""
+def _as_stored(trade: ChainTrade, rows: TradeRows, chain: ChainTrades) -> ChainTrade:
+    """Return the trade with what a version before 0.3.0 may have stored: no conversion, and a rate nearby."""
     row = rows.trades.get((trade.token, trade.position))
-    is_former = row is not None and row["tx_index"] is None
-    return replace(trade, is_conversion=trade.is_conversion and bool(row["is_conversion"])) if is_former else trade
+    if row is None:
+        return trade
+    if trade.quote_usd is not None and About(float(trade.quote_usd), _STALE_RATE) == row["quote_usd"]:
+        value = value_of(trade.amount_quote, chain.pools[trade.token].quote_decimals, row["quote_usd"])
+        trade = replace(trade, quote_usd=row["quote_usd"], value_usd=value)
+    is_conversion = trade.is_conversion and (row["tx_index"] is not None or bool(row["is_conversion"]))
+    return replace(trade, is_conversion=is_conversion)
 
 
 def _trade(trade: ChainTrade, known: set[Any]) -> Row:
@@ -134,7 +141,7 @@ def _trade(trade: ChainTrade, known: set[Any]) -> Row:
 
 
 def _sums(
-    chain: ChainTrades, rolled_to: int, known: set[Any], former: Mapping[Any, Row]
+    chain: ChainTrades, rolled_to: int, known: set[Any], *, rate_within: float
 ) -> Iterator[tuple[tuple[str, int], Row]]:
     for token, trades in chain.by_token().items():
         for seconds in _PERIODS.values():
@@ -144,8 +151,8 @@ def _sums(
                 demand = (trade for trade in trades[first:] if not trade.is_conversion)
                 row["traders"] = len({trade.trader for trade in demand if (token, trade.position) in known})
                 opening = _opening(chain, token, trades[:first], trades[first], rolled_to - seconds)
-                if any((token, trade.position) in former for trade in trades[first:]) and "opening_usd" in opening:
-                    opening["opening_usd"] = replace(opening["opening_usd"], within=_STALE_RATE)
+                if "opening_usd" in opening:
+                    opening["opening_usd"] = replace(opening["opening_usd"], within=rate_within)
                 yield (token, seconds), row | opening
 
 
