@@ -21,6 +21,8 @@ from config.edge.request_bodies import MAX_BODY_BYTES
 
 # A tenth of it is enough for every body of the API; the renderer stops at 254 levels.
 MAX_DEPTH = 64
+# An airdrop has 100,000 entries. Three bytes of a body may be a list of 56 bytes.
+MAX_CONTAINERS = 150_000
 
 _MAX_SHOWN_DIGITS = 40
 # The exact comparison takes quadratic time; the longest double has 309 digits before its point.
@@ -103,7 +105,9 @@ def _read_limited(stream: IO[Any], context: Mapping[str, Any]) -> bytes:
 
 
 def parse_json_body(body: bytes) -> Any:
-    """Parse strict JSON: UTF-8, finite numbers, at most MAX_DEPTH levels; no number changes its value.
+    """Parse strict JSON: UTF-8, finite numbers, at most MAX_DEPTH levels and MAX_CONTAINERS objects and lists.
+
+    No number changes its value.
 
     orjson parses first because its depth is bounded: the standard library recurses up to `sys.setrecursionlimit`,
     which libraries raise (py_ecc, behind web3, to 100,000), so a body of brackets would crash the process. But
@@ -112,6 +116,9 @@ def parse_json_body(body: bytes) -> Any:
 
     Raises ParseError, and UnstorableTextError.
     """
+    containers = body.count(b"[") + body.count(b"{")
+    if containers > MAX_CONTAINERS:
+        raise ParseError(f"Body with more than {MAX_CONTAINERS} objects and lists")
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -119,7 +126,7 @@ def parse_json_body(body: bytes) -> Any:
             _refuse_surrogates(body)
         raise ParseError("Malformed JSON") from error
     # Few bodies have so many levels, or an escape that is a NUL unless its backslash is escaped.
-    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _is_deep(value):
+    if containers > MAX_DEPTH and _is_deep(value):
         raise ParseError(f"Malformed JSON: more than {MAX_DEPTH} levels")
     if b"\\u0000" in body and b"\\u0000" in body.replace(b"\\\\", b""):
         raise UnstorableTextError(_path_of_nul(value), value)

@@ -8,11 +8,12 @@ from decimal import Decimal
 import orjson
 import pytest
 from django.test import Client
+from rest_framework.exceptions import ParseError
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.api.errors import PayloadTooLargeError
-from config.api.parsing import LimitedJSONParser, parse_json_body
+from config.api.parsing import MAX_CONTAINERS, LimitedJSONParser, parse_json_body
 from config.api.rendering import render_json
 from config.api.routing import endpoint
 
@@ -114,6 +115,13 @@ def test_it_refuses_more_levels_than_it_could_answer_with(post, depth, status):
     assert post(b"[" * depth + b"]" * depth).status_code == status
 
 
+def test_it_refuses_a_body_of_more_lists_than_any_request_needs():
+    lists = b"[" + b"[]," * (MAX_CONTAINERS - 2) + b"[]"
+    assert len(parse_json_body(lists + b"]")) == MAX_CONTAINERS - 1
+    with pytest.raises(ParseError, match="more than 150000 objects and lists"):
+        parse_json_body(lists + b",{}]")
+
+
 TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
 # The place of a text, and the field that is named.
 PLACES = {
@@ -152,7 +160,7 @@ def high_recursion_limit():
     sys.setrecursionlimit(before)
 
 
-@pytest.mark.parametrize("body", [b"[" * MEBIBYTE, b'{"a":' * 150_000, b"[1111111111111111111111," * 40_000])
+@pytest.mark.parametrize("body", [b"[" * MAX_CONTAINERS, b'{"a":' * 150_000, b"[1111111111111111111111," * 40_000])
 @pytest.mark.usefixtures("high_recursion_limit")
 def test_no_body_ends_the_process(post, body):
     assert post(body).json() == {"error": "Malformed JSON"}
