@@ -25,7 +25,7 @@ from .orchard_stage import MOSTLY_LIKES, ONLY_LIKES, ONLY_QUOTES, OrchardStage, 
 
 @dataclass(frozen=True)
 class OrchardSeller:
-    """Stock of a seller: accounts of one quality, which all of its customers share."""
+    """Stock of a seller: accounts of one quality for all customers."""
 
     accounts: int
     scores: tuple[float, float]
@@ -41,7 +41,7 @@ class OrchardDeal:
 
     seller: OrchardSeller
     # Mean interactions of each account with the customer's agent.
-    each: float
+    interactions: float
     # Likes of each account for honest agents, so that it is not narrow.
     cover: int
     times: Callable[[np.random.Generator, Int64Array, Int64Array, Int64Array], Int64Array] = draw_waking_times
@@ -60,20 +60,22 @@ _GOOD = OrchardSeller(2_000, (0.5, 0.8), (150, 1_200))
 _PREMIUM = OrchardSeller(800, (0.75, 0.97), (500, 1_600))
 
 DEALS = {
-    "fresh farm": OrchardDeal(_FRESH, each=6, cover=0, times=draw_burst_times, shares=ONLY_LIKES),
+    "fresh farm": OrchardDeal(_FRESH, interactions=6, cover=0, times=draw_burst_times, shares=ONLY_LIKES),
     # One like for an agent of another owner is the least that makes an account not narrow.
-    "aged bulk": OrchardDeal(_AGED, each=1, cover=1),
-    "premium accounts": OrchardDeal(_PREMIUM, each=2.5, cover=4),
-    "cover likes": OrchardDeal(_ORDINARY, each=1.5, cover=10),
-    # A third of the quotes are invented, of which the hub returns none.
-    "quote only": OrchardDeal(_ORDINARY, each=2, cover=0, shares=ONLY_QUOTES, confirmed=0.67),
-    "slow drip": OrchardDeal(_GOOD, each=4, cover=2, times=draw_drip_times),
-    "day spike": OrchardDeal(_GOOD, each=2, cover=1, times=draw_spike_times),
-    "daily roster": OrchardDeal(_GOOD, each=7, cover=1, times=draw_daily_times, shares=ONLY_LIKES),
+    "aged bulk": OrchardDeal(_AGED, interactions=1, cover=1),
+    "premium accounts": OrchardDeal(_PREMIUM, interactions=2.5, cover=4),
+    "cover likes": OrchardDeal(_ORDINARY, interactions=1.5, cover=10),
+    # The hub returns two quotes out of three; the rest are invented.
+    "quote only": OrchardDeal(_ORDINARY, interactions=2, cover=0, shares=ONLY_QUOTES, confirmed=0.67),
+    "slow drip": OrchardDeal(_GOOD, interactions=4, cover=2, times=draw_drip_times),
+    "day spike": OrchardDeal(_GOOD, interactions=2, cover=1, times=draw_spike_times),
+    "daily roster": OrchardDeal(_GOOD, interactions=7, cover=1, times=draw_daily_times, shares=ONLY_LIKES),
     # A few good accounts suffice where most agents have one account a day or none.
-    "thin day": OrchardDeal(_PREMIUM, each=1, cover=1, times=draw_last_day_times, shares=ONLY_LIKES, fixed=6),
+    "thin day": OrchardDeal(_PREMIUM, interactions=1, cover=1, times=draw_last_day_times, shares=ONLY_LIKES, fixed=6),
     # The owners' own farm: each account likes agents of several creators that one key names.
-    "many owners": OrchardDeal(OrchardSeller(400, (0.3, 0.6), (30, 600)), each=3, cover=0, times=draw_drip_times),
+    "many owners": OrchardDeal(
+        OrchardSeller(400, (0.3, 0.6), (30, 600)), interactions=3, cover=0, times=draw_drip_times
+    ),
 }
 
 
@@ -112,10 +114,10 @@ def _add_deal(
         stocks[seller] = register_accounts(
             stage.builder, seller.accounts, scores=seller.scores, days=seller.days, unknown=seller.unknown
         )
-    crowd = stocks[seller].sample(stage.rng, deal.fixed or max(3, round(bought / deal.each)))
-    counts = 1 + stage.rng.poisson(deal.each - 1, len(crowd))
+    crowd = stocks[seller].sample(stage.rng, deal.fixed or max(3, round(bought / deal.interactions)))
+    counts = 1 + stage.rng.poisson(deal.interactions - 1, len(crowd))
     if deal.times is draw_daily_times:
-        counts[:] = deal.each
+        counts[:] = deal.interactions
     _add_bought(stage, agent, crowd, counts, deal)
     _add_cover(stage, crowd, deal.cover)
 
@@ -126,12 +128,12 @@ def _add_bought(
     """Add interactions of bought accounts with the agent."""
     rows = np.repeat(np.arange(len(crowd)), counts)
     numbers = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    at = deal.times(stage.rng, numbers, counts[rows], crowd.zones[rows])
-    casts, at = stage.newest_casts(agent, at, numbers)
+    times = deal.times(stage.rng, numbers, counts[rows], crowd.zones[rows])
+    casts, times = stage.newest_casts(agent, times, numbers)
     stage.add_interactions(
         agent,
         crowd.fids[rows],
-        at,
+        times,
         casts,
         shares=deal.shares,
         purpose=Purpose.BOUGHT,
@@ -139,11 +141,11 @@ def _add_bought(
     )
 
 
-def _add_cover(stage: OrchardStage, crowd: OrchardCrowd, each: int) -> None:
+def _add_cover(stage: OrchardStage, crowd: OrchardCrowd, likes: int) -> None:
     """Add likes of each account for popular honest agents."""
     honest = stage.honest
     sizes = np.array([agent.organic for agent in honest], np.float64)
-    targets = stage.rng.choice(len(honest), len(crowd) * each, p=sizes / sizes.sum())
+    targets = stage.rng.choice(len(honest), len(crowd) * likes, p=sizes / sizes.sum())
     for target in np.unique(targets).tolist():
         likers = crowd.subset(np.flatnonzero(targets == target) % len(crowd))
         counts = np.ones(len(likers), np.int64)
@@ -157,7 +159,7 @@ def _add_rented_fans(stage: OrchardStage, agent: OrchardAgent, bought: int) -> N
     large = [audience for audience in publics if len(audience) >= accounts]
     source = large[int(stage.rng.integers(len(large)))] if large else join_crowds(*publics)
     fans = source.subset(np.unique(source.fids, return_index=True)[1]).sample(stage.rng, accounts)
-    deal = OrchardDeal(_GOOD, each=1.5, cover=0)
+    deal = OrchardDeal(_GOOD, interactions=1.5, cover=0)
     _add_bought(stage, agent, fans, 1 + stage.rng.poisson(0.5, len(fans)), deal)
 
 
@@ -169,7 +171,7 @@ def _add_imported_source(stage: OrchardStage, agent: OrchardAgent, bought: int) 
     scores = np.nan_to_num(stage.people.scores)
     weights = stage.people.activity * (scores > 0.6)
     named = stage.people.sample(stage.rng, max(3, round(bought / 2)), weights)
-    deal = OrchardDeal(_GOOD, each=2, cover=0, times=draw_drip_times)
+    deal = OrchardDeal(_GOOD, interactions=2, cover=0, times=draw_drip_times)
     _add_bought(stage, agent, named, 1 + stage.rng.poisson(1, len(named)), deal)
 
 
@@ -185,5 +187,5 @@ def _add_circle(stage: OrchardStage, stealth: float) -> None:
         crowd = join_crowds(programs, members.subset(np.flatnonzero(members.fids != agent.fid)))
         bought = agent.organic * (1 - stealth) / stealth
         counts = 1 + stage.rng.poisson(max(bought / len(crowd) - 1, 0), len(crowd))
-        deal = OrchardDeal(_GOOD, each=1, cover=0)
+        deal = OrchardDeal(_GOOD, interactions=1, cover=0)
         _add_bought(stage, agent, crowd, counts, deal)

@@ -28,9 +28,9 @@ def _add_flood_of_names(stage: OrchardStage, agent: OrchardAgent) -> None:
     fans = agent.audience or stage.people.sample(stage.rng, 20)
     for crowd in (fans, stage.people.sample(stage.rng, 300)):
         actors = np.repeat(crowd.fids, 3)
-        at = stage.rng.integers(stage.builder.start + 1, stage.builder.end, len(actors))
-        casts, at = stage.newest_casts(agent, at, np.arange(len(actors)))
-        stage.add_interactions(agent, actors, at, casts, purpose=Purpose.FRAMING, confirmed=0)
+        times = stage.rng.integers(stage.builder.start + 1, stage.builder.end, len(actors))
+        casts, times = stage.newest_casts(agent, times, np.arange(len(actors)))
+        stage.add_interactions(agent, actors, times, casts, purpose=Purpose.FRAMING, confirmed=0)
 
 
 def _add_ring_beside(stage: OrchardStage, agent: OrchardAgent) -> None:

@@ -30,7 +30,7 @@ class OrchardHabit:
     # Factor on the audience that the agent's followers give.
     reach: float = 1.0
     # Mean interactions of an account within a week.
-    each: float = 1.8
+    interactions: float = 1.8
     # Share of casts that are replies.
     replies: float = 0.2
     shares: Shares = MOSTLY_LIKES
@@ -40,16 +40,16 @@ class OrchardHabit:
 
 HABITS = {
     "broadcaster": OrchardHabit(12, reach=1.3, replies=0.05),
-    "chatter": OrchardHabit(25, reach=0.8, each=4, replies=0.9, shares=CONVERSATION),
+    "chatter": OrchardHabit(25, reach=0.8, interactions=4, replies=0.9, shares=CONVERSATION),
     "burster": OrchardHabit(6, rhythm="bursts"),
-    "village": OrchardHabit(5, each=5, replies=0.5, rhythm="waking"),
+    "village": OrchardHabit(5, interactions=5, replies=0.5, rhythm="waking"),
     "newborn": OrchardHabit(8, reach=0.5),
-    "family": OrchardHabit(7, reach=0.8, each=2.2),
+    "family": OrchardHabit(7, reach=0.8, interactions=2.2),
     "viral": OrchardHabit(6),
-    "overseas": OrchardHabit(8, each=2, rhythm="waking"),
-    "specialist": OrchardHabit(3, reach=0.6, each=2.5, replies=0.4, rhythm="waking"),
-    "game": OrchardHabit(20, reach=1.2, each=6, replies=0.8, shares=CONVERSATION),
-    "sleeper": OrchardHabit(0.5, reach=0.04, each=1.2, rhythm="waking"),
+    "overseas": OrchardHabit(8, interactions=2, rhythm="waking"),
+    "specialist": OrchardHabit(3, reach=0.6, interactions=2.5, replies=0.4, rhythm="waking"),
+    "game": OrchardHabit(20, reach=1.2, interactions=6, replies=0.8, shares=CONVERSATION),
+    "sleeper": OrchardHabit(0.5, reach=0.04, interactions=1.2, rhythm="waking"),
     "fidless imported": OrchardHabit(5, reach=0.5),
     "fidless reported": OrchardHabit(5, reach=0.5),
 }
@@ -68,7 +68,7 @@ def add_life(stage: OrchardStage, agent: OrchardAgent) -> None:
     _add_runs(stage, agent, started_at)
     size = _draw_audience_size(stage.rng, habit.reach * _planted_factor(agent.attack))
     agent.audience = _AUDIENCES.get(agent.kind, _draw_people)(stage, agent, size)
-    counts = _draw_counts(stage.rng, len(agent.audience), habit.each)
+    counts = _draw_counts(stage.rng, len(agent.audience), habit.interactions)
     agent.organic = stage.add_reactions(agent, agent.audience, counts, shares=habit.shares)
     if agent.kind == "viral":
         _add_viral_day(stage, agent, size)
@@ -93,18 +93,18 @@ def _add_casts(stage: OrchardStage, agent: OrchardAgent, habit: OrchardHabit, st
     rng = stage.rng
     days = (END - started_at) / DAY
     count = max(1, int(rng.poisson(habit.daily_casts * days * rng.lognormal(0, 0.4))))
-    at = started_at + (days * DAY * rng.random(count)).astype(np.int64)
+    times = started_at + (days * DAY * rng.random(count)).astype(np.int64)
     if habit.rhythm == "bursts":
         bursts = started_at + (days * DAY * rng.random(max(2, count // 8))).astype(np.int64)
-        at = rng.choice(bursts, count) + rng.exponential(HOUR / 2, count).astype(np.int64)
+        times = rng.choice(bursts, count) + rng.exponential(HOUR / 2, count).astype(np.int64)
     elif habit.rhythm == "waking":
         zone = rng.choice([5, 8, 9]) if agent.kind == "overseas" else rng.choice([-8, -5, 0, 1])
         local_hours = rng.uniform(8, 23, count) - zone
-        at = (at // DAY) * DAY + (local_hours * HOUR).astype(np.int64)
-    at = np.sort(np.clip(at, started_at, END - 60))
+        times = (times // DAY) * DAY + (local_hours * HOUR).astype(np.int64)
+    times = np.sort(np.clip(times, started_at, END - 60))
     kinds = rng.choice([POST, REPLY, QUOTE], count, p=[0.95 - habit.replies, habit.replies, 0.05])
-    agent.cast_at = at
-    agent.casts = stage.builder.add_casts(agent.index, at, kind=kinds, text=stage.builder.new_keys(count))
+    agent.cast_at = times
+    agent.casts = stage.builder.add_casts(agent.index, times, kind=kinds, text=stage.builder.new_keys(count))
 
 
 def _add_runs(stage: OrchardStage, agent: OrchardAgent, started_at: int) -> None:
@@ -131,9 +131,9 @@ def _draw_audience_size(rng: np.random.Generator, reach: float) -> int:
     return int(min(rng.poisson(reach * followers * min(rate, 0.6)), _LARGEST_AUDIENCE))
 
 
-def _draw_counts(rng: np.random.Generator, size: int, each: float) -> Int64Array:
+def _draw_counts(rng: np.random.Generator, size: int, mean: float) -> Int64Array:
     """Return interactions of each account: one of most accounts, many of a few."""
-    return 1 + rng.negative_binomial(0.6, 0.6 / (each - 0.4), size).clip(0, _MOST_INTERACTIONS)
+    return 1 + rng.negative_binomial(0.6, 0.6 / (mean - 0.4), size).clip(0, _MOST_INTERACTIONS)
 
 
 def _add_viral_day(stage: OrchardStage, agent: OrchardAgent, size: int) -> None:

@@ -38,7 +38,7 @@ def add_claimed_audience(stage: OrchardStage, agent: OrchardAgent, audience: Orc
     """Add the casts of the claimed account to the agent's, and the interactions with them."""
     builder, rng = stage.builder, stage.rng
     count = int(rng.poisson(_DAILY_CASTS * 7)) + 1
-    at = np.sort(rng.integers(builder.start, builder.end - DAY // 4, count))
-    casts = builder.add_casts(agent.index, at, kind=POST, text=builder.new_keys(count), purpose=Purpose.BOUGHT)
-    claimed = OrchardAgent(agent.index, agent.kind, casts=casts, cast_at=at)
+    times = np.sort(rng.integers(builder.start, builder.end - DAY // 4, count))
+    casts = builder.add_casts(agent.index, times, kind=POST, text=builder.new_keys(count), purpose=Purpose.BOUGHT)
+    claimed = OrchardAgent(agent.index, agent.kind, casts=casts, cast_at=times)
     stage.add_reactions(claimed, audience, 1 + rng.poisson(0.8, len(audience)), purpose=Purpose.BOUGHT)

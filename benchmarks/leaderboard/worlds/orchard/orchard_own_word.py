@@ -17,10 +17,10 @@ def add_own_word(stage: OrchardStage, agent: OrchardAgent, *, days: int) -> None
     """Add casts and succeeded runs at equal distances over the last days."""
     builder, rng = stage.builder, stage.rng
     count, runs = _DAILY_CASTS * days, _DAILY_RUNS * days
-    at = END - 1 - np.arange(count) * (days * DAY) // count
+    times = END - 1 - np.arange(count) * (days * DAY) // count
     # A quarter are posts: the guide counts replies and quotes more.
     kinds = rng.choice([POST, REPLY, QUOTE], count, p=[0.25, 0.4, 0.35])
-    builder.add_casts(agent.index, at, kind=kinds, text=builder.new_keys(count), purpose=Purpose.BOUGHT)
+    builder.add_casts(agent.index, times, kind=kinds, text=builder.new_keys(count), purpose=Purpose.BOUGHT)
     finished_at = END - 1 - np.arange(runs) * (days * DAY) // runs
     builder.add_runs(agent.index, finished_at, True, purpose=Purpose.BOUGHT)
 
@@ -31,9 +31,9 @@ def add_wash_trades(stage: OrchardStage, agent: OrchardAgent) -> None:
     wallets = rng.choice(builder.new_keys(_WALLETS), _ROUND_TRIPS)
     bought_at = rng.integers(builder.start + 1, builder.end - 7_200, _ROUND_TRIPS)
     amounts = rng.lognormal(40, 0.3, _ROUND_TRIPS)
-    for at, is_buy in ((bought_at, True), (bought_at + rng.integers(60, 3_600, _ROUND_TRIPS), False)):
+    for times, is_buy in ((bought_at, True), (bought_at + rng.integers(60, 3_600, _ROUND_TRIPS), False)):
         builder.add_trades(
-            agent.index, at, wallets, is_own=False, is_buy=is_buy, amount=amounts, purpose=Purpose.BOUGHT
+            agent.index, times, wallets, is_own=False, is_buy=is_buy, amount=amounts, purpose=Purpose.BOUGHT
         )
     # One cheap account for each wallet likes the agent once, so that traders look like fans.
     traders = register_accounts(builder, _WALLETS, scores=(0.05, 0.3), days=(1, 60), unknown=0.3)

@@ -94,8 +94,8 @@ def _register(
     return OrchardCrowd(fids, scores, activity, zones.astype(np.int64), rng.integers(0, COMMUNITIES, count))
 
 
-def delay_to_waking(rng: np.random.Generator, at: Int64Array, zones: Int64Array) -> Int64Array:
+def delay_to_waking(rng: np.random.Generator, times: Int64Array, zones: Int64Array) -> Int64Array:
     """Return the times, those of local nights moved into the next morning."""
-    hours = (at / HOUR + zones) % 24
-    morning = 7 - hours + rng.exponential(1.5, len(at))
-    return at + np.where(hours < 7, morning * HOUR, 0).astype(np.int64)
+    hours = (times / HOUR + zones) % 24
+    morning = 7 - hours + rng.exponential(1.5, len(times))
+    return times + np.where(hours < 7, morning * HOUR, 0).astype(np.int64)

@@ -42,7 +42,7 @@ class OrchardStage:
         self,
         agent: OrchardAgent,
         actors: Int64Array,
-        at: Int64Array,
+        times: Int64Array,
         casts: Int64Array,
         *,
         shares: Shares = MOSTLY_LIKES,
@@ -62,7 +62,7 @@ class OrchardStage:
             agent.index,
             casts,
             actors,
-            at,
+            times,
             kind=kinds,
             text=np.where(has_text, self.builder.new_keys(len(actors)), 0),
             purpose=purpose,
@@ -91,16 +91,18 @@ class OrchardStage:
         rows = np.repeat(np.arange(len(crowd)), counts)
         cast = recent[self.rng.choice(len(recent), len(rows), p=appeal / appeal.sum())]
         delays = self.rng.lognormal(np.log(2_400), 1.6, len(rows)).clip(15, 4 * DAY).astype(np.int64)
-        at = delay_to_waking(self.rng, agent.cast_at[cast] + delays, crowd.zones[rows])
-        self.add_interactions(agent, crowd.fids[rows], at, agent.casts[cast], shares=shares, purpose=purpose)
-        return int(np.count_nonzero((at > self.builder.start) & (at <= self.builder.end)))
+        times = delay_to_waking(self.rng, agent.cast_at[cast] + delays, crowd.zones[rows])
+        self.add_interactions(agent, crowd.fids[rows], times, agent.casts[cast], shares=shares, purpose=purpose)
+        return int(np.count_nonzero((times > self.builder.start) & (times <= self.builder.end)))
 
-    def newest_casts(self, agent: OrchardAgent, at: Int64Array, numbers: Int64Array) -> tuple[Int64Array, Int64Array]:
+    def newest_casts(
+        self, agent: OrchardAgent, times: Int64Array, numbers: Int64Array
+    ) -> tuple[Int64Array, Int64Array]:
         """Return for each time a cast published before it, and the time, after the first cast at least.
 
         numbers: position of the interaction among those of its account. Later ones like older casts if the time has
         not advanced, because an account likes a cast once.
         """
-        at = np.maximum(at, agent.cast_at[0] + 30)
-        places = np.searchsorted(agent.cast_at, at) - 1 - numbers % 3
-        return agent.casts[places.clip(0)], at
+        times = np.maximum(times, agent.cast_at[0] + 30)
+        places = np.searchsorted(agent.cast_at, times) - 1 - numbers % 3
+        return agent.casts[places.clip(0)], times
