@@ -153,8 +153,9 @@ def own_launchpad(
     own.rpc("anvil_dropAllTransactions")
     own.rpc("evm_setAutomine", True)
     own.rpc("evm_revert", mark)
-    # The node's clock went back with the blocks.
+    # The node's clock went back with the blocks, and its next base fee did not.
     own.rpc("evm_setTime", int(time.time()))
+    own.rpc("anvil_setNextBlockBaseFeePerGas", hex(own.web3.eth.get_block("latest")["baseFeePerGas"]))
 
 
 @pytest.fixture
