@@ -104,14 +104,14 @@ class Partner:
         self.answers.statuses[self.name, request_key] = status
         return status
 
+    def final_status(self, request_key: str) -> dict[str, Any] | None:
+        """Return a deployment's status if it is indexed or failed."""
+        status = self.status(request_key)
+        return status if status is not None and status["status"] in ("indexed", "failed") else None
+
     def wait(self, request_key: str, *, seconds: float = 120.0) -> dict[str, Any]:
         """Return a deployment's status once it is indexed or failed; fail after the seconds."""
-
-        def settled() -> dict[str, Any] | None:
-            status = self.status(request_key)
-            return status if status is not None and status["status"] in ("indexed", "failed") else None
-
-        status = wait_for(settled, seconds=seconds)
+        status = wait_for(lambda: self.final_status(request_key), seconds=seconds)
         assert status is not None
         return status
 

@@ -16,14 +16,15 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
+from config.concurrency_limits import REQUESTS_PER_ADDRESS
 from development.devchain.anvil import CHAIN_ID
 from tests.processes.service_processes import HOST
 
 # A client that gets no response for so long counts the request as failed.
 _TIMEOUT_SECONDS = 90.0
-# Clients at a fixed rate, as many as requests of one address may wait. A request that no client was free to send within
-# this time is dropped and counted.
-_CLIENTS, _OVERDUE_SECONDS = 64, 1.0
+# Clients at a fixed rate: with the other clients of a run, fewer than the requests that one address may have waiting.
+# A request that no client was free to send within this time is dropped and counted.
+_CLIENTS, _OVERDUE_SECONDS = REQUESTS_PER_ADDRESS - 16, 1.0
 _END_SECONDS = 2 * _TIMEOUT_SECONDS
 # Words of the names of sample tokens and launches.
 _WORDS = ("Chaos", "doge", "moon", "pepe", "cat", "base")

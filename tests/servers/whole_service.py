@@ -5,7 +5,7 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +22,9 @@ from development.servers.programs import postgresql_programs
 from tests.chaos.deploy_clients import Answers, Partner, issue_keys, order
 from tests.chaos.deploy_service import WALLETS
 from tests.nodes.devchain_launches import Launchpad
-from tests.processes.service_processes import HOST, service
+from tests.processes.service_processes import HOST, Service, service
 from tests.processes.stream_clients import ResumingReader, StreamProcess, stream_process
-from tests.processes.waiting import wait_for
+from tests.processes.waiting import Found, wait_for
 
 
 def manage(environment: Mapping[str, str], *words: str) -> str:
@@ -52,6 +52,7 @@ class WholeService:
     partner: Partner
     key: str
     stream: StreamProcess
+    processes: list[Service]
 
     def index(self, tx_hash: str) -> requests.Response:
         """Request that a transaction is indexed."""
@@ -74,12 +75,27 @@ class WholeService:
             followed = self.launchpad.launch()
             body = order("Pooled")
             assert self.partner.request_until_final(body).status in (200, 202)
-            status = self.partner.wait(body["token"]["requestKey"])
+            status = self._wait_for(lambda: self.partner.final_status(body["token"]["requestKey"]))
+            assert status is not None
             launched = {indexed, followed, status["txHash"]}
             for tx_hash in launched:
-                wait_for(lambda tx_hash=tx_hash: self.has_token(tx_hash))
-            wait_for(lambda: launched <= {event.data["data"].get("tx_hash") for event in reader.events})
+                self._wait_for(lambda tx_hash=tx_hash: self.has_token(tx_hash))
+            self._wait_for(lambda: launched <= {event.data["data"].get("tx_hash") for event in reader.events})
         return status
+
+    def _wait_for(self, condition: Callable[[], Found]) -> Found:
+        """Wait for the condition, and meanwhile start what ends, as a supervisor does.
+
+        kombu's AttributeError ends a worker that loses its Redis server while replies to it wait there.
+        """
+
+        def is_met() -> Found:
+            for process in self.processes:
+                if process.process.poll() is not None:
+                    process.start()
+            return condition()
+
+        return wait_for(is_met)
 
     def _url(self, path: str) -> str:
         return f"http://{HOST}:{self.environment['PORT']}{path}"
@@ -110,8 +126,8 @@ def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeServ
         # The worker does so within a minute. Until then, on the last two days of a week, the next one's are missing.
         manage(environment, "partitions", "--maintain")
         (key,) = issue_keys(environment, ["Partner"])
-        for name in ("web", "worker", "beat", "follower", "events"):
-            stack.enter_context(service(name, environment))
+        names = ("web", "worker", "beat", "follower", "events")
+        processes = [stack.enter_context(service(name, environment)) for name in names]
         stream = stack.enter_context(stream_process(environment))
         wait_for(lambda: is_web_server_up(HOST, int(environment["PORT"])))
         yield WholeService(
@@ -120,4 +136,5 @@ def whole_service(place: Path, servers: Mapping[str, str]) -> Iterator[WholeServ
             partner=Partner("Partner", key, int(environment["PORT"]), Answers()),
             key=key,
             stream=stream,
+            processes=processes,
         )
