@@ -122,10 +122,17 @@ RETURNING token_id
 _TOUCHED = """
 CREATE TEMPORARY TABLE touched (token_id bigint, first_at timestamptz, end_at timestamptz, trades bigint) ON COMMIT DROP
 """
+# Periods of one token that share days become one: each trade counts once.
 _TOUCH = """
 INSERT INTO touched
-SELECT token_id, date_trunc('day', first_at, 'UTC'), date_trunc('day', last_at, 'UTC') + interval '1 day', 0
-FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[]) AS traded (token_id, first_at, last_at)
+SELECT token_id, lower(days), upper(days), 0
+FROM (
+    SELECT token_id, unnest(range_agg(tstzrange(
+        date_trunc('day', first_at, 'UTC'), date_trunc('day', last_at, 'UTC') + interval '1 day'
+    ))) AS days
+    FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[]) AS traded (token_id, first_at, last_at)
+    GROUP BY token_id
+) AS merged
 """
 _DELETE_TRADES = """
 WITH deleted AS (
@@ -210,10 +217,17 @@ def add_trades(staged: StagedTrades, *, merged: bool = True) -> AddedTrades:
 
 
 def rebuild_candles(traded: Sequence[tuple[int, datetime, datetime]], *, now: datetime) -> None:
-    """Compute candles anew, of tokens from the day of their first trade to that of the last one."""
+    """Compute candles anew, of tokens from the day of their first trade to that of the last one.
+
+    A token may have several such periods.
+    """
     oldest = trades_from(now)
     # Those of trades that were dropped since stay.
-    kept = [(token_id, max(first, oldest) if oldest else first, last) for token_id, first, last in traded]
+    kept = [
+        (token_id, max(first, oldest) if oldest else first, last)
+        for token_id, first, last in traded
+        if oldest is None or last >= oldest
+    ]
     if not kept:
         return
     begin = max(min(first for _, first, _ in kept), minutes_from(now))

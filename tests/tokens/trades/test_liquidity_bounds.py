@@ -270,15 +270,17 @@ def test_stored_prices_are_repaired_by_the_command(pool):
         return output.getvalue()
 
     store([pool.swap(110, -(10**25), 10**18, 2 * START, minutes=8)], [pool.launch])
-    store([pool.swap(120, 10**25, -(10**18), LOWEST if pool.is_first else HIGHEST, minutes=6)])
+    for block, minutes in ((120, 6), (121, 5)):
+        store([pool.swap(block, 10**25, -(10**18), LOWEST if pool.is_first else HIGHEST, minutes=minutes)])
     store([pool.swap(130, -(10**25), 10**17, 1.5 * START, minutes=3)])
     bounded = prices(), stored_candles(), Market.objects.values_list("price_quote", "price_change_1h").get()
     assert "changed: 0, of trades in 1 pools" in run()
-    # As a version without bounds stored it.
-    PoolTrade.objects.filter(position=chain_position(120, 5)).update(price=Decimal("2.9e-39"))
+    # As a version without bounds stored them, and both are of one day.
+    far = [chain_position(block, 5) for block in (120, 121)]
+    PoolTrade.objects.filter(position__in=far).update(price=Decimal("2.9e-39"))
     MinuteCandle.objects.update(low=Decimal("2.9e-39"))
     Candle.objects.update(low=Decimal("2.9e-39"), low_usd=1e-35)
-    assert "changed: 1, of trades in 1 pools" in run()
+    assert "changed: 2, of trades in 1 pools" in run()
     assert (
         prices(), stored_candles(), Market.objects.values_list("price_quote", "price_change_1h").get()
     ) == bounded  # fmt: skip
