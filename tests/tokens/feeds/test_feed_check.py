@@ -87,7 +87,18 @@ def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(conver
         rows.update(is_conversion=not wrong.is_conversion)
         (difference,) = compare().differences
         assert difference.startswith(f"block {wrong.block_number}, log {wrong.log_index}: maker is")
-        rows.update(is_conversion=wrong.is_conversion)
+        # The sender of a trade may be unknown, and the locker of a conversion is not.
+        rows.update(is_conversion=False, trader=None)
+        assert len(compare().differences) == wrong.is_conversion
+        rows.update(is_conversion=wrong.is_conversion, trader=wrong.trader)
+
+
+@pytest.mark.parametrize("fee", [None, F("protocol_fee") + 1])
+def test_a_conversion_that_paid_another_amount_than_its_locker_reports_is_named(converted, fee):
+    conversion = PoolTrade.objects.get(is_conversion=True)
+    PoolTrade.objects.filter(pk=conversion.pk).update(protocol_fee=fee)
+    (difference,) = compare().differences
+    assert difference.startswith(f"block {conversion.block_number}, log {conversion.log_index}: the conversion paid ")
 
 
 @pytest.mark.parametrize("fee", [None, 0, F("protocol_fee") + 1])

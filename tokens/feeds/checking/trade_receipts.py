@@ -44,17 +44,25 @@ def read_receipts(
 
 def mark_conversion(trade: ChainTrade, receipt: Sequence[Log]) -> ChainTrade:
     """Return the trade as a conversion, if the locker of its token reports to have exchanged the same amount."""
+    return trade if _reported_quote(trade, receipt) is None else trade._replace(is_conversion=True)
+
+
+def _reported_quote(trade: ChainTrade, receipt: Sequence[Log]) -> int | None:
+    """Return what the locker of the trade's token reports to have paid of the quote token, negative for what it got.
+
+    None where it reports no exchange of the trade's amount of the token.
+    """
     pair = trade.pair
     for log in receipt:
         if not _is_event(log, _CONVERTED) or address_key(log["address"]) != address_key(pair.locker):
             continue
         report = _CONVERTED.decode(log)
         is_sale = address_key(report["rewardToken"]) == address_key(pair.token)
-        amount = report["amountSwapped"] if is_sale else report["amountOut"]
+        paid, got = int(report["amountSwapped"]), int(report["amountOut"])
         is_own = address_key(report["token"]) == address_key(pair.token)
-        if is_own and (trade.is_buy, trade.token) == (not is_sale, amount):
-            return trade._replace(is_conversion=True)
-    return trade
+        if is_own and (trade.is_buy, trade.token) == (not is_sale, paid if is_sale else got):
+            return -got if is_sale else paid
+    return None
 
 
 def compare_paid(
@@ -65,7 +73,8 @@ def compare_paid(
 ) -> Iterator[PaidComparison]:
     """Yield a comparison for each transaction and quote token, of what stored trades paid and what was transferred.
 
-    A transaction proves it unless it also moves the quote token for something else, or without a transfer.
+    A transaction proves it unless it also moves the quote token for something else, or without a transfer. Before that,
+    yield one for each stored conversion that paid another amount than its locker reports.
     """
     by_payment: dict[tuple[_Place, str], list[ChainTrade]] = {}
     for trade in trades:
@@ -73,6 +82,7 @@ def compare_paid(
         if place in receipts:
             by_payment.setdefault((place, trade.pair.quote), []).append(trade)
     stored = _stored_payments(chain, [trade for own in by_payment.values() for trade in own])
+    yield from _compare_conversions([trade for own in by_payment.values() for trade in own], receipts, stored)
     for (place, quote), own in by_payment.items():
         positions = [_position(trade) for trade in own if not trade.is_conversion]
         if not positions or not stored.keys() >= set(positions):
@@ -84,6 +94,18 @@ def compare_paid(
         paid, moved = sum(stored[position] for position in positions), transfers.moved(quote)
         text = f"block {place[0]}, transaction {place[1]}: its trades paid {paid} of {quote}, and transfers {moved}"
         yield PaidComparison(None if paid == moved else text, is_proven=True)
+
+
+def _compare_conversions(
+    trades: Iterable[ChainTrade], receipts: Mapping[_Place, Sequence[Log]], stored: Mapping[int, int]
+) -> Iterator[PaidComparison]:
+    for trade in trades:
+        paid = stored.get(_position(trade)) if trade.is_conversion else None
+        reported = _reported_quote(trade, receipts[trade.log.block, trade.log.tx_index])
+        if paid is not None and paid != reported:
+            where = f"block {trade.log.block}, log {trade.log.log_index}"
+            text = f"{where}: the conversion paid {paid} of {trade.pair.quote}, and its locker reports {reported}"
+            yield PaidComparison(text, is_proven=True)
 
 
 class _Transfers:
