@@ -6,8 +6,9 @@ and slow ones may hang: each has one thread, and those of an owner together have
 have half of the threads, slow and new ones together three quarters. So a quarter is always left to healthy ones.
 
 A healthy endpoint may begin to hang, too. So an owner takes no more threads than remain free: one owner has half of
-them at most, and leaves a thread to the next. Healthy endpoints of many owners may begin to hang together. So an
-attempt that takes over SLOW_SECONDS is replaced by a thread for an owner without one, up to twice the threads in all.
+them at most, and leaves a thread to the next. Endpoints of many owners may begin to hang together. So an attempt that
+takes over REPLACED_SECONDS is replaced by a thread for an owner without one, up to twice the threads in all. The shares
+of new and slow endpoints count these threads, too.
 """
 
 import logging
@@ -40,6 +41,8 @@ HEALTHY_THREADS = 4
 # Accepted deliveries in a row, each within SLOW_SECONDS, that make an endpoint healthy.
 FAST_ATTEMPTS = 5
 SLOW_SECONDS = 1.0
+# Others wait for so long while endpoints begin to hang.
+REPLACED_SECONDS = 0.1
 # Deliveries that a thread claims at once, of a healthy endpoint.
 CLAIMED = 10
 # Seconds after which a thread begins no further attempt of its claim, and those that the database may take.
@@ -63,10 +66,10 @@ class _ThreadUse:
     # Monotonic time at which the attempt under way began.
     attempt_began: float | None = None
 
-    def is_slow(self) -> bool:
-        """Return whether the attempt under way takes over SLOW_SECONDS."""
+    def is_longer_than(self, seconds: float) -> bool:
+        """Return whether the attempt under way takes over these seconds."""
         began = self.attempt_began
-        return began is not None and time.monotonic() - began > SLOW_SECONDS
+        return began is not None and time.monotonic() - began > seconds
 
 
 class Dispatcher:
@@ -135,9 +138,9 @@ class Dispatcher:
     def _has_share(self, use: _ThreadUse, health: _Health) -> bool:
         own = sum(each.endpoint_id == use.endpoint_id for each in self._uses)
         of_owner = [each for each in self._uses if each.owner == use.owner]
-        free = self._threads - len(self._uses)
-        replaced = min(sum(each.is_slow() for each in self._uses), self._threads)
-        if len(of_owner) >= free and (of_owner or free + replaced <= 0):
+        longer = 0 if of_owner else sum(each.is_longer_than(REPLACED_SECONDS) for each in self._uses)
+        threads = self._threads + min(longer, self._threads)
+        if len(of_owner) >= threads - len(self._uses):
             return False
         if health is _Health.HEALTHY:
             return own < HEALTHY_THREADS
@@ -146,13 +149,14 @@ class Dispatcher:
         return (
             own == 0
             and sum(each.owner == use.owner for each in unproven) < max(1, self._threads // 8)
-            and len(unproven) < max(1, self._threads * 3 // 4)
-            and (health is _Health.NEW or slow < max(1, self._threads // 2))
+            and len(unproven) < max(1, threads * 3 // 4)
+            and (health is _Health.NEW or slow < max(1, threads // 2))
         )
 
     def _health_of(self, endpoint_id: int) -> _Health:
         fast_attempts = self._fast_attempts.get(endpoint_id)
-        if fast_attempts == 0 or any(use.is_slow() for use in self._uses if use.endpoint_id == endpoint_id):
+        uses = (use for use in self._uses if use.endpoint_id == endpoint_id)
+        if fast_attempts == 0 or any(use.is_longer_than(SLOW_SECONDS) for use in uses):
             return _Health.SLOW
         return _Health.HEALTHY if (fast_attempts or 0) >= FAST_ATTEMPTS else _Health.NEW
 
