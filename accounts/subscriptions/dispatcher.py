@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from functools import partial
+from operator import itemgetter
 from threading import Event as StopEvent
 from threading import Lock
 from typing import Self
@@ -104,12 +105,12 @@ class Dispatcher:
             .filter(due_since__isnull=False)
             .order_by("due_since")
         )
-        found = list(endpoints.values_list("pk", "partner_key_id"))
-        busy = Counter(use.endpoint_id for use in list(self._uses))
-        # Those with the fewest threads first, so that a long backlog takes only what others leave.
-        for endpoint_id, partner_key_id in sorted(found, key=lambda row: busy[row[0]]):
-            # An operator's endpoint is an owner of its own.
-            use = _ThreadUse(endpoint_id, partner_key_id or -endpoint_id)
+        # An operator's endpoint is an owner of its own.
+        due_endpoints = [
+            (pk, partner_key_id or -pk) for pk, partner_key_id in endpoints.values_list("pk", "partner_key_id")
+        ]
+        for endpoint_id, owner in self._in_turn(due_endpoints):
+            use = _ThreadUse(endpoint_id, owner)
             health = self._take_thread(use)
             if health is None:
                 continue
@@ -125,6 +126,19 @@ class Dispatcher:
                 work.add_done_callback(partial(self._end, use, current_request_id()))
             claimed += len(deliveries)
         return claimed
+
+    def _in_turn(self, endpoints: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return endpoints with their owners, each owner's first one before the second ones.
+
+        Those with the fewest threads are first, so that a long backlog takes only what others leave.
+        """
+        uses = list(self._uses)
+        busy, turns = Counter(use.endpoint_id for use in uses), Counter(use.owner for use in uses)
+        in_turn = []
+        for endpoint_id, owner in sorted(endpoints, key=lambda row: busy[row[0]]):
+            turns[owner] += 1
+            in_turn.append((turns[owner], (endpoint_id, owner)))
+        return [endpoint for _, endpoint in sorted(in_turn, key=itemgetter(0))]
 
     def _take_thread(self, use: _ThreadUse) -> _Health | None:
         """Take a thread of the endpoint's share; return the endpoint's health, or None if there is no thread."""

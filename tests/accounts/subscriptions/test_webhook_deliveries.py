@@ -459,6 +459,24 @@ def test_endpoints_of_many_owners_that_begin_to_hang_together_leave_threads_to_o
             bad.closed.set()
 
 
+def test_each_owner_has_a_thread_before_another_has_two(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 60
+    with webhook_receiver() as bad, webhook_receiver() as good:
+        for owner in PartnerKeyFactory.create_batch(3, scopes=[Scope.WEBHOOKS]):
+            for _ in range(2):
+                add_endpoint(bad, partner_key=owner, chain_ids=[BAD, GOOD])
+        add_endpoint(good, chain_ids=[GOOD])
+        with Dispatcher(StopEvent(), threads=4) as dispatcher:
+            prove_health(dispatcher, bad, endpoints_count=6)
+            bad.behave = hang
+            good.received.clear()
+            queue_events(chain_id=BAD)
+            queue_events(chain_id=GOOD)
+            dispatcher.dispatch()
+            wait_for(lambda: good.received)
+            bad.closed.set()
+
+
 def test_an_attempt_under_way_counts_as_slow_after_a_second(transactional_db, settings):
     settings.WEBHOOK_TIMEOUT_SECONDS = 30
     with webhook_receiver() as bad:
