@@ -43,6 +43,13 @@ class UnsummedToken(NamedTuple):
     trades: int
 
 
+class ComparedPoolLogs(NamedTuple):
+    """Positions of stored rows that differ from a reading, and of equal trades that lack only their hook's fee."""
+
+    altered: set[int]
+    without_fee: set[int]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PreparedTrades:
     """Trades of these pools, converted from swaps before their blocks are written."""
@@ -147,36 +154,28 @@ def find_pool_logs(chain_id: int, first: int, last: int) -> set[int]:
     }
 
 
-def find_altered_positions(
+def compare_pool_logs(
     swaps: Sequence[Swap], liquidity_changes: Sequence[LiquidityChange], *, chain: ChainInfo
-) -> set[int]:
-    """Return the positions of stored trades and liquidity changes that differ from these.
+) -> ComparedPoolLogs:
+    """Return the stored trades and liquidity changes that differ from these, and the trades without a fee.
 
-    What only one of the two has, such as a trader, is no difference.
+    What only one of the two has, such as a trader, is no difference. `store_trades` adds the fee of a hook: versions
+    before 0.3.0 stored none, and a node may have left out its log.
     """
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
     blocks = {log.block_number for log in logs}
+    compared = ComparedPoolLogs(altered=set(), without_fee=set())
     if not blocks:
-        return set()
+        return compared
     stored = _stored_logs(chain.chain_id, min(blocks), max(blocks))
     read = _read_logs(swaps, liquidity_changes, chain)
-    return {position for position in stored.keys() & read.keys() if not _are_equal(stored[position], read[position])}
-
-
-def find_trades_without_fee(swaps: Sequence[Swap], *, chain_id: int) -> set[int]:
-    """Return the positions of stored trades that lack the fee of a hook, of swaps with such fees beside them.
-
-    `store_trades` adds it. Versions before 0.3.0 stored none, and a node may have left out its log.
-    """
-    charged = {
-        chain_position(swap.block_number, swap.log_index): swap.block_number
-        for swap in swaps
-        if swap.fees_before or swap.fees_after
-    }
-    if not charged:
-        return set()
-    stored = _of_blocks(PoolTrade, chain_id, min(charged.values()), max(charged.values()))
-    return charged.keys() & set(stored.filter(protocol_fee=None).values_list("position", flat=True))
+    for position in stored.keys() & read.keys():
+        row, log = stored[position], read[position]
+        if log is None or not _are_equal(row, log):
+            compared.altered.add(position)
+        elif row.protocol_fee is None and log.protocol_fee is not None:
+            compared.without_fee.add(position)
+    return compared
 
 
 def find_traded_tokens(chain_id: int, first: int, last: int) -> list[UnsummedToken]:
@@ -246,6 +245,7 @@ class _PoolLog(NamedTuple):
     facts: tuple[Any, ...]
     # Values that are None where they are unknown.
     known: tuple[Any, ...] = ()
+    protocol_fee: int | None = None
 
 
 def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
@@ -256,8 +256,8 @@ def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
         # A log makes one row: of two, from a time that was wrong once, neither is right.
-        known = trader, trade.tx_index, trade.fee, trade.protocol_fee
-        found[trade.position] = _PoolLog(() if trade.position in found else facts, known)
+        known = trader, trade.tx_index, trade.fee
+        found[trade.position] = _PoolLog(() if trade.position in found else facts, known, trade.protocol_fee)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
         texts = [None if value is None else bytes(value) for value in (change.trader, change.tx_hash)]
@@ -279,8 +279,8 @@ def _read_logs(
     bounded = bound_prices(swaps, liquidity_changes, tokens)
     for row in make_trade_rows(bounded, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
-        known = row.trader, row.tx_index, row.fee, row.protocol_fee
-        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known)
+        known = row.trader, row.tx_index, row.fee
+        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known, row.protocol_fee)
     for change in liquidity_changes:
         if change.pool in tokens:
             facts = (change.block_time, change.tick_lower, change.tick_upper, change.liquidity)
@@ -292,7 +292,6 @@ def _read_logs(
     return found
 
 
-def _are_equal(stored: _PoolLog, read: _PoolLog | None) -> bool:
-    if read is None or stored.facts != read.facts:
-        return False
-    return all(None in pair or pair[0] == pair[1] for pair in zip(stored.known, read.known, strict=True))
+def _are_equal(stored: _PoolLog, read: _PoolLog) -> bool:
+    known = zip((*stored.known, stored.protocol_fee), (*read.known, read.protocol_fee), strict=True)
+    return stored.facts == read.facts and all(None in pair or pair[0] == pair[1] for pair in known)

@@ -164,8 +164,8 @@ def test_a_purchase_of_everything_leaves_the_last_price(pool):
     assert market.market_cap == pytest.approx(END * 3000 * float(pool.token.supply) / 10**18)
     assert market.liquidity_usd == pytest.approx(3000 * paid / 10**18)
     # The same logs are no alteration, before and after they are all stored.
-    assert trade_writing.find_altered_positions([bought], [pool.launch], chain=base()) == set()
-    assert trade_writing.find_altered_positions([bought], [], chain=base()) == set()
+    assert trade_writing.compare_pool_logs([bought], [pool.launch], chain=base()).altered == set()
+    assert trade_writing.compare_pool_logs([bought], [], chain=base()).altered == set()
 
 
 def test_a_crumb_of_liquidity_is_no_price_and_as_much_as_the_launchs_is(pool):
@@ -179,7 +179,7 @@ def test_a_crumb_of_liquidity_is_no_price_and_as_much_as_the_launchs_is(pool):
     gone = pool.change(140, FULL, -L, log=4)
     store([pool.swap(150, 10**25, -(10**15), START / 200, minutes=4)], [gone])
     assert prices() == pytest.approx([START, START / 100, START])
-    assert trade_writing.find_altered_positions([far, below], [deep], chain=base()) == set()
+    assert trade_writing.compare_pool_logs([far, below], [deep], chain=base()).altered == set()
 
 
 @pytest.mark.parametrize(("gap", "reached"), [(6_931, 8_000), (6_932, 200)])
@@ -290,7 +290,7 @@ def test_verification_repairs_a_stored_price(pool):
     far = pool.swap(120, 10**25, -(10**18), LOWEST if pool.is_first else HIGHEST, minutes=6)
     store([far], [pool.launch])
     PoolTrade.objects.update(price=Decimal("2.9e-39"))
-    assert trade_writing.find_altered_positions([far], [pool.launch], chain=base()) == {chain_position(120, 5)}
+    assert trade_writing.compare_pool_logs([far], [pool.launch], chain=base()).altered == {chain_position(120, 5)}
 
 
 def test_a_trade_above_a_history_gets_its_price_when_its_block_is_read_again(pool):

@@ -171,7 +171,7 @@ def test_a_place_is_altered_only_if_both_are_known(world, name, stored, read, is
     world.swaps = [world.swaps[0]._replace(**{name: stored})]
     store(world)
     swaps = [world.swaps[0]._replace(**{name: read})]
-    altered = trade_writing.find_altered_positions(swaps, [], chain=base())
+    altered = trade_writing.compare_pool_logs(swaps, [], chain=base()).altered
     assert altered == ({chain_position(100, 1)} if is_altered else set())
 
 
@@ -201,7 +201,7 @@ def test_a_trade_that_is_stored_at_two_times_is_altered(world):
         **{field.attname: getattr(twin, field.attname) for field in PoolTrade._meta.concrete_fields}
         | {"at": twin.at - timedelta(seconds=7)}
     )
-    assert trade_writing.find_altered_positions(world.swaps, world.changes, chain=base()) == {position}
+    assert trade_writing.compare_pool_logs(world.swaps, world.changes, chain=base()).altered == {position}
 
 
 def test_sums_and_markets_follow_at_the_head_and_at_the_end_of_history(world):
@@ -273,7 +273,27 @@ def test_a_stored_conversion_stays_one_until_verification_disproves_it(world):
     PoolTrade.objects.filter(position=chain_position(100, 1)).update(is_conversion=True)
     store(world)
     assert PoolTrade.objects.get(position=chain_position(100, 1)).is_conversion
-    assert trade_writing.find_altered_positions(world.swaps, [], chain=base()) == {chain_position(100, 1)}
+    assert trade_writing.compare_pool_logs(world.swaps, [], chain=base()).altered == {chain_position(100, 1)}
+
+
+def test_trades_lack_a_fee_only_where_the_reading_proves_it(world):
+    store(world)
+    hook, token = "0x" + "Bb" * 20, world.tokens[0]
+    launch = LaunchFacts.objects.get(token=token)
+    launch.facts["fees"] = {"hook": hook}
+    launch.save()
+    # In block 104, another hook took the fee.
+    hooks = {103: hook, 104: "0x" + "Cc" * 20}
+    world.swaps = [
+        one._replace(fees_after=(HookFee(hooks[one.block_number], token.paired_token, 77),))
+        if one.block_number in hooks
+        else one
+        for one in world.swaps
+    ]
+    compared = trade_writing.compare_pool_logs(world.swaps, world.changes, chain=base())
+    assert compared == (set(), {chain_position(103, 1)})
+    store(world)
+    assert trade_writing.compare_pool_logs(world.swaps, world.changes, chain=base()) == (set(), set())
 
 
 def test_swaps_that_are_prepared_before_the_blocks_below_are_written_make_the_same_trades(world):
@@ -358,12 +378,12 @@ def test_logs_are_deleted_by_their_positions(world):
 
 def test_the_same_logs_are_not_altered(world):
     store(world)
-    assert trade_writing.find_altered_positions(world.swaps, world.changes, chain=base()) == set()
-    assert trade_writing.find_altered_positions([], [], chain=base()) == set()
+    assert trade_writing.compare_pool_logs(world.swaps, world.changes, chain=base()).altered == set()
+    assert trade_writing.compare_pool_logs([], [], chain=base()).altered == set()
     # Missing ones are no altered ones.
-    assert trade_writing.find_altered_positions(world.swaps[:1], [], chain=base()) == set()
+    assert trade_writing.compare_pool_logs(world.swaps[:1], [], chain=base()).altered == set()
     later = [swap(world.tokens[0].pool_address, 200)]
-    assert trade_writing.find_altered_positions(later, [], chain=base()) == set()
+    assert trade_writing.compare_pool_logs(later, [], chain=base()).altered == set()
 
 
 @pytest.mark.parametrize(
@@ -383,7 +403,7 @@ def test_the_same_logs_are_not_altered(world):
 def test_another_fact_of_a_trade_is_an_alteration(world, facts):
     store(world)
     swaps = [world.swaps[0]._replace(**facts), *world.swaps[1:]]
-    assert trade_writing.find_altered_positions(swaps, world.changes, chain=base()) == {chain_position(100, 1)}
+    assert trade_writing.compare_pool_logs(swaps, world.changes, chain=base()).altered == {chain_position(100, 1)}
 
 
 @pytest.mark.parametrize(
@@ -392,7 +412,7 @@ def test_another_fact_of_a_trade_is_an_alteration(world, facts):
 def test_another_fact_of_a_liquidity_change_is_an_alteration(world, facts):
     store(world)
     changes = [world.changes[0]._replace(**facts)]
-    assert trade_writing.find_altered_positions(world.swaps, changes, chain=base()) == {chain_position(100, 9)}
+    assert trade_writing.compare_pool_logs(world.swaps, changes, chain=base()).altered == {chain_position(100, 9)}
 
 
 @pytest.mark.parametrize(
@@ -402,5 +422,5 @@ def test_another_fact_of_a_liquidity_change_is_an_alteration(world, facts):
 def test_a_trader_is_altered_only_if_both_are_known(world, stored, read, is_altered):
     world.swaps = [world.swaps[0]._replace(trader=stored)]
     store(world)
-    altered = trade_writing.find_altered_positions([world.swaps[0]._replace(trader=read)], [], chain=base())
+    altered = trade_writing.compare_pool_logs([world.swaps[0]._replace(trader=read)], [], chain=base()).altered
     assert altered == ({chain_position(100, 1)} if is_altered else set())

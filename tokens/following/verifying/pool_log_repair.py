@@ -38,7 +38,7 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     contents, chain = reading.contents, reading.chain.info
     read = {_position(log): log for log in pool_logs(contents)}
     before = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last)
-    altered = trade_writing.find_altered_positions(contents.swaps, contents.liquidity_changes, chain=chain)
+    altered, without_fee = trade_writing.compare_pool_logs(contents.swaps, contents.liquidity_changes, chain=chain)
     invented = before - read.keys()
     kept = {position for position in invented | altered if split_position(position)[0] in reading.undecided}
     invented, altered = invented - kept, altered - kept
@@ -47,9 +47,8 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     if invented or altered:
         trade_writing.delete_pool_logs(chain.chain_id, invented | altered)
     unpriced = delete_other_reference_prices(chain, contents.swaps, first=reading.first, last=reading.last)
-    incomplete = trade_writing.find_trades_without_fee(contents.swaps, chain_id=chain.chain_id)
     # Without an invented reference price, other trades have other rates.
-    right = set() if unpriced else before - altered - incomplete
+    right = set() if unpriced else before - altered - without_fee
     # Logs of foreign pools are in no row, and nor are swaps that exchange nothing.
     stored = trade_writing.store_trades(
         [swap for swap in contents.swaps if _position(swap) not in right],
@@ -58,8 +57,7 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
         live=True,
     )
     added = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last) - before
-    completed = incomplete - trade_writing.find_trades_without_fee(contents.swaps, chain_id=chain.chain_id)
-    different = added | invented | completed | {chain_position(block, 0) for block in unpriced}
+    different = added | invented | without_fee | {chain_position(block, 0) for block in unpriced}
     _require_proof(reading, different, altered=altered)
     trade_writing.recount_tokens(chain.chain_id, stored.token_ids)
     later = _later_pools(coverage, {read[position].pool for position in added})
