@@ -30,6 +30,8 @@ _NEWEST = 2**63 - 1
 
 # Period in seconds -> the column of `Market` with the change over it.
 _CHANGES = dict(zip(ROLLING_PERIODS, ("price_change_1h", "price_change_6h", "price_change_24h"), strict=True))
+# Of percentage points.
+_CHANGE_DECIMALS = 6
 # The columns of `Market` that follow from trades.
 _COLUMNS = (
     "last_position", "price_quote", "last_trade_at", "price_usd", "quote_price_usd", "market_cap", "liquidity_usd",
@@ -89,13 +91,15 @@ _READ_RESERVES = f"SELECT contract_address, quote_reserve FROM {_HELD} WHERE is_
 def _change(seconds: int) -> str:
     """Return the change since the beginning of a period in percentage points: in USD, else in the quote token.
 
-    A period without trades has none, and a price without support has no change.
+    A period without trades has none, and a price without support has no change. Rounded: a price that returns would
+    have changed by the error of binary fractions, -2.2e-14.
     """
     return f"""
-        CASE WHEN NOT has_support THEN NULL WHEN count(*) FILTER (WHERE seconds = {seconds}) = 0 THEN 0 ELSE max(CASE
+        CASE WHEN NOT has_support THEN NULL WHEN count(*) FILTER (WHERE seconds = {seconds}) = 0 THEN 0
+        ELSE round(max(CASE
             WHEN price * quote_usd IS NOT NULL AND opening_usd <> 0 THEN (price * quote_usd / opening_usd - 1) * 100
             ELSE (price / nullif(opening_price, 0)::float8 - 1) * 100
-        END) FILTER (WHERE seconds = {seconds}) END AS {_CHANGES[seconds]}
+        END) FILTER (WHERE seconds = {seconds})::numeric, {_CHANGE_DECIMALS})::float8 END AS {_CHANGES[seconds]}
     """
 
 

@@ -1,5 +1,7 @@
 """Markets of tokens with own trades (tokens/trades/market_rows.py), and the reserves of their pools."""
 
+import math
+import random
 from datetime import timedelta
 from decimal import Decimal, localcontext
 
@@ -106,6 +108,20 @@ def test_a_change_in_usd_includes_that_of_the_quote_token(chain):
     trade(chain, trade_row(token.pk, NOW - timedelta(hours=2), price="0.001", quote_usd="2000"))
     trade(chain, trade_row(token.pk, NOW, price="0.001", quote_usd="3000"))
     assert token.market.price_change_1h == pytest.approx(50)
+
+
+@pytest.mark.parametrize("quote_usd", ["3000.1", None])
+def test_a_price_that_returns_has_changed_by_exactly_nothing(chain, quote_usd):
+    """Check prices whose quotient is not 1 in binary fractions, as after a purchase and the sale of all of it."""
+    if quote_usd:
+        set_rate(chain, quote_usd)
+    rng, tokens = random.Random(7), [make_pool_token() for _ in range(20)]
+    for token in tokens:
+        price = str(rng.uniform(1e-12, 1e-6))
+        trade(chain, trade_row(token.pk, NOW - timedelta(hours=2), price=price, quote_usd=quote_usd))
+        trade(chain, trade_row(token.pk, NOW, price=price, is_buy=False, quote_usd=quote_usd))
+    changes = Market.objects.values_list("price_change_1h", flat=True)
+    assert [change for change in changes if change != 0 or math.copysign(1, change) < 0] == []
 
 
 def test_without_a_price_source_usd_is_null_and_changes_are_of_the_quote_token(chain):
