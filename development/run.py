@@ -34,7 +34,7 @@ from development import run_chains, run_standins, run_webhooks, running_chain
 from development.devchain import anvil
 from development.sample_data import agent_reporter
 from development.servers import bundled
-from development.servers.processes import end_with_parent
+from development.servers.processes import end_with_parent, free_port
 from development.servers.unprivileged import server_home
 from development.supervisor import StartFailedError, Supervisor
 from tokens.checks import CHAINS, UNKNOWN_VARIABLE
@@ -44,8 +44,6 @@ _START_SECONDS = 90.0
 # Timeout of the first sample token, which the greeting names.
 _SAMPLE_SECONDS = 60.0
 _CHAIN_PORT = 8545
-_PORT_ATTEMPTS = 20
-_port_claims: list[socket.socket] = []
 # States of past blocks that the node keeps; each takes about 0.3 MB of memory.
 _CHAIN_STATES = 64
 _CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
@@ -96,7 +94,7 @@ def _run() -> None:
             environment |= agent_reporter.ranking_settings(environment) | run_webhooks.receiver_settings(environment)
         running_chain.publish_settings(chain | run_standins.issuer_settings(sample_ports))
         local = bundled.local_directory()
-        run_webhooks.start_receiver(supervisor, environment, local=local, find_free_port=_free_port)
+        run_webhooks.start_receiver(supervisor, environment, local=local, findfree_port=free_port)
         commands = _read_procfile()
         if not run_chains.chain_ids(chain):
             # Without a chain it would exit again and again.
@@ -221,7 +219,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     if run_chains.evm_chain_ids() or program is None:
         return {}
     local = bundled.local_directory()
-    port = _free_port(_CHAIN_PORT)
+    port = free_port(_CHAIN_PORT)
     url, chains_file = f"http://{anvil.HOST}:{port}", local / "chains.toml"
     command = anvil.anvil_command(program, port=port, state=local / "chain.json", states=_CHAIN_STATES)
     supervisor.start("chain", command, environment=environment)
@@ -242,7 +240,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
     """Start the stand-ins of services that are not configured; return their ports by name."""
-    ports = run_standins.choose_ports(_free_port)
+    ports = run_standins.choose_ports(free_port)
     if ports:
         arguments = [f"{name}={port}" for name, port in ports.items()]
         sources = [f"service={_address(environment)}", f"node={environment.get(run_chains.DEVELOPMENT_RPC_URLS, '')}"]
@@ -328,23 +326,6 @@ def _address(environment: Mapping[str, str]) -> str:
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex((anvil.HOST, port)) == 0
-
-
-def _free_port(wanted: int) -> int:
-    """Return this port, or another one if a program listens on it or another run has chosen it.
-
-    A UDP socket on the same port claims it for the life of this run, since its server begins to listen later.
-    """
-    for port in (wanted, *[0] * _PORT_ATTEMPTS):
-        claim = socket.socket(type=socket.SOCK_DGRAM)
-        with socket.socket() as probe, suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((anvil.HOST, port))
-            claim.bind(probe.getsockname())
-            _port_claims.append(claim)
-            return int(claim.getsockname()[1])
-        claim.close()
-    raise StartFailedError("no port is free")
 
 
 def _print_line(name: str, line: str) -> None:

@@ -1,8 +1,9 @@
-"""Processes that end with their parent, even if the parent is killed; file locks and process ids."""
+"""Processes that end with their parent, even if the parent is killed; file locks, process ids and free ports."""
 
 import ctypes
 import fcntl
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -13,14 +14,30 @@ from pathlib import Path
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+_HOST = "127.0.0.1"
+# Above those of most servers, and below those that Linux gives to clients, which would have it when a server starts.
+_PORTS = range(20_000, 32_768)
+_PORT_ATTEMPTS = 100
+_port_claims: list[socket.socket] = []
 
 
-def free_port() -> int:
-    """Return a TCP port of this machine without a listener."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+def free_port(wanted: int = 0) -> int:
+    """Return this TCP port of this machine, or another one if a program listens on it or a process has claimed it.
+
+    A UDP socket on the same port claims it for the life of this process, since its server begins to listen later.
+    Raises OSError.
+    """
+    chosen = (secrets.choice(_PORTS) for _ in range(_PORT_ATTEMPTS))
+    for port in (wanted, *chosen) if wanted else chosen:
+        claim = socket.socket(type=socket.SOCK_DGRAM)
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((_HOST, port))
+            claim.bind((_HOST, port))
+            _port_claims.append(claim)
+            return port
+        claim.close()
+    raise OSError("no port is free")
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:

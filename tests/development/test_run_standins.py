@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,6 @@ import pytest
 from config.environment.variables import BASE_DIR
 from development import run_standins
 from development.devchain.anvil import CHAIN_ID
-from development.servers.processes import free_port
 
 
 @pytest.mark.parametrize(
@@ -54,15 +54,25 @@ def test_the_explorer_stand_in_is_only_for_the_feed_with_holders(
     assert url == ("http://127.0.0.1:8605" if "explorer" in ports else None)
 
 
-def test_two_runs_choose_different_ports_before_either_listens():
-    choose = "import sys; from development import run; print(run._free_port(int(sys.argv[1])), flush=True); input()"
-    port, pipe = free_port(), subprocess.PIPE
-    chosen = []
+def choose_port(wanted: int = 0) -> tuple[int, subprocess.Popen[str]]:
+    """Return a port that a process has chosen, and the process, which lives on."""
+    choose = f"from development.servers.processes import free_port; print(free_port({wanted}), flush=True); input()"
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", choose], stdin=pipe, stdout=pipe, text=True, cwd=BASE_DIR)
+    assert process.stdout
+    return int(process.stdout.readline()), process
+
+
+def test_two_processes_choose_different_ports_before_either_listens():
+    wanted, former = choose_port()
+    # No port of a client's connection, which any program may have at any time.
+    assert wanted < int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    former.communicate("\n")
     with ExitStack() as running:
+        chosen = []
         for _ in range(2):
-            command = [sys.executable, "-c", choose, str(port)]
-            process = running.enter_context(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=BASE_DIR))
+            port, process = choose_port(wanted)
+            running.enter_context(process)
             running.callback(process.kill)
-            assert process.stdout
-            chosen.append(int(process.stdout.readline()))
-    assert chosen[0] == port != chosen[1]
+            chosen.append(port)
+    assert chosen[0] == wanted != chosen[1]

@@ -1,9 +1,7 @@
 """A whole service behind nginx, whose processes are replaced by those of another version as docs/operating.md says."""
 
 import re
-import secrets
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -194,18 +192,10 @@ class RollingService:
             return response.status_code == 200
 
 
-def _own_port() -> int:
-    """Return a free port below those that the system gives to clients, which would have it when a process starts."""
-    while True:
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind((HOST, 10_000 + secrets.randbelow(20_000)))
-            return int(probe.getsockname()[1])
-
-
 @contextmanager
 def run_proxy(directory: Path) -> Iterator[Proxy]:
     """Run nginx on a free port while the block runs."""
     directory.mkdir()
-    proxy = Proxy(directory=directory, port=free_port(), ports={name: [_own_port(), _own_port()] for name in _PORTS})
+    proxy = Proxy(directory=directory, port=free_port(), ports={name: [free_port(), free_port()] for name in _PORTS})
     with proxy.running():
         yield proxy
