@@ -1,6 +1,7 @@
 """Roots of receipts, compared with those that a real node computes."""
 
 import pytest
+import requests
 
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.recordings import recorded_chain
@@ -42,12 +43,25 @@ def test_recorded_receipts_make_the_roots_of_their_blocks():
 @pytest.mark.parametrize("count", [2, 16, 17, 127, 128, 129, 300])
 def test_receipts_of_large_blocks_make_their_root(own_launchpad, count):
     account = own_launchpad.rpc("eth_accounts")[0]
+    nonce = int(own_launchpad.rpc("eth_getTransactionCount", account, "latest"), 16)
+    # The price is above each base fee, so that the node leaves no transaction for a later block.
+    terms = {"from": account, "to": account, "value": "0x1", "gas": hex(21_000), "gasPrice": hex(10**12)}
+    calls = [
+        {
+            "jsonrpc": "2.0",
+            "id": place,
+            "method": "eth_sendTransaction",
+            "params": [terms | {"nonce": hex(nonce + place)}],
+        }
+        for place in range(count)
+    ]
     own_launchpad.rpc("evm_setAutomine", False)
-    for _ in range(count):
-        own_launchpad.rpc("eth_sendTransaction", {"from": account, "to": account, "value": "0x1", "gas": hex(21_000)})
+    answers = requests.post(own_launchpad.deployment.rpc_url, json=calls, timeout=300).json()
+    assert all("result" in answer for answer in answers), answers
+    assert own_launchpad.rpc("txpool_status") == {"pending": hex(count), "queued": "0x0"}
     own_launchpad.mine(1)
-    calls = [("eth_getBlockByNumber", ("latest", False)), ("eth_getBlockReceipts", ("latest",))]
-    block, receipts = installed_chain(CHAIN_ID).rpc.query(calls, parse=list)
+    read = [("eth_getBlockByNumber", ("latest", False)), ("eth_getBlockReceipts", ("latest",))]
+    block, receipts = installed_chain(CHAIN_ID).rpc.query(read, parse=list)
     assert len(receipts) == count and receipts_root(receipts) == block["receiptsRoot"]
 
 
