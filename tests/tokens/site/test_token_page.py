@@ -359,6 +359,17 @@ class TestChart:
         text = client.get(page_of(scene), {"unit": "cap", "interval": "15m"}).text
         assert "close $19.2M, volume $100" in text
 
+    def test_without_support_of_liquidity_prices_times_the_supply_are_no_market_caps(self, client, scene):
+        Market.objects.filter(token=scene).update(market_cap=None)
+        text = client.get(page_of(scene), {"unit": "cap", "interval": "15m"}).text
+        assert 'id="unit-cap"' not in text and "Market cap in" not in text
+        assert 'aria-label="Price in 48 bars' in text and "close $0.000192, volume $100" in text
+        assert "Market cap in" not in client.get(embed_of(scene), {"unit": "cap"}).text
+        # Without a price in USD, nothing values what the pool holds.
+        Market.objects.filter(token=scene).update(price_usd=None)
+        text = client.get(page_of(scene), {"unit": "cap", "currency": "quote", "interval": "15m"}).text
+        assert "Market cap in 48 bars" in text
+
     def test_a_token_without_a_price_in_usd_starts_in_the_quote_token(self, client, scene):
         Market.objects.filter(token=scene).update(price_usd=None)
         text = client.get(page_of(scene)).text

@@ -100,7 +100,7 @@ def make_minutes(count: int) -> Token:
     make_weeks(3, first=week_of(now) - timedelta(weeks=1))
     # The first bar opens at the starting price, which is in the same range.
     token = make_traded_token(tick=-113_028, supply=Decimal(10**27), deployed_at=now - timedelta(hours=1))
-    Market.objects.filter(token=token).update(price_usd=1.0)
+    Market.objects.filter(token=token).update(price_usd=1.0, market_cap=1e9)
     minute = now.replace(second=0, microsecond=0)
     for back in range(count):
         price = 0.00001234567 + back * 1e-10

@@ -94,14 +94,14 @@ class DrawnChart:
 def choose_chart(token: Token, parameters: Mapping[str, str], *, bars: int = BARS) -> ChartChoice:
     """Return the chart of a page's URL, by default that of the token's whole life. Raises PageInputError.
 
-    A token without a known supply has the chart of its price.
+    A token without a known market cap has the chart of its price.
     """
     unit = parse_choice(parameters, "unit", UNITS)
     # Candles have prices in USD where each of their trades has one.
     has_usd = token.market.price_usd is not None
     return ChartChoice(
         interval=parse_choice(parameters, "interval", INTERVALS) or _default_interval(token, bars),
-        unit=unit if unit and token.supply else "price",
+        unit=unit if unit and _has_market_cap(token) else "price",
         currency=parse_choice(parameters, "currency", CURRENCIES) or ("usd" if has_usd else "quote"),
     )
 
@@ -126,6 +126,11 @@ def _default_interval(token: Token, bars: int) -> str:
     """Return the shortest interval of which so many bars are as long as the token's life."""
     age = (timezone.now() - token.deployed_at).total_seconds()
     return next((name for name, interval in INTERVALS.items() if age < interval.seconds * bars), "1d")
+
+
+def _has_market_cap(token: Token) -> bool:
+    """Return whether supply times price is a market cap: false where liquidity does not support it."""
+    return bool(token.supply) and (token.market.price_usd is None or token.market.market_cap is not None)
 
 
 def _whole_supply(token: Token) -> float:
@@ -263,8 +268,7 @@ def _links(token: Token, choice: ChartChoice) -> dict[str, list[ChartLink]]:
         "unit": {"price": gettext("Price"), "cap": gettext("Market cap")},
         "currency": {"usd": "USD", "quote": plain(token.pair, 12) or gettext("paired token")},
     }
-    if not token.supply:
-        # The market cap is unknown.
+    if not _has_market_cap(token):
         del texts["unit"]["cap"]
     return {
         name: [
