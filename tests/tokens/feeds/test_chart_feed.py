@@ -1,6 +1,6 @@
 """Endpoints of TradingView's UDF."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -137,6 +137,22 @@ def test_bars_are_columns_oldest_first_in_usd(candles):
 def test_bars_in_the_quote_token_have_its_prices_and_volume(candles):
     found = bars(symbol=f"{SYMBOL}.QUOTE")
     assert (found["o"], found["v"]) == ([pytest.approx(1.0001**TICK), 3, 4], [1, 2, 5])
+
+
+@pytest.mark.parametrize(("suffix", "currency"), [("", "usd"), (".QUOTE", "quote")])
+@pytest.mark.parametrize(("resolution", "interval"), [("1", "1m"), ("60", "1h"), ("1D", "1d")])
+# Seconds of the day; the last range is empty.
+@pytest.mark.parametrize("bounds", [(0, 86_400), (3600, 18_001), (7201, 18_000), (3600, 3600)])
+def test_bars_are_the_candles_of_the_api(candles, suffix, currency, resolution, interval, bounds):
+    span = {"from": START + bounds[0], "to": START + bounds[1]}
+    found = bars(symbol=f"{SYMBOL}{suffix}", resolution=resolution, **span)
+    answer = Client().get(f"/api/tokens/{CHAIN}/{TOKEN}/candles", span | {"interval": interval, "currency": currency})
+    expected = [
+        (int(datetime.fromisoformat(candle["t"]).timestamp()), *(candle[name] for name in "ohlc"))
+        for candle in answer.json()["data"]
+    ]
+    assert list(zip(*(found.get(name, ()) for name in "tohlc"), strict=True)) == expected
+    assert (found["s"] == "ok") is bool(expected)
 
 
 def test_the_range_includes_from_and_excludes_to(candles):
