@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import results
-from benchmarks.leaderboard.worlds.cost_curve import Price, measure_prices
+from benchmarks.leaderboard.worlds.cost_curve import Bought, Price, measure_prices
 from benchmarks.leaderboard.worlds.gains import FIRST, HARMED, WorldOutcome, measure_world
 from benchmarks.tables import Limits, print_table
 from leaderboard.ranking.scoring import VERSION
@@ -33,8 +33,8 @@ WORLDS = ("harbour", "meadow", "bazaar", "orchard")
 STEALTHS = (0.3, 0.5, 0.7)
 INTERVALS = ("24h", "7d", "30d")
 _PRICED_STEALTH = 0.5
-# Interactions of each bought account.
-_EACH = (1, 2)
+# Ordinary good accounts, and the best ones, which interact every day.
+_BOUGHT = (Bought(1, 0.7), Bought(2, 0.7), Bought(7, 0.9))
 
 
 class _Task(NamedTuple):
@@ -48,8 +48,7 @@ class _Task(NamedTuple):
 class _Measured(NamedTuple):
     task: _Task
     outcome: WorldOutcome
-    # Interactions of each bought account -> prices.
-    prices: dict[int, list[Price]]
+    prices: dict[Bought, list[Price]]
 
 
 def main() -> int:
@@ -91,8 +90,8 @@ def _measure(task: _Task) -> _Measured:
         seed=task.seed, stealth=task.stealth, agents=task.agents
     )
     world = world.of_interval(task.interval)
-    priced = _EACH if task.stealth == _PRICED_STEALTH else ()
-    return _Measured(task, measure_world(world), {each: measure_prices(world, each=each) for each in priced})
+    priced = _BOUGHT if task.stealth == _PRICED_STEALTH else ()
+    return _Measured(task, measure_world(world), {bought: measure_prices(world, bought) for bought in priced})
 
 
 def _report(world: str, measured: Sequence[_Measured]) -> None:
@@ -106,7 +105,8 @@ def _report(world: str, measured: Sequence[_Measured]) -> None:
     kinds = sorted({name for outcome in outcomes for name in outcome.harmed})
     print_table(
         (f"honest agents that lose {HARMED:.0%} of the field", *head[1:]),
-        [("all", *(f"{_share_harmed(outcome):.1%}" for outcome in outcomes))]
+        [("all with a proven FID", *(f"{_share_harmed(outcome):.1%}" for outcome in outcomes))]
+        + [("unproven FID", *(f"{harmed} of {agents}" for agents, harmed in (each.unproven for each in outcomes)))]
         + [(name, *(f"{_share_harmed(outcome, name):.1%}" for outcome in outcomes)) for name in kinds],
     )
     framings = sorted({name for outcome in outcomes for name in outcome.framed})
@@ -114,11 +114,13 @@ def _report(world: str, measured: Sequence[_Measured]) -> None:
         ("largest loss of the composite by framing", *head[1:]),
         [(name, *(f"{outcome.framed[name]:.1%}" for outcome in outcomes)) for name in framings],
     )
-    for each, prices in (item for one in measured for item in one.prices.items()):
-        print_table(
-            (f"place, with {each} interactions of each account", "bought accounts", "actions", "honest agent's"),
-            [(str(price.place), price.accounts, price.actions, price.honest_accounts) for price in prices],
-        )
+    for bought, prices in (item for one in measured for item in one.prices.items()):
+        head = ("bought accounts", "actions", "honest agent's", "of the week")
+        rows = [
+            (str(price.place), price.accounts, price.actions, price.honest_accounts, price.honest_week)
+            for price in prices
+        ]
+        print_table((f"place, accounts with {_describe(bought)}", *head), rows)
 
 
 def _gained(outcome: WorldOutcome, name: str) -> str:
@@ -131,8 +133,12 @@ def _share_harmed(outcome: WorldOutcome, *kinds: str) -> float:
     return float(counts[1] / max(counts[0], 1))
 
 
-def _prices(prices: dict[int, list[Price]]) -> dict[str, Any]:
-    return {"prices": {str(each): [asdict(price) for price in found] for each, found in prices.items()}}
+def _describe(bought: Bought) -> str:
+    return f"score {bought.score}, {bought.each} interactions each"
+
+
+def _prices(prices: dict[Bought, list[Price]]) -> dict[str, Any]:
+    return {"prices": {_describe(bought): [asdict(price) for price in found] for bought, found in prices.items()}}
 
 
 def _check(groups: dict[str, list[_Measured]]) -> bool:
@@ -149,10 +155,12 @@ def _check(groups: dict[str, list[_Measured]]) -> bool:
             limits.at_most(f"{world}, {kind}: honest loss", 100 * worst, 3, "%")
         framed = max(max(each.outcome.framed.values()) for each in own)
         limits.at_most(f"{world}: loss by framing", 100 * framed, 2, "%")
-        for price in (price for each in own for prices in each.prices.values() for price in prices):
-            limits.at_least(
-                f"{world}: price of place {price.place}", price.accounts / max(price.honest_accounts, 1), 0.5
-            )
+        for bought, price in (
+            (bought, price) for each in own for bought, prices in each.prices.items() for price in prices
+        ):
+            name = f"{world}, {_describe(bought)}: price of place {price.place}"
+            for compared, accounts in (("", price.honest_accounts), (", by the week's accounts", price.honest_week)):
+                limits.at_least(name + compared, price.accounts / max(accounts, 1), 0.5)
     return limits.are_kept
 
 

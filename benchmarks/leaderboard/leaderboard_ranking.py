@@ -14,11 +14,13 @@ from benchmarks.process_costs import Costs, run_measured
 from config.environment.variables import BASE_DIR
 from development.servers import bundled
 
+# Interactions of a week count in each ranking (docs/leaderboard.md).
+_JUDGED_DAYS = 7
 _START = "import django; django.setup(); from benchmarks.leaderboard.leaderboard_process import main; main()"
 _COUNTS = """
 SELECT agent_id, sum(interactions), sum(casts), sum(succeeded), sum(failed), sum(trades), max(latest) FROM (
     SELECT agent_id, count(*) AS interactions, 0 AS casts, 0 AS succeeded, 0 AS failed, 0 AS trades, max(at) AS latest
-    FROM leaderboard_interaction WHERE at > %(after)s AND at <= %(until)s GROUP BY agent_id
+    FROM leaderboard_interaction WHERE at > %(judged_after)s AND at <= %(until)s GROUP BY agent_id
     UNION ALL
     SELECT agent_id, 0, count(*), 0, 0, 0, max(at)
     FROM leaderboard_action WHERE at > %(after)s AND at <= %(until)s GROUP BY agent_id
@@ -32,7 +34,7 @@ SELECT agent_id, sum(interactions), sum(casts), sum(succeeded), sum(failed), sum
 """
 _AUDIENCES = """
 SELECT agent_id, count(*), sum(coalesce(score, 0.1)) FROM (
-    SELECT DISTINCT agent_id, actor_fid FROM leaderboard_interaction WHERE at > %(after)s AND at <= %(until)s
+    SELECT DISTINCT agent_id, actor_fid FROM leaderboard_interaction WHERE at > %(judged_after)s AND at <= %(until)s
 ) AS pairs LEFT JOIN (
     SELECT DISTINCT ON (fid) fid, score FROM leaderboard_socialscore ORDER BY fid, at DESC
 ) AS newest ON newest.fid = actor_fid GROUP BY agent_id
@@ -71,7 +73,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Floor:
-    """The seconds of the plain aggregates, and how many facts there are in the interval."""
+    """The seconds of the plain aggregates, and how many facts a ranking of the interval needs."""
 
     plain: float
     weighed: float
@@ -99,9 +101,13 @@ def rank(database: str, interval: str) -> Ranking:
 
 
 def aggregate(database: str, *, days: int) -> Floor:
-    """Count the same facts by SQL only; rows are fetched and dropped."""
+    """Count the same facts by SQL only; rows are fetched and dropped.
+
+    They are the runs and casts of the interval, and the interactions of the period by which accounts are judged.
+    """
     until = datetime.fromtimestamp(COMPUTED_AT, UTC)
-    window = {"after": until - timedelta(days=days), "until": until}
+    after, judged_after = (until - timedelta(days=length) for length in (days, max(days, _JUDGED_DAYS)))
+    window = {"after": after, "judged_after": judged_after, "until": until}
     with dataset.connect(database) as connection:
         started = time.monotonic()
         counted = connection.execute(_COUNTS, window).fetchall()

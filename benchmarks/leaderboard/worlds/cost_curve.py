@@ -1,6 +1,8 @@
 """Price of a place: bought accounts that bring an agent without a public of its own among the first."""
 
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,76 +12,86 @@ from leaderboard.facts.columns import Accounts, Actions, Agents, Interactions, I
 from leaderboard.ranking.scoring import best_first, score_agents
 
 PLACES = (100, 50, 25, 10)
-# Score of a bought account, and from which an account counts as good.
-_BOUGHT_SCORE, GOOD_SCORE = 0.7, 0.5
+# Score from which an account counts as good.
+GOOD_SCORE = 0.5
 _FIRST_FID = 100_000_000
 _MOST_ACCOUNTS = 16_384
 _DAILY_CASTS = 30
+
+
+class Bought(NamedTuple):
+    """Bought accounts: interactions of each, and their social score."""
+
+    each: int
+    score: float
 
 
 @dataclass(frozen=True)
 class Price:
     """Bought accounts for a place, and their interactions, beside the good accounts of the honest agent there.
 
-    The latter are those with a confirmed interaction within the interval.
+    `honest_accounts` have a confirmed interaction within the interval, `honest_week` within the last seven days.
+    In intervals of a week and longer they are the same.
     """
 
     place: int
     accounts: int
     actions: int
     honest_accounts: int
+    honest_week: int
 
 
-def measure_prices(world: World, *, each: int) -> list[Price]:
-    """Return the price of each place if each bought account interacts `each` times; the agent's own word is perfect.
+def measure_prices(world: World, bought: Bought) -> list[Price]:
+    """Return the price of each place in bought accounts; the agent's own word is perfect.
 
     Each account has one interaction with another agent as well, without which it would be narrow.
     """
     facts = world.without(Purpose.BOUGHT, Purpose.FRAMING)
     audience = build_audience(facts)
-    is_good = (audience.scores >= GOOD_SCORE)[audience.pair_actor]
-    good = audience.per_agent(is_good & audience.is_current).astype(int)
+    is_good = (audience.scores >= GOOD_SCORE)[audience.pair_actor] & audience.is_confirmed
+    current, week = (audience.per_agent(good).astype(int) for good in (is_good & audience.is_current, is_good))
     order = best_first(score_agents(facts))
+    place_of = cache(lambda accounts: _place(facts, accounts, bought))
     found = []
     for place in PLACES:
         low, high = 0, _MOST_ACCOUNTS
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if _place(facts, middle, each) <= place else (middle + 1, high)
-        found.append(Price(place, low, low * (each + 1), int(good[order[place - 1]])))
+            low, high = (low, middle) if place_of(middle) <= place else (middle + 1, high)
+        agent = order[place - 1]
+        found.append(Price(place, low, low * (bought.each + 1), int(current[agent]), int(week[agent])))
     return found
 
 
-def _place(facts: IntervalFacts, accounts: int, each: int) -> int:
+def _place(facts: IntervalFacts, accounts: int, bought: Bought) -> int:
     """Return the place, from 1, of an added agent with so many bought accounts."""
-    bought = _with_bought_agent(facts, accounts, each)
-    order = best_first(score_agents(bought))
+    order = best_first(score_agents(_with_bought_agent(facts, accounts, bought)))
     return int(np.flatnonzero(order == len(order) - 1)[0]) + 1
 
 
-def _with_bought_agent(facts: IntervalFacts, accounts: int, each: int) -> IntervalFacts:
+def _with_bought_agent(facts: IntervalFacts, accounts: int, bought: Bought) -> IntervalFacts:
     agent, rng = len(facts.agents.ids), np.random.default_rng(accounts)
     start, count = facts.computed_at - facts.seconds, _DAILY_CASTS * facts.seconds // 86_400
     at = start + 1 + np.arange(count) * (facts.seconds - 1) // count
     casts = rng.integers(1, 2**62, count)
     own = np.full(count, agent, np.int32)
     fids = _FIRST_FID + 1_009 * np.arange(accounts)
-    number = accounts * each
+    number = accounts * bought.each
     interactions = Interactions(
-        np.full(number, agent, np.int32), np.repeat(fids, each), *np.ones((2, number), np.bool_)
+        np.full(number, agent, np.int32), np.repeat(fids, bought.each), *np.ones((2, number), np.bool_)
     )
     # These draws chose casts and delays, which no score reads. Without them the cover would be another one.
     rng.integers(0, count, number)
     rng.integers(60, 86_400, number)
     cover = choose_rows(facts.interactions, rng.integers(0, len(facts.interactions.agent), accounts))
-    bought = np.ones(accounts, np.bool_)
-    cover = replace(cover, actor=fids, is_confirmed=bought, is_current=bought)
+    every = np.ones(accounts, np.bool_)
+    cover = replace(cover, actor=fids, is_confirmed=every, is_current=every)
     return replace(
         facts,
         agents=join_rows(facts.agents, Agents(facts.agents.ids[-1:] + 1, np.zeros(1, np.int64), np.zeros(1, np.int64))),
         runs=join_rows(facts.runs, Runs(own, at, np.ones(count, np.bool_))),
         actions=join_rows(facts.actions, Actions(own, at, np.full(count, POST, np.int8), casts)),
         interactions=join_rows(join_rows(facts.interactions, interactions), cover),
-        accounts=join_rows(facts.accounts, Accounts(fids, np.full(accounts, _BOUGHT_SCORE))),
+        accounts=join_rows(facts.accounts, Accounts(fids, np.full(accounts, bought.score))),
         reporters=np.append(facts.reporters, facts.reporters.max(initial=0) + 1),
     )

@@ -31,8 +31,9 @@ class WorldOutcome:
     """Ranking of a world against its fair ranking, and against the ranking without discounts."""
 
     gains: dict[str, Gains]
-    # Kind -> honest agents, and those harmed.
+    # Kind -> honest agents, and those harmed. Agents with an unproven FID are apart: their audience is not to count.
     harmed: dict[str, tuple[int, int]]
+    unproven: tuple[int, int]
     # Framing -> largest share of the composite that an agent lost.
     framed: dict[str, float]
 
@@ -40,18 +41,22 @@ class WorldOutcome:
 def measure_world(world: World, *, without: Collection[str] = ()) -> WorldOutcome:
     """Rank the agents without the discounts of these flags, and compare.
 
-    The fair place of a planted agent is the one in the world without what was bought or made to harm others.
+    The fair place of a planted agent is the one in the world without what was bought or made to harm others. Honest
+    agents lose against the ranking without discounts and without what others made to harm them: without discounts,
+    junk accounts and invented ones would lift the agents that they frame.
     """
     ranked, planted = _places(world.facts, without), world.is_planted
     fair = _places(world.without(Purpose.BOUGHT, Purpose.FRAMING), without)
-    undiscounted = _places(world.facts, [discount.flag for discount in DISCOUNTS])
+    undiscounted = _places(world.without(Purpose.FRAMING), [discount.flag for discount in DISCOUNTS])
     kinds, attacks = np.array(world.kinds), np.array(world.attacks)
     gained = (fair - ranked) / len(ranked)
     is_harmed = (ranked - undiscounted) / len(ranked) > HARMED
+    honest = ~planted & world.is_proven
     came_first = (ranked < FIRST) & (fair >= FIRST)
     return WorldOutcome(
         gains={name: _gains(gained, came_first, attacks == name) for name in np.unique(attacks[planted]).tolist()},
-        harmed={kind: _harmed(is_harmed, ~planted & (kinds == kind)) for kind in np.unique(kinds).tolist()},
+        harmed={kind: _harmed(is_harmed, honest & (kinds == kind)) for kind in np.unique(kinds[honest]).tolist()},
+        unproven=_harmed(is_harmed, ~planted & ~world.is_proven),
         framed=_measure_framings(world, without),
     )
 

@@ -55,6 +55,8 @@ class World:
     attacks: tuple[str, ...]
     # Of each agent: what was done against it; empty for none.
     framings: tuple[str, ...]
+    # Of each agent: whether its FID is proven, without which nothing of its audience is confirmed.
+    is_proven: BoolArray
     # Table's name -> its rows: the facts, their purpose, and what no score reads, such as texts; trades are no facts.
     rows: dict[str, Columns]
 
@@ -267,6 +269,7 @@ class WorldBuilder:
             kinds=tuple(agent["kind"] for agent in self._agents),
             attacks=tuple(agent["attack"] for agent in self._agents),
             framings=tuple(agent["framing"] for agent in self._agents),
+            is_proven=proven,
             rows=rows,
         )
 

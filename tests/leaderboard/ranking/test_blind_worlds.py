@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.leaderboard.blind_worlds import WORLDS
-from benchmarks.leaderboard.worlds.cost_curve import measure_prices
+from benchmarks.leaderboard.worlds.cost_curve import Bought, measure_prices
 from benchmarks.leaderboard.worlds.gains import measure_world
 from benchmarks.leaderboard.worlds.world import DAY, END, LIKE, RECAST, REPLY, WEEK, Purpose, WorldBuilder
 
@@ -157,10 +157,46 @@ def test_gains_are_places_over_those_that_the_organic_part_gives():
     assert agents == 39 and 0 <= harmed <= agents
 
 
+def test_what_others_made_to_harm_an_agent_is_no_loss_by_the_discounts():
+    outcome = measure_world(small_world(bought=0, framing=300))
+    assert outcome.harmed["ordinary"] == (39, 0) and outcome.unproven == (0, 0)
+
+
+def test_an_unproven_fid_counts_apart():
+    outcome = measure_world(build("orchard"))
+    assert "fidless reported" not in outcome.harmed
+    agents, harmed = outcome.unproven
+    assert agents > 0 and harmed > agents / 2
+
+
 def test_the_price_of_a_place_rises_towards_the_first():
-    prices = measure_prices(build("harbour", agents=150), each=2)
+    prices = measure_prices(build("harbour", agents=150), Bought(2, 0.7))
     counts = [price.accounts for price in prices]
     assert [price.place for price in prices] == [100, 50, 25, 10]
     assert counts == sorted(counts) and counts[-1] > 0
     # The third one is its cover.
     assert all(price.actions == 3 * price.accounts for price in prices)
+
+
+def test_better_and_busier_accounts_lower_the_price():
+    world = build("meadow", agents=150)
+    dear, cheap = (measure_prices(world, bought) for bought in (Bought(1, 0.7), Bought(7, 0.9)))
+    assert all(second.accounts < first.accounts for first, second in zip(dear, cheap, strict=True))
+
+
+def test_a_price_names_the_honest_agent_s_accounts_of_the_day_and_of_the_week():
+    builder = WorldBuilder(1)
+    fans = builder.add_accounts(END - 90 * DAY + np.arange(600), np.full(600, 0.8))
+    for number in range(120):
+        agent = builder.add_agent("ordinary", reporter=number + 1)
+        builder.add_runs(agent, END - 60, True)
+        builder.add_trades(agent, END - 60, 1, is_own=False, is_buy=True, amount=1e18)
+        (cast,) = builder.add_casts(agent, END - 3 * DAY)
+        audience = fans[: 4 * (number + 1)]
+        # One account in four comes in the last day.
+        builder.add_interactions(agent, cast, audience, np.where(np.arange(len(audience)) % 4, END - 2 * DAY, END - 9))
+    day, week = (measure_prices(builder.build().of_interval(name), Bought(1, 0.7))[2] for name in ("24h", "7d"))
+    assert (day.honest_accounts, day.honest_week) == (96, 384)
+    assert (week.honest_accounts, week.honest_week) == (384, 384)
+    # The accounts of the day count in full, the others half: a day costs at least half of the week's price.
+    assert week.accounts / 2 <= day.accounts < week.accounts
