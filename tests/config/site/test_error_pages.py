@@ -37,6 +37,7 @@ def test_a_refused_method_is_a_page_and_one_log_line(client, page, method, is_cs
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
     assert answer.headers["Cache-Control"] == "no-store" and answer.headers["Content-Security-Policy"]
     assert "Method not allowed" in Page(answer.text).texts
+    assert answer.headers["Content-Length"] == str(len(answer.content))
     assert len(caplog.records) == 1
 
 
