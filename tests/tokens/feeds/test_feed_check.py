@@ -1,5 +1,6 @@
 """`manage.py check_feeds` on a development chain: the feeds have exactly the events of the node's logs."""
 
+from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
 
@@ -16,7 +17,7 @@ from tests.simulator import SimulatedChain
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import PoolLiquidityChange, PoolTrade
+from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token
 
 pytestmark = pytest.mark.django_db
 
@@ -109,6 +110,37 @@ def test_payments_that_differ_from_the_transfers_are_named(traded, fee):
     PoolTrade.objects.filter(pk=trade.pk).update(protocol_fee=fee)
     (difference,) = compare().differences
     assert difference.startswith(f"block {trade.block_number}, transaction {trade.tx_index}: its trades paid ")
+
+
+def test_a_pair_that_was_launched_otherwise_is_named(traded):
+    token, other = Token.objects.earliest("pk"), Token.objects.latest("pk")
+    later = token.deployed_at + timedelta(seconds=60)
+    for columns, text in (
+        ({"tx_hash": "0x" + "1" * 64}, "createdAtTxnId is 0x1"),
+        # A launch of another token.
+        ({"tx_hash": other.tx_hash, "block_number": other.block_number}, f"createdAtTxnId is {other.tx_hash}"),
+        ({"block_number": token.block_number + 1}, f"createdAtTxnId is {token.tx_hash}"),
+        ({"deployed_at": later}, f"createdAtBlockTimestamp is {int(later.timestamp())}"),
+    ):
+        Token.objects.filter(pk=token.pk).update(**columns)
+        assert any(f"pair {token.pool_address}: {text}" in line for line in compare().differences)
+        token.save(update_fields=["tx_hash", "block_number", "deployed_at"])
+    assert compare().differences == []
+
+
+def test_a_pair_with_another_fee_than_its_swaps_is_named(traded):
+    traded.rpc("evm_increaseTime", 180)
+    traders = SampleTraders(traded.deployment.rpc_url, random=SimulatedChain(7).rng)
+    for _ in range(30):
+        traders.trade_once()
+    traded.mine(6)
+    Followed(CHAIN_ID).catch_up()
+    for row in LaunchFacts.objects.all():
+        row.facts["fees"] |= {"clanker_fee": "30", "paired_fee": "30"}
+        row.save(update_fields=["facts"])
+    lines = [line for line in compare().differences if ": its fee is 3000 in the feed, and 10000 on the chain" in line]
+    # Once for each.
+    assert len(lines) == len({line.split(", ")[1] for line in lines}) > 1
 
 
 def test_liquidity_that_differs_is_named(traded):

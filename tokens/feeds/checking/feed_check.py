@@ -1,4 +1,4 @@
-"""Check of the feeds, run by run of blocks: events with reserves, charts' bars and daily sums beside a node's logs.
+"""Check of the feeds, run by run of blocks: pairs, events, reserves, charts' bars and daily sums beside a node's logs.
 
 The events, bars and sums of the chain follow from logs that are decoded by their ABI, and prices are fractions. Of the
 stored rows, only the list of pairs is used, with the block of each launch.
@@ -16,6 +16,7 @@ from tokens.feeds.checking.chain_rates import ChainRates
 from tokens.feeds.checking.chain_reserves import ChainReserves
 from tokens.feeds.checking.day_check import DayCheck
 from tokens.feeds.checking.event_check import EventComparison, EventReplay, compare_events
+from tokens.feeds.checking.pair_check import PairCheck
 from tokens.feeds.checking.trade_receipts import compare_paid, read_receipts
 from tokens.feeds.checking.valued_trades import TradeValues
 from tokens.feeds.event_answers import describe_events
@@ -62,6 +63,7 @@ class FeedCheck:
         self._pairs = {pair.pool.lower(): pair for pair in read_chain_pairs(chain.info)}
         self._reserves = ChainReserves(chain, history=history)
         self._replay = EventReplay(self._pairs, self._reserves)
+        self._pair_check = PairCheck(chain, self._pairs.values())
         rates = ChainRates(chain, self._pairs)
         rates.load(chain, before=first)
         self._values = TradeValues(chain, self._pairs, rates, self._reserves)
@@ -94,6 +96,7 @@ class FeedCheck:
         self._compare(served, logs, blocks)
         until = _read_time(self._chain, last)
         found = self.comparison
+        found.differences += self._pair_check.compare_launches(first, last)
         found.differences += self._bars.compare(until)
         found.differences += self._days.compare(until, newest=last)
         found.bars, found.days = self._bars.bars, self._days.days
@@ -112,6 +115,7 @@ class FeedCheck:
                 self._bars.start(log)
             if valued is not None:
                 trades.append(valued.trade)
+                self.comparison.differences += self._pair_check.compare_fee(valued)
                 self._bars.add(valued)
                 self._days.add(valued)
         self.comparison.differences += compare_events(served, expected, self.comparison)
