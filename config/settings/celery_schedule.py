@@ -41,8 +41,8 @@ SCHEDULE = {
 }
 
 # Workers take tasks from all queues in turn, so that a backlog in one delays no other: in-flight deployments are
-# watched while many others wait for signing. With `--queues` a worker serves only some of them. No periodic task uses
-# the queues of index requests and deployments, which may be long.
+# watched while many others wait for signing. With `--queues` a worker serves only some of them. The queues of index
+# requests and deployments may be long: of the periodic tasks, only the one that needs signers is in one of them.
 QUEUES: dict[str, dict[str, Any]] = {name: {} for name in ("celery", "deploy", "watch", "leaderboard", "documents")}
 
 # All other tasks use the first queue.
@@ -56,7 +56,7 @@ _QUEUED = {
     # Data of outside services, and upkeep: both may wait.
     "documents": (
         *("fetch_documents", "fetch_pictures", "refresh_markets", "queue_provider_tokens", "compare_prices"),
-        *("prune_saved_tokens", "prune_reference_prices", "fill_fee_sums"),
+        *("prune_saved_tokens", "prune_reference_prices", "fill_fee_sums", "read_pool_backlogs"),
     ),
 }
 ROUTES = (

@@ -74,8 +74,8 @@ def lrange(broker, name):
 
 def test_no_periodic_task_waits_behind_index_requests_or_deployments():
     behind = {name for name in NAMES if queue_of(name) in ("celery", "deploy")}
-    # They may wait: one needs the signers, and the other indexes launches.
-    assert behind == {"tokens.tasks.note_deploy_wallets", "tokens.tasks.read_pool_backlogs"}
+    # It needs the signers.
+    assert behind == {"tokens.tasks.note_deploy_wallets"}
 
 
 def test_what_must_not_wait_has_a_queue_without_long_tasks():
