@@ -42,7 +42,7 @@ HEALTHY_THREADS = 4
 # Accepted deliveries in a row, each within SLOW_SECONDS, that make an endpoint healthy.
 FAST_ATTEMPTS = 5
 SLOW_SECONDS = 1.0
-# Others wait for so long while endpoints begin to hang.
+# Others may wait until then while endpoints begin to hang.
 REPLACED_SECONDS = 0.1
 # Deliveries that a thread claims at once, of a healthy endpoint.
 CLAIMED = 10

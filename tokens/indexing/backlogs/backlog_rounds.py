@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 # Most quote tokens without decimals are no tokens, so a day is the longest delay.
 BACKOFF = Backoff(first=60, longest=86_400)
 LEASE = timedelta(seconds=300)
-# The most backlogs of a round, and the seconds after which it begins no other part: the rest is due at once. Other tasks
-# of the queue wait so long.
+# The most backlogs of a round, and the seconds after which it begins no other part: the rest is due at once, and other
+# tasks have their turn.
 BATCH_SIZE, ROUND_SECONDS = 20, 20.0
 
 
