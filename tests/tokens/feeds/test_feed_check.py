@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
+from eth_utils.address import to_canonical_address
 
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, TRADERS
@@ -77,6 +78,7 @@ def converted(followed_launchpad):
     node_client.transact(at.rpc_url, locker.functions.collectRewards(sample.address), sender=anybody)
     followed_launchpad.mine(6)
     Followed(CHAIN_ID).catch_up()
+    return followed_launchpad, sample, anybody
 
 
 def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(converted):
@@ -110,6 +112,57 @@ def test_payments_that_differ_from_the_transfers_are_named(traded, fee):
     PoolTrade.objects.filter(pk=trade.pk).update(protocol_fee=fee)
     (difference,) = compare().differences
     assert difference.startswith(f"block {trade.block_number}, transaction {trade.tx_index}: its trades paid ")
+
+
+def caller_code(calls):
+    """Return creation code that makes calls (target, data, wei) one after another, or reverts."""
+    size = 61 * len(calls) + 1
+    code, payloads = b"", b""
+    for target, data, wei in calls:
+        payload = bytes.fromhex(data.removeprefix("0x"))
+        length = b"\x62" + len(payload).to_bytes(3)
+        # CODECOPY, then CALL.
+        code += length + b"\x62" + (size + len(payloads)).to_bytes(3) + b"\x5f\x39\x5f\x5f" + length + b"\x5f"
+        code += b"\x6b" + wei.to_bytes(12) + b"\x73" + to_canonical_address(target) + b"\x5a\xf1"
+        # JUMPI over a REVERT.
+        code += b"\x61" + (len(code) + 7).to_bytes(2) + b"\x57\x5f\x5f\xfd\x5b"
+        payloads += payload
+    return "0x" + (code + b"\x00" + payloads).hex()
+
+
+def test_a_trade_beside_a_collection_of_its_trader_is_compared_by_what_hooks_are_credited(converted):
+    launchpad, sample, anybody = converted
+    at, wei = launchpad.deployment, 10**16
+    weth, router, locker = (
+        node_client.bind_contract(at.rpc_url, name, address)
+        for name, address in (
+            ("WrappedNative", at.wrapped_native),
+            ("SwapRouter", at.swap_router),
+            ("Locker", at.locker),
+        )
+    )
+    _buy(at, sample, anybody, wei=10**17)
+    _sell(at, sample, anybody, share=0.5)
+    purchase = router.encode_abi("swapTokens", [sample.key, at.wrapped_native, wei, anybody])
+    code = caller_code(
+        (
+            (at.wrapped_native, weth.encode_abi("deposit"), wei),
+            (at.wrapped_native, weth.encode_abi("approve", [at.swap_router, wei]), 0),
+            (at.swap_router, purchase, 0),
+            (at.locker, locker.encode_abi("collectRewards", [sample.address]), 0),
+        )
+    )
+    sent = node_client.send_transaction(at.rpc_url, sender=anybody, to=None, data=code, value=wei)
+    node_client.wait_for_receipt(at.rpc_url, sent)
+    launchpad.mine(6)
+    Followed(CHAIN_ID).catch_up()
+    found = compare()
+    assert (found.differences, found.unpaid) == ([], 0)
+    trade, conversion = PoolTrade.objects.filter(tx_hash=bytes(sent)).order_by("position")
+    assert (trade.is_conversion, conversion.is_conversion) == (False, True)
+    PoolTrade.objects.filter(pk=trade.pk).update(protocol_fee=F("protocol_fee") + 1)
+    (difference,) = compare().differences
+    assert difference.startswith(f"block {trade.block_number}, transaction 0: fees of hooks are ")
 
 
 def test_a_pair_that_was_launched_otherwise_is_named(traded):

@@ -76,6 +76,11 @@ class ChainTrade(NamedTuple):
     # Whole units of the quote token for a whole token after the swap, as far as liquidity reaches, to 24 digits.
     price: Fraction
 
+    @property
+    def paid(self) -> int:
+        """Return what the pool got of the quote token, negative for what it paid."""
+        return self.quote if self.is_buy else -self.quote
+
 
 def read_pool_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
     """Return the logs of these pools, in lower case, in their sequence. Raises NodeUnavailableError."""

@@ -73,8 +73,9 @@ def compare_paid(
 ) -> Iterator[PaidComparison]:
     """Yield a comparison for each transaction and quote token, of what stored trades paid and what was transferred.
 
-    A transaction proves it unless it also moves the quote token for something else, or without a transfer. Before that,
-    yield one for each stored conversion that paid another amount than its locker reports.
+    Without transfers of the trades only, the fees of hooks are compared with what they were credited. A transaction
+    that also moves something else proves nothing. Before that, yield a comparison for each stored conversion that paid
+    another amount than its locker reports.
     """
     by_payment: dict[tuple[_Place, str], list[ChainTrade]] = {}
     for trade in trades:
@@ -88,12 +89,20 @@ def compare_paid(
         if not positions or not stored.keys() >= set(positions):
             continue
         transfers = _Transfers(chain, receipts[place], own, pairs)
-        if not transfers.prove(quote):
+        if not transfers.are_of_pairs():
             yield PaidComparison(None, is_proven=False)
-            continue
-        paid, moved = sum(stored[position] for position in positions), transfers.moved(quote)
-        text = f"block {place[0]}, transaction {place[1]}: its trades paid {paid} of {quote}, and transfers {moved}"
-        yield PaidComparison(None if paid == moved else text, is_proven=True)
+        elif transfers.prove(quote):
+            paid, moved = sum(stored[position] for position in positions), transfers.moved(quote)
+            text = f"block {place[0]}, transaction {place[1]}: its trades paid {paid} of {quote}, and transfers {moved}"
+            yield PaidComparison(None if paid == moved else text, is_proven=True)
+        else:
+            # A missing trade is named among the events.
+            fees = sum(stored[_position(trade)] - trade.paid for trade in own if _position(trade) in stored)
+            credited = transfers.credited(quote)
+            text = (
+                f"block {place[0]}, transaction {place[1]}: fees of hooks are {fees} of {quote}, and credits {credited}"
+            )
+            yield PaidComparison(None if fees == credited else text, is_proven=True)
 
 
 def _compare_conversions(
@@ -119,11 +128,23 @@ class _Transfers:
         self._lockers = {address_key(trade.pair.locker) for trade in trades}
 
     def prove(self, quote: str) -> bool:
-        """Return whether transfers of a quote token are payments of the trades only."""
+        """Return whether transfers of a quote token are payments of the trades only, if all logs are of pairs."""
         # A router may pay a conversion of its caller's.
         converters = {address_key(trade.log.arguments["sender"]) for trade in self._trades if trade.is_conversion}
-        of_manager = [log for log in self._receipt if address_key(log["address"]) == self._manager]
-        return address_key(quote) != _NOBODY and converters <= self._lockers and all(map(self._is_plain, of_manager))
+        return address_key(quote) != _NOBODY and converters <= self._lockers
+
+    def are_of_pairs(self) -> bool:
+        """Return whether the PoolManager moved nothing for foreign pools and for liquidity."""
+        return all(self._is_plain(log) for log in self._receipt if address_key(log["address"]) == self._manager)
+
+    def credited(self, quote: str) -> int:
+        """Return what the PoolManager credited hooks with, of a quote token."""
+        total = 0
+        for log in self._receipt:
+            if _is_event(log, _HELD) and address_key(log["address"]) == self._manager:
+                held = _HELD.decode(log)
+                total += held["amount"] * (held["sender"] == _NOBODY and held["id"] == int(quote, 16))
+        return total
 
     def moved(self, quote: str) -> int:
         """Return what the PoolManager received less what it paid, without lockers, and without fees it held before."""
