@@ -60,6 +60,9 @@ settings.WHITENOISE_AUTOREFRESH = True
 # The usual hasher takes a tenth of a second per password, on purpose.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
+# pytest-django's settings list no names.
+_RATE_LIMITS = [name for name in dir(settings) if name.startswith("RATE_LIMIT_")]
+
 pytest_plugins = [
     "tests.rows.deploying",
     "tests.nodes.recorded_node",
@@ -206,6 +209,13 @@ def social(settings: Any) -> Iterator[SocialStandIn]:
         settings.SOCIAL_BASE_URL, settings.SOCIAL_API_KEY, settings.FARCASTER_HUB_URL = running.url, "sample", ""
         yield running
     redis_connection.redis_client().delete(social_refresh.CIRCUIT_BREAKER.key)
+
+
+@pytest.fixture
+def unmet_limits(settings: Any) -> None:
+    """Have all rate limits count and report each call, and refuse none."""
+    for name in _RATE_LIMITS:
+        setattr(settings, name, 1_000_000)
 
 
 def _delete_keys(client: Redis, *kinds: str) -> None:

@@ -24,17 +24,13 @@ def description(client):
 
 
 @pytest.fixture
-def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chains, tmp_path):
+def fuzzed(launchpad, node, market, social, issuer, queue, settings, forget_chains, unmet_limits, tmp_path):
     """Build the service with rows, nodes and providers."""
     settings.RPC_URLS = settings.RPC_URLS | {8453: (node.url,)}
     settings.RPC_ATTEMPTS = 1
     settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path
     # Feeds are made of own trades, and trending pools of the other chain are the provider's.
     settings.FEEDS, settings.MARKET_PROVIDER_CHAINS = ("dexscreener", "dextools", "udf", "daily"), (8453,)
-    for name in dir(settings):
-        if name.startswith("RATE_LIMIT_"):
-            # Counted and reported, and never met.
-            setattr(settings, name, 1_000_000)
     forget_chains()
     sale, _ = start(installed_chain(CHAIN_ID), launchpad.deployment, allowlist=(ADMIN, WALLET))
     return build_service(issuer, node, [launchpad.launch(), launchpad.launch()], presale_id=sale.presale_id)

@@ -161,14 +161,13 @@ def call_with_examples(name: str, operations: Any, callers: dict[str, dict[str, 
 
 
 @pytest.fixture
-def base(installed_node: Any, settings: Any, market: Any, social: Any, queue: Any, tmp_path: Path) -> None:
+def base(
+    installed_node: Any, settings: Any, market: Any, social: Any, queue: Any, unmet_limits: None, tmp_path: Path
+) -> None:
     """Install Base with own trades, all feeds and uploads, and index the token of the examples."""
     settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path / "uploads"
     settings.MARKET_PROVIDER_CHAINS = ()
     settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
-    for name in dir(settings):
-        if name.startswith("RATE_LIMIT_"):
-            setattr(settings, name, 1_000_000)
     index_launch(mined("legacy-v31-deploy"))
     SocialProfileFactory(fid=PARAMETERS["fid"], username=PARAMETERS["name"])
     DeployWalletFactory(chain_id=8453, address=WALLET)

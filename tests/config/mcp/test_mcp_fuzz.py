@@ -12,7 +12,7 @@ from accounts.models import Scope
 from config.mcp.tools import installed_tools
 from tests.config.mcp.mcp_requests import META, message, metadata_headers, send
 
-pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.usefixtures("unmet_limits")]
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
@@ -21,13 +21,6 @@ JSON = st.recursive(
 )
 METHODS = ["server/discover", "tools/list", "tools/call", "initialize", "ping", "notifications/initialized", "x"]
 STATUSES = {200, 202, 400, 401, 403, 404, 413, 415}
-
-
-@pytest.fixture(autouse=True)
-def _no_limits(settings: Any) -> None:
-    for name in dir(settings):
-        if name.startswith("RATE_LIMIT_"):
-            setattr(settings, name, 1_000_000)
 
 
 def check(response: Any, sent: Any) -> None:
