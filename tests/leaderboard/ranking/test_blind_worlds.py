@@ -198,5 +198,5 @@ def test_a_price_names_the_honest_agent_s_accounts_of_the_day_and_of_the_week():
     day, week = (measure_prices(builder.build().of_interval(name), Bought(1, 0.7))[2] for name in ("24h", "7d"))
     assert (day.honest_accounts, day.honest_week) == (96, 384)
     assert (week.honest_accounts, week.honest_week) == (384, 384)
-    # The accounts of the day count in full, the others half: a day costs at least half of the week's price.
+    # The accounts of the day count in full, the others half: a day costs about half of the week's price.
     assert week.accounts / 2 <= day.accounts < week.accounts
