@@ -94,7 +94,7 @@ def _run() -> None:
             environment |= agent_reporter.ranking_settings(environment) | run_webhooks.receiver_settings(environment)
         running_chain.publish_settings(chain | run_standins.issuer_settings(sample_ports))
         local = bundled.local_directory()
-        run_webhooks.start_receiver(supervisor, environment, local=local, findfree_port=free_port)
+        run_webhooks.start_receiver(supervisor, environment, local=local, find_free_port=free_port)
         commands = _read_procfile()
         if not run_chains.chain_ids(chain):
             # Without a chain it would exit again and again.
