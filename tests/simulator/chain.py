@@ -178,13 +178,13 @@ def truth_of(blocks: Iterable[Block]) -> Truth:
     pool_logs: list[PoolLogTruth] = []
     for block in blocks:
         start = 0
-        for entry in block.transactions:
+        for tx_index, entry in enumerate(block.transactions):
             for place, launched in entry.launches:
-                tokens[launched.address] = _token(launched, _placed(block, entry, start + place))
+                tokens[launched.address] = _token(launched, _placed(block, tx_index, start + place))
             for place, happening in entry.happenings:
-                events.append(EventTruth(at=_placed(block, entry, start + place), happening=happening))
+                events.append(EventTruth(at=_placed(block, tx_index, start + place), happening=happening))
             for place, log in entry.pool_logs:
-                at = _placed(block, entry, start + place)
+                at = _placed(block, tx_index, start + place)
                 pool_logs.append(PoolLogTruth(at=at, trader=entry.sender, log=log))
             start += len(entry.logs)
     for event in events:
@@ -198,9 +198,10 @@ def bloom(logs: Iterable[LogEntry]) -> int:
     return reduce(or_, (bloom_mask(item) for log in logs for item in (log.address, *log.topics)), 0)
 
 
-def _placed(block: Block, entry: Transaction, log_index: int) -> Placed:
+def _placed(block: Block, tx_index: int, log_index: int) -> Placed:
     return Placed(
-        tx_hash=entry.hash,
+        tx_hash=block.transactions[tx_index].hash,
+        tx_index=tx_index,
         log_index=log_index,
         block_number=block.number,
         block_hash=block.hash,

@@ -31,6 +31,9 @@ class Faults:
     # Seconds by which the node's times differ from the chain's: of blocks and logs, or of logs only.
     time_shift: int = 0
     log_time_shift: int = 0
+    # By how much the indexes of logs and of their transactions differ from the chain's. Receipts have the chain's.
+    log_index_shift: int = 0
+    tx_index_shift: int = 0
     doubled: float = 0.0
     reordered: float = 0.0
     # Requests that reach a node behind the load balancer which is up to so many blocks behind.

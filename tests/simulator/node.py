@@ -188,11 +188,20 @@ def _logs(view: View, query: Json) -> list[Json]:
     if limit is not None and len(found) > limit and len(blocks) > 1:
         last = max(found[limit - 1][0].number - 1, blocks[0].number)
         raise too_many("logs", limit=limit, first=blocks[0].number, last=last)
-    shift = node.faults.time_shift + node.faults.log_time_shift
-    shifted = [log_json(*placed, with_times=node.limits.times) for placed in _corrupt_logs(node, found)]
-    if shift and node.limits.times:
-        shifted = [log | {"blockTimestamp": hex(int(log["blockTimestamp"], 16) + shift)} for log in shifted]
-    return shifted
+    return [
+        _shifted_log(node, log_json(*placed, with_times=node.limits.times)) for placed in _corrupt_logs(node, found)
+    ]
+
+
+def _shifted_log(node: Node, log: Json) -> Json:
+    """Return the log with the time and the indexes that the node reports."""
+    faults = node.faults
+    shifts = {
+        "blockTimestamp": faults.time_shift + faults.log_time_shift,
+        "logIndex": faults.log_index_shift,
+        "transactionIndex": faults.tx_index_shift,
+    }
+    return log | {name: hex(int(log[name], 16) + shift) for name, shift in shifts.items() if shift and name in log}
 
 
 def _blocks_of(view: View, query: Json) -> Sequence[Block]:

@@ -35,7 +35,7 @@ def trade_differences(truth: Truth, *, chain_id: int, above: int = -1) -> list[s
     changes = PoolLiquidityChange.objects.filter(token__chain_id=chain_id, token__unindexed=False)
     found += _compare(
         "liquidity",
-        {_key(entry): _liquidity_truth(entry.log) for entry in logs if isinstance(entry.log, LiquidityTruth)},
+        {_key(entry): _liquidity_truth(entry) for entry in logs if isinstance(entry.log, LiquidityTruth)},
         {
             (change.token.contract_address, *divmod(change.position, 2**20)): _liquidity_row(change)
             for change in changes.select_related("token")
@@ -85,6 +85,7 @@ def _trade_truth(swap: PoolLogTruth, truth: Truth) -> Json:
     return usd | {
         "at": datetime.fromtimestamp(swap.at.block_time, UTC),
         "tx_hash": swap.at.tx_hash,
+        "tx_index": swap.at.tx_index,
         "trader": swap.trader.lower(),
         "is_buy": log.is_buy,
         "is_conversion": log.is_conversion,
@@ -96,20 +97,37 @@ def _trade_truth(swap: PoolLogTruth, truth: Truth) -> Json:
 
 
 def _trade_row(trade: PoolTrade) -> Json:
-    names = ("at", "is_buy", "is_conversion", "amount_token", "amount_quote", "protocol_fee", "price", "quote_usd")
-    trader = "" if trade.trader is None else "0x" + bytes(trade.trader).hex()
-    own = {"tx_hash": "0x" + bytes(trade.tx_hash).hex(), "trader": trader}
-    return {name: getattr(trade, name) for name in names} | own
+    names = (
+        "at", "tx_index", "is_buy", "is_conversion", "amount_token", "amount_quote", "protocol_fee", "price",
+        "quote_usd",
+    )  # fmt: skip
+    return {name: getattr(trade, name) for name in names} | _transaction_row(trade)
 
 
-def _liquidity_truth(log: LiquidityTruth) -> Json:
-    ticks = {"tick_lower": log.tick_lower, "tick_upper": log.tick_upper}
-    return ticks | {"liquidity": log.liquidity, "amount0": log.amounts[0], "amount1": log.amounts[1]}
+def _liquidity_truth(entry: PoolLogTruth) -> Json:
+    log = entry.log
+    assert isinstance(log, LiquidityTruth)
+    return {
+        "at": datetime.fromtimestamp(entry.at.block_time, UTC),
+        "tx_hash": entry.at.tx_hash,
+        "tx_index": entry.at.tx_index,
+        "trader": entry.trader.lower(),
+        "tick_lower": log.tick_lower,
+        "tick_upper": log.tick_upper,
+        "liquidity": log.liquidity,
+        "amount0": log.amounts[0],
+        "amount1": log.amounts[1],
+    }
 
 
 def _liquidity_row(change: PoolLiquidityChange) -> Json:
-    names = ("tick_lower", "tick_upper", "liquidity", "amount0", "amount1")
-    return {name: getattr(change, name) for name in names}
+    names = ("at", "tx_index", "tick_lower", "tick_upper", "liquidity", "amount0", "amount1")
+    return {name: getattr(change, name) for name in names} | _transaction_row(change)
+
+
+def _transaction_row(log: PoolTrade | PoolLiquidityChange) -> Json:
+    trader = "" if log.trader is None else "0x" + bytes(log.trader).hex()
+    return {"tx_hash": None if log.tx_hash is None else "0x" + bytes(log.tx_hash).hex(), "trader": trader}
 
 
 def _candle_truths(truth: Truth, swaps: Sequence[PoolLogTruth]) -> dict[tuple[str, int, int], Json]:

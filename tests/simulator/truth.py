@@ -44,6 +44,7 @@ class Placed:
     """A position in the chain."""
 
     tx_hash: str
+    tx_index: int
     log_index: int
     block_number: int
     block_hash: str
