@@ -6,7 +6,7 @@ First the recorded TokenCreated of v4: the decoder made for its layout, which de
 against eth_abi's own decoder of its data's types, made beforehand (the cached one that `eth_abi.decode` looks up each
 time). Ours gives plain Python, with EIP-55 addresses and cleaned text; the values that eth_abi's gives are neither.
 
-Then whole launches, by `decode_transaction` from a transaction with its receipt and block, and by `decode_logs` from
+Then whole launches, by `decode_mined` from a transaction with its receipt and block, and by `decode_logs` from
 the logs of a filter; "no address seen" is the same with the cache of EIP-55 forms emptied before each launch, as if no
 two launches shared an address. The floor is what any decoder built on eth_abi must spend: `eth_abi.decode` with the
 same types on the bytes of the same logs that our decoder reads, without finding these logs, without taking their hex
@@ -20,7 +20,6 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import eth_abi
 from eth_abi.decoding import ContextFramesBytesIO
@@ -30,7 +29,6 @@ from tests.nodes.recordings import V4_LAUNCHES, Mined, base, mined
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.addresses import checksum_bytes
-from tokens.chains.evm.generations import transaction_decoding
 from tokens.chains.evm.logs.log_decoding import decode_logs, launch_topics, own_topics
 from tokens.chains.registry.chains import ChainInfo
 
@@ -103,12 +101,12 @@ def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> 
 
     def decode_whole() -> None:
         for transaction in transactions:
-            decode_transaction(chain, transaction)
+            transaction.decode(chain)
 
     def decode_unseen() -> None:
         for transaction in transactions:
             checksum_bytes.cache_clear()
-            decode_transaction(chain, transaction)
+            transaction.decode(chain)
 
     def decode_watched() -> None:
         for logs in watched:
@@ -142,13 +140,6 @@ def judge(what: str, ratio: float, *, limit: float, passed: bool) -> bool:
     """Print the verdict, and return it."""
     print(f"{what}: {ratio:.2f} (limit {limit}): {'passed' if passed else 'FAILED'}")
     return passed
-
-
-def decode_transaction(chain: ChainInfo, transaction: Mined) -> Any:
-    """Return the launches of one transaction."""
-    return transaction_decoding.decode_transaction(
-        chain, transaction=transaction.transaction, receipt=transaction.receipt, block=transaction.block
-    ).launches
 
 
 def read_work(transaction: Mined) -> list[Work]:

@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tokens.chains.evm.generations.transaction_decoding import decode_transaction
+from tokens.chains.evm.generations.mined_transactions import read_mined
+from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.registry.chains import ChainInfo, load_registry
 from tokens.chains.types import Launch, TransactionFacts
 
@@ -87,7 +88,8 @@ class Mined:
 
     def read(self, chain: ChainInfo | None = None) -> TransactionFacts:
         """Return everything that is decoded of it without calling a node."""
-        return decode_transaction(chain or base(), transaction=self.transaction, receipt=self.receipt, block=self.block)
+        mined = read_mined(chain or base(), transaction=self.transaction, receipt=self.receipt, block=self.block)
+        return decode_mined(mined)
 
 
 @cache

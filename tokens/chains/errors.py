@@ -7,6 +7,10 @@ class NodeUnavailableError(RetryableError):
     """No node of the chain returned a usable response."""
 
 
+class InconsistentResponseError(NodeUnavailableError):
+    """Responses that contradict each other, or lack a part; another node by itself may have consistent ones."""
+
+
 class RequestTooLargeError(NodeUnavailableError):
     """Every node timed out or exceeded the response size limit; a smaller request may succeed."""
 

@@ -34,7 +34,8 @@ from development.devchain.launch_transactions import (
 )
 from development.devchain.node_client import load_artifact
 from tests.nodes.devchain_tests import OTHER, SENDER, events_of, launched, token_at
-from tokens.chains.evm.generations.transaction_decoding import decode_transaction
+from tokens.chains.evm.generations.mined_transactions import read_mined
+from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.registry import chains
 
 DEVCHAIN = Path(__file__).resolve().parents[3] / "development" / "devchain"
@@ -198,12 +199,13 @@ def test_the_service_reads_a_launch(deployment: DevelopmentContracts, chains_fil
         return node_client.connect(url).provider.make_request(RPCEndpoint(method), params)["result"]
 
     receipt = call_rpc("eth_getTransactionReceipt", sent.to_0x_hex())
-    facts = decode_transaction(
+    mined = read_mined(
         chains.load_registry(chains_file).chain(deployment.chain_id),
         transaction=call_rpc("eth_getTransactionByHash", sent.to_0x_hex()),
         receipt=receipt,
         block=call_rpc("eth_getBlockByHash", receipt["blockHash"], False),
     )
+    facts = decode_mined(mined)
     [read] = facts.launches
 
     assert (read.token, read.name, read.generation) == (predict(deployment, config, admin=SENDER), "Sample", "v4")

@@ -5,7 +5,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -154,6 +154,27 @@ class RpcClient:
             replace(self, urls=(url,), places=(place,), attempts=1)
             for url, place in zip(self.urls, places, strict=True)
         ]
+
+    def read_consistently(
+        self, read: "Callable[[RpcClient], Found]", *, after: tuple[type[RetryableError], ...]
+    ) -> Found:
+        """Return what `read` makes of the nodes; after these errors, of the first healthy node that suffices by itself.
+
+        For several queries whose responses must fit together: no single response shows which node is wrong, or lacks
+        something that others have. Raises as `read`.
+        """
+        try:
+            return read(self)
+        except after as error:
+            if len(self.urls) == 1:
+                raise
+            logger.warning("chain %s: each node is queried by itself: %s", self.chain_id, error)
+            healthy = [endpoint.number for endpoint in self._endpoints if not endpoint.is_unavailable()]
+            for node in self.single_nodes():
+                if node.places[0] in healthy:
+                    with suppress(RetryableError):
+                        return read(node)
+            raise
 
     def query(self, calls: Sequence[Call], *, parse: Parse[Found], policy: QueryPolicy = EVERY_NODE) -> Found:
         """Return what `parse` makes of the results of all calls, from one node in one request.

@@ -13,7 +13,7 @@ from typing import Any
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.addresses import checksum_address
-from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.errors import InconsistentResponseError
 from tokens.chains.registry.chains import ChainInfo
 
 _TRANSFER = codec.load_abi("token").event("Transfer")
@@ -102,11 +102,11 @@ class MinedTransaction:
 def read_mined(
     chain: ChainInfo, *, transaction: Mapping[str, Any], receipt: Mapping[str, Any], block: Mapping[str, Any]
 ) -> MinedTransaction:
-    """Parse the JSON-RPC objects of a mined transaction. Raises NodeUnavailableError for an incomplete response."""
+    """Parse the JSON-RPC objects of a mined transaction. Raises InconsistentResponseError for an incomplete one."""
     try:
         return _read_mined(chain, transaction, receipt, block)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise NodeUnavailableError(f"chain {chain.chain_id}: incomplete response ({error!r:.100})") from error
+        raise InconsistentResponseError(f"chain {chain.chain_id}: incomplete response ({error!r:.100})") from error
 
 
 def _read_mined(

@@ -6,16 +6,15 @@ that TokenCreated or by the registry: any contract can emit any log in the same 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.errors import LaunchNotFoundError
 from tokens.chains.evm.generations.event_decoding import find_event_logs
-from tokens.chains.evm.generations.mined_transactions import MinedTransaction, read_mined
+from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.evm.generations.v0_to_v3_1.uniswap_v3_launches import decode_v0, decode_v1_to_v3, decode_v3_1
 from tokens.chains.evm.generations.v4.uniswap_v4_launches import decode_v4
-from tokens.chains.registry.chains import ChainInfo, Generation
+from tokens.chains.registry.chains import Generation
 from tokens.chains.types import Launch, TransactionFacts
 
 Decode = Callable[[MinedTransaction, Log, AbiEvent, Generation], Launch]
@@ -31,21 +30,11 @@ LAYOUTS: Mapping[str, tuple[AbiEvent, Decode]] = {
 _CREATED_TOPICS = frozenset(event.topic0 for event, _ in LAYOUTS.values())
 
 
-def decode_transaction(
-    chain: ChainInfo, *, transaction: Mapping[str, Any], receipt: Mapping[str, Any], block: Mapping[str, Any]
-) -> TransactionFacts:
+def decode_mined(mined: MinedTransaction) -> TransactionFacts:
     """Decode the launches of a mined transaction, and collect logs that may be token events, not yet verified.
 
-    The arguments are JSON-RPC objects. Raises LaunchNotFoundError if there are neither, and LogDecodingError if the log
-    of a factory is malformed.
-    """
-    return decode_mined(read_mined(chain, transaction=transaction, receipt=receipt, block=block))
-
-
-def decode_mined(mined: MinedTransaction) -> TransactionFacts:
-    """Decode as `decode_transaction` does.
-
-    Raises FullTransactionRequiredError, too, if the available logs are insufficient.
+    Raises LaunchNotFoundError if there are neither, LogDecodingError if the log of a factory is malformed, and
+    FullTransactionRequiredError if the available logs are insufficient.
     """
     if not mined.succeeded:
         raise LaunchNotFoundError("the transaction was reverted")

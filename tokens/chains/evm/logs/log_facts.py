@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain as chained
 
 from tokens.chains.abi.codec import Log
-from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnavailableError
+from tokens.chains.errors import InconsistentResponseError, LaunchNotFoundError, LogDecodingError
 from tokens.chains.evm.generations.launch_completion import complete_launches
 from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
 from tokens.chains.evm.headers import read_times
@@ -171,18 +171,18 @@ def _read_incomplete(
         except LogDecodingError as error:
             logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, tx_hash, error)
         except LaunchNotFoundError as error:
-            raise NodeUnavailableError(f"chain {chain.chain_id}: a response without the logs") from error
+            raise InconsistentResponseError(f"chain {chain.chain_id}: a response without the logs") from error
     return found
 
 
 def _require_whole(chain: ChainInfo, facts: TransactionFacts, logs: Sequence[Log]) -> None:
-    """Raise NodeUnavailableError if a transaction read in full lacks an event or launch that the logs contain."""
+    """Raise InconsistentResponseError if a transaction read in full lacks an event or launch that the logs contain."""
     told = {event.log_index for event in facts.event_logs} | {launch.log_index for launch in facts.launches}
     own = own_topics()
     for log in logs:
         generation = chain.factory_generation(log["address"].lower())
         is_launch = generation and log["topics"][0] == LAYOUTS[generation.event][0].topic0
         if (is_launch or log["topics"][0] in own) and int(log["logIndex"], 16) not in told:
-            raise NodeUnavailableError(f"chain {chain.chain_id}: a response without all of its logs")
+            raise InconsistentResponseError(f"chain {chain.chain_id}: a response without all of its logs")
     if facts.block_hash != logs[0]["blockHash"]:
-        raise NodeUnavailableError(f"chain {chain.chain_id}: a transaction changed its block during the read")
+        raise InconsistentResponseError(f"chain {chain.chain_id}: a transaction changed its block during the read")

@@ -1,12 +1,12 @@
 """Transactions of interest, and what happened in pools, in runs of blocks, from the logs of untrusted nodes."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from config.http.errors import RetryableError
-from tokens.chains.errors import NodeUnavailableError, RequestTooLargeError
+from tokens.chains.errors import InconsistentResponseError, NodeUnavailableError, RequestTooLargeError
 from tokens.chains.evm.headers import block_call, read_header, require_on_chain
 from tokens.chains.evm.logs.log_facts import LogFacts, ValidLogs, join_facts, join_logs, read_facts, split_logs
 from tokens.chains.evm.logs.log_filters import (
@@ -63,10 +63,20 @@ class LogReader:
         self, first: int, last: int, *, addresses: Collection[str] | None = None, without: Collection[int] = ()
     ) -> RangeFacts:
         """Implement `Chain.read_range`."""
-        return join_facts(first, last, self._read_pieces(first, last, addresses=addresses, without=without))
+
+        def read(rpc: RpcClient) -> RangeFacts:
+            pieces = replace(self, rpc=rpc)._read_pieces(first, last, addresses=addresses, without=without)
+            return join_facts(first, last, pieces)
+
+        return self.rpc.read_consistently(read, after=(InconsistentResponseError,))
 
     def read_blocks(self, headers: Sequence[BlockHeader]) -> RangeFacts:
         """Implement `Chain.read_blocks`, for at least one block."""
+        return self.rpc.read_consistently(
+            lambda rpc: replace(self, rpc=rpc)._read_blocks(headers), after=(InconsistentResponseError,)
+        )
+
+    def _read_blocks(self, headers: Sequence[BlockHeader]) -> RangeFacts:
         first, last = headers[0].number, headers[-1].number
         if len(headers) > RANGE_QUERY_MIN_BLOCKS and last - first + 1 == len(headers):
             blocks = {header.number: header for header in headers}
@@ -206,7 +216,7 @@ class LogReader:
             # The blocks have few logs but those of the pools that they launch.
             raise RequestTooLargeError(f"chain {self.chain.chain_id}: logs of launched pools are refused")
         if any(logs.hashes.get(number, block_hash) != block_hash for number, block_hash in late.hashes.items()):
-            raise NodeUnavailableError(f"chain {self.chain.chain_id}: a block was dropped during the read")
+            raise InconsistentResponseError(f"chain {self.chain.chain_id}: a block was dropped during the read")
         late_facts = read_facts(self.rpc, self.chain, late)
         joined = join_pool_logs([facts.pools, late_facts.pools]).sorted()
         return LogFacts(transactions=facts.transactions, pools=joined)

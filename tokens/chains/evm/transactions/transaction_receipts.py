@@ -3,17 +3,30 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from config.http.errors import RetryableError
-from tokens.chains.errors import LaunchNotFoundError, LogDecodingError, NodeUnavailableError, TransactionNotFoundError
+from tokens.chains.errors import (
+    InconsistentResponseError,
+    LaunchNotFoundError,
+    LogDecodingError,
+    TransactionNotFoundError,
+)
 from tokens.chains.evm.generations.launch_completion import complete_launches
+from tokens.chains.evm.generations.mined_transactions import MinedTransaction, read_mined
 from tokens.chains.evm.generations.token_states import read_states
-from tokens.chains.evm.generations.transaction_decoding import decode_transaction
+from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.evm.headers import read_header
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
-from tokens.chains.rpc.quantities import INDEX_LIMIT, parse_block_number, parse_quantity, validate_block_time
+from tokens.chains.rpc.quantities import (
+    INDEX_LIMIT,
+    parse_block_number,
+    parse_object,
+    parse_quantity,
+    validate_block_time,
+)
 from tokens.chains.rpc.responses import Call, accept_results
 from tokens.chains.types import StateAtBlock, TransactionFacts
 
@@ -27,18 +40,14 @@ _NO_TIMES: Mapping[str, int] = {}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Mined:
-    """Transaction, receipt and block of one mined transaction, as JSON-RPC objects.
+    """One mined transaction with its block as a JSON-RPC object.
 
     `newest` is the newest block of the same response, if it was requested.
     """
 
-    transaction: dict[str, Any]
-    receipt: dict[str, Any]
+    transaction: MinedTransaction
     block: dict[str, Any]
     newest: dict[str, Any] | None
-
-    def decode(self, chain: ChainInfo) -> TransactionFacts:
-        return decode_transaction(chain, transaction=self.transaction, receipt=self.receipt, block=self.block)
 
 
 def read_transaction(
@@ -53,8 +62,8 @@ def read_transaction(
 
     `times` are Unix seconds by block hash: of these blocks they count, and not what the node returns.
     """
-    (mined,) = _read_mined(rpc, chain, [tx_hash], with_newest=with_state, times=times)
-    (facts,) = complete_launches(rpc, [mined.decode(chain)])
+    (mined,) = _read_in_full(rpc, chain, [tx_hash], with_newest=with_state, times=times)
+    (facts,) = complete_launches(rpc, [decode_mined(mined.transaction)])
     return replace(facts, state=_read_state(rpc, chain, mined, facts)) if facts.launches and with_state else facts
 
 
@@ -84,19 +93,18 @@ def read_transactions(
     `times` as in `read_transaction`.
     """
     read = []
-    for mined in _read_mined(rpc, chain, list(dict.fromkeys(tx_hashes)), times=times):
+    for mined in _read_in_full(rpc, chain, list(dict.fromkeys(tx_hashes)), times=times):
         try:
-            read.append(mined.decode(chain))
+            read.append(decode_mined(mined.transaction))
         except LaunchNotFoundError:
             continue
         except LogDecodingError as error:
             # The others must not be lost with it, and a retry would fail the same way.
-            tx_hash = mined.receipt["transactionHash"]
-            logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, tx_hash, error)
+            logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, mined.transaction.hash, error)
     return complete_launches(rpc, read)
 
 
-def _read_mined(
+def _read_in_full(
     rpc: RpcClient,
     chain: ChainInfo,
     tx_hashes: Sequence[str],
@@ -106,12 +114,20 @@ def _read_mined(
 ) -> list[_Mined]:
     """Read transactions with receipts and blocks, and verify that each three agree on the block.
 
-    No single response is trusted: one URL may serve several nodes, on different forks or lagging.
+    No single response is trusted: one URL may serve several nodes, on different forks or lagging, and a node may have
+    pruned what another one has.
     """
+    read = partial(_read_agreeing, chain=chain, tx_hashes=tx_hashes, with_newest=with_newest, times=times)
+    return rpc.read_consistently(read, after=(TransactionNotFoundError, InconsistentResponseError))
+
+
+def _read_agreeing(
+    rpc: RpcClient, *, chain: ChainInfo, tx_hashes: Sequence[str], with_newest: bool, times: Mapping[str, int]
+) -> list[_Mined]:
     calls: list[Call] = []
     for tx_hash in tx_hashes:
         calls += [("eth_getTransactionByHash", (tx_hash,)), ("eth_getTransactionReceipt", (tx_hash,))]
-    results = _objects(rpc, chain, calls)
+    results = rpc.batch(calls, parse=_accept_possible)
     transactions, receipts = results[::2], results[1::2]
     for transaction, receipt in zip(transactions, receipts, strict=True):
         if receipt is None or transaction is None or transaction.get("blockHash") is None:
@@ -124,38 +140,33 @@ def _read_mined(
         try:
             agreed = _agree(tx_hash, transaction, receipt, block)
         except (AttributeError, KeyError, TypeError) as error:
-            raise NodeUnavailableError(f"chain {chain.chain_id}: an incomplete response ({error!r:.100})") from error
+            raise InconsistentResponseError(
+                f"chain {chain.chain_id}: an incomplete response ({error!r:.100})"
+            ) from error
         if not agreed:
-            raise NodeUnavailableError(f"chain {chain.chain_id}: transaction, receipt and block don't agree")
+            raise InconsistentResponseError(f"chain {chain.chain_id}: transaction, receipt and block don't agree")
         if block["hash"] in times:
             block = block | {"timestamp": hex(times[block["hash"]])}
-        newest = blocks.get(_NEWEST)
-        mined.append(_Mined(transaction=transaction, receipt=receipt, block=block, newest=newest))
+        parsed = read_mined(chain, transaction=transaction, receipt=receipt, block=block)
+        mined.append(_Mined(transaction=parsed, block=block, newest=blocks.get(_NEWEST)))
     return mined
 
 
 def _read_blocks(rpc: RpcClient, chain: ChainInfo, numbers: Sequence[Any]) -> dict[str, Any]:
     """Return blocks by number, both as JSON-RPC values; each is requested once."""
     if not all(isinstance(number, str) for number in numbers):
-        raise NodeUnavailableError(f"chain {chain.chain_id}: an incomplete response (a receipt without a block)")
+        raise InconsistentResponseError(f"chain {chain.chain_id}: an incomplete response (a receipt without a block)")
     distinct = list(dict.fromkeys(numbers))
-    blocks = _objects(rpc, chain, [("eth_getBlockByNumber", (number, False)) for number in distinct])
+    calls: list[Call] = [("eth_getBlockByNumber", (number, False)) for number in distinct]
+    blocks = rpc.batch(calls, parse=_accept_possible)
     return dict(zip(distinct, blocks, strict=True))
 
 
-def _objects(rpc: RpcClient, chain: ChainInfo, calls: Sequence[Call]) -> list[Any]:
-    results = rpc.batch(calls, parse=_accept_possible)
-    for answer in results:
-        if answer is not None and not isinstance(answer, dict):
-            raise NodeUnavailableError(f"chain {chain.chain_id} returned something that is no object")
-    return results
-
-
 def _accept_possible(results: list[Any]) -> list[Any]:
-    """Return the results as `accept_results`. Raises RetryableError for numbers and times that no chain has."""
+    """Return the results, each an object or None. Raises RetryableError for numbers and times that no chain has."""
     for answer in accept_results(results):
-        if isinstance(answer, dict):
-            _validate_numbers(answer)
+        if answer is not None:
+            _validate_numbers(parse_object(answer, of="a transaction, receipt or block"))
             logs = answer.get("logs")
             for log in logs if isinstance(logs, list) else ():
                 _validate_numbers(log if isinstance(log, dict) else {})
