@@ -5,7 +5,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -168,12 +168,15 @@ class RpcClient:
         except after as error:
             if len(self.urls) == 1:
                 raise
-            logger.warning("chain %s: each node is queried by itself: %s", self.chain_id, error)
-            healthy = [endpoint.number for endpoint in self._endpoints if not endpoint.is_unavailable()]
-            for node in self.single_nodes():
-                if node.places[0] in healthy:
-                    with suppress(RetryableError):
-                        return read(node)
+            logger.info("chain %s: each node is queried by itself: %s", self.chain_id, error)
+            for endpoint, node in zip(self._endpoints, self.single_nodes(), strict=True):
+                if endpoint.is_unavailable() or endpoint.is_slow():
+                    continue
+                begun = time.monotonic()
+                try:
+                    return read(node)
+                except RetryableError:
+                    self._mark_if_slow(endpoint, begun=begun, timeout=self.timeout)
             raise
 
     def query(self, calls: Sequence[Call], *, parse: Parse[Found], policy: QueryPolicy = EVERY_NODE) -> Found:
@@ -240,9 +243,13 @@ class RpcClient:
         except (RetryableError, PermanentError) as error:
             reason = endpoint.redact(str(error))
             logger.warning("chain %s, node %s: %s", self.chain_id, endpoint.number, reason)
-            if time.monotonic() - begun >= timeout / 2:
-                endpoint.mark_slow(seconds=self.breaker_seconds)
+            self._mark_if_slow(endpoint, begun=begun, timeout=timeout)
             return None
+
+    def _mark_if_slow(self, endpoint: Endpoint, *, begun: float, timeout: float) -> None:
+        """Leave out a node that took more than half of the seconds to fail, where the caller waits for each node."""
+        if time.monotonic() - begun >= timeout / 2:
+            endpoint.mark_slow(seconds=self.breaker_seconds)
 
     def _query_any(self, calls: Sequence[Call], parse: Parse[Found], *, splittable: bool) -> Found:
         reason, too_much = "every node failed lately" if self.urls else "no RPC URL is set", False
