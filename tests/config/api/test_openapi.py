@@ -139,6 +139,8 @@ def test_the_page_is_in_the_frame_of_the_site():
     page = Client().get("/api/docs").text
     assert '<html lang="en">' in page and '<header class="top">' in page and '<main id="content"' in page
     assert page.index("<footer>") > page.index('id="swagger-ui"')
+    instead = page[page.index("<noscript><p>") : page.index("</p></noscript>")]
+    assert 'href="/docs/api.md"' in instead and 'href="/api/openapi.json"' in instead
 
 
 def test_the_page_and_its_script_name_no_other_host():
