@@ -4772,7 +4772,7 @@ export interface components {
             readonly priceUsd: number | null;
             /**
              * Format: double
-             * @description Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token. A launched token as paired token has the price of its own pool at that place, however little that pool holds.
+             * @description Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token.
              */
             readonly valueUsd: number | null;
             /** @description Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and after a gap of more than 20 blocks. The token's locker for each conversion of fees: these count in no volume. */

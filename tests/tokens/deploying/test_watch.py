@@ -182,7 +182,7 @@ def test_a_receipt_is_requested_from_every_node_before_a_nonce_counts_as_lost(gr
         assert attempt().missing_since and row(order).status == "submitted"
         long_ago(attempt(), seconds=11)
         assert ground.watch() == []
-    assert (row(order).status, attempt().state) == ("mined", "mined")
+    assert (row(order).status, attempt().state) == ("indexed", "mined")
 
 
 def test_one_that_seemed_lost_and_was_mined_is_found_before_a_second_is_signed(ground):

@@ -42,8 +42,7 @@ class TradeSerializer(serializers.Serializer[Any]):
     priceQuote = serializers.FloatField(help_text="Price paid: `amountQuote` for `amountToken`, in whole units.")
     priceUsd = NullableNumber(help_text="Null if no source has a price of the paired token.")
     valueUsd = NullableNumber(
-        help_text="Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token. A launched token"
-        " as paired token has the price of its own pool at that place, however little that pool holds."
+        help_text="Of `amountQuote`, to 6 decimals; null if no source has a price of the paired token."
     )
     trader = NullableText(
         help_text="Sender of the transaction; on Solana its payer. Null if only logs were read, as in a backfill and"
