@@ -250,7 +250,8 @@ def test_the_site_is_served_with_tls_and_http_is_redirected(tmp_path: Path) -> N
         config = json.loads(subprocess.run(adapt, env=variables, capture_output=True, check=True).stdout)
         http_port, https_port = free_port(), free_port()
         config["apps"]["http"] |= {"http_port": http_port, "https_port": https_port}
-        config["apps"]["http"]["servers"]["srv0"]["listen"] = [f"{HOST}:{https_port}"]
+        # The UDP socket of this port, which HTTP/3 would need, is the claim of `free_port`.
+        config["apps"]["http"]["servers"]["srv0"] |= {"listen": [f"{HOST}:{https_port}"], "protocols": ["h1", "h2"]}
         # This machine need not trust it.
         config["apps"]["pki"] = {"certificate_authorities": {"local": {"install_trust": False}}}
         (tmp_path / "caddy.json").write_text(json.dumps(config))

@@ -249,20 +249,23 @@ class _PoolLog(NamedTuple):
 
 
 def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
-    """Return position -> row, of the trades and liquidity changes of these blocks."""
+    """Return position -> row, of the trades and liquidity changes of these blocks.
+
+    A log makes one row: of two, from a time or an index that was wrong once, neither is right.
+    """
     found: dict[int, _PoolLog] = {}
     for trade in _of_blocks(PoolTrade, chain_id, first, last):
         tx_hash, trader = bytes(trade.tx_hash), None if trade.trader is None else bytes(trade.trader)
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
-        # A log makes one row: of two, from a time that was wrong once, neither is right.
         known = trader, trade.tx_index, trade.fee
         found[trade.position] = _PoolLog(() if trade.position in found else facts, known, trade.protocol_fee)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
         texts = [None if value is None else bytes(value) for value in (change.trader, change.tx_hash)]
+        of_change = change.token_id, int(change.at.timestamp()), *ticks
         found[change.position] = _PoolLog(
-            (change.token_id, int(change.at.timestamp()), *ticks),
+            () if change.position in found else of_change,
             (*texts, change.tx_index, change.amount0, change.amount1),
         )
     return found

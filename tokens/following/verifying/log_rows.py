@@ -17,21 +17,25 @@ from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
 
 class LogId(NamedTuple):
-    """The identity of a log of one block. A competing block has none of the same logs."""
+    """The identity of a log of one block. A competing block has none of the same logs.
+
+    With its emitter (EIP-55): a row at the place of another contract's log is not that log.
+    """
 
     tx_hash: str
     log_index: int
     block_hash: str
+    emitter: str
 
 
 def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
     """Return the logs of launches, and those that may be events."""
     return {
-        LogId(facts.tx_hash, log_index, facts.block_hash)
+        LogId(facts.tx_hash, log_index, facts.block_hash, emitter)
         for facts in transactions
-        for log_index in (
-            *(launch.log_index for launch in facts.launches),
-            *(log.log_index for log in facts.event_logs),
+        for log_index, emitter in (
+            *((launch.log_index, launch.factory) for launch in facts.launches),
+            *((log.log_index, log.emitter) for log in facts.event_logs),
         )
     }
 
@@ -47,7 +51,7 @@ def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, i
     events = TokenEvent.objects.filter(**of_blocks).values_list(*names, "emitter")
     left_out = set(registry().chain(coverage.chain_id).contracts).difference(coverage.addresses)
     return {
-        LogId(tx_hash, log_index, block_hash): number
+        LogId(tx_hash, log_index, block_hash, emitter): number
         for tx_hash, log_index, block_hash, number, emitter in (*launches, *events)
         if emitter.lower() not in left_out
     }
@@ -69,20 +73,22 @@ def find_altered_transactions(coverage: Coverage, transactions: Collection[Trans
         (facts.tx_hash, log.log_index): (log, facts.block_time) for facts in transactions for log in facts.event_logs
     }
     events = TokenEvent.objects.filter(chain_id=coverage.chain_id, tx_hash__in={tx_hash for tx_hash, _ in logs})
+    columns = ("tx_hash", "log_index", "kind", "arguments", "at")
     return altered | {
         tx_hash
-        for tx_hash, log_index, arguments, at in events.values_list("tx_hash", "log_index", "arguments", "at")
+        for tx_hash, log_index, kind, arguments, at in events.values_list(*columns)
         if (read := logs.get((tx_hash, log_index)))
-        and (arguments != _arguments(read[0]) or int(at.timestamp()) != read[1])
+        and ((kind, arguments) != _event_of(read[0]) or int(at.timestamp()) != read[1])
     }
 
 
-def _arguments(log: EventLog) -> Json | None:
-    """Return the arguments of a log; None for a malformed one, which has no row."""
+def _event_of(log: EventLog) -> tuple[str, Json] | None:
+    """Return kind and arguments of a log; None for a malformed one, which has no row."""
     try:
-        return event_facts(decode_event(log).arguments)
+        event = decode_event(log)
     except LogDecodingError:
         return None
+    return event.kind.value, event_facts(event.arguments)
 
 
 def is_of_later_token(coverage: Coverage, log: LogId) -> bool:

@@ -1,18 +1,21 @@
 """tokens/following/verifying/second_reading.py: receipts that nodes lack, times out of order, and suspect blocks."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.nodes.following_chain import final, install, wrong_rows
 from tests.simulator import Faults, SimulatedChain, serve
 from tests.tokens.following.test_verified_completeness import BUSY, CHAIN, check, read
+from tokens.chains.evm.generations.event_decoding import decode_event
 from tokens.following.coverage import event_contracts
 from tokens.following.followed_pools import FollowedPools, select_followed_pools
 from tokens.following.verifying.pool_log_repair import repair_pool_logs
 from tokens.following.verifying.second_reading import SecondReading, UnprovenError, read_from_receipts, read_second
+from tokens.indexing.fact_json import event_facts
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
-from tokens.models import Coverage, CoverageAlarm, PoolTrade
+from tokens.models import Coverage, CoverageAlarm, PoolLiquidityChange, PoolTrade, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -84,3 +87,48 @@ def test_all_unproven_blocks_are_suspect_once_a_trade_differs_in_a_proven_one(ch
     with pytest.raises(UnprovenError) as error:
         repair_pool_logs(run, reading)
     assert set(error.value.numbers) == unproven
+
+
+def copied(row, **changes):
+    """Store a copy of a row with other values."""
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save(force_insert=True)
+
+
+def test_a_trade_in_the_place_of_a_liquidity_change_is_removed(chain, nodes):
+    run = read(chain)
+    change, trade = PoolLiquidityChange.objects.earliest("position"), PoolTrade.objects.earliest("position")
+    copied(trade, position=change.position, at=change.at)
+    assert wrong_rows(chain, to=final(chain)) != []
+    check(run, once=True)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert CoverageAlarm.objects.get().corrected == 1
+
+
+def test_an_event_in_the_place_of_a_foreign_contract_s_log_is_removed(chain, nodes):
+    run = read(chain)
+    stored = {(event.tx_hash, event.log_index): event for event in TokenEvent.objects.filter(token__isnull=False)}
+    foreign = [
+        (facts, log)
+        for facts in read_again(run, chain).transactions
+        for log in facts.event_logs
+        if (facts.tx_hash, log.log_index) not in stored
+    ]
+    facts, log = foreign[0]
+    event = decode_event(log)
+    copied(
+        next(iter(stored.values())),
+        pk=None,
+        tx_hash=facts.tx_hash,
+        log_index=log.log_index,
+        block_number=facts.block_number,
+        block_hash=facts.block_hash,
+        at=datetime.fromtimestamp(facts.block_time, UTC),
+        kind=event.kind.value,
+        arguments=event_facts(event.arguments),
+    )
+    assert wrong_rows(chain, to=final(chain)) != []
+    check(run, once=True)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert CoverageAlarm.objects.get().invented == 1
