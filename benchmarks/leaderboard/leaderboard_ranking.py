@@ -103,7 +103,7 @@ def rank(database: str, interval: str) -> Ranking:
 def aggregate(database: str, *, days: int) -> Floor:
     """Count the same facts by SQL only; rows are fetched and dropped.
 
-    They are the runs and casts of the interval, and the interactions of the period by which accounts are judged.
+    They are the interval's runs and casts. Interactions are those that judge accounts, which may begin earlier.
     """
     until = datetime.fromtimestamp(COMPUTED_AT, UTC)
     after, judged_after = (until - timedelta(days=length) for length in (days, max(days, _JUDGED_DAYS)))

@@ -53,7 +53,7 @@ def refused_methods(
             page = error_page(request, response.status_code)
             response.status_code = page.status_code
             response.content = page.content
-            # CommonMiddleware, which is below, has set that of the empty response.
+            # CommonMiddleware has set the length of the empty response.
             response.headers["Content-Length"] = str(len(page.content))
             for name, value in page.items():
                 response[name] = value

@@ -27,8 +27,8 @@ def free_port(wanted: int = 0) -> int:
     A UDP socket on the same port claims it for the life of this process, since its server begins to listen later.
     Raises OSError.
     """
-    chosen = (secrets.choice(_PORTS) for _ in range(_PORT_ATTEMPTS))
-    for port in (wanted, *chosen) if wanted else chosen:
+    candidates = (secrets.choice(_PORTS) for _ in range(_PORT_ATTEMPTS))
+    for port in (wanted, *candidates) if wanted else candidates:
         claim = socket.socket(type=socket.SOCK_DGRAM)
         with socket.socket() as probe, suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

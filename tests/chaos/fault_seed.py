@@ -108,9 +108,9 @@ def _with_lie(
     only the times. Wrong indexes and pruned logs need another node. Drawn from a stream of its own, so that the other
     nodes are as they were without lies.
     """
-    own = [place for place, (faults, _) in enumerate(nodes) if faults.chain_id is None]
+    usable = [place for place, (faults, _) in enumerate(nodes) if faults.chain_id is None]
     lies = ("times",) if verify == "logs" else ("times", "log indexes", "transaction indexes", "pruned")
-    lie, place = rng.choice(("", *lies)), rng.choice(own)
+    lie, place = rng.choice(("", *lies)), rng.choice(usable)
     faults, limits = nodes[place]
     if lie == "times":
         faults = replace(faults, log_time_shift=rng.choice((-3600, -1, 1, 3600)))
@@ -121,7 +121,7 @@ def _with_lie(
         faults = replace(faults, tx_index_shift=1)
     elif lie == "pruned":
         faults = replace(faults, pruned_to=rng.randrange(100), prunes_receipts=rng.random() < 0.5)
-    if lie and lie != "times" and len(own) == 1:
+    if lie and lie != "times" and len(usable) == 1:
         nodes = (*nodes, (replace(ALL, omitted=0.0), limits))
     return (*nodes[:place], (faults, limits), *nodes[place + 1 :])
 

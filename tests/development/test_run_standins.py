@@ -69,10 +69,10 @@ def test_two_processes_choose_different_ports_before_either_listens():
     assert wanted < int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     former.communicate("\n")
     with ExitStack() as running:
-        chosen = []
+        ports = []
         for _ in range(2):
             port, process = choose_port(wanted)
             running.enter_context(process)
             running.callback(process.kill)
-            chosen.append(port)
-    assert chosen[0] == wanted != chosen[1]
+            ports.append(port)
+    assert ports[0] == wanted != ports[1]

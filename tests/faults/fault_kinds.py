@@ -33,8 +33,8 @@ class Disk:
         """Leave no free block: writes fail with ENOSPC. Data stay as they are."""
 
         def is_full() -> bool:
-            found = os.statvfs(self.place)
-            return self._try_mount(f"remount,size={(found.f_blocks - found.f_bfree) * found.f_frsize}")
+            disk = os.statvfs(self.place)
+            return self._try_mount(f"remount,size={(disk.f_blocks - disk.f_bfree) * disk.f_frsize}")
 
         # The size is refused where the server has written since it was counted.
         wait_for(is_full, seconds=5)

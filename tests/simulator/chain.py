@@ -184,8 +184,8 @@ def truth_of(blocks: Iterable[Block]) -> Truth:
             for place, happening in entry.happenings:
                 events.append(EventTruth(at=_placed(block, tx_index, start + place), happening=happening))
             for place, log in entry.pool_logs:
-                at = _placed(block, tx_index, start + place)
-                pool_logs.append(PoolLogTruth(at=at, trader=entry.sender, log=log))
+                placed = _placed(block, tx_index, start + place)
+                pool_logs.append(PoolLogTruth(at=placed, trader=entry.sender, log=log))
             start += len(entry.logs)
     for event in events:
         if event.happening.changes and event.happening.token:

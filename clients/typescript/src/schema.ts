@@ -1537,7 +1537,7 @@ export interface paths {
          *
          *     You own an agent if your token proves the FID of its creator, as its reporter or the operator describes it, or
          *     the agent's own FID, once that is proven. Any other agent is 404, and so is every agent without a FID in your
-         *     token. The response is that of `getAgentStanding`.
+         *     token. The response equals `getAgentStanding`.
          */
         get: operations["getOwnedAgentStanding"];
         put?: never;

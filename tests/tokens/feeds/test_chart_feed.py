@@ -145,14 +145,14 @@ def test_bars_in_the_quote_token_have_its_prices_and_volume(candles):
 @pytest.mark.parametrize("bounds", [(0, 86_400), (3600, 18_001), (7201, 18_000), (3600, 3600)])
 def test_bars_are_the_candles_of_the_api(candles, suffix, currency, resolution, interval, bounds):
     span = {"from": START + bounds[0], "to": START + bounds[1]}
-    found = bars(symbol=f"{SYMBOL}{suffix}", resolution=resolution, **span)
+    history = bars(symbol=f"{SYMBOL}{suffix}", resolution=resolution, **span)
     answer = Client().get(f"/api/tokens/{CHAIN}/{TOKEN}/candles", span | {"interval": interval, "currency": currency})
     expected = [
         (int(datetime.fromisoformat(candle["t"]).timestamp()), *(candle[name] for name in "ohlc"))
         for candle in answer.json()["data"]
     ]
-    assert list(zip(*(found.get(name, ()) for name in "tohlc"), strict=True)) == expected
-    assert (found["s"] == "ok") is bool(expected)
+    assert list(zip(*(history.get(name, ()) for name in "tohlc"), strict=True)) == expected
+    assert (history["s"] == "ok") is bool(expected)
 
 
 def test_the_range_includes_from_and_excludes_to(candles):

@@ -65,7 +65,7 @@ DEALS = {
     "aged bulk": OrchardDeal(_AGED, interactions=1, cover=1),
     "premium accounts": OrchardDeal(_PREMIUM, interactions=2.5, cover=4),
     "cover likes": OrchardDeal(_ORDINARY, interactions=1.5, cover=10),
-    # The hub returns two quotes out of three; the rest are invented.
+    # The hub returns two of three quotes; the others are invented.
     "quote only": OrchardDeal(_ORDINARY, interactions=2, cover=0, shares=ONLY_QUOTES, confirmed=0.67),
     "slow drip": OrchardDeal(_GOOD, interactions=4, cover=2, times=draw_drip_times),
     "day spike": OrchardDeal(_GOOD, interactions=2, cover=1, times=draw_spike_times),
