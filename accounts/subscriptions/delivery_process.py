@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from threading import Event as StopEvent
+from threading import Event as WakeEvent
 from threading import Thread
 
 from django.conf import settings
@@ -15,7 +16,7 @@ from config.http.request_ids import begin_request
 
 logger = logging.getLogger(__name__)
 
-# Seconds between two looks for committed events, and for due deliveries; each takes two short queries.
+# Seconds between two looks for committed events, and at most for due deliveries; each takes two short queries.
 _PUBLISH_SECONDS, _DELIVER_SECONDS = 0.03, 0.1
 # Seconds after an error of the database.
 _ERROR_SECONDS = 1.0
@@ -23,29 +24,39 @@ _ERROR_SECONDS = 1.0
 
 def deliver_events(stop: StopEvent) -> None:
     """Publish and deliver events until the stop. Several processes share the deliveries, and one publishes."""
-    publisher = Thread(target=_publish, args=(stop,), name="publisher", daemon=True)
-    publisher.start()
     with Dispatcher(stop, threads=settings.WEBHOOK_THREADS) as dispatcher:
-        _repeat(dispatcher.dispatch, stop, _DELIVER_SECONDS)
+        publisher = Thread(target=_publish, args=(stop, dispatcher.look), name="publisher", daemon=True)
+        publisher.start()
+        _repeat(dispatcher.dispatch, stop, dispatcher.look, _DELIVER_SECONDS)
     publisher.join()
 
 
-def _publish(stop: StopEvent) -> None:
+def _publish(stop: StopEvent, published: WakeEvent) -> None:
     try:
-        _repeat(publish_and_queue, stop, _PUBLISH_SECONDS)
+        _repeat(publish_and_queue, stop, stop, _PUBLISH_SECONDS, on_progress=published.set)
     finally:
         # After a fault the process ends, to be started again.
         stop.set()
 
 
-def _repeat(step: Callable[[], int], stop: StopEvent, seconds: float) -> None:
-    """Repeat a step until the stop: at once after one that did something, else after these seconds."""
+def _repeat(
+    step: Callable[[], int],
+    stop: StopEvent,
+    wake: WakeEvent,
+    seconds: float,
+    *,
+    on_progress: Callable[[], None] = lambda: None,
+) -> None:
+    """Repeat a step until the stop: at once after progress, which is reported, else on `wake` or after a pause."""
     heartbeat = Heartbeat(step.__name__)
     while not stop.is_set():
         heartbeat.beat()
         begin_request()
         try:
-            pause = 0.0 if step() else seconds
+            if step():
+                on_progress()
+            else:
+                wake.wait(seconds)
         except Error as error:
             reason = " ".join(str(error).split())
             if isinstance(error, OperationalError | InterfaceError):
@@ -53,6 +64,5 @@ def _repeat(step: Callable[[], int], stop: StopEvent, seconds: float) -> None:
             else:
                 logger.exception("events: the database failed: %s", reason)
             connection.close()
-            pause = _ERROR_SECONDS
-        stop.wait(pause)
+            stop.wait(_ERROR_SECONDS)
     connection.close()

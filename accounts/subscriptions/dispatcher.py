@@ -22,11 +22,13 @@ from enum import Enum
 from functools import partial
 from operator import itemgetter
 from threading import Event as StopEvent
+from threading import Event as WakeEvent
 from threading import Lock
 from typing import Self
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
@@ -46,6 +48,8 @@ SLOW_SECONDS = 1.0
 REPLACED_SECONDS = 0.1
 # Deliveries that a thread claims at once, of a healthy endpoint.
 CLAIMED = 10
+# Seconds after which a look ends, so that what became due meanwhile is in the next one.
+_LOOK_SECONDS = 0.05
 # Seconds after which a thread begins no further attempt of its claim, and those that the database may take.
 _CLAIM_SECONDS, _DATABASE_SECONDS = 5.0, 10.0
 
@@ -78,11 +82,17 @@ class Dispatcher:
 
     def __init__(self, stop: StopEvent, *, threads: int) -> None:
         self._stop, self._threads = stop, threads
+        # Set when deliveries may have become due or a thread free, until the next look.
+        self.look = WakeEvent()
         self._pool = ThreadPoolExecutor(2 * threads, thread_name_prefix="webhooks")
+        # Of the threads, which keep them: to open one takes as long as a delivery.
+        self._connections: set[BaseDatabaseWrapper] = set()
         self._lock = Lock()
         self._uses: list[_ThreadUse] = []
         # Endpoint -> its fast attempts in a row; 0 after a slow or failed one.
         self._fast_attempts: dict[int, int] = {}
+        # Owner -> monotonic time of its last claim.
+        self._last_served: dict[int, float] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -90,12 +100,16 @@ class Dispatcher:
     def __exit__(self, *_: object) -> None:
         """Wait for the attempts under way, which end within their timeout; what is claimed besides is returned."""
         self._pool.shutdown()
+        for each in self._connections:
+            each.inc_thread_sharing()
+            each.close()
 
     def dispatch(self) -> int:
         """Give free threads to due deliveries, a thread to each endpoint, the longest due first.
 
         Return how many deliveries are claimed.
         """
+        self.look.clear()
         now, claimed = timezone.now(), 0
         due = WebhookDelivery.objects.filter(endpoint=OuterRef("pk")).due(now)
         endpoints = (
@@ -109,7 +123,10 @@ class Dispatcher:
         due_endpoints = [
             (pk, partner_key_id or -pk) for pk, partner_key_id in endpoints.values_list("pk", "partner_key_id")
         ]
+        end = time.monotonic() + _LOOK_SECONDS
         for endpoint_id, owner in self._in_turn(due_endpoints):
+            if claimed and time.monotonic() > end:
+                break
             use = _ThreadUse(endpoint_id, owner)
             health = self._take_thread(use)
             if health is None:
@@ -122,6 +139,7 @@ class Dispatcher:
                 if not deliveries:
                     self._release_thread(use)
             if deliveries:
+                self._last_served[owner] = time.monotonic()
                 work = self._pool.submit(self._deliver, use, deliveries)
                 work.add_done_callback(partial(self._end, use, current_request_id()))
             claimed += len(deliveries)
@@ -130,15 +148,16 @@ class Dispatcher:
     def _in_turn(self, endpoints: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return endpoints with their owners, each owner's first one before the second ones.
 
-        Those with the fewest threads are first, so that a long backlog takes only what others leave.
+        Those with the fewest threads are first, so that a long backlog takes only what others leave; of owners with as
+        many threads, the one that has waited the longest.
         """
         uses = list(self._uses)
         busy, turns = Counter(use.endpoint_id for use in uses), Counter(use.owner for use in uses)
         in_turn = []
         for endpoint_id, owner in sorted(endpoints, key=lambda row: busy[row[0]]):
             turns[owner] += 1
-            in_turn.append((turns[owner], (endpoint_id, owner)))
-        return [endpoint for _, endpoint in sorted(in_turn, key=itemgetter(0))]
+            in_turn.append((turns[owner], self._last_served.get(owner, 0.0), (endpoint_id, owner)))
+        return [endpoint for _, _, endpoint in sorted(in_turn, key=itemgetter(0, 1))]
 
     def _take_thread(self, use: _ThreadUse) -> _Health | None:
         """Take a thread of the endpoint's share; return the endpoint's health, or None if there is no thread."""
@@ -181,6 +200,7 @@ class Dispatcher:
     def _end(self, use: _ThreadUse, request_id: str, work: Future[None]) -> None:
         begin_request(request_id)
         self._release_thread(use)
+        self.look.set()
         endpoint_id, error = use.endpoint_id, work.exception()
         # Its deliveries are due again when their lease ends.
         if isinstance(error, OperationalError | InterfaceError):
@@ -192,13 +212,13 @@ class Dispatcher:
 
     def _deliver(self, use: _ThreadUse, deliveries: Sequence[WebhookDelivery]) -> None:
         """Deliver one after another; the first failure returns the rest to the queue."""
+        self._connections.add(connections[DEFAULT_DB_ALIAS])
         try:
             unsent = self._deliver_all(use, deliveries)
             if unsent:
                 WebhookDelivery.objects.held(unsent).release(due_at=timezone.now())
         finally:
-            # Of this thread, which may have no work for long.
-            connection.close()
+            connection.close_if_unusable_or_obsolete()
 
     def _deliver_all(self, use: _ThreadUse, deliveries: Sequence[WebhookDelivery]) -> Sequence[WebhookDelivery]:
         """Return the deliveries that are left."""

@@ -113,6 +113,12 @@ def _send_bare(listening: socket.socket) -> None:
         time.sleep(1 / EVENTS_PER_SECOND)
 
 
+def store_event(connection: psycopg.Connection[Any], subject: str) -> None:
+    """Store an event that has the time in its data."""
+    data: dict[str, Any] = _DATA | {"sent": time.time()}
+    connection.execute(_INSERT, [subject, json.dumps(data)])
+
+
 class EventWriter:
     """Thread that stores events at a constant rate, as a transaction of the service does."""
 
@@ -131,6 +137,5 @@ class EventWriter:
         with psycopg.connect(database_url, autocommit=True) as own:
             while not self._stop.wait(max(0.0, due - time.monotonic())):
                 due += 1 / EVENTS_PER_SECOND
-                data: dict[str, Any] = _DATA | {"sent": time.time()}
-                own.execute(_INSERT, [str(stored), json.dumps(data)])
+                store_event(own, str(stored))
                 stored += 1

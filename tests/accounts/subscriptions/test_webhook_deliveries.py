@@ -198,6 +198,16 @@ def test_a_paused_endpoint_gets_nothing_until_then(receiver):
         assert dispatcher.dispatch() == 1
 
 
+def test_the_end_of_a_delivery_leads_to_the_next_look(transactional_db, receiver):
+    add_endpoint(receiver)
+    queue_events(2)
+    with Dispatcher(StopEvent(), threads=2) as dispatcher:
+        # A new endpoint has one delivery at a time.
+        assert dispatcher.dispatch() == 1
+        assert wait_for(dispatcher.look.is_set)
+        assert dispatcher.dispatch() == 1
+
+
 def test_410_disables_and_cancels_what_is_queued(receiver):
     endpoint = add_endpoint(receiver)
     first, second = queue_events(2)
