@@ -8,6 +8,7 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.pool_types import PoolSelection
 from tokens.chains.types import BlockHeader, RangeFacts
 from tokens.following.block_contents import pool_logs, replace_blocks
+from tokens.following.followed_pools import FollowedPools
 
 logger = logging.getLogger(__name__)
 
@@ -21,15 +22,18 @@ def read_head_blocks(
     there is one. Raises BlockNotCanonicalError, NodeUnavailableError.
     """
     found = chain.read_blocks(headers, pools=pools)
+    # What is read again lacks the launches of the other blocks: their pools have to be named.
+    selected = FollowedPools(pools)
+    selected.add_launched(found.transactions)
     with_events = {facts.block_number for facts in found.transactions}
     with_any = with_events | {log.block_number for log in pool_logs(found)}
     suspects = [
         header
         for header in headers
         if (header.number not in with_events and chain.may_contain_events(header))
-        or (header.number not in with_any and chain.may_contain_events(header, pools=pools))
+        or (header.number not in with_any and chain.may_contain_events(header, pools=selected.selection))
     ]
-    again = _read_again(suspects, chain=chain, alternate=alternate, pools=pools) if suspects else None
+    again = _read_again(suspects, chain=chain, alternate=alternate, pools=selected.selection) if suspects else None
     if again is None:
         return found
     # Receipts without a proof may lack what the logs have.

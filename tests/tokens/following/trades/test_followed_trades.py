@@ -73,6 +73,18 @@ def test_the_head_writes_trades_with_their_traders_in_the_blocks_of_their_launch
     assert PoolTrade.objects.filter(is_conversion=True).exists()
 
 
+def test_trades_stay_in_a_block_that_is_read_again_for_events(settings, forget_chains, tmp_path):
+    # The bloom filter of its block 30 matches events by accident, and its trades are in pools of blocks 11 and 28.
+    chain = SimulatedChain(53, traffic=Traffic(swaps=1.0))
+    chain.mine(60)
+    with serve(chain) as node:
+        install(chain, node.url, settings=settings, forget=forget_chains, place=tmp_path)
+        followed = begin_at(node, chain, 0)
+        followed.catch_up()
+        assert node.received["eth_getBlockReceipts"]
+        assert wrong_rows(chain, to=chain.head.number) == []
+
+
 def test_each_trade_of_a_block_that_is_one_step_has_its_trader(chain, node):
     followed = begin_at(node, chain, chain.head.number - 1)
     PoolTrade.objects.all().delete()
