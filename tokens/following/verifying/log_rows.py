@@ -69,14 +69,19 @@ def find_altered_transactions(coverage: Coverage, transactions: Collection[Trans
         for address, facts in as_text
         if orjson.loads(facts) != launch_facts(launches[address])
     }
+    return altered | set(find_altered_events(coverage, transactions).values())
+
+
+def find_altered_events(coverage: Coverage, transactions: Collection[TransactionFacts]) -> Mapping[int, str]:
+    """Return the stored events that differ from these transactions' logs at their places: id -> transaction."""
     logs = {
         (facts.tx_hash, log.log_index): (log, facts.block_time) for facts in transactions for log in facts.event_logs
     }
     events = TokenEvent.objects.filter(chain_id=coverage.chain_id, tx_hash__in={tx_hash for tx_hash, _ in logs})
-    columns = ("tx_hash", "log_index", "kind", "arguments", "at")
-    return altered | {
-        tx_hash
-        for tx_hash, log_index, kind, arguments, at in events.values_list(*columns)
+    columns = ("pk", "tx_hash", "log_index", "kind", "arguments", "at")
+    return {
+        event_id: tx_hash
+        for event_id, tx_hash, log_index, kind, arguments, at in events.values_list(*columns)
         if (read := logs.get((tx_hash, log_index)))
         and ((kind, arguments) != _event_of(read[0]) or int(at.timestamp()) != read[1])
     }

@@ -27,6 +27,7 @@ from tokens.following.prefetch import PrefetchJob, RetryControl, prefetching
 from tokens.following.verifying.coverage_alarms import VerifiedRun, raise_alarm
 from tokens.following.verifying.log_rows import (
     LogId,
+    find_altered_events,
     find_altered_transactions,
     find_log_rows,
     is_of_later_token,
@@ -40,7 +41,7 @@ from tokens.following.verifying.second_reading import (
     read_second,
     read_undecided,
 )
-from tokens.indexing import chain_lock, unwinding, writing
+from tokens.indexing import chain_lock, event_rows, unwinding, writing
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
 from tokens.models import Coverage
 
@@ -238,6 +239,9 @@ def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
     after = before
     if rewritten or foreign:
         writing.write_transactions(rewritten, chain=reading.chain.info, final=True)
+        # At the place of an event of a token that is not indexed.
+        left = find_altered_events(coverage, rewritten)
+        event_rows.refresh_token_state(event_rows.delete_events(list(left)))
         after = find_log_rows(coverage, reading.first, reading.last)
     missing = {log for log in after if log not in before and not is_of_later_token(coverage, log)}
     return EventRepair(

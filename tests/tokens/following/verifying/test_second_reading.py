@@ -106,28 +106,46 @@ def test_a_trade_in_the_place_of_a_liquidity_change_is_removed(chain, nodes):
     assert CoverageAlarm.objects.get().corrected == 1
 
 
-def test_an_event_in_the_place_of_a_foreign_contract_s_log_is_removed(chain, nodes):
-    run = read(chain)
-    stored = {(event.tx_hash, event.log_index): event for event in TokenEvent.objects.filter(token__isnull=False)}
-    foreign = [
+def find_logs_without_row(run, chain):
+    """Return the logs that look like events and are none of an indexed token, with their transactions."""
+    stored = set(TokenEvent.objects.filter(token__isnull=False).values_list("tx_hash", "log_index"))
+    return [
         (facts, log)
         for facts in read_again(run, chain).transactions
         for log in facts.event_logs
         if (facts.tx_hash, log.log_index) not in stored
     ]
-    facts, log = foreign[0]
-    event = decode_event(log)
+
+
+def store_event_at(facts, log, **changes):
+    """Store a copy of an event at the place of a log."""
     copied(
-        next(iter(stored.values())),
+        TokenEvent.objects.filter(token__isnull=False).earliest("pk"),
         pk=None,
         tx_hash=facts.tx_hash,
         log_index=log.log_index,
         block_number=facts.block_number,
         block_hash=facts.block_hash,
         at=datetime.fromtimestamp(facts.block_time, UTC),
-        kind=event.kind.value,
-        arguments=event_facts(event.arguments),
+        **changes,
     )
+
+
+def test_an_event_in_the_place_of_a_foreign_contract_s_log_is_removed(chain, nodes):
+    run = read(chain)
+    facts, log = find_logs_without_row(run, chain)[0]
+    event = decode_event(log)
+    store_event_at(facts, log, kind=event.kind.value, arguments=event_facts(event.arguments))
+    assert wrong_rows(chain, to=final(chain)) != []
+    check(run, once=True)
+    assert wrong_rows(chain, to=final(chain)) == []
+    assert CoverageAlarm.objects.get().invented == 1
+
+
+def test_an_event_in_the_place_of_its_contract_s_log_about_an_unknown_token_is_removed(chain, nodes):
+    run = read(chain)
+    facts, log = find_logs_without_row(run, chain)[0]
+    store_event_at(facts, log, emitter=log.emitter)
     assert wrong_rows(chain, to=final(chain)) != []
     check(run, once=True)
     assert wrong_rows(chain, to=final(chain)) == []
