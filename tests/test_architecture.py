@@ -128,8 +128,8 @@ VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "services", "se
 SIGNALS = ("django.dispatch", "django.db.models.signals", "django.core.signals", "django.contrib.auth.signals")
 # It sends the signal that error trackers and Django's test client listen for, and receives none.
 SENDS_A_SIGNAL = "config.api.error_handling"
-# They load eth-abi, and with it pydantic, and eth-account on first use (decision 134).
-LOADS_LATE = {"tokens.chains.abi.codec", "tokens.management.commands.deploy_wallets"}
+# It loads eth-abi, and with it pydantic, on first use (decision 134).
+LOADS_LATE = {"tokens.chains.abi.codec"}
 # File names that frameworks or conventions give, so that several packages have them.
 CONVENTIONAL = {
     "__init__", "__main__", "admin", "apps", "dashboard", "diagnostics", "errors", "formats", "metrics", "models",

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from config.http.errors import PermanentError, RetryableError
 from tokens.checks import CHAINS
 from tokens.deploying.sending.wallets import list_wallets, refresh_wallets
+from tokens.installation.installed_signers import installed_signers
 from tokens.installation.signing_wallets import signing_chains
 
 
@@ -33,9 +34,6 @@ class Command(BaseCommand):
             self.stdout.write(_line(wallet))
 
     def _refresh(self) -> None:
-        # Here, because eth-account takes a second to import.
-        from tokens.installation.installed_signers import installed_signers
-
         for chain_id in sorted(signing_chains()):
             try:
                 refresh_wallets(chain_id, addresses=installed_signers(chain_id).keys())
