@@ -135,7 +135,7 @@ def _view_once(browser: Any, url: str) -> _View:
 
 
 class _PlainHandler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:  # noqa: N802 - the name of the standard library
+    def do_GET(self) -> None:
         body = b"<!DOCTYPE html><title>Floor</title><p>One line."
         self.send_response(200)
         self.send_header("Content-Type", "text/html")

@@ -89,7 +89,7 @@ class LaunchboardCelery(Celery):
         return super().send_task(name, *arguments, **options)
 
     @cached_property
-    def Beat(self) -> type[Beat]:  # noqa: N802
+    def Beat(self) -> type[Beat]:
         beat: type[Beat] = self.subclass_with_self(NamedTaskBeat)
         return beat
 

@@ -45,7 +45,7 @@ from tokens.installation.installed_registry import registry
 gc.set_threshold(700, 10, 1_000)
 
 # Not Django's flush, which takes a hundred times as long and drops the rows of migrations.
-TransactionTestCase._fixture_teardown = lambda case: restore_template_rows()  # type: ignore[method-assign]
+TransactionTestCase._fixture_teardown = lambda case: restore_template_rows()
 
 # A slow machine fails no test. A test's fixtures are set up once for all its examples.
 _UNCHECKED = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture]

@@ -478,7 +478,7 @@ BAD = [
     (replaced, {"a": '"""Tell the tip."""'}, "a: Tell (write: return, report, respond with)"),
     (replaced, {"a": "logger.info('a node is asked')"}, "a: asked (write: request, query, poll, fetch, call)"),
     (circles, {"a": "import b", "b": "from c import x", "c": "if x:\n    import a"}, "a"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("rule", "sources", "finding"), BAD)

@@ -107,7 +107,7 @@ def test_each_process_runs_in_the_image(place: Path, servers: tuple[Path, OwnSer
         for process in running.values():
             stack.callback(process.kill)
         for name in running:
-            wait_for(lambda name=name: is_healthy(run, running, name))  # type: ignore[misc]
+            wait_for(lambda name=name: is_healthy(run, running, name))
         # In the container of a process it reads that one's heartbeats.
         _, output = run("python", "manage.py", "doctor", name="follower").finish()
         assert "ok       heartbeats: 1 fresh heartbeats in /tmp/heartbeats." in output

@@ -38,7 +38,7 @@ def need(program: str) -> str:
 def read_catalog(path: Path) -> dict[object, str]:
     """Return id -> text of a compiled catalog; ids of plural forms are pairs of an id and the form's number."""
     with path.open("rb") as file:
-        messages: dict[object, str] = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+        messages: dict[object, str] = gettext.GNUTranslations(file)._catalog
     return {key: text for key, text in messages.items() if key != ""}
 
 

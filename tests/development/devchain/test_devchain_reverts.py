@@ -61,7 +61,7 @@ REFUSED_CONFIGURATIONS = [
     ("InvalidAirdropBps", DevLaunchConfig(airdrop=DevAirdropShare(admin=SENDER, bps=0))),
     ("InvalidMsgValue", DevLaunchConfig(own_buy=LaunchPurchase(recipient=SENDER, value=0))),
     ("InsufficientOutput", DevLaunchConfig(own_buy=LaunchPurchase(recipient=SENDER, minimum_out=10**29))),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("error", "config"), REFUSED_CONFIGURATIONS)
@@ -118,7 +118,7 @@ REFUSED_ARGUMENTS = [
     ("StartingFeeTooHigh", DevLaunchConfig(), set_mev_data(800_001, 1, 15)),
     ("StartingFeeLowerThanEndingFee", DevLaunchConfig(), set_mev_data(1, 2, 15)),
     ("TimeDecayLongerThanMaxMevDelay", DevLaunchConfig(), set_mev_data(2, 1, 121)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("error", "config", "change"), REFUSED_ARGUMENTS)

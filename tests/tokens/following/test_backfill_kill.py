@@ -70,7 +70,7 @@ def settings_at(chain, settings, forget_chains, tmp_path, service_environment):
 
 
 def test_no_launch_is_lost_or_doubled_by_kills_at_random(chain, settings_at):
-    rng = random.Random(3)  # noqa: S311 - the same each time
+    rng = random.Random(3)
     # Each response takes a while, so that a process always has something in progress.
     with serve(chain, faults=Faults(hangs=1.0, hang_seconds=0.03)) as node:
         environment = settings_at(node.url)

@@ -154,7 +154,7 @@ def test_a_node_without_block_receipts_is_checked_by_its_transactions(chain, nod
 
 def made_up(chain: SimulatedChain) -> tuple[list[Block], int]:
     """Return the chain as from a node that makes up a launch, events and swaps; and how many rows these have."""
-    maker, blocks = TransactionMaker(random.Random(5)), list(chain.blocks)  # noqa: S311 - the same each time
+    maker, blocks = TransactionMaker(random.Random(5)), list(chain.blocks)
     alive = [token for block in blocks[:20] for entry in block.transactions for _, token in entry.launches]
     invented = {
         21: maker.launch(Traffic(legacy=0, several=0, reverted=0)),
@@ -271,7 +271,7 @@ def test_logs_of_another_branch_decide_nothing_where_filters_are_too_full(untrad
 
 def crowded(chain: SimulatedChain) -> list[Block]:
     """Return the chain with so many logs of others in each block that its filters really exclude nothing."""
-    rng = random.Random(3)  # noqa: S311 - the same each time
+    rng = random.Random(3)
     others = [emit("0x" + rng.randbytes(20).hex(), "Poked(uint256)", number) for number in range(700)]
     blocks = list[Block]()
     for block in chain.blocks:

@@ -109,7 +109,7 @@ def expected(tokens, sort):
 def test_every_sort_has_its_pools_in_order_on_all_pages():
     seed = time.time_ns()
     print(f"seed {seed}")
-    dice = Random(seed)  # noqa: S311
+    dice = Random(seed)
     tokens = TokenFactory.create_batch(65)
     ages = [2 * MINUTE, 30 * MINUTE, 3 * HOUR, 20 * HOUR, 30 * HOUR, None]
     for place, token in enumerate(tokens):

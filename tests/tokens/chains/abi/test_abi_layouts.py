@@ -21,7 +21,7 @@ MADE_UP = {
     "truth": ["bool", "bool[]", "bytes"],
     "lists of what is fixed": ["address[]", "bytes4[]", "int128[]", "string", "uint64[]"],
     "one text": ["string"],
-}  # fmt: skip
+}
 
 
 def layouts():
@@ -205,7 +205,7 @@ def test_a_text_ends_with_the_data_unless_no_machine_has_that_many_bytes(length)
         ("bytes4", 1 << 224, True),
         ("bytes4", 1, False),
     ],
-)  # fmt: skip
+)
 def test_a_word_beyond_its_type_is_refused(kind, word, accepted):
     layout = compile_layout([{"type": kind, "name": "value"}])
     if accepted:

@@ -36,7 +36,7 @@ def serve_host(url: str, *, answers: bool) -> Iterator[str]:
     body = HOST.format(url=url, answers=json.dumps(answers)).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 - the name of the standard library
+        def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body)))

@@ -84,7 +84,7 @@ def _missing_fields(launch: Launch) -> list[_MissingField]:
     return [
         _MissingField(field=field, call=ViewCall(contract=contract, function=function))
         for field, contract, function in fields
-    ]  # fmt: skip
+    ]
 
 
 def _with_fields(launch: Launch, fetched: dict[str, Any]) -> Launch:
