@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -19,6 +20,26 @@ def _own_callbacks() -> Iterator[None]:
     take_sums()
 
 
+class ClockedLoop(asyncio.SelectorEventLoop):
+    """Event loop whose time only passes by `advance`, and whose threads work one after another."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 0.0
+        self.set_default_executor(ThreadPoolExecutor(max_workers=1))
+
+    def time(self) -> float:
+        return self._now
+
+    async def advance(self, seconds: float) -> None:
+        """Let time pass, run the timers that are due then, and wait for what they start in a thread."""
+        self._now += seconds
+        due = asyncio.Event()
+        self.call_at(self._now, due.set)
+        await due.wait()
+        await self.run_in_executor(None, int)
+
+
 def test_several_large_requests_cause_one_collection():
     full: list[int] = []
 
@@ -31,17 +52,21 @@ def test_several_large_requests_cause_one_collection():
         for _ in range(20):
             release.schedule()
         # By request none: the first one comes after a delay.
+        await loop.advance(0.9)
         assert full == []
-        async with asyncio.timeout(60):
-            while not full:
-                await asyncio.sleep(0.01)
+        await loop.advance(0.2)
+        assert full == [1]
         release.schedule()
         # Beyond the delay, and within the interval.
-        await asyncio.sleep(2)
+        await loop.advance(9)
+        assert full == [1]
+        await loop.advance(1.1)
+        assert full == [1, 1]
 
     gc.callbacks.append(note)
-    asyncio.run(scene())
-    assert full == [1]
+    loop = ClockedLoop()
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(scene())
 
 
 def test_collections_are_measured():
