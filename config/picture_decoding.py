@@ -133,7 +133,7 @@ def _encode(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPictur
             width, height = target(image.size).size
             image.draft("RGB", (2 * width, 2 * height))
         small = _small_copy(image, target(image.size))
-    # A picture whose EXIF data can't be read stays as it is.
+    # A picture whose EXIF data can't be read, with an error of any kind as above, stays as it is.
     with suppress(Exception):
         small = ImageOps.exif_transpose(small)
     # A new picture: what is saved has no metadata of the old one.

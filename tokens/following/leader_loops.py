@@ -127,5 +127,6 @@ class LeaderSession:
             try:
                 loop(self)
             except Exception as error:
+                # Any failure, which `record` logs: the loop must not end before its session.
                 self.ended.wait(self.failures.record(part, error, max_delay=_MAX_DELAY))
         connections.close_all()
