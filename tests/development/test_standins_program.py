@@ -22,10 +22,8 @@ def test_it_refuses_what_is_no_stand_in_with_a_port(word):
         program.read_ports([word])
 
 
-def test_it_prints_its_usage(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["standins", "market=8600", "--help"])
-    program.main()
-    printed = capsys.readouterr().out
+def test_it_prints_its_usage():
+    printed = subprocess.check_output([*COMMAND, "market=8600", "--help"], cwd=BASE_DIR, text=True)
     assert printed.startswith("usage: python -m development.standins NAME=PORT ... [service=URL] [node=URL]\n")
     assert "market, social, issuer" in printed
 

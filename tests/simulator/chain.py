@@ -44,10 +44,17 @@ class SimulatedChain:
     """
 
     def __init__(
-        self, seed: int, *, traffic: Traffic | None = None, block_seconds: int = 2, chain_id: int = 8453
+        self,
+        seed: int,
+        *,
+        traffic: Traffic | None = None,
+        block_seconds: int = 2,
+        chain_id: int = 8453,
+        genesis_time: int = GENESIS_TIME,
     ) -> None:
+        """Make block 0, at `genesis_time` in Unix seconds."""
         self.seed, self.chain_id, self.rng = seed, chain_id, random.Random(seed)
-        self.traffic, self.block_seconds = traffic or Traffic(), block_seconds
+        self.traffic, self.block_seconds, self.genesis_time = traffic or Traffic(), block_seconds, genesis_time
         self.maker = TransactionMaker(self.rng)
         # (lower-case address, function) -> the contract's return value, at any block.
         self.views: dict[tuple[str, str], bytes] = {}
@@ -158,7 +165,7 @@ class SimulatedChain:
             number=number,
             hash="0x" + keccak(text=content).hex(),
             parent_hash=parent.hash if parent else "0x" + "00" * 32,
-            time=parent.time + self.block_seconds + jitter if parent else GENESIS_TIME,
+            time=parent.time + self.block_seconds + jitter if parent else self.genesis_time,
             transactions=tuple(transactions),
             logs_bloom=bloom(log for entry in transactions for log in entry.logs),
         )

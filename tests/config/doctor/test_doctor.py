@@ -34,7 +34,6 @@ from tests.processes.service_processes import service
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, IndexRequestFactory, PartnerKeyFactory
 from tests.simulator import Faults, Limits, SimulatedChain, serve
-from tests.simulator import chain as simulated_chain
 from tests.tokens.trades.test_trade_partitions import store
 from tokens.following import diagnostics as following
 from tokens.indexing.chain_lock import ChainLockPurpose, chain_lock_key
@@ -210,10 +209,9 @@ def test_a_node_of_another_chain_and_one_that_is_behind_are_found(settings, forg
     assert any("node 3: head" in text and "40 blocks behind another node." in text for text in warnings)
 
 
-def test_the_limits_of_a_node_and_a_chain_that_stands_still_are_found(settings, forget_chains, monkeypatch):
+def test_the_limits_of_a_node_and_a_chain_that_stands_still_are_found(settings, forget_chains):
     still = SimulatedChain(seed=1)
-    monkeypatch.setattr(simulated_chain, "GENESIS_TIME", int(time.time()) - 150)
-    chain = SimulatedChain(seed=1)
+    chain = SimulatedChain(seed=1, genesis_time=int(time.time()) - 150)
     for each in (still, chain):
         each.mine(60)
     settings.FOLLOW_RANGE_BLOCKS = 50

@@ -4,10 +4,12 @@ import gettext
 import re
 import shutil
 import subprocess
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.test import override_settings
 from django.utils import translation
 from django.utils.translation import to_locale
 
@@ -56,9 +58,7 @@ def extracted(tmp_path_factory):
     command = re.search(r"\n\t(.*makemessages .*?)\n\t@", (BASE_DIR / "Makefile").read_text(), re.DOTALL)[1]
     ignored = re.search(r"addprefix --ignore ,(.*?)\)", command)[1].split()
     (copy / "locale").mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(copy)
-        patch.setattr("django.conf.settings.LOCALE_PATHS", [str(copy / "locale")])
+    with chdir(copy), override_settings(LOCALE_PATHS=[str(copy / "locale")]):
         call_command("makemessages", locale=["en"], ignore_patterns=ignored, no_obsolete=True, verbosity=0)
     texts = copy / "locale" / "en" / "LC_MESSAGES" / "django.po"
     # Without a text, a message is no part of the compiled file.

@@ -9,7 +9,7 @@ from kombu.transport.redis import Channel
 from redis import Redis
 
 from config.celery import app
-from config.workers.broker import ReleasingQoS, count_waiting, is_waiting
+from config.workers.broker import count_waiting, is_waiting, release_failed_credits
 from config.workers.consumption import STUCK_SECONDS, Consumption
 from tests.config.watching.test_watching_apps import app_broker
 from tests.processes.own_valkey import OwnServer
@@ -25,7 +25,9 @@ def client_of(server: OwnServer) -> "Redis":
 
 @pytest.mark.parametrize("settle", ["ack", "reject"])
 def test_a_failed_acknowledgement_releases_its_credit(own_server, monkeypatch, settle):
-    monkeypatch.setattr(Channel, "QoS", ReleasingQoS)
+    # For the tests after this one, which have kombu's own again.
+    monkeypatch.setattr(Channel, "QoS", Channel.QoS)
+    release_failed_credits()
     options = {"socket_timeout": 0.2}
     messages: list[Any] = []
     with Connection(app_broker(own_server.url), transport_options=options) as connection:
