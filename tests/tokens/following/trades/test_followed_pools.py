@@ -1,11 +1,12 @@
 """The selection of pools that are read of a chain (tokens/following/followed_pools.py)."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 
 from tests.nodes.recordings import base
 from tests.rows.factories import TokenFactory
+from tests.rows.written_facts import drawn_launches, launch_facts_of
 from tokens.chains.pool_types import EVERY_POOL, PoolSelection
 from tokens.following.followed_pools import MAX_NAMED_POOLS, FollowedPools, select_followed_pools
 
@@ -45,9 +46,9 @@ def test_a_chain_with_the_providers_data_reads_no_pools(settings):
 
 
 def launches(*pools: str | None):
-    """Return transactions of which only the launches' pools are read."""
-    made = [SimpleNamespace(pool=None if pool is None else SimpleNamespace(address=pool)) for pool in pools]
-    return [SimpleNamespace(launches=made)]
+    """Return transactions with one launch each, into these pools."""
+    launch = next(launch for launch in drawn_launches(10) if launch.pool)
+    return launch_facts_of(replace(launch, pool=pool and replace(launch.pool, address=pool)) for pool in pools)
 
 
 def test_launched_pools_are_added_and_the_selection_is_another_one():
