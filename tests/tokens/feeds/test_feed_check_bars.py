@@ -133,6 +133,23 @@ def test_a_bar_that_differs_is_named_in_each_size_and_currency(traded):
     assert "bar 1D of" in usd and ".QUOTE" not in usd and ": v is " in usd
 
 
+def test_a_stored_open_that_differs_is_named_in_each_size_and_currency(traded):
+    # A bar opens at the close before: sparklines begin with the row's open.
+    for size, rows in (
+        ("1", MinuteCandle.objects.filter(at__gte=utc(traded))),
+        ("60", Candle.objects.filter(seconds=HOUR, at__gte=utc(traded))),
+        ("1D", Candle.objects.filter(seconds=DAY, at=utc(traded))),
+    ):
+        candle = rows.exclude(open_usd=None).order_by("at").first()
+        for column in ("open", "open_usd"):
+            wrong = float(getattr(candle, column)) * 1.0001
+            (line,) = changed(row(candle), **{column: wrong})
+            assert (f"bar {size} of" in line, ".QUOTE at" in line) == (True, column == "open")
+            found = re.search(r": stored open is (\S+) in the feed, and (\S+) on the chain$", line)
+            assert found and float(found[1]) == wrong
+            assert float(found[2]) == pytest.approx(float(getattr(candle, column)))
+
+
 def test_a_bar_that_is_missing_or_invented_is_named(traded):
     hour = Candle.objects.filter(seconds=HOUR, at__gte=utc(traded)).order_by("at").first()
     lines = changed(row(hour), at=hour.at + timedelta(hours=2))

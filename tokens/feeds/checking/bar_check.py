@@ -1,12 +1,13 @@
 """Comparison of the charts' bars with those that the chain's trades make, in USD and in the paired token."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from tokens.chains.registry.chains import ChainInfo
@@ -15,7 +16,7 @@ from tokens.feeds.checking.chain_logs import PoolLog, price_at
 from tokens.feeds.checking.valued_trades import ValuedTrade
 from tokens.feeds.feed_pairs import FeedPair
 from tokens.market.trading.candle_pages import INTERVALS, MINUTE
-from tokens.models import MinuteCandle
+from tokens.models import Candle, MinuteCandle
 from tokens.trades.retention import minutes_from
 
 # Relative differences: the feed's numbers are floats, in USD of rates with 15 digits.
@@ -24,6 +25,8 @@ _IN_QUOTE, _IN_USD = Fraction(1, 10**15), Fraction(1, 10**10)
 _AT_START = Fraction(1, 10**8)
 # Each trade's value is rounded to 6 decimals.
 _ROUNDED_USD = Fraction(1, 10**6)
+# A row has the price after its first trade, which lines of prices begin with, and bars without a known close before.
+_STORED_OPEN = "stored open"
 
 
 class _Mark(NamedTuple):
@@ -61,7 +64,7 @@ class _Bar:
             self.volume_usd += valued.usd or 0
 
     def columns(self, *, in_usd: bool, served: Mapping[str, float] | None) -> dict[str, Fraction] | None:
-        """Return the values by the names of UDF; None in USD where a trade has no price.
+        """Return the values by the names of UDF, and the row's open; None in USD where a trade has no price.
 
         The open is the close before. Where that was not read, it is the served one.
         """
@@ -73,7 +76,8 @@ class _Bar:
             opened = Fraction(served["o"])
         high, low = max(*prices, opened), min(*prices, opened)
         volume = self.volume_usd if in_usd else self.volume
-        return {"o": opened, "h": high, "l": low, "c": prices[-1], "v": volume}
+        stored = {_STORED_OPEN: prices[0]} if served is not None and _STORED_OPEN in served else {}
+        return {"o": opened, "h": high, "l": low, "c": prices[-1], "v": volume} | stored
 
     def _opening(self, first: Fraction, *, in_usd: bool) -> Fraction:
         """Return the price before the first trade, in USD by the first rate for a start; without one the first."""
@@ -189,7 +193,7 @@ def _differing(
 
 
 def _read_columns(symbol: ChartSymbol, name: str, first: int, end: int) -> dict[int, dict[str, float]]:
-    """Return beginning -> values of the feed's bars, by one answer for MOST_BARS."""
+    """Return beginning -> values of the feed's bars, by one answer for MOST_BARS, and the open of each one's row."""
     found: dict[int, dict[str, float]] = {}
     step = MOST_BARS * _seconds(name)
     for start in range(first, end, step):
@@ -197,7 +201,23 @@ def _read_columns(symbol: ChartSymbol, name: str, first: int, end: int) -> dict[
         columns: Sequence[Any] = [answer[column] for column in "ohlcv"] if answer["s"] == "ok" else ()
         for at, *values in zip(answer.get("t", ()), *columns, strict=True):
             found[at] = dict(zip("ohlcv", values, strict=True))
+    for at, opened in _read_stored_opens(symbol, name, first, end):
+        if int(at.timestamp()) in found:
+            found[int(at.timestamp())][_STORED_OPEN] = opened
     return found
+
+
+def _read_stored_opens(symbol: ChartSymbol, name: str, first: int, end: int) -> Iterable[tuple[datetime, Any]]:
+    """Return beginning and open of the rows behind bars of these times; none of bars that are folded from others."""
+    interval = INTERVALS[RESOLUTIONS[name]]
+    if interval.seconds != interval.stored:
+        return ()
+    rows: QuerySet[Any] = MinuteCandle.objects.all()
+    if not _is_of_minutes(name):
+        rows = Candle.objects.filter(seconds=interval.seconds)
+    begin, stop = (datetime.fromtimestamp(seconds, UTC) for seconds in (first, end))
+    of_token = rows.filter(token_id=symbol.token_id, at__gte=begin, at__lt=stop)
+    return of_token.values_list("at", "open_usd" if symbol.in_usd else "open")
 
 
 def _stored_tokens(info: ChainInfo, first: int, end: int) -> set[int]:
