@@ -16,6 +16,7 @@ from development.devchain.trader import SampleTraders, _buy, _sell
 from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
 from tokens.feeds.checking.feed_check import FeedCheck
+from tokens.feeds.pool_events import UNKNOWN_MAKER
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
 from tokens.installation.installed_chains import installed_chain
 from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token
@@ -27,9 +28,9 @@ def served():
     return read_served_blocks(find_feed_chain(CHAIN_ID))
 
 
-def compare():
+def compare(**options):
     blocks = served()
-    check = FeedCheck(installed_chain(CHAIN_ID), blocks.first, verified=blocks.verified)
+    check = FeedCheck(installed_chain(CHAIN_ID), blocks.first, verified=blocks.verified, **options)
     while check.next <= blocks.last:
         check.compare(blocks.last)
     return check.comparison
@@ -94,6 +95,30 @@ def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(conver
         rows.update(is_conversion=False, trader=None)
         assert len(compare().differences) == wrong.is_conversion
         rows.update(is_conversion=wrong.is_conversion, trader=wrong.trader)
+
+
+def test_events_without_a_maker_are_counted_and_named_on_request(converted):
+    launchpad, sample, anybody = converted
+    # A few blocks are read by their hashes, with senders; the longer range of the fixture by its logs, without.
+    _buy(launchpad.deployment, sample, anybody, wei=10**16)
+    Followed(CHAIN_ID).catch_up()
+    launchpad.mine(6)
+    Followed(CHAIN_ID).catch_up()
+    trades = PoolTrade.objects.filter(is_conversion=False)
+    lacking = trades.filter(trader=None).count() + PoolLiquidityChange.objects.filter(trader=None).count()
+    named = set(compare(makers=True).differences)
+    assert (compare().without_maker, len(named)) == (lacking, lacking)
+    trade = trades.exclude(trader=None).latest("position")
+    trades.filter(pk=trade.pk).update(trader=None)
+    found = compare()
+    assert (found.without_maker, found.differences) == (lacking + 1, [])
+    assert f" {lacking + 1} without a maker," in str(found)
+    place = f"block {trade.block_number}, log {trade.log_index}"
+    (added,) = set(compare(makers=True).differences) - named
+    assert added == f"{place}: maker is {UNKNOWN_MAKER} in the feed, and {anybody} on the chain"
+    # Another one differs in any case.
+    trades.filter(pk=trade.pk).update(trader=bytes.fromhex(sample.address[2:]))
+    assert compare().differences == [f"{place}: maker is {sample.address} in the feed, and {anybody} on the chain"]
 
 
 @pytest.mark.parametrize("fee", [None, F("protocol_fee") + 1])
@@ -179,6 +204,23 @@ def test_a_pair_that_was_launched_otherwise_is_named(traded):
         assert any(f"pair {token.pool_address}: {text}" in line for line in compare().differences)
         token.save(update_fields=["tx_hash", "block_number", "deployed_at"])
     assert compare().differences == []
+
+
+def test_a_pair_of_another_creator_or_factory_is_named(traded):
+    single, of_batch = Token.objects.earliest("pk"), Token.objects.latest("pk")
+    eth, factory = node_client.connect(traded.deployment.rpc_url).eth, traded.deployment.factory
+    # The factory's caller: the sender, or the contract that launched the batch.
+    sender, batch = eth.get_transaction(single.tx_hash)["from"], eth.get_transaction(of_batch.tx_hash)["to"]
+    for token, column, wrong, text in (
+        (single, "msg_sender", batch, f"creator is {batch} in the feed, and {sender} on the chain"),
+        (single, "msg_sender", "", f"creator is  in the feed, and {sender} on the chain"),
+        (of_batch, "msg_sender", sender, f"creator is {sender} in the feed, and {batch} on the chain"),
+        (single, "factory_address", batch, f"factoryAddress is {batch} in the feed, and {factory} on the chain"),
+    ):
+        Token.objects.filter(pk=token.pk).update(**{column: wrong})
+        (difference,) = compare().differences
+        assert difference == f"block {token.block_number}, pair {token.pool_address}: {text}"
+        token.save(update_fields=[column])
 
 
 def test_a_pair_with_another_fee_than_its_swaps_is_named(traded):

@@ -56,6 +56,17 @@ def test_fees_of_v3_are_those_of_the_pool(node):
     assert {line.split(": ")[1].split(" is ")[0] for line in of_sums(compare())} >= {"fees"}
 
 
+def test_creators_of_v0_to_v3_1_are_the_callers_of_their_factories(node):
+    def wrong():
+        return {line.split(": ")[0] for line in compare().comparison.differences if ": creator is " in line}
+
+    assert not [line for line in compare().comparison.differences if ", pair " in line]
+    rows = Token.objects.exclude(generation="v4").filter(block_number__lte=LAST)
+    places = {f"block {token.block_number}, pair {token.pool_address}" for token in rows.exclude(msg_sender="")}
+    rows.update(msg_sender=rows[0].pool_address)
+    assert places and wrong() == places
+
+
 def test_amounts_of_joins_and_exits_of_v3_are_those_of_the_logs_to_the_unit(node):
     def wrong():
         return [line for line in compare().comparison.differences if "amount0 is" in line]

@@ -38,18 +38,23 @@ class _Amount(NamedTuple):
 
 @dataclass(kw_only=True)
 class EventComparison:
-    """Counts of compared events, of joins and exits without amounts to compare, and of events without reserves."""
+    """Counts of events: compared ones, those without a maker, joins and exits without amounts, and without reserves."""
 
     events: int = 0
+    without_maker: int = 0
     unpriced: int = 0
     unreserved: int = 0
 
 
 class EventReplay:
-    """The events of pools as the chain has them, from their logs in sequence."""
+    """The events of pools as the chain has them, from their logs in sequence.
 
-    def __init__(self, pairs: Mapping[str, FeedPair], reserves: ChainReserves) -> None:
+    Unless with `makers`, the feed may have an event without the sender of its transaction.
+    """
+
+    def __init__(self, pairs: Mapping[str, FeedPair], reserves: ChainReserves, *, makers: bool) -> None:
         self._pairs, self._reserves = pairs, reserves
+        self._sender = str if makers else _Sender
         # Square roots of prices, of pools with a price in the range.
         self._roots: dict[str, int] = {}
 
@@ -64,7 +69,10 @@ class EventReplay:
     def _of_trade(self, trade: ChainTrade, block: Mapping[str, Any]) -> FeedEvent:
         pair = trade.pair
         token_name, quote_name = ("asset0Out", "asset1In") if trade.is_buy else ("asset0In", "asset1Out")
-        return _head(trade.log, pair, block, "swap", is_conversion=trade.is_conversion) | {
+        event = self._head(trade.log, pair, block, "swap")
+        if trade.is_conversion:
+            event["maker"] = pair.locker
+        return event | {
             token_name: Fraction(trade.token, 10**pair.decimals),
             quote_name: Fraction(trade.quote, 10**pair.quote_decimals),
             "priceNative": trade.price,
@@ -73,7 +81,7 @@ class EventReplay:
 
     def _of_change(self, log: PoolLog, block: Mapping[str, Any]) -> FeedEvent:
         pair, root = self._pairs[log.pool], self._roots.get(log.pool)
-        event = _head(log, pair, block, "join" if log.liquidity > 0 else "exit")
+        event = self._head(log, pair, block, "join" if log.liquidity > 0 else "exit")
         arguments = log.arguments
         event["reserves"] = None if root is None else self._reserves.at(pair, root)
         if "amount0" in arguments:
@@ -87,6 +95,18 @@ class EventReplay:
         return event | {
             "amount0": _Amount(Fraction(token, 10**pair.decimals), tolerance),
             "amount1": _Amount(Fraction(quote, 10**pair.quote_decimals), tolerance),
+        }
+
+    def _head(self, log: PoolLog, pair: FeedPair, block: Mapping[str, Any], kind: str) -> FeedEvent:
+        transaction = block["transactions"][log.tx_index]
+        return {
+            "block": {"blockNumber": log.block, "blockTimestamp": int(block["timestamp"], 16)},
+            "eventType": kind,
+            "txnId": transaction["hash"],
+            "txnIndex": log.tx_index,
+            "eventIndex": log.log_index,
+            "maker": self._sender(checksum_address(transaction["from"])),
+            "pairId": pair.pool,
         }
 
 
@@ -103,6 +123,7 @@ def compare_events(served: Sequence[FeedEvent], expected: Sequence[FeedEvent], f
         elif place not in on_chain:
             yield f"{where}: the chain does not have it"
         else:
+            found.without_maker += in_feed[place]["maker"] == UNKNOWN_MAKER
             found.unpriced += "amount0" in in_feed[place] and "amount0" not in on_chain[place]
             found.unreserved += on_chain[place]["reserves"] is None
             if differing := ", ".join(_differing(in_feed[place], on_chain[place])):
@@ -137,18 +158,3 @@ def _text(value: Any) -> str:
     if isinstance(value, _Amount):
         value = value.value
     return format(float(value), ".15g") if isinstance(value, Fraction) else str(value)
-
-
-def _head(
-    log: PoolLog, pair: FeedPair, block: Mapping[str, Any], kind: str, *, is_conversion: bool = False
-) -> FeedEvent:
-    transaction = block["transactions"][log.tx_index]
-    return {
-        "block": {"blockNumber": log.block, "blockTimestamp": int(block["timestamp"], 16)},
-        "eventType": kind,
-        "txnId": transaction["hash"],
-        "txnIndex": log.tx_index,
-        "eventIndex": log.log_index,
-        "maker": pair.locker if is_conversion else _Sender(checksum_address(transaction["from"])),
-        "pairId": pair.pool,
-    }

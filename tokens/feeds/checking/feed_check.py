@@ -1,7 +1,7 @@
 """Check of the feeds, run by run of blocks: pairs, events, reserves, charts' bars and daily sums beside a node's logs.
 
-The events, bars and sums of the chain follow from logs that are decoded by their ABI, and prices are fractions. Of the
-stored rows, only the list of pairs is used, with the block of each launch.
+The events, bars and sums of the chain follow from logs that are decoded by their ABI, and prices are fractions. Stored
+rows are the list of pairs, with the block of each launch, and otherwise only compared.
 """
 
 from collections.abc import Mapping
@@ -43,8 +43,9 @@ class FeedComparison(EventComparison):
     def __str__(self) -> str:
         """Return the counts."""
         return (
-            f"{self.events} events compared, {self.unpriced} without their amounts and "
-            f"{self.unreserved} without reserves, {self.unpaid} payments without proof, "
+            f"{self.events} events compared, {self.without_maker} without a maker, "
+            f"{self.unpriced} without their amounts and {self.unreserved} without reserves, "
+            f"{self.unpaid} payments without proof, "
             f"{self.bars} bars and {self.days} days compared, "
             f"{self.without_usd} without USD, {len(self.differences)} differ"
         )
@@ -55,14 +56,17 @@ class FeedCheck:
 
     Bars and days are compared once a run has a block after them; those that begin before `first` are left out. In USD
     they are compared up to `verified`, the last block that was read a second time: rates may change until then.
+    With `makers`, an event without its maker differs.
     """
 
-    def __init__(self, chain: Chain, first: int, *, verified: int, history: int = DEFAULT_HISTORY) -> None:
+    def __init__(
+        self, chain: Chain, first: int, *, verified: int, history: int = DEFAULT_HISTORY, makers: bool = False
+    ) -> None:
         """Read what precedes the first block. Raises NodeUnavailableError."""
         self._chain, self.next = chain, first
         self._pairs = {pair.pool.lower(): pair for pair in read_chain_pairs(chain.info)}
         self._reserves = ChainReserves(chain, history=history)
-        self._replay = EventReplay(self._pairs, self._reserves)
+        self._replay = EventReplay(self._pairs, self._reserves, makers=makers)
         self._pair_check = PairCheck(chain, self._pairs.values())
         rates = ChainRates(chain, self._pairs)
         rates.load(chain, before=first)

@@ -4,7 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
+from tokens.chains.addresses import address_key, checksum_address
+from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.evm_chain import Chain
 from tokens.feeds.checking.chain_logs import read_blocks, read_receipt
 from tokens.feeds.checking.valued_trades import ValuedTrade
@@ -12,6 +15,12 @@ from tokens.feeds.feed_pairs import FeedPair
 
 # A module against snipers may charge traders more in the first seconds after the launch.
 _SNIPER_SECONDS = 120
+# The argument of each factory's event that has the factory's caller. The `deployer` of v1 to v3 is a user.
+_CALLERS = {"v0": "deployer", "v1": None, "v3": None, "v3_1": "msgSender", "v4": "msgSender"}
+_CREATED = {
+    event.topic0: (event, caller)
+    for event, caller in ((codec.load_abi(name).event("TokenCreated"), caller) for name, caller in _CALLERS.items())
+}
 
 
 class PairCheck:
@@ -28,13 +37,13 @@ class PairCheck:
         """Yield a sentence for each fact of a launch in these blocks that differs. Raises NodeUnavailableError."""
         pairs = [pair for number in range(first, last + 1) for pair in self._launched.get(number, ())]
         blocks = read_blocks(self._chain, {pair.block_number for pair in pairs})
-        hashes = {number: {entry["hash"] for entry in block["transactions"]} for number, block in blocks.items()}
-        mined = [pair.tx_hash for pair in pairs if pair.tx_hash in hashes[pair.block_number]]
-        receipts = read_receipt(self._chain, mined)
-        for pair in pairs:
+        mined = {(number, entry["hash"]): entry for number in blocks for entry in blocks[number]["transactions"]}
+        places = [(pair, mined.get((pair.block_number, pair.tx_hash))) for pair in pairs]
+        receipts = read_receipt(self._chain, [pair.tx_hash for pair, launch in places if launch])
+        for pair, launch in places:
             where = f"block {pair.block_number}, pair {pair.pool}"
-            if not _is_named(pair.token, receipts.get(pair.tx_hash, ())):
-                yield f"{where}: createdAtTxnId is {pair.tx_hash} in the feed, and does not launch {pair.token}"
+            if difference := _launch_difference(pair, launch, receipts.get(pair.tx_hash, ())):
+                yield f"{where}: {difference}"
             if pair.created_at != (mined_at := _time(blocks[pair.block_number])):
                 yield f"{where}: createdAtBlockTimestamp is {pair.created_at} in the feed, and {mined_at} on the chain"
 
@@ -50,10 +59,38 @@ class PairCheck:
             yield f"{where}: its fee is {pair.fee} in the feed, and {valued.fee} on the chain"
 
 
-def _is_named(token: str, logs: Sequence[Log]) -> bool:
-    """Return whether a log is of the token, or has its address among its values."""
-    digits = token[2:].lower()
-    return any(digits in text for log in logs for text in (log["address"].lower(), *log["topics"], log["data"]))
+def _launch_difference(pair: FeedPair, launch: Mapping[str, Any] | None, receipt: Sequence[Log]) -> str | None:
+    """Return how a pair's transaction, factory or creator differs from the transaction, None for one not in the block.
+
+    A factory's caller is the sender of a transaction to it, and else the one that its event names.
+    """
+    callers = _factory_callers(pair.token, receipt) if launch else {}
+    if not launch or not callers:
+        return f"createdAtTxnId is {pair.tx_hash} in the feed, and does not launch {pair.token}"
+    if pair.factory not in callers:
+        return f"factoryAddress is {pair.factory} in the feed, and {', '.join(callers)} on the chain"
+    is_direct = address_key(launch["to"] or "") == address_key(pair.factory)
+    caller = checksum_address(launch["from"]) if is_direct else callers[pair.factory]
+    if caller in (None, pair.creator):
+        return None
+    return f"creator is {pair.creator} in the feed, and {caller} on the chain"
+
+
+def _factory_callers(token: str, receipt: Sequence[Log]) -> dict[str, str | None]:
+    """Return factory -> its caller, None where its event names none, of all that report the token's launch."""
+    callers = {}
+    for log in receipt:
+        if not log["topics"] or log["topics"][0] not in _CREATED:
+            continue
+        event, caller = _CREATED[log["topics"][0]]
+        try:
+            created = event.decode(log)
+        except LogDecodingError:
+            # Any contract can emit the topic; a factory's event is whole.
+            continue
+        if created["tokenAddress"] == token:
+            callers[checksum_address(log["address"])] = caller and created[caller]
+    return callers
 
 
 def _time(block: Mapping[str, Any]) -> int:

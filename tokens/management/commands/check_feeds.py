@@ -40,7 +40,11 @@ class Command(BaseCommand):
             help="Reserves of pools that were launched more blocks before are not compared; by default "
             f"{DEFAULT_HISTORY}. Nodes accept 2,000 or more blocks of 200 pools in one request.",
         )
-
+        parser.add_argument(
+            "--makers",
+            action="store_true",
+            help="Events without a maker differ, too. Ranges of logs, as of a historical sync, name none.",
+        )
         parser.add_argument(
             "--holders",
             metavar="TOKEN",
@@ -59,7 +63,9 @@ class Command(BaseCommand):
             if not served.first <= first <= last <= served.last:
                 raise CommandError(f"blocks {served.first} to {served.last} are served, and {first} to {last} are not")
             chain = installed_chain(info.chain_id)
-            check = FeedCheck(chain, first, verified=served.verified, history=options["history"])
+            check = FeedCheck(
+                chain, first, verified=served.verified, history=options["history"], makers=options["makers"]
+            )
             while check.next <= last:
                 self._compare(check, last)
         except NotServedError as error:
