@@ -63,3 +63,5 @@ def test_a_pool_with_an_unread_launch_has_its_own_price():
     reserves = reserves_of(change(0, 200, 10**18))
     assert reserves.reach(PAIR, 2**40) == 2**40
     assert reserves_of().reach(PAIR, 2**40) == 2**40
+    # The launch's block has only a removal.
+    assert reserves_of(change(0, 200, -(10**18), block=7)).reach(PAIR, 2**40) == 2**40

@@ -1,7 +1,6 @@
 """`manage.py check_feeds` on a development chain: the feeds have exactly the events of the node's logs."""
 
 from datetime import timedelta
-from decimal import Decimal
 from io import StringIO
 
 import pytest
@@ -260,10 +259,3 @@ def test_the_command_passes_and_fails(traded):
         run()
     with pytest.raises(CommandError, match="--chain 101: must be an EVM chain"):
         call_command("check_feeds", chain=101)
-
-
-def test_a_stored_price_beyond_the_liquidity_is_named(traded):
-    trade = PoolTrade.objects.order_by("-position").first()
-    PoolTrade.objects.filter(pk=trade.pk).update(price=Decimal("2.9e-39"))
-    differences = compare().differences
-    assert any("priceNative is 0.000" in difference for difference in differences)

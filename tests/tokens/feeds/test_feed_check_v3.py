@@ -1,6 +1,7 @@
 """`manage.py check_feeds` on a simulated chain: fees of v3 are those of the pools, and long ranges are in runs."""
 
 import re
+from decimal import Decimal
 from io import StringIO
 from typing import Any
 
@@ -10,9 +11,11 @@ from django.db.models import F
 
 from tests.nodes.log_encoding import encode_values
 from tests.simulator import Limits, Node, Traffic
+from tests.simulator.reached_prices import reached_logs
 from tests.tokens.feeds.feed_worlds import CHAIN
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.pool_types import chain_position, split_position
+from tokens.feeds.checking.chain_logs import price_at
 from tokens.feeds.checking.feed_check import FeedCheck
 from tokens.feeds.pool_events import MOST_EVENTS
 from tokens.installation.installed_chains import installed_chain
@@ -65,6 +68,25 @@ def test_creators_of_v0_to_v3_1_are_the_callers_of_their_factories(node):
     places = {f"block {token.block_number}, pair {token.pool_address}" for token in rows.exclude(msg_sender="")}
     rows.update(msg_sender=rows[0].pool_address)
     assert places and wrong() == places
+
+
+def test_prices_beyond_the_liquidity_are_those_at_its_end(node):
+    def wrong():
+        return [line for line in compare().comparison.differences if "priceNative is" in line]
+
+    truth = node.chain.truth()
+    entries = zip(truth.pool_logs, reached_logs(truth), strict=True)
+    beyond = {chain_position(own.at.block_number, own.at.log_index): own.log for own, near in entries if own != near}
+    trades = PoolTrade.objects.filter(position__in=beyond, position__lt=chain_position(LAST + 1, 0))
+    trade = trades.latest("position")
+    assert wrong() == []
+    # The pool's own price.
+    swap = beyond[trade.position]
+    decimals = {"decimals": 18, "quote_decimals": swap.quote_decimals}
+    price = price_at(swap.sqrt_price, is_currency0=swap.is_currency0, **decimals)
+    trades.filter(pk=trade.pk).update(price=Decimal(price.numerator) / price.denominator)
+    (difference,) = wrong()
+    assert difference.startswith("block {}, log {}: priceNative is".format(*split_position(trade.position)))
 
 
 def test_amounts_of_joins_and_exits_of_v3_are_those_of_the_logs_to_the_unit(node):

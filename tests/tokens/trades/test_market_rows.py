@@ -111,10 +111,19 @@ def test_a_change_in_usd_includes_that_of_the_quote_token(chain):
 
 
 @pytest.mark.parametrize("quote_usd", ["3000.1", None])
-def test_a_price_that_returns_has_changed_by_exactly_nothing(chain, quote_usd):
-    """Check prices whose quotient is not 1 in binary fractions, as after a purchase and the sale of all of it."""
+def test_changes_have_6_decimals_in_usd_and_in_the_quote_token(chain, quote_usd):
     if quote_usd:
         set_rate(chain, quote_usd)
+    token = make_pool_token()
+    trade(chain, trade_row(token.pk, NOW - timedelta(hours=2), price="0.003", quote_usd=quote_usd))
+    trade(chain, trade_row(token.pk, NOW, price="0.001", is_buy=False, quote_usd=quote_usd))
+    assert token.market.price_change_1h == -66.666667
+
+
+def test_a_price_that_returns_has_changed_by_exactly_nothing(chain):
+    """Check prices whose quotient is not 1 in binary fractions, as after a purchase and the sale of all of it."""
+    quote_usd = "3000.1"
+    set_rate(chain, quote_usd)
     rng, tokens = random.Random(7), [make_pool_token() for _ in range(20)]
     for token in tokens:
         price = str(rng.uniform(1e-12, 1e-6))
