@@ -91,8 +91,9 @@ class Dispatcher:
         self._uses: list[_ThreadUse] = []
         # Endpoint -> its fast attempts in a row; 0 after a slow or failed one.
         self._fast_attempts: dict[int, int] = {}
-        # Owner -> monotonic time of its last claim.
-        self._last_served: dict[int, float] = {}
+        # Owner, and endpoint -> monotonic time of the last claim.
+        self._owner_served: dict[int, float] = {}
+        self._endpoint_served: dict[int, float] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +140,7 @@ class Dispatcher:
                 if not deliveries:
                     self._release_thread(use)
             if deliveries:
-                self._last_served[owner] = time.monotonic()
+                self._owner_served[owner] = self._endpoint_served[endpoint_id] = time.monotonic()
                 work = self._pool.submit(self._deliver, use, deliveries)
                 work.add_done_callback(partial(self._end, use, current_request_id()))
             claimed += len(deliveries)
@@ -149,14 +150,21 @@ class Dispatcher:
         """Return endpoints with their owners, each owner's first one before the second ones.
 
         Those with the fewest threads are first, so that a long backlog takes only what others leave; of owners with as
-        many threads, the one that has waited the longest.
+        many threads, the one that has waited the longest. So are an owner's endpoints, but after a slow or failed
+        attempt an endpoint is behind the others: those that hang share the owner's threads with those that don't.
         """
         uses = list(self._uses)
         busy, turns = Counter(use.endpoint_id for use in uses), Counter(use.owner for use in uses)
         in_turn = []
-        for endpoint_id, owner in sorted(endpoints, key=lambda row: busy[row[0]]):
+
+        def rank(endpoint: tuple[int, int]) -> tuple[int, bool, float]:
+            endpoint_id, _ = endpoint
+            is_slow = self._fast_attempts.get(endpoint_id) == 0
+            return busy[endpoint_id], is_slow, self._endpoint_served.get(endpoint_id, 0.0)
+
+        for endpoint_id, owner in sorted(endpoints, key=rank):
             turns[owner] += 1
-            in_turn.append((turns[owner], self._last_served.get(owner, 0.0), (endpoint_id, owner)))
+            in_turn.append((turns[owner], self._owner_served.get(owner, 0.0), (endpoint_id, owner)))
         return [endpoint for _, _, endpoint in sorted(in_turn, key=itemgetter(0, 1))]
 
     def _take_thread(self, use: _ThreadUse) -> _Health | None:

@@ -354,6 +354,40 @@ def test_hanging_endpoints_of_one_owner_have_an_eighth_of_the_threads(transactio
             bad.closed.set()
 
 
+def test_hanging_endpoints_of_an_owner_leave_turns_to_its_others(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 0.2
+    owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
+    with webhook_receiver(hang) as bad, webhook_receiver() as good:
+        for _ in range(3):
+            add_endpoint(bad, partner_key=owner)
+        queue_events(20)
+        add_endpoint(good, partner_key=owner)
+        queue_events(20)
+        with Dispatcher(StopEvent(), threads=16) as dispatcher:
+            run_dispatcher(dispatcher, lambda: len(good.received) == 20)
+            # Most of the backlog that is due before still waits.
+            assert len(bad.received) < 30
+            bad.closed.set()
+
+
+def test_slow_endpoints_take_turns(transactional_db, settings):
+    settings.WEBHOOK_TIMEOUT_SECONDS = 0.2
+    owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
+    with webhook_receiver(hang) as bad, webhook_receiver(always(500)) as good:
+        for _ in range(3):
+            add_endpoint(bad, partner_key=owner)
+        queue_events(20)
+        add_endpoint(good, partner_key=owner)
+        with Dispatcher(StopEvent(), threads=16) as dispatcher:
+            queue_events()
+            run_dispatcher(dispatcher, lambda: len(good.received) == 1)
+            good.behave = always(200)
+            queue_events()
+            run_dispatcher(dispatcher, lambda: len(good.received) == 2)
+            assert len(bad.received) < 30
+            bad.closed.set()
+
+
 def test_slow_endpoints_leave_threads_to_new_ones(transactional_db, settings):
     settings.WEBHOOK_TIMEOUT_SECONDS = 30
     with webhook_receiver(always(500)) as bad, webhook_receiver() as good:

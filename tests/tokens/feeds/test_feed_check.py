@@ -1,6 +1,8 @@
 """`manage.py check_feeds` on a development chain: the feeds have exactly the events of the node's logs."""
 
+import re
 from datetime import timedelta
+from decimal import Decimal
 from io import StringIO
 
 import pytest
@@ -51,6 +53,9 @@ def test_events_that_are_missing_invented_or_different_are_named(traded):
     PoolTrade.objects.filter(pk=trade.pk).update(amount_quote=F("amount_quote") + 1)
     (difference, payment) = compare().differences
     assert difference.startswith(f"block {trade.block_number}, log {trade.log_index}: asset1")
+    # They differ in the last digit alone.
+    shown, on_chain = map(Decimal, re.findall(r"is ([0-9.]+) in the feed, and ([0-9.]+) on the chain", difference)[0])
+    assert (shown - on_chain).as_tuple().digits == (1,)
     assert payment.startswith(f"block {trade.block_number}, transaction 0: its trades paid")
     PoolTrade.objects.filter(pk=trade.pk).update(amount_quote=F("amount_quote") - 1, tx_index=9)
     (difference,) = compare().differences

@@ -6,6 +6,7 @@ price before it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ from tokens.feeds.pool_events import UNKNOWN_MAKER
 
 # Relative difference of amounts that are computed from a price of 24 digits.
 _TOLERANCE = Fraction(1, 10**15)
+# More digits than an amount has.
+_EXACT = Context(prec=40)
 FeedEvent = dict[str, Any]
 
 
@@ -157,4 +160,6 @@ def _text(value: Any) -> str:
         return str(value)
     if isinstance(value, _Amount):
         value = value.value
-    return format(float(value), ".15g") if isinstance(value, Fraction) else str(value)
+    if not isinstance(value, Fraction):
+        return str(value)
+    return format(_EXACT.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize(), "f")
