@@ -354,14 +354,19 @@ def test_hanging_endpoints_of_one_owner_have_an_eighth_of_the_threads(transactio
             bad.closed.set()
 
 
+def add_endpoint_behind(hanging, receiver):
+    """Create an endpoint of the receiver whose owner has three hanging ones with an older backlog."""
+    owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
+    for _ in range(3):
+        add_endpoint(hanging, partner_key=owner)
+    queue_events(20)
+    add_endpoint(receiver, partner_key=owner)
+
+
 def test_hanging_endpoints_of_an_owner_leave_turns_to_its_others(transactional_db, settings):
     settings.WEBHOOK_TIMEOUT_SECONDS = 0.2
-    owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
     with webhook_receiver(hang) as bad, webhook_receiver() as good:
-        for _ in range(3):
-            add_endpoint(bad, partner_key=owner)
-        queue_events(20)
-        add_endpoint(good, partner_key=owner)
+        add_endpoint_behind(bad, good)
         queue_events(20)
         with Dispatcher(StopEvent(), threads=16) as dispatcher:
             run_dispatcher(dispatcher, lambda: len(good.received) == 20)
@@ -372,12 +377,8 @@ def test_hanging_endpoints_of_an_owner_leave_turns_to_its_others(transactional_d
 
 def test_slow_endpoints_take_turns(transactional_db, settings):
     settings.WEBHOOK_TIMEOUT_SECONDS = 0.2
-    owner = PartnerKeyFactory(scopes=[Scope.WEBHOOKS])
     with webhook_receiver(hang) as bad, webhook_receiver(always(500)) as good:
-        for _ in range(3):
-            add_endpoint(bad, partner_key=owner)
-        queue_events(20)
-        add_endpoint(good, partner_key=owner)
+        add_endpoint_behind(bad, good)
         with Dispatcher(StopEvent(), threads=16) as dispatcher:
             queue_events()
             run_dispatcher(dispatcher, lambda: len(good.received) == 1)

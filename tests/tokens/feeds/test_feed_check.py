@@ -114,15 +114,15 @@ def test_events_without_a_maker_are_counted_and_named_on_request(converted):
     assert (compare().without_maker, len(named)) == (lacking, lacking)
     trade = trades.exclude(trader=None).latest("position")
     trades.filter(pk=trade.pk).update(trader=None)
-    found = compare()
-    assert (found.without_maker, found.differences) == (lacking + 1, [])
-    assert f" {lacking + 1} without a maker," in str(found)
-    place = f"block {trade.block_number}, log {trade.log_index}"
+    comparison = compare()
+    assert (comparison.without_maker, comparison.differences) == (lacking + 1, [])
+    assert f" {lacking + 1} without a maker," in str(comparison)
+    event = f"block {trade.block_number}, log {trade.log_index}"
     (added,) = set(compare(makers=True).differences) - named
-    assert added == f"{place}: maker is {UNKNOWN_MAKER} in the feed, and {anybody} on the chain"
+    assert added == f"{event}: maker is {UNKNOWN_MAKER} in the feed, and {anybody} on the chain"
     # Another one differs in any case.
     trades.filter(pk=trade.pk).update(trader=bytes.fromhex(sample.address[2:]))
-    assert compare().differences == [f"{place}: maker is {sample.address} in the feed, and {anybody} on the chain"]
+    assert compare().differences == [f"{event}: maker is {sample.address} in the feed, and {anybody} on the chain"]
 
 
 @pytest.mark.parametrize("fee", [None, F("protocol_fee") + 1])

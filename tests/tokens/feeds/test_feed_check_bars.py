@@ -145,9 +145,9 @@ def test_a_stored_open_that_differs_is_named_in_each_size_and_currency(traded):
             wrong = float(getattr(candle, column)) * 1.0001
             (line,) = changed(row(candle), **{column: wrong})
             assert (f"bar {size} of" in line, ".QUOTE at" in line) == (True, column == "open")
-            found = re.search(r": stored open is (\S+) in the feed, and (\S+) on the chain$", line)
-            assert found and float(found[1]) == wrong
-            assert float(found[2]) == pytest.approx(float(getattr(candle, column)))
+            opens = re.search(r": stored open is (\S+) in the feed, and (\S+) on the chain$", line)
+            assert opens and float(opens[1]) == wrong
+            assert float(opens[2]) == pytest.approx(float(getattr(candle, column)))
 
 
 def test_a_bar_that_is_missing_or_invented_is_named(traded):

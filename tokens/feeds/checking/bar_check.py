@@ -208,7 +208,7 @@ def _read_columns(symbol: ChartSymbol, name: str, first: int, end: int) -> dict[
 
 
 def _read_stored_opens(symbol: ChartSymbol, name: str, first: int, end: int) -> Iterable[tuple[datetime, Any]]:
-    """Return beginning and open of the rows behind bars of these times; none of bars that are folded from others."""
+    """Return each stored row's beginning and open between two times; nothing for bars that are folded from others."""
     interval = INTERVALS[RESOLUTIONS[name]]
     if interval.seconds != interval.stored:
         return ()

@@ -17,9 +17,9 @@ from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
 
 class LogId(NamedTuple):
-    """The identity of a log of one block. A competing block has none of the same logs.
+    """Identity of a log in one block, which no competing block shares.
 
-    With its emitter (EIP-55): a row at the place of another contract's log is not that log.
+    The emitter (EIP-55) belongs to it: a row at the place where another contract's log is has another identity.
     """
 
     tx_hash: str

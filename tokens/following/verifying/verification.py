@@ -239,9 +239,9 @@ def _repair_events(coverage: Coverage, reading: SecondReading) -> EventRepair:
     after = before
     if rewritten or foreign:
         writing.write_transactions(rewritten, chain=reading.chain.info, final=True)
-        # At the place of an event of a token that is not indexed.
-        left = find_altered_events(coverage, rewritten)
-        event_rows.refresh_token_state(event_rows.delete_events(list(left)))
+        # The log at their place makes no row: it is about a token that is not indexed.
+        still_altered = find_altered_events(coverage, rewritten)
+        event_rows.refresh_token_state(event_rows.delete_events(list(still_altered)))
         after = find_log_rows(coverage, reading.first, reading.last)
     missing = {log for log in after if log not in before and not is_of_later_token(coverage, log)}
     return EventRepair(
