@@ -33,6 +33,8 @@ class RollingSum(models.Model):
     opening_price = ExactNumericField(null=True)
     # The same in USD at that time.
     opening_usd = models.FloatField(null=True)
+    # It is the launch's starting price: no trade was before the period.
+    opens_at_starting_price = models.BooleanField(db_default=False)
     # Of the day's row: see `Market.trending`.
     trending = models.FloatField(null=True)
 

@@ -63,11 +63,12 @@ _LAUNCHED = """tokens_token AS token LEFT JOIN tokens_launchfacts AS launch ON l
 # pool has it. The bounds of `at` that are parameters leave out partitions when it is planned.
 # A subquery for each row looks up each token in the indexes; a join would read whole tables.
 _SET_OPENINGS = f"""
-    UPDATE tokens_rollingsum AS sums SET (opening_price, opening_usd) = (
+    UPDATE tokens_rollingsum AS sums SET (opening_price, opening_usd, opens_at_starting_price) = (
         SELECT coalesce(before.price, day.close, launched.price),
             CASE WHEN before.price IS NOT NULL THEN (before.price * before.quote_usd)::float8
                 WHEN day.close IS NOT NULL THEN day.close_usd
-                ELSE (launched.price * coalesce(launched.quote_usd, first.quote_usd))::float8 END
+                ELSE (launched.price * coalesce(launched.quote_usd, first.quote_usd))::float8 END,
+            before.price IS NULL AND day.close IS NULL
         FROM unnest(%(seconds)s::integer[], %(begins_at)s::timestamptz[], %(days)s::timestamptz[])
             AS period (seconds, begins_at, day)
         LEFT JOIN LATERAL (
@@ -95,10 +96,20 @@ _SET_OPENINGS = f"""
         WHERE period.seconds = sums.seconds
     )
     WHERE token_id = ANY(%(token_ids)s::bigint[]) AND (
-        opening_price IS NULL OR token_id = ANY(%(changed)s::bigint[])
-        OR opening_price = (SELECT {STARTING_PRICE} FROM {_LAUNCHED})
+        opening_price IS NULL OR token_id = ANY(%(changed)s::bigint[]) OR opens_at_starting_price
     )
 """
+_AT_STARTING_PRICE = """
+    SELECT DISTINCT token_id FROM tokens_rollingsum JOIN tokens_token AS token ON token.id = token_id
+    JOIN unnest(%(seconds)s::integer[], %(begins_at)s::timestamptz[]) AS period (seconds, begins_at) USING (seconds)
+    WHERE opens_at_starting_price AND chain_id = %(chain_id)s AND deployed_at < begins_at
+"""
+
+
+def find_starting_prices(cursor: CursorWrapper, chain_id: int, periods: Sequence[RollingPeriod]) -> set[int]:
+    """Return the tokens with starting prices by the rate at the beginning of a period, which moves with the period."""
+    cursor.execute(_AT_STARTING_PRICE, period_parameters(periods) | {"chain_id": chain_id})
+    return {token_id for (token_id,) in cursor.fetchall()}
 
 
 def set_openings(

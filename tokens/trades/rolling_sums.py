@@ -14,7 +14,13 @@ from django.utils import timezone
 from config.postgresql.bulk_load import array_literal, column_list, upsert_assignments
 from tokens.models import RollingClock, RollingSum
 from tokens.models.candle import DAY
-from tokens.trades.opening_prices import RollingPeriod, period_parameters, rolling_periods, set_openings
+from tokens.trades.opening_prices import (
+    RollingPeriod,
+    find_starting_prices,
+    period_parameters,
+    rolling_periods,
+    set_openings,
+)
 from tokens.trades.trade_rows import STORED_VALUE, TradeRow
 from tokens.trades.trending_score import decayed_net, score_at, score_part, trending_of
 
@@ -194,7 +200,7 @@ def roll(chain_id: int, now: datetime) -> Rolled:
 
 
 def _leave(chain_id: int, before: Sequence[RollingPeriod], periods: Sequence[RollingPeriod]) -> frozenset[int]:
-    """Subtract what is between the former and the new beginnings of periods; return the tokens that it was of."""
+    """Subtract what is between the former and the new beginnings of periods; return the tokens with other sums."""
     minutes = [
         _MINUTES_LEAVING.format(
             seconds=old.seconds, left_at=old.begins_at.isoformat(), begins_at=new.begins_at.isoformat()
@@ -212,8 +218,9 @@ def _leave(chain_id: int, before: Sequence[RollingPeriod], periods: Sequence[Rol
         cursor.execute(_FORGET_TRADERS, {"chain_id": chain_id, "since": periods[-1].begins_at})
         empty = "DELETE FROM tokens_rollingsum WHERE token_id = ANY(%s) AND buys + sells <= 0"
         cursor.execute(empty, [list(token_ids)])
-        set_openings(cursor, chain_id, periods, token_ids, changed=token_ids)
-    return token_ids
+        starting = find_starting_prices(cursor, chain_id, periods)
+        set_openings(cursor, chain_id, periods, token_ids | starting, changed=token_ids)
+    return token_ids | starting
 
 
 def _execute_add(

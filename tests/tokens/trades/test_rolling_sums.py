@@ -20,7 +20,8 @@ from tests.tokens.trades.pool_rows import (
     trade_row,
     write_trades,
 )
-from tokens.models import PoolTrade, RecentTrader, RollingClock, RollingSum, Token
+from tokens.installation.installed_registry import registry
+from tokens.models import PoolTrade, RecentTrader, ReferencePrice, RollingClock, RollingSum, Token
 from tokens.trades import rolling_sums
 from tokens.trades.trade_rows import TradeRow
 
@@ -292,6 +293,20 @@ def test_a_token_without_a_starting_tick_has_no_opening_price_before_its_first_t
     assert (stored(other, 3600).opening_price, stored(other, 3600).opening_usd) == (None, None)
 
 
+def test_a_starting_price_follows_the_rate_at_the_beginning_without_a_trade(token):
+    Token.objects.update(deployed_at=NOW - timedelta(days=2))
+    reference = registry().chains[CHAIN].reference_pools[0]
+    for block, (minutes, usd) in enumerate(((180, 2000), (59, 4000))):
+        ReferencePrice.objects.create(
+            chain_id=CHAIN, pool=reference.pool, block_number=block, position=block << 20,
+            at=NOW - timedelta(minutes=minutes), currency=reference.currency, usd=usd,
+        )  # fmt: skip
+    add([trade_row(token.pk, NOW)])
+    assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 2000)
+    assert roll_to(NOW + timedelta(minutes=2)) == {token.pk}
+    assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 4000)
+
+
 def test_values_in_usd_that_are_unknown_add_nothing(token):
     add([trade_row(token.pk, NOW, quote_usd=None), trade_row(token.pk, NOW, position=1 << 60)])
     day = stored(token, 86_400)
@@ -324,5 +339,5 @@ def test_a_chain_with_a_strange_clock_is_counted(token):
     """A development chain may be years ahead, and its last trade may have been years ago."""
     RecentTrader.objects.create(token=token, trader=b"\x01" * 20, last_at=NOW - timedelta(days=4000), net_usd=1)
     rolling_sums.add_trades(CHAIN, [trade_row(token.pk, NOW + timedelta(days=4000))])
+    assert roll_to(NOW + timedelta(minutes=1)) == {token.pk}
     assert stored(token, 3600).buys == 1
-    assert roll_to(NOW + timedelta(minutes=1)) == set()
