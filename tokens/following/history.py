@@ -187,6 +187,9 @@ def sum_up(coverage: Coverage, *, chain: ChainInfo, stop: Event) -> int:
             tune_bulk_transaction()
             chain_lock.lock_exclusive(coverage.chain_id)
             trade_writing.sum_up(coverage.chain_id, part)
+    with transaction.atomic():
+        chain_lock.lock_exclusive(coverage.chain_id)
+        trade_writing.refresh_starting_prices(coverage.chain_id)
     # The row in memory is not refreshed: the next write compares it with the stored one. Blocks that the head has added
     # meanwhile are summed up in the next round, and later ones count at once (`coverage.advance_joined`).
     if not Coverage.objects.filter(pk=coverage.pk, followed_to__gte=last).update(summed_to=last):

@@ -102,13 +102,19 @@ _SET_OPENINGS = f"""
 _AT_STARTING_PRICE = """
     SELECT DISTINCT token_id FROM tokens_rollingsum JOIN tokens_token AS token ON token.id = token_id
     JOIN unnest(%(seconds)s::integer[], %(begins_at)s::timestamptz[]) AS period (seconds, begins_at) USING (seconds)
-    WHERE opens_at_starting_price AND chain_id = %(chain_id)s AND deployed_at < begins_at
+    WHERE opens_at_starting_price AND chain_id = %(chain_id)s AND (deployed_at < begins_at OR NOT %(is_rolled)s)
 """
 
 
-def find_starting_prices(cursor: CursorWrapper, chain_id: int, periods: Sequence[RollingPeriod]) -> set[int]:
-    """Return the tokens with starting prices by the rate at the beginning of a period, which moves with the period."""
-    cursor.execute(_AT_STARTING_PRICE, period_parameters(periods) | {"chain_id": chain_id})
+def find_starting_prices(
+    cursor: CursorWrapper, chain_id: int, periods: Sequence[RollingPeriod], *, is_rolled: bool
+) -> set[int]:
+    """Return the tokens with sums that open at the starting price.
+
+    With `is_rolled`, only those with the rate at a beginning, which has moved, and not at their launch.
+    """
+    parameters = {"chain_id": chain_id, "is_rolled": is_rolled}
+    cursor.execute(_AT_STARTING_PRICE, period_parameters(periods) | parameters)
     return {token_id for (token_id,) in cursor.fetchall()}
 
 

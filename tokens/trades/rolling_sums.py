@@ -178,6 +178,15 @@ def recount(chain_id: int, token_ids: Collection[int]) -> None:
         set_openings(cursor, chain_id, periods, token_ids, changed=())
 
 
+def refresh_starting_prices(chain_id: int) -> set[int]:
+    """Set the starting prices of sums again, by rates of the past that were stored since; return their tokens."""
+    periods = rolling_periods(_read_clock(chain_id).rolled_to)
+    with connection.cursor() as cursor:
+        token_ids = find_starting_prices(cursor, chain_id, periods, is_rolled=False)
+        set_openings(cursor, chain_id, periods, token_ids, changed=())
+    return token_ids
+
+
 def roll(chain_id: int, now: datetime) -> Rolled:
     """Move the end of a chain's periods towards the full minute of `now`, by ten minutes at most.
 
@@ -218,7 +227,7 @@ def _leave(chain_id: int, before: Sequence[RollingPeriod], periods: Sequence[Rol
         cursor.execute(_FORGET_TRADERS, {"chain_id": chain_id, "since": periods[-1].begins_at})
         empty = "DELETE FROM tokens_rollingsum WHERE token_id = ANY(%s) AND buys + sells <= 0"
         cursor.execute(empty, [list(token_ids)])
-        starting = find_starting_prices(cursor, chain_id, periods)
+        starting = find_starting_prices(cursor, chain_id, periods, is_rolled=True)
         set_openings(cursor, chain_id, periods, token_ids | starting, changed=token_ids)
     return token_ids | starting
 

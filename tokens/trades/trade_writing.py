@@ -202,6 +202,15 @@ def recount_tokens(chain_id: int, token_ids: Collection[int]) -> None:
         market_rows.refresh_markets(registry().chains[chain_id], token_ids)
 
 
+def refresh_starting_prices(chain_id: int) -> None:
+    """Price rolling sums that open at a launch's price, and their markets, by rates that were stored since.
+
+    Call it as `store_trades`, after history has brought rates of the past.
+    """
+    token_ids = rolling_sums.refresh_starting_prices(chain_id)
+    market_rows.refresh_markets(registry().chains[chain_id], token_ids)
+
+
 def _convert(
     chain: ChainInfo,
     swaps: Sequence[Swap],

@@ -293,14 +293,28 @@ def test_a_token_without_a_starting_tick_has_no_opening_price_before_its_first_t
     assert (stored(other, 3600).opening_price, stored(other, 3600).opening_usd) == (None, None)
 
 
+def store_rate(at: datetime, usd: int) -> None:
+    reference = registry().chains[CHAIN].reference_pools[0]
+    block = int(at.timestamp())
+    ReferencePrice.objects.create(
+        chain_id=CHAIN, pool=reference.pool, block_number=block, position=block << 20, at=at,
+        currency=reference.currency, usd=usd,
+    )  # fmt: skip
+
+
+def test_a_starting_price_takes_the_rate_that_history_brings(token):
+    Token.objects.update(deployed_at=NOW - timedelta(minutes=10))
+    add([trade_row(token.pk, NOW, quote_usd="3000")])
+    assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 3000)
+    store_rate(NOW - timedelta(minutes=11), 2000)
+    assert rolling_sums.refresh_starting_prices(CHAIN) == {token.pk}
+    assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 2000)
+
+
 def test_a_starting_price_follows_the_rate_at_the_beginning_without_a_trade(token):
     Token.objects.update(deployed_at=NOW - timedelta(days=2))
-    reference = registry().chains[CHAIN].reference_pools[0]
-    for block, (minutes, usd) in enumerate(((180, 2000), (59, 4000))):
-        ReferencePrice.objects.create(
-            chain_id=CHAIN, pool=reference.pool, block_number=block, position=block << 20,
-            at=NOW - timedelta(minutes=minutes), currency=reference.currency, usd=usd,
-        )  # fmt: skip
+    store_rate(NOW - timedelta(minutes=180), 2000)
+    store_rate(NOW - timedelta(minutes=59), 4000)
     add([trade_row(token.pk, NOW)])
     assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 2000)
     assert roll_to(NOW + timedelta(minutes=2)) == {token.pk}
