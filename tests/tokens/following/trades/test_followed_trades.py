@@ -1,5 +1,6 @@
 """Trades of a followed chain: of its head, its history and its reorganisations, with candles, sums and markets."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,7 +18,17 @@ from tokens.following import coverage
 from tokens.following.followed_pools import MAX_NAMED_POOLS, select_followed_pools
 from tokens.following.history import join_head, read_history, sum_up
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import Coverage, FollowedBlock, Market, MinuteCandle, PoolTrade, Token
+from tokens.models import (
+    Coverage,
+    FollowedBlock,
+    Market,
+    MinuteCandle,
+    PoolTrade,
+    ReferencePrice,
+    RollingClock,
+    RollingSum,
+    Token,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -186,6 +197,26 @@ def test_what_a_killed_process_did_not_sum_is_summed_by_the_next(chain, node):
     assert Market.objects.filter(last_position__isnull=False).count() >= traded
     assert Coverage.objects.get().summed_to == final(chain)
     assert sum_up(row, chain=info, stop=control().stop) == 0
+
+
+def test_the_end_of_a_history_prices_the_sums_of_all_tokens_by_its_rates(chain, node):
+    begin, end = (datetime.fromtimestamp(block.time, UTC) for block in (chain.blocks[0], chain.head))
+    RollingClock.objects.create(chain_id=CHAIN, rolled_to=end)
+    Followed(CHAIN).catch_up()
+    read(live(chain), to=final(chain))
+    info = installed_chain(CHAIN).info
+    sum_up(Coverage.objects.get(), chain=info, stop=control().stop)
+    reference = info.reference_pools[0]
+    opened = RollingSum.objects.filter(token__paired_token=reference.currency)
+    assert not opened.filter(opening_usd__isnull=False).exists()
+    # A rate of the history; few of these tokens are traded in its last block.
+    ReferencePrice.objects.create(
+        chain_id=CHAIN, pool=reference.pool, block_number=0, position=0, at=begin, currency=reference.currency, usd=3000
+    )
+    Coverage.objects.update(summed_to=final(chain) - 1)
+    sum_up(Coverage.objects.get(), chain=info, stop=control().stop)
+    assert opened.count() > 50
+    assert all(row.opening_usd == pytest.approx(float(row.opening_price) * 3000) for row in opened)
 
 
 def test_a_sum_that_is_stopped_or_of_blocks_that_are_unwound_stores_no_progress(chain, node):
