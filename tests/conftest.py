@@ -66,8 +66,9 @@ _RATE_LIMITS = [name for name in dir(settings) if name.startswith("RATE_LIMIT_")
 pytest_plugins = [
     "tests.rows.deploying",
     "tests.nodes.recorded_node",
-    "tests.nodes.solana_recorded",
-    "tests.nodes.solana_changed",
+    "tests.nodes.launchpad_recordings",
+    "tests.nodes.solana.recorded",
+    "tests.nodes.solana.changed",
     "tests.rows.user_tokens",
 ]
 

@@ -41,6 +41,15 @@ class Launchpad:
         salted = [replace(config, salt=secrets.token_bytes(32)) for config in configs]
         return self.mined(send_launch_batch(self.deployment, salted, sender=SENDER).to_0x_hex())
 
+    def launch_plain(self, terms: tuple[str, str, str], *, paired: str, tick: int) -> str:
+        """Launch by the declared launchpad with name, symbol and URI, mined; `tick` as if the token were currency 0."""
+        at = self.deployment
+        data = node_client.bind_contract(at.rpc_url, "PlainLaunchpad", at.plain_launchpad).encode_abi(
+            "launch", [terms, paired, tick]
+        )
+        sent = node_client.send_transaction(at.rpc_url, sender=SENDER, to=at.plain_launchpad, data=data)
+        return self.mined(sent.to_0x_hex())
+
     def transfer(self) -> str:
         """Mine a transaction that launches nothing, and return its hash."""
         return self.mined(

@@ -130,6 +130,7 @@ class Node:
 
     def logs(self, query: Json) -> list[Json]:
         """Return the logs of a block by its hash, or of a range, by addresses and topics."""
+        topics = query.get("topics", [])
         if "blockHash" in query:
             if query["blockHash"] not in self.numbers:
                 raise RefusedError(-32000, "unknown block")
@@ -142,8 +143,8 @@ class Node:
             for block in blocks
             for log in self._logs_of(block)
             if ("address" not in query or log["address"] in query["address"])
-            and len(log["topics"]) >= len(query["topics"])
-            and all(topic in allowed for topic, allowed in zip(log["topics"], query["topics"], strict=False))
+            and len(log["topics"]) >= len(topics)
+            and all(topic in allowed for topic, allowed in zip(log["topics"], topics, strict=False))
         ]
 
     def _number(self, text: str) -> int:

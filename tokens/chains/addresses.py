@@ -23,6 +23,8 @@ _SOLANA_ADDRESS = f"{_BASE58_DIGIT}{{32,44}}"
 _SOLANA_SIGNATURE = f"{_BASE58_DIGIT}{{64,88}}"
 
 _EVM_BYTES, _HASH_BYTES = 20, 32
+# Of the native coin in v4 pools; elsewhere of no account.
+ZERO_ADDRESS = "0x" + "00" * 20
 
 # JSON Schemas of what the parsers below accept.
 ADDRESS_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{_HEX_ADDRESS.pattern}$"}

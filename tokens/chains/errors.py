@@ -1,6 +1,7 @@
 """Errors of the chain library in two families: retryable failures of nodes and signers, and permanent facts."""
 
 from config.http.errors import PermanentError, RetryableError
+from tokens.chains.pool_types import UndecodableLog
 
 
 class NodeUnavailableError(RetryableError):
@@ -37,7 +38,11 @@ class LaunchNotFoundError(PermanentError):
 
 
 class LogDecodingError(PermanentError):
-    """A log of a registered contract that does not match the layout of its event."""
+    """A log of a registered contract that does not match the layout of its event; `log` is its place, if known."""
+
+    def __init__(self, reason: str, *, log: UndecodableLog | None = None) -> None:
+        super().__init__(reason)
+        self.log = log
 
 
 class FeesUnavailableError(PermanentError):

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tokens.chains.addresses import ZERO_ADDRESS
+
 # A block has fewer logs than 2 to this power.
 _LOG_INDEX_BITS = 20
 LOG_INDEX_LIMIT = 1 << _LOG_INDEX_BITS
@@ -62,6 +64,8 @@ class Swap(NamedTuple):
     # Fees that hooks took between the swaps of the transaction around this one, before it and after it.
     fees_before: tuple[HookFee, ...] = ()
     fees_after: tuple[HookFee, ...] = ()
+    # Of currency 0 and currency 1: what the trader paid besides, or got less, as a declared launchpad reports it.
+    reported_fees: tuple[int, int] | None = None
 
 
 class LiquidityChange(NamedTuple):
@@ -82,6 +86,19 @@ class LiquidityChange(NamedTuple):
     tx_index: int | None = None
     amount0: int | None = None
     amount1: int | None = None
+
+
+class UndecodableLog(NamedTuple):
+    """A log of a trusted contract that is left out: it does not match the event that its launchpad has."""
+
+    block_number: int
+    tx_hash: str
+    log_index: int
+    # EIP-55.
+    emitter: str
+    # Name of the launchpad; None where the emitter is the own curve of a token, if of any.
+    launchpad: str | None
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,6 +153,22 @@ def chain_position(block_number: int, log_index: int) -> int:
     return block_number << _LOG_INDEX_BITS | log_index
 
 
+def position_of(log: Swap | LiquidityChange | UndecodableLog) -> int:
+    """Return the place of a log in its chain."""
+    return chain_position(log.block_number, log.log_index)
+
+
 def split_position(position: int) -> tuple[int, int]:
     """Return block number and log index of a position."""
     return position >> _LOG_INDEX_BITS, position & (LOG_INDEX_LIMIT - 1)
+
+
+def order_currencies(token: str, quote: str, *, pool: str, wrapped_native: str | None) -> tuple[str, str]:
+    """Return the currencies of a token's pool in their order, which is the numeric order of their addresses.
+
+    A quote token of zero is the native coin, which only pools of v4 hold itself.
+    """
+    if quote == ZERO_ADDRESS and pool and not is_v4_pool(pool):
+        quote = wrapped_native or quote
+    low, high = sorted((token, quote), key=str.lower)
+    return low, high

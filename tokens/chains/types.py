@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from tokens.chains.pool_types import LiquidityChange, Swap
+from tokens.chains.abi.codec import AbiFunction
+from tokens.chains.pool_types import LiquidityChange, Swap, UndecodableLog
 from tokens.chains.registry.chains import Position
+from tokens.chains.registry.launchpads import TokenEventDeclaration
 
 WEI_PER_TOKEN = 10**18
 
@@ -99,6 +101,21 @@ class SniperTax:
     seconds_to_decay: int
 
 
+class MissingValue(NamedTuple):
+    """A value of a launch that no log has: the result of a view at the launch's block, or a part of it.
+
+    Of a field with several, the first usable one counts. With `expected`, the launch counts only if the value is one of
+    these.
+    """
+
+    field: str
+    contract: str
+    function: AbiFunction
+    arguments: tuple[Any, ...]
+    result: tuple[str | int, ...]
+    expected: frozenset[object] | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
     """A decoded launch: one TokenCreated of a registered factory, or one pool of a registered launch config.
@@ -142,12 +159,34 @@ class Launch:
     dev_buy: DevBuy | None = None
     sniper_tax: SniperTax | None = None
     positions: tuple[Position, ...] = ()
-    # Tokens of EVM factories always have 18.
+    # Tokens of compiled layouts always have 18; of declared launches it is the contract's.
     decimals: int = 18
-    # Solana: location of the document with the token's image, description and links.
+    # Location of the document with the token's image, description and links.
     uri: str | None = None
-    # Solana: the account with the terms of the pool's bonding curve.
+    # The bonding curve that is the pool. Solana: the account with its terms. EVM: its contract.
     curve_config: str | None = None
+    # A pair that was created with the token, and into which its curve graduates.
+    next_pool: str | None = None
+    # The ERC-721 token whose owner is the creator, as `contract/id`.
+    nft: str | None = None
+    # Whether a declared layout decoded it, and the views that its declaration names, until they are called.
+    is_declared: bool = False
+    missing: tuple[MissingValue, ...] = ()
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it counts only if a missing value is as expected."""
+        return bool(self.missing) and any(value.expected is not None for value in self.missing)
+
+
+class InitializedPool(NamedTuple):
+    """A v4 pool that a transaction created. Currencies are EIP-55, zero for the native coin; None is no hook."""
+
+    currency0: str
+    currency1: str
+    hook: str | None
+    # As `Swap.sqrt_price` of `pool_types`.
+    sqrt_price: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,6 +197,10 @@ class EventLog:
     log_index: int
     # The log as JSON-RPC returns it.
     raw: Mapping[str, Any]
+    # What a launchpad declares of the event; None of a compiled one. Launchpads that share contracts have a log each.
+    declared: TokenEventDeclaration | None = None
+    # The pool that it names, where the transaction has created that.
+    initialized_pool: InitializedPool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,7 +243,7 @@ class StateAtBlock:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransactionFacts:
-    """Launches and events of one mined transaction, in log order; at least one of either."""
+    """Launches and events of one mined transaction, in log order."""
 
     tx_hash: str
     block_number: int
@@ -210,10 +253,17 @@ class TransactionFacts:
     launches: tuple[Launch, ...]
     event_logs: tuple[EventLog, ...]
     pool_claims: tuple[PoolClaim, ...] = ()
+    # Of launches.
+    undecodable: tuple[UndecodableLog, ...] = ()
     # Whether a reorg can no longer drop it.
     final: bool = False
     # Of the launched tokens, if the transaction was read by its hash: other readings meet all later events anyway.
     state: StateAtBlock | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is neither a launch nor an event, also no undecodable one: no condition of a launch holds."""
+        return not (self.launches or self.event_logs or self.pool_claims or self.undecodable)
 
 
 def to_bps(parts_per_million: int) -> float:
@@ -235,8 +285,8 @@ def fee_preference(currency: FeeCurrency) -> int:
 def starting_market_cap(tick: int, *, supply: int, quote_decimals: int) -> float | None:
     """Return the market cap at launch in whole units of the quote token, or None on float overflow.
 
-    `tick` is as if the launched token, which has 18 decimals, were token0; `supply` is in wei. Source: Uniswap's price
-    = 1.0001^tick in smallest units.
+    `tick` is as if the launched token were token0; `supply` is in its smallest units, so its decimals don't matter.
+    Source: Uniswap's price = 1.0001^tick in smallest units.
     """
     try:
         market_cap = float(1.0001**tick * (supply / WEI_PER_TOKEN) * 10.0 ** (18 - quote_decimals))
@@ -269,6 +319,8 @@ class RangeFacts:
     # Empty unless pools were selected.
     swaps: tuple[Swap, ...] = ()
     liquidity_changes: tuple[LiquidityChange, ...] = ()
+    # Of launches and pools; those of events after launch are found when they are stored.
+    undecodable: tuple[UndecodableLog, ...] = ()
     # Of a reading from receipts: the blocks whose header does not prove that these are all receipts, and those whose
     # receipts don't make the header's bloom filter.
     unproven: frozenset[int] = frozenset()

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import base58
+from tests.nodes.solana import recorded
+from tests.nodes.solana.forms import base58
 from tokens.chains.addresses import address_key, decode_base58, is_solana_address, is_solana_signature
 
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

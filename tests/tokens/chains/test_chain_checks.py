@@ -1,9 +1,12 @@
 """`manage.py check`: its messages about the chain settings."""
 
+from pathlib import Path
+
 import pytest
 from django.core.checks import run_checks
 
 from development.devchain.anvil import CHAIN_ID
+from tokens.chains.registry import chains
 
 
 @pytest.fixture
@@ -87,4 +90,26 @@ def test_it_names_a_misspelt_variable(check, settings, monkeypatch):
     assert check(rpc_urls={}) == [
         ("tokens.W005", "FOLLOW_VERIFI is set, and no setting has this name; is FOLLOW_VERIFY meant?"),
         ("tokens.W005", "RPC_URL_8453 is set in .env, and no setting has this name; is RPC_URLS_<chainId> meant?"),
+    ]
+
+
+def test_it_names_mistakes_in_the_choice_of_launchpads(check, settings, tmp_path):
+    bare = tmp_path / "bare.toml"
+    launchpads = Path(chains.__file__).with_name("launchpads.toml").read_text().replace("8453 = ", "7 = ")
+    bare.write_text(f'{launchpads}\n[chains.7]\nname = "Seven"\nnative = "S"\nfinality_depth = 1\n', encoding="utf-8")
+    settings.LAUNCHPADS = {424_242: ("zora",), 1: ("clanker", "nowhere"), 7: ("zora",)}
+    found = check(rpc_urls={}, chains_files=[bare])
+    assert [message for message in found if message[0] != "tokens.W002"] == [
+        ("tokens.E001", "LAUNCHPADS_1: nowhere is no launchpad of chain 1: expected one of clanker, doppler."),
+        ("tokens.E001", "LAUNCHPADS_7: zora has v3 pools, and chain 7 has no v3_factory."),
+        ("tokens.E001", "LAUNCHPADS_7: zora has v4 pools, and chain 7 has no v4_pool_manager."),
+        ("tokens.E001", "LAUNCHPADS_424242: chain 424242 is not in the registry."),
+    ]
+
+
+def test_it_names_launchpads_of_chains_that_are_not_followed(check, settings):
+    settings.LAUNCHPADS = {8453: ("zora",), 101: ("clanker",)}
+    assert check(rpc_urls={}) == [
+        ("tokens.W002", "LAUNCHPADS_8453 is set, and RPC_URLS_8453 is not: the chain is not followed."),
+        ("tokens.W002", "LAUNCHPADS_101 is set, and chain 101 is Solana: it has no effect."),
     ]

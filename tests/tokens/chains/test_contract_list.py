@@ -27,7 +27,8 @@ def listed(client, settings):
 
 def test_factories_have_their_generation_and_the_topic_of_their_launches(listed):
     found = {entry["address"]: entry for entry in listed(FACTORIES, chainId=8453)}
-    assert [entry["generation"] for entry in found.values()] == ["v0", "v1", "v2", "v3", "v3.1", "v4"]
+    of_generations = [entry["generation"] for entry in found.values() if entry["launchpad"] == "clanker"]
+    assert of_generations == ["v0", "v1", "v2", "v3", "v3.1", "v4"]
     assert found["0xE85A59c628F7d27878ACeB4bf3b35733630083a9"] == {
         "name": "clanker_v4 factory",
         "chainId": 8453,
@@ -35,23 +36,59 @@ def test_factories_have_their_generation_and_the_topic_of_their_launches(listed)
         "indexed": True,
         "address": "0xE85A59c628F7d27878ACeB4bf3b35733630083a9",
         "role": "factory",
+        "launchpad": "clanker",
+        "launchpadTitle": "Clanker",
         "generation": "v4",
         "version": "4",
         "type": "clanker_v4",
-        "events": {"tokenCreated": V4_CREATED},
+        "events": {"tokenCreated": V4_CREATED, "launches": [V4_CREATED]},
     }
-    assert found["0x2A787b2362021cC3eEa3C24C4748a6cD5B687382"]["events"] == {"tokenCreated": V3_1_CREATED}
+    assert found["0x2A787b2362021cC3eEa3C24C4748a6cD5B687382"]["events"]["tokenCreated"] == V3_1_CREATED
 
 
 def test_all_factories_and_contracts_of_all_chains_are_listed(listed):
     registry = load_registry()
     contracts = [contract for chain in registry.chains.values() for contract in chain.contracts.values()]
     found = listed(CONTRACTS)
-    assert [(entry["chainId"], entry["address"], entry["role"]) for entry in found] == [
+    compiled = [entry for entry in found if entry["launchpad"] in (None, "clanker")]
+    assert [(entry["chainId"], entry["address"], entry["role"]) for entry in compiled] == [
         (contract.chain_id, contract.address, contract.role) for contract in contracts
     ]
     assert listed(FACTORIES) == [entry for entry in found if entry["role"] == "factory"]
     assert {entry["indexed"] for entry in found if entry["chainId"] != 8453} == {False}
+
+
+def test_contracts_of_declared_launchpads_have_the_topics_of_their_launches(listed, settings):
+    settings.LAUNCHPADS = {8453: ("zora",)}
+    factories = listed(FACTORIES, chainId=8453)
+    [zora] = [entry for entry in factories if entry["address"] == "0x777777751622c0d3258f214F9DF38E35BF45baF3"]
+    topics = zora.pop("events")["launches"]
+    assert len(topics) == len(set(topics)) == 4
+    # Of a content coin: a public explorer has the event's topic.
+    assert "0x2de436107c2096e039c98bbcc3c5a2560583738ce15c234557eecb4d3221aa81" in topics
+    assert zora == {
+        "name": "zora factory",
+        "chainId": 8453,
+        "chain": "Base",
+        "indexed": True,
+        "address": "0x777777751622c0d3258f214F9DF38E35BF45baF3",
+        "role": "factory",
+        "launchpad": "zora",
+        "launchpadTitle": "Zora",
+        "generation": None,
+        "version": None,
+        "type": "zora",
+    }
+    assert {entry["launchpad"]: entry["indexed"] for entry in factories} == {
+        "clanker": False,
+        "zora": True,
+        "flaunch": False,
+        "doppler": False,
+        "bankr": False,
+        "liquid": False,
+        "virtuals": False,
+    }
+    assert {entry["indexed"] for entry in listed(CONTRACTS, chainId=8453) if entry["launchpad"] is None} == {True}
 
 
 @pytest.mark.parametrize("role", ROLES)

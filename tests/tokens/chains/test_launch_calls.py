@@ -135,7 +135,7 @@ def without(role: str, *, chain_id: int = 8453) -> ChainInfo:
     """Return a built-in chain that has no contract for launches in the role."""
     info = load_registry().chain(chain_id)
     contracts = {key: entry for key, entry in info.contracts.items() if not (entry.role == role and entry.deploy)}
-    return replace(info, contracts=contracts)
+    return replace(info, registered=contracts)
 
 
 # Refused
@@ -170,7 +170,7 @@ def test_it_refuses_a_dev_buy_of_which_the_pair_would_have_to_be_bought_first():
 def test_it_refuses_a_choice_of_currency_where_the_locker_has_none():
     info = without("locker")
     unmarked = next(entry for entry in info.contracts.values() if entry.role == "locker" and not entry.deploy)
-    info = replace(info, contracts=info.contracts | {unmarked.address.lower(): replace(unmarked, deploy="plain")})
+    info = replace(info, registered=info.registered | {unmarked.address.lower(): replace(unmarked, deploy="plain")})
 
     with pytest.raises(LaunchOptionUnavailableError, match="choice of currency") as caught:
         deploy_call(info, launch_of("deploy-multi-recipients"), salt=SALT)

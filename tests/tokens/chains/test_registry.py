@@ -74,6 +74,7 @@ TYPES = {
     "v3.1": ("clanker_v3_1", "v3_1"),
     "v4": ("clanker_v4", "v4"),
     "solana": ("clanker_solana", "dbc"),
+    "liquid": ("liquid", "v4"),
 }
 ADDRESS = "0x1111111111111111111111111111111111111111"
 OTHER = "0x2222222222222222222222222222222222222222"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_recorded import allow_list
+from tests.nodes.solana import recorded
+from tests.nodes.solana.recorded import allow_list
 from tests.tokens.chains.test_registry import mistakes, write
 from tokens.chains.registry.chains import RegistryError, load_registry
 from tokens.installation.installed_chains import UnsupportedChainError, installed_chain, installed_solana

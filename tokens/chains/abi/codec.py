@@ -13,6 +13,7 @@ from typing import Any
 
 from sha3 import keccak_256
 
+from tokens.chains.abi.declarations import parse_event, parse_function
 from tokens.chains.abi.layouts import AbiLayout, MalformedDataError, abi_type, clean_text, compile_layout
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LogDecodingError
@@ -129,6 +130,16 @@ def load_abi(name: str) -> Abi:
     return Abi(events=events, functions=functions)
 
 
+def declared_event(text: str) -> AbiEvent:
+    """Return the event of a Solidity declaration. Raises DeclarationError."""
+    return _event(parse_event(text))
+
+
+def declared_function(text: str) -> AbiFunction:
+    """Return the function of a Solidity declaration. Raises DeclarationError."""
+    return _function(parse_function(text))
+
+
 def _event(item: Any) -> AbiEvent:
     signature = _signature(item)
     return AbiEvent(
@@ -151,7 +162,9 @@ def _function(item: Any) -> AbiFunction:
 
 
 def _signature(item: Any) -> str:
-    return f"{item['name']}({','.join(map(abi_type, item['inputs']))})"
+    # Of an indexed text, list or struct, the log has a hash.
+    types = (abi_type(field.get("hashed", field)) for field in item["inputs"])
+    return f"{item['name']}({','.join(types)})"
 
 
 def _values(fields: list[Any]) -> AbiParameters:

@@ -3,7 +3,8 @@
 An event's words are at fixed places, and only texts and lists are at places given by an offset. A general decoder
 computes that for each log; here it is compiled once, so that a log costs one `unpack` and its values. The decoders
 accept and reject the same data as eth-abi (with `strict=False`, as Solidity does) and return equal values; the tests
-compare the two. That includes its peculiarities: a text longer than the data ends with the data.
+compare the two. That includes its peculiarities: a text longer than the data ends with the data, unless it is in a
+struct.
 """
 
 import sys
@@ -26,6 +27,12 @@ Decode = Callable[[bytes], dict[str, Any]]
 _WORD = 32
 # Maximum length of a text that eth-abi's stream reads.
 _LONGEST_TEXT = sys.maxsize // _WORD * _WORD
+# eth-abi is lenient towards the texts of an event, and strict towards those in its structs.
+_STRICT_TEXT = (
+    f"end = start + -(-length // {_WORD}) * {_WORD}",
+    "if end > size or any(data[start + length : end]):",
+    "    raise MalformedDataError('a text that does not end with zeros within the data')",
+)
 # Bits of the largest number that `struct` unpacks.
 _STRUCT_BITS = 64
 
@@ -48,7 +55,7 @@ class AbiLayout:
 
 
 def compile_layout(fields: list[Any]) -> AbiLayout:
-    """Compile the layout of an ABI's `inputs`; dynamic types may be texts, bytes and lists of static types.
+    """Compile the layout of an ABI's `inputs`; dynamic types may be texts, bytes, lists of static types and structs.
 
     Indexed fields come first: their words precede the data, from the first byte of which its offsets count.
 
@@ -143,7 +150,7 @@ class _Words:
         return [*self.statements, *(fault if self.faults else [])]
 
 
-def _compile(fields: list[Any]) -> Decode:
+def _compile(fields: list[Any], *, is_struct: bool = False) -> Decode:
     words, tails, values = _Words(), list[str](), list[str]()
     names: dict[str, Any] = {
         "MalformedDataError": MalformedDataError,
@@ -154,12 +161,16 @@ def _compile(fields: list[Any]) -> Decode:
     }
     indexed = sum(abi.get("indexed", False) for abi in fields)
     for place, abi in enumerate(fields):
-        kind: str = abi["type"]
-        if kind in ("string", "bytes") or kind.endswith("[]"):
+        if _is_dynamic(abi):
             offset = words.unpack_padded("Q", padding=24)
             # eth-abi counts a struct as one word here: an offset may point into the words of the fields after it.
             words.faults.append(f"not {_WORD * (len(fields) - indexed)} <= {offset} <= size - {_WORD * (indexed + 1)}")
-            tails += _tail(abi, f"{offset} + {_WORD * indexed}", names=names, result=f"value_{place}")
+            start = f"{offset} + {_WORD * indexed}"
+            if abi["type"] == "tuple":
+                names[f"struct_{place}"] = _compile(abi["components"], is_struct=True)
+                tails.append(f"value_{place} = struct_{place}(data[{start} :])")
+            else:
+                tails += _tail(abi, start, names=names, result=f"value_{place}", is_in_struct=is_struct)
             values.append(f"{abi['name']!r}: value_{place}")
         else:
             values.append(f"{abi['name']!r}: {words.value(abi)}")
@@ -178,7 +189,13 @@ def _compile(fields: list[Any]) -> Decode:
     return decode
 
 
-def _tail(abi: Any, offset: str, *, names: dict[str, Any], result: str) -> list[str]:
+def _is_dynamic(abi: Any) -> bool:
+    """Return whether the head of a value is an offset."""
+    kind: str = abi["type"]
+    return kind in ("string", "bytes") or kind.endswith("[]") or any(map(_is_dynamic, abi.get("components", ())))
+
+
+def _tail(abi: Any, offset: str, *, names: dict[str, Any], result: str, is_in_struct: bool) -> list[str]:
     """Return the source that reads a length at an offset, and that many bytes or items."""
     kind: str = abi["type"]
     lines = [
@@ -193,6 +210,7 @@ def _tail(abi: Any, offset: str, *, names: dict[str, Any], result: str) -> list[
             *lines,
             f"if length > {_LONGEST_TEXT}:",
             "    raise MalformedDataError('a length beyond all data')",
+            *(_STRICT_TEXT if is_in_struct else ()),
             f"{result} = " + (f"clean_text({text})" if kind == "string" else f"'0x' + {text}.hex()"),
         ]
     item = _Words()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tokens.chains.abi import codec
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.errors import LaunchOptionUnavailableError
 from tokens.chains.launching.launch_config import LaunchConfig, PresaleTerms, StaticFee, on_chain_json
 from tokens.chains.launching.launch_ticks import TICK_SPACING, place_positions
@@ -19,8 +20,7 @@ from tokens.chains.types import fee_preference
 # The first fee, the last fee (parts per million), and the seconds between: the SDK's default.
 SNIPER_FEES = (666_777, 41_673, 15)
 
-_ZERO_ADDRESS = "0x" + "00" * 20
-_NO_POOL = (_ZERO_ADDRESS, _ZERO_ADDRESS, 0, 0, _ZERO_ADDRESS)
+_NO_POOL = (ZERO_ADDRESS, ZERO_ADDRESS, 0, 0, ZERO_ADDRESS)
 _DEPLOY = codec.load_abi("v4").function("deployToken")
 _START_PRESALE = codec.load_abi("presale").function("startPresale")
 
@@ -128,7 +128,7 @@ def _hook(info: ChainInfo, config: LaunchConfig) -> tuple[str, bytes]:
             ],
         )
     if hook.deploy == "wrapped":
-        data = codec.encode_values(["(address,bytes,bytes)"], [(_ZERO_ADDRESS, b"", data)])
+        data = codec.encode_values(["(address,bytes,bytes)"], [(ZERO_ADDRESS, b"", data)])
     return hook.address, data
 
 
@@ -205,7 +205,7 @@ def _presale(info: ChainInfo, config: LaunchConfig) -> tuple[PresaleTerms, Contr
 def _allowlist(info: ChainInfo, terms: PresaleTerms) -> tuple[str, bytes]:
     """Return the allow-list contract and its data: a Merkle root of (buyer, maximum payment in wei)."""
     if not terms.allowlist:
-        return _ZERO_ADDRESS, b""
+        return ZERO_ADDRESS, b""
     contract = _contract(info, "presale_allowlist", field="presale.allowlist", what="an allowlist of a presale is")
     tree = build_tree([(buyer, terms.max_goal) for buyer in terms.allowlist])
     return contract.address, bytes.fromhex(tree.root[2:])

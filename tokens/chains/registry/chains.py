@@ -8,22 +8,36 @@ unchanged), and the values hold the form to show. The same address is another co
 up without its chain.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tokens.chains.addresses import address_key
+from tokens.chains.addresses import ZERO_ADDRESS, address_key
+from tokens.chains.registry import launchpad_choice
 from tokens.chains.registry.entry_rules import EMITTING_ROLES, SOLANA
-from tokens.chains.registry.toml_files import RegistryError, RegistryFile, RegistryMistake, read_registry_files
+from tokens.chains.registry.launchpads import CurveTrade, Launchpad, PoolKind, SwapPart, TokenEventDeclaration
+from tokens.chains.registry.presets import Position, Preset, build_preset
+from tokens.chains.registry.quote_tokens import QuoteToken, ReferencePool, build_reference_pools
+from tokens.chains.registry.toml_files import (
+    SETTINGS,
+    RegistryError,
+    RegistryMistake,
+    merge_files,
+    read_registry_files,
+)
+
+# The launchpad of generations that name none, which is indexed where LAUNCHPADS_<chain> is not set.
+DEFAULT_LAUNCHPAD = "clanker"
 
 # No public standard gives Solana a number; no EVM chain of the built-in file has this one.
 DEFAULT_SOLANA_CHAIN_ID = 101
 
 BUILT_IN_FILE = Path(__file__).with_name("table.toml")
+_LAUNCHPADS_FILE = Path(__file__).with_name("launchpads.toml")
 
 __all__ = [
     "BUILT_IN_FILE",
@@ -58,6 +72,8 @@ class Generation:
     event: str
     # The launchpad's number of it, which the public site shows: "3.1". None if it has none.
     version: str | None = None
+    # The launchpad that it is of, as LAUNCHPADS_<chain> names it.
+    launchpad: str = DEFAULT_LAUNCHPAD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,57 +91,10 @@ class Contract:
     deploy: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuoteToken:
-    """A token that launches are usually paired with.
-
-    `tick` is the usual starting tick, as if the launched token were token0; None where there is none to compare with.
-    A `stable` one counts as 1 USD: see `ChainInfo.stable_tokens`.
-    """
-
-    address: str
-    symbol: str
-    decimals: int
-    tick: int | None = None
-    stable: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReferencePool:
-    """A pool of a quote token with a stable one, which has the quote token's price in USD."""
-
-    # Lower case: a v3 pool's address, or a v4 pool's id of 32 bytes.
-    pool: str
-    # The quote token that is priced; wrapped_native also where the pool holds the native coin itself.
-    currency: str
-    currency_decimals: int
-    stable: str
-    stable_decimals: int
-    is_currency0: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Position:
-    """One range of a launch's liquidity, in ticks as if the launched token were token0; 10,000 bps are all of it."""
-
-    tick_lower: int
-    tick_upper: int
-    bps: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preset:
-    """A named list of positions that launches are usually made with."""
-
-    name: str
-    starting_tick: int
-    positions: tuple[Position, ...]
-
-
 # Compared by identity: one registry is loaded at start-up, and a chain of it can be the key of a cached function.
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChainInfo:
-    """A chain's entry in the registry. `contracts`, `quote_tokens` and `known_deployers` are keyed by `address_key`."""
+    """A chain's entry in the registry. Addresses are keyed by `address_key`."""
 
     chain_id: int
     is_solana: bool
@@ -141,6 +110,7 @@ class ChainInfo:
     # The market-data provider's name of the chain; None where the provider has no data for it.
     market_network: str | None = None
     wrapped_native: str | None = None
+    v2_factory: str | None = None
     v3_factory: str | None = None
     v3_position_manager: str | None = None
     v4_pool_manager: str | None = None
@@ -152,12 +122,34 @@ class ChainInfo:
     quote_tokens: Mapping[str, QuoteToken]
     # In the file's order: the first pool of a currency sets its price, the others are compared with it.
     reference_pools: tuple[ReferencePool, ...] = ()
-    contracts: Mapping[str, Contract]
+    # The contracts of all launchpads, indexed or not.
+    registered: Mapping[str, Contract]
+    # Declared launchpads with contracts on the chain by name, indexed or not: tokens of both have trades.
+    declared: Mapping[str, Launchpad]
+    # Names of the launchpads that are indexed: of generations, and declared ones.
+    indexed: tuple[str, ...] = (DEFAULT_LAUNCHPAD,)
 
     @property
     def priority_fee_cap(self) -> int:
         """The highest priority fee of a new transaction, in wei per gas."""
         return int(self.max_priority_fee_gwei * 10**9)
+
+    def indexes(self, launchpad: str) -> bool:
+        """Return whether launches of this launchpad are read from the chain; Solana has no switch."""
+        return self.is_solana or launchpad in self.indexed
+
+    @cached_property
+    def launchpads(self) -> tuple[Launchpad, ...]:
+        """The declared launchpads that are indexed, in the setting's order."""
+        return tuple(self.declared[name] for name in self.indexed if name in self.declared)
+
+    @cached_property
+    def contracts(self) -> Mapping[str, Contract]:
+        """The contracts of launchpads that are indexed, and those of none."""
+        return MappingProxyType({key: each for key, each in self.registered.items() if self._is_indexed(each)})
+
+    def _is_indexed(self, contract: Contract) -> bool:
+        return contract.generation is None or self.indexes(contract.generation.launchpad)
 
     @cached_property
     def factories(self) -> Mapping[str, Generation]:
@@ -171,15 +163,91 @@ class ChainInfo:
         )
 
     @cached_property
+    def launch_contracts(self) -> frozenset[str]:
+        """Lower-case addresses of the contracts that emit launches."""
+        return frozenset(self.factories).union(*(pad.launch_contracts(self.chain_id) for pad in self.launchpads))
+
+    @cached_property
     def emitters(self) -> frozenset[str]:
         """Lower-case addresses of the contracts that emit launches and events after launch."""
-        return frozenset(key for key, contract in self.contracts.items() if contract.role in EMITTING_ROLES)
+        registered = (key for key, contract in self.contracts.items() if contract.role in EMITTING_ROLES)
+        return frozenset(registered).union(*(pad.emitters(self.chain_id) for pad in self.launchpads))
+
+    @cached_property
+    def known_emitters(self) -> frozenset[str]:
+        """Lower-case addresses of all contracts of the registry, also of launchpads that are not indexed."""
+        return frozenset(self.registered).union(*(pad.emitters(self.chain_id) for pad in self.declared.values()))
+
+    @cached_property
+    def pool_kinds(self) -> frozenset[PoolKind]:
+        """The kinds of pools of declared launches, and of the pools that they move to."""
+        changes = (change.pool for pad in self.launchpads for change in pad.changes if change.pool)
+        return frozenset(changes).union(*(pad.pool_kinds(self.chain_id) for pad in self.launchpads))
+
+    @cached_property
+    def pools_of_launches(self) -> frozenset[str]:
+        """The PoolManager, lower case, where declared launches have v4 pools; else nothing."""
+        return frozenset({self.v4_pool_manager.lower()} if self.v4_pool_manager and "v4" in self.pool_kinds else ())
+
+    @cached_property
+    def swap_parts(self) -> Mapping[tuple[str, str], SwapPart]:
+        """Lower-case address and topic0 -> the event about a part of a swap, of declared launchpads."""
+        return {
+            (address, part.event.topic0): part
+            for pad in self.declared.values()
+            for part in pad.swap_parts
+            for address in pad.launch_contracts(self.chain_id)
+        }
+
+    def internal_senders(self, launchpad: str, hook: str | None) -> frozenset[str]:
+        """Return the accounts whose swaps in a pool with this hook are no trades, of a launchpad's token."""
+        found = self.declared.get(launchpad)
+        return found.senders_in(hook) if found else frozenset()
+
+    @cached_property
+    def curve_trades(self) -> Mapping[tuple[str, str], CurveTrade]:
+        """Lower-case address and topic0 -> the event about trades of declared curves.
+
+        The address is empty where each token's own curve emits it.
+        """
+        return {
+            (address.lower(), trade.event.topic0): trade
+            for pad in self.launchpads
+            for trade in pad.trades
+            for launch in pad.launches
+            for address in (launch.contracts.get(self.chain_id, ()) if trade.token else ("",))
+        }
+
+    @cached_property
+    def token_events(self) -> Mapping[tuple[str, str], tuple[TokenEventDeclaration, ...]]:
+        """Lower-case address and topic0 -> the events after launch that it declares, of each launchpad one at most.
+
+        The address is empty where tokens, their pools or hooks emit it.
+        """
+        found = dict[tuple[str, str], tuple[TokenEventDeclaration, ...]]()
+        for pad in self.launchpads:
+            for declared in pad.later_events:
+                for address in pad.event_emitters(declared.subject, self.chain_id):
+                    source = (address, declared.event.topic0)
+                    found[source] = (*found.get(source, ()), declared)
+        return found
+
+    @property
+    def moves_pools(self) -> bool:
+        """Whether tokens may have pools before their present one."""
+        return any(change.field == "pool" for pad in self.launchpads for change in pad.changes)
 
     @cached_property
     def stable_tokens(self) -> frozenset[str]:
         """Lower-case addresses of quote tokens that count as 1 USD: marked so, or of a reference pool."""
         marked = (key for key, token in self.quote_tokens.items() if token.stable)
         return frozenset((*marked, *(address_key(pool.stable) for pool in self.reference_pools)))
+
+    @cached_property
+    def native_quotes(self) -> frozenset[str]:
+        """The addresses of quote tokens that have the price of `wrapped_native`: EIP-55, zero for the coin itself."""
+        marked = (token.address for token in self.quote_tokens.values() if token.native)
+        return frozenset() if self.is_solana else frozenset((ZERO_ADDRESS, *marked))
 
     def factory_generation(self, address_lower: str) -> Generation | None:
         """Return the generation of the factory at this lower-case address; None if it is no factory of this chain."""
@@ -216,6 +284,8 @@ class Registry:
     chains: Mapping[int, ChainInfo]
     generations: Mapping[str, Generation]
     presets: Mapping[str, Preset]
+    # Declared ones, and those of the generations, which have a title only.
+    launchpads: Mapping[str, Launchpad]
 
     @property
     def default_chain(self) -> ChainInfo:
@@ -234,23 +304,55 @@ class Registry:
         except KeyError as error:
             raise UnknownChainError(f"chain {chain_id} is not in the registry") from error
 
+    def launchpad_of(self, generation: str) -> Launchpad:
+        """Return the launchpad of a token by the name that is stored as its generation.
 
-def load_registry(*files: Path, solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID) -> Registry:
+        A declared launchpad has tokens of its own name. So has one that is no longer in the registry.
+        """
+        known = self.generations.get(generation)
+        name = known.launchpad if known else generation
+        return self.launchpads.get(name) or Launchpad(name=name, title=name)
+
+    def generations_of(self, launchpad: str) -> tuple[str, ...]:
+        """Return the names that tokens of a launchpad have as their generation."""
+        found = [name for name, generation in self.generations.items() if generation.launchpad == launchpad]
+        return tuple(found) or (launchpad,)
+
+
+def load_registry(
+    *files: Path,
+    solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID,
+    launchpads: Mapping[int, Sequence[str]] = MappingProxyType({}),
+) -> Registry:
     """Load the built-in registry with the operator's files merged over it, in the order given.
 
     A chain's scalars and `reference_pools` replace the earlier ones. Its entries of `contracts` and `quote_tokens` are
     added, or replace the entry with the same address; its `known_deployers` are added. A generation or preset of the
     same name is replaced. New entries are appended. A contract marked for launches takes its role over from an earlier
-    file's. Solana gets the given id. Raises RegistryError, which lists every mistake of every file.
+    file's. Solana gets the given id. `launchpads` names those that are indexed, by chain: declared ones, and
+    those of generations. A chain without names has DEFAULT_LAUNCHPAD. Raises RegistryError, which lists every mistake
+    of every file.
     """
-    merged = _merge(read_registry_files(BUILT_IN_FILE, *files))
+    merged = merge_files(read_registry_files(BUILT_IN_FILE, _LAUNCHPADS_FILE, *files))
     if str(solana_chain_id) in merged.chains:
         rule = f"{solana_chain_id} is the id of another chain in the registry"
-        raise RegistryError([RegistryMistake(file="settings", place="SOLANA_CHAIN_ID", rule=rule)])
+        raise RegistryError([RegistryMistake(file=SETTINGS, place="SOLANA_CHAIN_ID", rule=rule)])
     generations = {name: Generation(name=name, **fields) for name, fields in merged.generations.items()}
-    presets = {name: _build_preset(name, fields) for name, fields in merged.presets.items()}
+    mistakes = launchpad_choice.find_mistakes(
+        {chain_id: names for chain_id, names in launchpads.items() if chain_id != solana_chain_id},
+        chains={int(key): fields for key, fields in merged.chains.items() if key != SOLANA},
+        launchpad_of={name: generation.launchpad for name, generation in generations.items()},
+        declared=merged.launchpads,
+    )
+    if found := list(mistakes):
+        raise RegistryError(found)
+    named = {name: Launchpad(name=name, title=name) for name in _launchpads_of(generations)}
+    presets = {name: build_preset(name, fields) for name, fields in merged.presets.items()}
     chains = {
-        chain_id: _build_chain(chain_id, fields, generations, is_solana=key == SOLANA)
+        chain_id: replace(
+            _build_chain(chain_id, fields, generations, merged.launchpads, is_solana=key == SOLANA),
+            indexed=tuple(launchpads.get(chain_id, (DEFAULT_LAUNCHPAD,))),
+        )
         for key, fields in merged.chains.items()
         for chain_id in [solana_chain_id if key == SOLANA else int(key)]
     }
@@ -258,39 +360,21 @@ def load_registry(*files: Path, solana_chain_id: int = DEFAULT_SOLANA_CHAIN_ID) 
         chains=MappingProxyType(chains),
         generations=MappingProxyType(generations),
         presets=MappingProxyType(presets),
+        launchpads=MappingProxyType(named | merged.launchpads),
     )
 
 
-def _merge(files: list[RegistryFile]) -> RegistryFile:
-    merged = RegistryFile(chains={}, generations={}, presets={})
-    for file in files:
-        merged.generations.update(file.generations)
-        merged.presets.update(file.presets)
-        for key, fields in file.chains.items():
-            _merge_chain(merged.chains.setdefault(key, {}), fields)
-    return merged
-
-
-def _merge_chain(chain: dict[str, Any], fields: dict[str, Any]) -> None:
-    launching = {entry["role"] for entry in fields.get("contracts", {}).values() if "deploy" in entry}
-    for entry in chain.get("contracts", {}).values():
-        if entry["role"] in launching:
-            entry.pop("deploy", None)
-    for key, value in fields.items():
-        # Lists of entries are keyed by lower-case address here, so that adding and replacing are the same step.
-        if isinstance(value, dict):
-            chain.setdefault(key, {}).update(value)
-        else:
-            chain[key] = value
-
-
-def _build_preset(name: str, fields: dict[str, Any]) -> Preset:
-    positions = tuple(Position(**position) for position in fields["positions"])
-    return Preset(name=name, starting_tick=fields["starting_tick"], positions=positions)
+def _launchpads_of(generations: Mapping[str, Generation]) -> list[str]:
+    return list(dict.fromkeys(generation.launchpad for generation in generations.values()))
 
 
 def _build_chain(
-    chain_id: int, fields: dict[str, Any], generations: Mapping[str, Generation], *, is_solana: bool
+    chain_id: int,
+    fields: dict[str, Any],
+    generations: Mapping[str, Generation],
+    launchpads: Mapping[str, Launchpad],
+    *,
+    is_solana: bool,
 ) -> ChainInfo:
     contracts = {
         key: Contract(
@@ -309,40 +393,8 @@ def _build_chain(
         is_solana=is_solana,
         known_deployers=frozenset(fields.get("known_deployers", {})),
         quote_tokens=MappingProxyType(quote_tokens),
-        reference_pools=_build_reference_pools(chain_id, fields, quote_tokens),
-        contracts=MappingProxyType(contracts),
+        reference_pools=build_reference_pools(chain_id, fields, quote_tokens),
+        registered=MappingProxyType(contracts),
+        declared=MappingProxyType({name: pad for name, pad in launchpads.items() if pad.is_on(chain_id)}),
         **{name: value for name, value in fields.items() if name not in lists},
-    )
-
-
-def _build_reference_pools(
-    chain_id: int, fields: dict[str, Any], quote_tokens: Mapping[str, QuoteToken]
-) -> tuple[ReferencePool, ...]:
-    """Build the reference pools of a chain, of quote tokens that any of the files may have. Raises RegistryError."""
-    pools, mistakes = [], []
-    for index, entry in enumerate(fields.get("reference_pools", ())):
-        given = {"currency": entry.get("currency") or fields.get("wrapped_native", ""), "stable": entry["stable"]}
-        found = {key: quote_tokens.get(address_key(address)) for key, address in given.items()}
-        for key in (key for key, token in found.items() if token is None):
-            place = f"chains.{chain_id}.reference_pools[{index}].{key}"
-            rule = "expected a quote token of this chain; without `currency` it is wrapped_native"
-            mistakes.append(RegistryMistake(file="all files together", place=place, rule=rule))
-        currency, stable = found.values()
-        if currency and stable:
-            pools.append(_build_reference_pool(entry, currency, stable))
-    if mistakes:
-        raise RegistryError(mistakes)
-    return tuple(pools)
-
-
-def _build_reference_pool(entry: dict[str, Any], currency: QuoteToken, stable: QuoteToken) -> ReferencePool:
-    # A pool's currencies are sorted by address, and v4 has the native coin under the address zero.
-    is_currency0 = entry.get("native", False) or address_key(currency.address) < address_key(stable.address)
-    return ReferencePool(
-        pool=entry["pool"],
-        currency=currency.address,
-        currency_decimals=currency.decimals,
-        stable=stable.address,
-        stable_decimals=stable.decimals,
-        is_currency0=is_currency0,
     )

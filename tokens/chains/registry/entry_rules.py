@@ -11,6 +11,9 @@ from tokens.chains.addresses import checksum_address, is_solana_address
 # Every token stores the name of its generation.
 LONGEST_GENERATION_NAME = 32
 
+# Settings and parameters separate such names by commas.
+LAUNCHPAD_PATTERN = "[a-z][a-z0-9_-]*"
+
 # Layouts of TokenCreated that the decoder supports; v1 is shared by the generations v1 and v2.
 EVENTS = ("v0", "v1", "v3", "v3_1", "v4")
 # Solana's programs that make launches, by the layout of their instructions: Meteora's Dynamic Bonding Curve.
@@ -88,6 +91,15 @@ class InvalidEntryError(Exception):
 def _text(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidEntryError("expected a text that is not empty")
+    return value
+
+
+def launchpad_name(value: object) -> str:
+    """Return the name of a launchpad, which its tokens may store as their generation."""
+    if not isinstance(value, str) or not re.fullmatch(LAUNCHPAD_PATTERN, value):
+        raise InvalidEntryError("expected a name of a-z, 0-9, _ and -, which begins with a letter")
+    if len(value) > LONGEST_GENERATION_NAME:
+        raise InvalidEntryError(f"expected a name of at most {LONGEST_GENERATION_NAME} characters")
     return value
 
 
@@ -178,11 +190,11 @@ def _choice(kind: str, choices: Collection[str]) -> Rule:
 tick_rule = _whole(-MAX_TICK, MAX_TICK)
 
 GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", (*EVENTS, *PROGRAMS))}
-GENERATION_OPTIONAL: Mapping[str, Rule] = {"version": _version}
+GENERATION_OPTIONAL: Mapping[str, Rule] = {"version": _version, "launchpad": launchpad_name}
 POSITION: Mapping[str, Rule] = {"tick_lower": tick_rule, "tick_upper": tick_rule, "bps": _whole(1, ALL_BPS)}
 # No token of note has more decimals than 36: prices in 256 bits leave no room for more.
 QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "decimals": _whole(0, 36)}
-QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule, "stable": _flag}
+QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule, "stable": _flag, "native": _flag}
 REFERENCE_POOL: Mapping[str, Rule] = {"pool": _pool, "stable": evm_address}
 REFERENCE_POOL_OPTIONAL: Mapping[str, Rule] = {"currency": evm_address, "native": _flag}
 CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "finality_depth": _whole(1, 10_000_000)}
@@ -191,6 +203,7 @@ CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "explorer": _url,
     "market_network": _network,
     "wrapped_native": evm_address,
+    "v2_factory": evm_address,
     "v3_factory": evm_address,
     "v3_position_manager": evm_address,
     "v4_pool_manager": evm_address,

@@ -13,8 +13,12 @@ from typing import Any
 from tokens.chains.addresses import address_key
 from tokens.chains.registry import entry_rules
 from tokens.chains.registry.entry_rules import SOLANA, ChainRules, InvalidEntryError, Rule
+from tokens.chains.registry.launchpad_rules import read_launchpad
+from tokens.chains.registry.launchpads import Launchpad
 
-_TABLES = ("chains", "generations", "presets")
+# In place of a file: a mistake in a setting, whose name is the place.
+SETTINGS = "settings"
+_TABLES = ("chains", "generations", "presets", "launchpads")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,7 @@ class RegistryFile:
     chains: dict[str, dict[str, Any]]
     generations: dict[str, dict[str, Any]]
     presets: dict[str, dict[str, Any]]
+    launchpads: dict[str, Launchpad]
 
 
 def read_registry_files(*paths: Path) -> list[RegistryFile]:
@@ -60,7 +65,7 @@ def read_registry_files(*paths: Path) -> list[RegistryFile]:
     generations = {name: event for _, document in documents for name, event in _events(document)}
     files, known_chains = [], set[str]()
     for path, document in documents:
-        reader = _Reader(path, mistakes, generations=generations, known_chains=frozenset(known_chains))
+        reader = _FileReader(path, mistakes, generations=generations, known_chains=frozenset(known_chains))
         files.append(reader.read(document))
         known_chains.update(_keys(document, "chains"))
     if mistakes:
@@ -92,7 +97,32 @@ def _events(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         yield name, fields.get("event") if isinstance(fields, dict) else None
 
 
-class _Reader:
+def merge_files(files: list[RegistryFile]) -> RegistryFile:
+    """Return the tables of all files; those of later ones replace or complete earlier ones."""
+    merged = RegistryFile(chains={}, generations={}, presets={}, launchpads={})
+    for file in files:
+        merged.generations.update(file.generations)
+        merged.presets.update(file.presets)
+        merged.launchpads.update(file.launchpads)
+        for key, fields in file.chains.items():
+            _merge_chain(merged.chains.setdefault(key, {}), fields)
+    return merged
+
+
+def _merge_chain(chain: dict[str, Any], fields: dict[str, Any]) -> None:
+    launching = {entry["role"] for entry in fields.get("contracts", {}).values() if "deploy" in entry}
+    for entry in chain.get("contracts", {}).values():
+        if entry["role"] in launching:
+            entry.pop("deploy", None)
+    for key, value in fields.items():
+        # Lists of entries are keyed by lower-case address here, so that adding and replacing are the same step.
+        if isinstance(value, dict):
+            chain.setdefault(key, {}).update(value)
+        else:
+            chain[key] = value
+
+
+class _FileReader:
     """Validator of one parsed file: records its mistakes and keeps the valid entries."""
 
     def __init__(
@@ -119,6 +149,11 @@ class _Reader:
                 if self._is_generation_name(name, place)
             },
             presets={name: self._preset(fields, place) for name, fields, place in self._tables(document, "presets")},
+            launchpads={
+                name: launchpad
+                for name, fields, place in self._tables(document, "launchpads")
+                if (launchpad := read_launchpad(name, fields, place, self._refuse))
+            },
             chains={
                 key: self._chain(fields, place, kind=entry_rules.chain_rules(key), new=key not in self._known_chains)
                 for key, fields, place in self._tables(document, "chains")

@@ -104,7 +104,7 @@ class ClaimedPoolFees:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Launchpad:
+class LaunchpadAccounts:
     """The accounts that identify a launchpad's own pools."""
 
     configs: frozenset[str]
@@ -113,7 +113,7 @@ class Launchpad:
     creators: frozenset[str]
 
 
-def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: Launchpad) -> list[CreatedPool]:
+def read_pools(instructions: Sequence[Instruction], *, program: str, launchpad: LaunchpadAccounts) -> list[CreatedPool]:
     """Return the pools of the launchpad that a transaction created.
 
     Raises LogDecodingError if one of them has an unknown layout, or its event is missing or contradicts it.
@@ -138,7 +138,7 @@ def read_claims(instructions: Sequence[Instruction], *, program: str) -> list[Cl
     ]
 
 
-def _read_pool(step: ProgramStep, launchpad: Launchpad) -> CreatedPool | None:
+def _read_pool(step: ProgramStep, launchpad: LaunchpadAccounts) -> CreatedPool | None:
     payer = _LAUNCHES[step.discriminator]
     accounts = step.instruction.accounts
     if len(accounts) <= payer:
@@ -177,7 +177,7 @@ def _read_launch_event(event: bytes) -> tuple[str, str, str, str]:
     return keys
 
 
-def _is_launch_of(event: bytes, launchpad: Launchpad) -> bool:
+def _is_launch_of(event: bytes, launchpad: LaunchpadAccounts) -> bool:
     if event[:DISCRIMINATOR_SIZE] not in _LAUNCH_EVENTS:
         return False
     try:

@@ -45,7 +45,7 @@ def decode_launches(chain: ChainInfo, transaction: SolanaTransaction) -> Decoded
     """
     if transaction.failed:
         raise LaunchNotFoundError("the transaction failed")
-    launchpad = bonding_curve.Launchpad(
+    launchpad = bonding_curve.LaunchpadAccounts(
         configs=frozenset(chain.addresses("launch_config")),
         creators=frozenset(chain.addresses("launch_creator")),
     )

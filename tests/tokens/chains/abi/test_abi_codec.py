@@ -7,6 +7,7 @@ import pytest
 from eth_utils.crypto import keccak
 from web3 import Web3
 
+from tests.nodes.launchpad_recordings import RECORDINGS, load_recording
 from tests.nodes.recordings import RECORDED_LAUNCHES, decoded, mined, recorded_chain
 from tokens.chains.abi import codec
 from tokens.chains.errors import LogDecodingError
@@ -67,6 +68,11 @@ TOPICS = [
     ("uniswap_v3", "Swap", "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67", 2),
     ("uniswap_v4", "Swap", "0x40e9cecb9f5f1f1c5b9c97dec2917b7ee92e57ba5563708daca94dd84ad7112f", 2),
     ("uniswap_v4", "ModifyLiquidity", "0xf208f4912782fd25c7f114ca3723a2d5dd6f3bcc3ac8db5af63baa85f711d5ec", 2),
+    ("uniswap_v2", "PairCreated", "0x0d3648bd0f6ba80134a33ba9275ac585d9d315f0ad8355cddefde31afa28d0e9", 2),
+    ("uniswap_v2", "Mint", "0x4c209b5fc8ad50758f13e2e1088ba56a560dff690a1c6fef26394f4c03821c4f", 1),
+    ("uniswap_v2", "Burn", "0xdccd412f0b1252819cb1fd330b93224ca42612892bb3f4f789976e6d81936496", 2),
+    ("uniswap_v2", "Swap", "0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822", 2),
+    ("uniswap_v2", "Sync", "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1", 0),
     ("uniswap_v3", "PoolCreated", "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118", 3),
 ]
 
@@ -157,7 +163,8 @@ def test_the_recorded_calldata_is_read(label):
 
 
 def all_recorded_logs():
-    return [log for receipt in recorded_chain()["receipts"].values() for log in receipt["logs"]]
+    launchpads = (entry["receipt"] for path in RECORDINGS for entry in load_recording(path)["transactions"])
+    return [log for receipt in (*recorded_chain()["receipts"].values(), *launchpads) for log in receipt["logs"]]
 
 
 def plain(value):
@@ -189,6 +196,7 @@ def test_every_recorded_log_is_decoded_as_web3_does():
     missing = {(name, event.signature) for name, event in events()} - compared
     assert {(name, signature.partition("(")[0]) for name, signature in missing} == {
         ("v3", "TokenCreated"),
+        ("uniswap_v2", "Burn"),
         ("v4", "AirdropCreated"),
         ("v4", "PresaleDeployed"),
         ("after_launch", "UpdateMetadata"),

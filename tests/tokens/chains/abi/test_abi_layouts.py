@@ -44,6 +44,13 @@ def layouts():
         {"type": "tuple", "name": "outer", "components": [inner, {"type": "int8", "name": "sign"}]},
         {"type": "string", "name": "text"},
     ]
+    texts = [{"type": "string", "name": "text"}, inner, {"type": "bytes4[]", "name": "list"}]
+    deeper = {"type": "tuple", "name": "deeper", "components": texts}
+    known["structs of texts"] = [
+        {"type": "uint8", "name": "number"},
+        {"type": "tuple", "name": "outer", "components": [deeper, {"type": "bytes", "name": "data"}]},
+        deeper,
+    ]
     return known
 
 

@@ -61,7 +61,7 @@ def filtered(*transactions, chain=None, addresses=None):
         if log["topics"]
         and (
             (log["topics"][0] in launch_topics(chain) and log["address"].lower() in addresses)
-            or log["topics"][0] in own_topics()
+            or log["topics"][0] in own_topics(base())
         )
     ]
 
@@ -372,8 +372,10 @@ def test_the_filters_match_every_log_that_a_launch_is_read_from():
 
 
 def test_no_topic_is_requested_twice():
-    assert launch_topics(base()).isdisjoint(own_topics())
-    assert event(TOKEN, "UpdateAdmin(address,address)", SENDER, SENDER, indexed=(0, 1))["topics"][0] in own_topics()
+    assert launch_topics(base()).isdisjoint(own_topics(base()))
+    assert event(TOKEN, "UpdateAdmin(address,address)", SENDER, SENDER, indexed=(0, 1))["topics"][0] in own_topics(
+        base()
+    )
 
 
 def test_a_chain_is_queried_for_the_launches_of_its_own_factories():

@@ -44,7 +44,7 @@ def read(logs, *, senders=None, any_v3=False):
     """Decode those of the logs that are of pools."""
     times = {BLOCK["blockHash"]: TIME} | {block["hash"]: int(block["timestamp"], 16) for block in blocks()}
     own = [log for log in logs if log["topics"][0] in POOL_TOPICS]
-    return decode_pool_logs(own, chain_id=8453, times=times, senders=senders or {}, any_v3=any_v3)
+    return decode_pool_logs(own, chain=base(), times=times, senders=senders or {}, any_v3=any_v3)
 
 
 def blocks():
@@ -280,7 +280,7 @@ def test_the_trader_is_unknown_without_the_transactions():
 
 
 def test_a_block_without_a_time_has_none():
-    (swap,) = decode_pool_logs([v4_swap()], chain_id=8453, times={}, senders={}, any_v3=False).swaps
+    (swap,) = decode_pool_logs([v4_swap()], chain=base(), times={}, senders={}, any_v3=False).swaps
     assert swap.block_time == 0
     assert PoolLogs(swaps=[swap]).with_times({16: 5}).swaps == [swap._replace(block_time=5)]
     assert PoolLogs(swaps=[swap]).with_times({17: 5}).swaps == [swap]

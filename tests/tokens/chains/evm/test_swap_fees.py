@@ -20,8 +20,9 @@ from tests.tokens.chains.evm.test_pool_logs import (
     read,
     v4_swap,
 )
-from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_fees
+from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_reports
 from tokens.chains.pool_types import Conversion, HookFee
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.quantities import MalformedResponseError
 
 LOCKER, TOKEN, WETH = (to_checksum_address("0x" + digits * 20) for digits in ("10", "70", "42"))
@@ -32,7 +33,7 @@ OTHER_POOL = "0x" + "6f" * 32
 def attached(logs):
     """Return the swaps of logs with the fees of the same logs."""
     fees = [entry for entry in logs if entry["topics"][0] in FEE_TOPICS]
-    return attach_fees(read(logs).swaps, fees, pool_manager=base().v4_pool_manager)
+    return attach_reports(read(logs), fees, chain=base()).swaps
 
 
 def at(index, built, **fields):
@@ -157,6 +158,59 @@ def test_a_transfer_that_does_not_match_its_event_is_the_nodes_fault():
     built = moved(1)
     with pytest.raises(MalformedResponseError):
         attached([built | {"data": built["data"][:-64]}, swap(2)])
+
+
+PARTS = "Part(bytes32 indexed id, int256 amount0, int256 amount1)"
+TAKEN = "Taken(bytes32 indexed id, int256 own, uint256 other, uint256 quote)"
+
+
+@pytest.fixture
+def hook_chain(tmp_path):
+    """Return Base with a launchpad whose hook reports parts of swaps, and fees."""
+    (tmp_path / "own.toml").write_text(
+        '[launchpads.x]\npool = "v4"\nswap_parts = [\n'
+        f'{{ event = "{PARTS}", pool = "id", amount0 = "amount0", amount1 = "amount1" }},\n'
+        f'{{ event = "{TAKEN}", pool = "id", fee0 = ["own", "other"], fee1 = "quote" }},\n]\n'
+        f'[[launchpads.x.launch]]\ncontracts = {{ 8453 = ["{HOOK}"] }}\n'
+        'event = "Made(address token)"\ntoken = "token"\n'
+    )
+    return load_registry(tmp_path / "own.toml", launchpads={8453: ("x",)}).chain(8453)
+
+
+def part(index, *, amount=30, indexed=(0,)):
+    emitted = log(HOOK, "Part(bytes32,int256,int256)", bytes.fromhex(POOL[2:]), amount, -40, indexed=indexed)
+    return at(index, emitted)
+
+
+def taken(index, *amounts):
+    return at(
+        index, log(HOOK, "Taken(bytes32,int256,uint256,uint256)", bytes.fromhex(POOL[2:]), *amounts, indexed=(0,))
+    )
+
+
+def test_a_part_of_a_swap_that_is_not_as_declared_is_left_out(hook_chain):
+    """No node errs: each reading of the block would fail, and nothing after it would be followed."""
+    found = read([swap(5)])
+    (plain,) = found.swaps
+    (with_part,) = attach_reports(found, [part(4)], chain=hook_chain).swaps
+    assert (with_part.amount0, with_part.amount1) == (plain.amount0 - 30, plain.amount1 + 40)
+    without = attach_reports(found, [part(4, indexed=()), part(6, amount=2**127)], chain=hook_chain)
+    assert without.swaps == [plain]
+    assert [(log.log_index, log.emitter, log.launchpad) for log in without.undecodable] == [
+        (4, HOOK, "x"),
+        (6, HOOK, "x"),
+    ]
+
+
+@pytest.mark.parametrize("first", [1, 3], ids=["before the pool's", "after the pool's"])
+def test_reports_of_a_hook_are_of_their_own_swap(hook_chain, first):
+    found = read([swap(2), swap(5)])
+    reports = [part(first), taken(first, -7, 1, 9), part(first + 3, amount=50), taken(first + 3, 2, 0, 3)]
+    own, other = attach_reports(found, reports, chain=hook_chain).swaps
+    plain = found.swaps[0]
+    assert (own.amount0, other.amount0) == (plain.amount0 - 30, plain.amount0 - 50)
+    # Fees are sums of sizes.
+    assert (own.reported_fees, other.reported_fees) == ((8, 9), (2, 3))
 
 
 def test_topics_are_those_of_the_contracts():

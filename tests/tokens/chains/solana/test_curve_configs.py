@@ -3,9 +3,9 @@
 import pytest
 
 from development.standins.solana_node import SolanaStandIn
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import change_account, inner, mark, raw_of
-from tests.nodes.solana_recorded import solana_chain
+from tests.nodes.solana import recorded
+from tests.nodes.solana.forms import change_account, inner, mark, raw_of
+from tests.nodes.solana.recorded import solana_chain
 from tokens.chains.addresses import decode_base58
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.solana.curve_configs import CurveConfig, CurveSegment

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from solders.pubkey import Pubkey
 
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import (
+from tests.nodes.solana import recorded
+from tests.nodes.solana.forms import (
     EVENT_MARK,
     Json,
     add_changed,
@@ -22,7 +22,7 @@ from tests.nodes.solana_forms import (
     outer,
     raw_of,
 )
-from tests.nodes.solana_recorded import allow_list, solana_chain
+from tests.nodes.solana.recorded import allow_list, solana_chain
 from tests.tokens.chains.solana.test_solana_launch import RECORDED_CLAIM, RECORDED_LAUNCH
 from tokens.chains.addresses import decode_base58
 from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
@@ -267,20 +267,20 @@ def renamed(entry: Json, old: str, new: str, raw: Json) -> None:
 
 
 def test_it_reads_several_launches_of_one_transaction(solana, solana_node):
-    other_mint, other_pool = str(Pubkey.new_unique()), str(Pubkey.new_unique())
+    other_mint, token_pool = str(Pubkey.new_unique()), str(Pubkey.new_unique())
 
     def change(raw: Json) -> None:
         outer(raw).append(copy.deepcopy(outer(raw)[0]))
         copy_again = copy.deepcopy(inner(raw))
         for entry in [outer(raw)[1], *copy_again]:
             renamed(entry, recorded.MINT, other_mint, raw)
-            renamed(entry, recorded.POOL, other_pool, raw)
+            renamed(entry, recorded.POOL, token_pool, raw)
         raw["meta"]["innerInstructions"].append({"index": 1, "instructions": copy_again})
 
     signature = add_changed(solana_node, recorded.LAUNCH, change)
     facts = solana.read_transaction(signature)
     assert [(launch.token, launch.log_index) for launch in facts.launches] == [(recorded.MINT, 0), (other_mint, 16)]
-    assert facts.launches[1].pool.address == other_pool
+    assert facts.launches[1].pool.address == token_pool
 
 
 @pytest.mark.parametrize(

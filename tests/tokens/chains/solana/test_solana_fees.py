@@ -6,9 +6,9 @@ import pytest
 from solders.pubkey import Pubkey
 
 from development.standins.solana_node import SolanaStandIn
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import mark
-from tests.nodes.solana_recorded import solana_chain
+from tests.nodes.solana import recorded
+from tests.nodes.solana.forms import mark
+from tests.nodes.solana.recorded import solana_chain
 from tokens.chains.errors import FeesUnavailableError, NodeUnavailableError
 from tokens.chains.rpc.quantities import BLOCK_LIMIT
 from tokens.chains.solana.bonding_curve_fees import PoolTotals

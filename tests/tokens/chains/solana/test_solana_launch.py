@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_recorded import allow_list, solana_chain
+from tests.nodes.solana import recorded
+from tests.nodes.solana.recorded import allow_list, solana_chain
 from tokens.chains.errors import LaunchNotFoundError
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.types import Launch, Pool, PoolClaim, TransactionFacts

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from development.standins.solana_node import RECORDING
-from tests.nodes import solana_recorded as recorded
+from tests.nodes.solana import recorded
 from tokens.chains.rpc.quantities import MalformedResponseError
 from tokens.chains.solana.token_accounts import read_metadata, read_mint
 from tokens.chains.solana.transaction_forms import SolanaTransaction, parse_transaction

@@ -15,8 +15,8 @@ from solders.pubkey import Pubkey
 from solders.system_program import CreateAccountParams, create_account
 from solders.transaction import VersionedTransaction
 
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import (
+from tests.nodes.solana import recorded
+from tests.nodes.solana.forms import (
     EVENT_MARK,
     add_changed,
     add_key,

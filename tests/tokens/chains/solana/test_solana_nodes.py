@@ -3,9 +3,9 @@
 import pytest
 
 from development.standins.solana_node import SolanaStandIn
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import add_changed, base58, parsed_of, raw_of
-from tests.nodes.solana_recorded import forms_of, solana_chain
+from tests.nodes.solana import recorded
+from tests.nodes.solana.forms import add_changed, base58, parsed_of, raw_of
+from tests.nodes.solana.recorded import forms_of, solana_chain
 from tests.tokens.chains.solana.test_solana_launch import RECORDED_FACTS, RECORDED_LAUNCH
 from tokens.chains.errors import LogDecodingError, NodeUnavailableError, TransactionNotFoundError
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from development.standins.http_server import Mode
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_changed import FaultySolanaNode
-from tests.nodes.solana_recorded import solana_chain
+from tests.nodes.solana import recorded
+from tests.nodes.solana.changed import FaultySolanaNode
+from tests.nodes.solana.recorded import solana_chain
 from tokens.chains.errors import RequestTooLargeError, TransactionNotFoundError
 
 # Of a recorded transaction in both forms, with some room.

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from solders.pubkey import Pubkey
 
 from development.standins.solana_node import RECORDING
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_changed import signature as signature_of
-from tests.nodes.solana_changed import varied
-from tests.nodes.solana_forms import (
+from tests.nodes.solana import recorded
+from tests.nodes.solana.changed import signature as signature_of
+from tests.nodes.solana.changed import varied
+from tests.nodes.solana.forms import (
     EVENT_MARK,
     Json,
     add_changed,
@@ -28,7 +28,7 @@ from tests.nodes.solana_forms import (
     parsed_of,
     raw_of,
 )
-from tests.nodes.solana_recorded import solana_chain
+from tests.nodes.solana.recorded import solana_chain
 from tokens.chains.addresses import decode_base58
 from tokens.chains.errors import LogDecodingError, NodeUnavailableError
 from tokens.chains.pool_types import LOG_INDEX_LIMIT, Swap

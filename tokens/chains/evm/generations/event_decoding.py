@@ -1,23 +1,25 @@
 """Events of tokens after their launch, decoded from the logs of a mined transaction: pure, no I/O.
 
 Any contract can emit any of these logs. A log is trusted only if its emitter is the one that its `EventSource`
-requires: a contract of the registry, an indexed token or its locker. Logs of other emitters are ignored.
+requires: a contract of the registry, an indexed token, its locker, its pool or its pool's hook. Logs of other emitters
+are ignored.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import AbiEvent, Log
-from tokens.chains.addresses import checksum_address
-from tokens.chains.evm.generations.mined_transactions import MinedTransaction
+from tokens.chains.abi.paths import part_at
+from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED, MinedTransaction
 from tokens.chains.registry.chains import ChainInfo
-from tokens.chains.types import EventLog
-
-_ZERO_ADDRESS = "0x" + "00" * 20
+from tokens.chains.registry.launchpads import ChangedField, EventKey, TokenChange, TokenClaim, TokenEventDeclaration
+from tokens.chains.types import EventLog, InitializedPool
 
 
 class EventKind(StrEnum):
@@ -41,6 +43,12 @@ class EventKind(StrEnum):
     AIRDROP_CLAIMED = "airdrop_claimed"
     AIRDROP_ROOT_UPDATED = "airdrop_root_updated"
     AIRDROP_ADMIN_UPDATED = "airdrop_admin_updated"
+    # Of declared launchpads.
+    NAME_UPDATED = "name_updated"
+    SYMBOL_UPDATED = "symbol_updated"
+    URI_UPDATED = "uri_updated"
+    # A curve graduated, or the launchpad moved the liquidity: trades go on in another pool.
+    POOL_CHANGED = "pool_changed"
 
 
 class EventSource(StrEnum):
@@ -53,8 +61,12 @@ class EventSource(StrEnum):
     FACTORY = "factory"
     VAULT = "vault"
     AIRDROP = "airdrop"
-    # Solana: the program emits the event for the pool.
+    # A contract that a declared launchpad names as the event's emitter.
+    LAUNCHPAD = "launchpad"
+    # Solana: the program emits the event for the pool. EVM: the token's own pool.
     POOL = "pool"
+    # The hook of one of the token's pools.
+    HOOK = "hook"
 
 
 # The registry does not list emitters of these: every token, and lockers that hold a single token's position.
@@ -119,6 +131,19 @@ _KINDS: Mapping[str, tuple[EventKind, EventSource]] = {
     "AirdropAdminUpdated(address,address,address)": (EventKind.AIRDROP_ADMIN_UPDATED, EventSource.AIRDROP),
 }
 
+# Field that a declared event sets -> its kind, and the name of the new value.
+_CHANGED: Mapping[ChangedField, tuple[EventKind, str]] = {
+    "creator": (EventKind.ADMIN_UPDATED, "newAdmin"),
+    "image": (EventKind.IMAGE_UPDATED, "image"),
+    "name": (EventKind.NAME_UPDATED, "name"),
+    "symbol": (EventKind.SYMBOL_UPDATED, "symbol"),
+    "uri": (EventKind.URI_UPDATED, "uri"),
+    "pool": (EventKind.POOL_CHANGED, "pool"),
+}
+
+# Emitter that a declaration names -> the trusted emitter of its events; the others are contracts of the launchpad.
+_DECLARED_SOURCES = {"token": EventSource.ITSELF, "pool": EventSource.POOL, "hook": EventSource.HOOK}
+
 # Name of an event of v3.1 -> the `rewardIndex` that v4's events have: the sequence of the launch's recipients.
 _V31_SHARES = {
     "CreatorRewardRecipientUpdated": 0,
@@ -164,7 +189,7 @@ class FeePayment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecodedEvent:
-    """A decoded log, which identifies the launched token by its address, its LP NFT or the currencies of its pool.
+    """A decoded log, which identifies the launched token by its address, an NFT, its pool or the pool's currencies.
 
     If its source is a fee locker, a fee spender or a factory, `token` is a currency, which may be any token.
     """
@@ -176,6 +201,11 @@ class DecodedEvent:
     # Name -> value, as `AbiEvent.decode` returns them, and those that the name of the event stands for.
     arguments: Mapping[str, Any]
     token: str | None = None
+    # Of a declared event: it counts for tokens of this launchpad only.
+    launchpad: str | None = None
+    # Of a declared event: one of the token's pools, and its NFT as `contract/id`.
+    pool: str | None = None
+    nft: str | None = None
     # v3.1: the LP NFT.
     position_id: int | None = None
     # v0 to v3.1: the pool's currencies in pool order; v0 and v1 emit zero addresses if the locker's fee is 0.
@@ -184,34 +214,68 @@ class DecodedEvent:
     @property
     def names_no_pair(self) -> bool:
         """Return whether the event omits the pool's currencies, so that only its locker identifies the token."""
-        return self.pair is not None and set(self.pair) == {_ZERO_ADDRESS}
+        return self.pair is not None and set(self.pair) == {ZERO_ADDRESS}
 
 
 def find_event_logs(mined: MinedTransaction) -> tuple[EventLog, ...]:
     """Return the logs of a transaction with the topics of events after launch, in log order.
 
-    Emitters with a registry role are verified here. Tokens and their lockers are not: the caller has to verify them.
+    Emitters with a registry role, and contracts of declared launchpads, are verified here. Tokens and their lockers are
+    not: the caller has to verify them.
     """
-    return tuple(
-        EventLog(emitter=checksum_address(log["address"]), log_index=int(log["logIndex"], 16), raw=log)
-        for log in mined.logs
-        if log["topics"]
-        and (layout := _BY_TOPIC.get(log["topics"][0]))
-        and _may_be_trusted(mined.chain, log, layout.source)
+    found = (event for log in mined.logs if log["topics"] for event in _event_logs(mined.chain, log))
+    return tuple(_with_initialized_pool(log, mined) if log.declared else log for log in found)
+
+
+def _event_logs(chain: ChainInfo, log: Log) -> Iterator[EventLog]:
+    """Yield the log as the compiled event that it is, else as the event that each launchpad declares."""
+    address, topic0 = log["address"].lower(), log["topics"][0]
+    layout = _BY_TOPIC.get(topic0)
+    if layout and _may_be_trusted(chain, address, layout.source):
+        yield _event_log(log, None)
+    elif chain.token_events:
+        for source in ((address, topic0), ("", topic0)):
+            for declared in chain.token_events.get(source, ()):
+                yield _event_log(log, declared)
+
+
+def _event_log(log: Log, declared: TokenEventDeclaration | None) -> EventLog:
+    emitter, log_index = checksum_address(log["address"]), int(log["logIndex"], 16)
+    return EventLog(emitter=emitter, log_index=log_index, raw=log, declared=declared)
+
+
+def _with_initialized_pool(log: EventLog, mined: MinedTransaction) -> EventLog:
+    """Return the log with the v4 pool that it names, if the transaction has created it."""
+    pool = moved_pool(log)
+    created = (POOL_INITIALIZED.decode(each) for each in mined.initialized_pools if pool and each["topics"][1] == pool)
+    found = (
+        InitializedPool(
+            each["currency0"],
+            each["currency1"],
+            None if each["hooks"] == ZERO_ADDRESS else each["hooks"],
+            each["sqrtPriceX96"],
+        )
+        for each in created
     )
+    return replace(log, initialized_pool=next(found, None))
 
 
-def _may_be_trusted(chain: ChainInfo, log: Log, source: EventSource) -> bool:
-    return source in UNREGISTERED_SOURCES or chain.role(log["address"].lower()) == source.value
+def _may_be_trusted(chain: ChainInfo, address: str, source: EventSource) -> bool:
+    return source in UNREGISTERED_SOURCES or chain.role(address) == source.value
 
 
 def event_source(log: EventLog) -> EventSource:
     """Return the trusted emitter of the event."""
+    if log.declared:
+        emitter = log.declared.subject.emitter
+        return _DECLARED_SOURCES.get(emitter if isinstance(emitter, str) else "", EventSource.LAUNCHPAD)
     return _BY_TOPIC[log.raw["topics"][0]].source
 
 
 def decode_event(log: EventLog) -> DecodedEvent:
     """Decode the event. Raises LogDecodingError."""
+    if log.declared:
+        return _decode_declared(log, log.declared)
     layout = _BY_TOPIC[log.raw["topics"][0]]
     arguments = layout.event.decode(log.raw) | layout.implied
     return DecodedEvent(
@@ -224,6 +288,54 @@ def decode_event(log: EventLog) -> DecodedEvent:
     )
 
 
+def moved_pool(log: EventLog) -> str | None:
+    """Return the pool that a declared event names as a token's next one; None of any other event."""
+    change = log.declared
+    if not isinstance(change, TokenChange) or change.field != "pool" or change.value is None:
+        return None
+    try:
+        pool: str = part_at(change.event.decode(log.raw), change.value)
+    except LogDecodingError:
+        return None
+    return pool
+
+
+def _decode_declared(log: EventLog, declared: TokenChange | TokenClaim) -> DecodedEvent:
+    values, subject, source = declared.event.decode(log.raw), declared.subject, event_source(log)
+    named = part_at(values, subject.path) if subject.key else log.emitter
+    key: EventKey = subject.key or ("pool_id" if source is EventSource.POOL else "token")
+    token = named if key == "token" else None
+    if isinstance(declared, TokenClaim):
+        kind, arguments = EventKind.FEES_CLAIMED, {"claimer": part_at(values, declared.recipient)}
+        arguments |= {name: part_at(values, path) for name, path in declared.amounts.items()}
+        if declared.currency:
+            arguments["currency"] = part_at(values, declared.currency)
+    else:
+        kind, name = _CHANGED[declared.field]
+        arguments = {name: part_at(values, declared.value) if declared.value else None}
+        if kind is EventKind.POOL_CHANGED:
+            created = log.initialized_pool
+            if created and token not in (created.currency0, created.currency1):
+                raise LogDecodingError(f"{declared.event.signature}: the new pool lacks the token {token}")
+            # The pool's currencies are the native coin or its wrapped form, and the token.
+            arguments |= {
+                "isCurrency0": created and token == created.currency0,
+                "hook": created and created.hook,
+                "sqrtPriceX96": created and created.sqrt_price,
+            }
+    return DecodedEvent(
+        kind=kind,
+        source=source,
+        emitter=log.emitter,
+        log_index=log.log_index,
+        arguments=arguments,
+        launchpad=declared.launchpad,
+        token=token,
+        pool=named if key == "pool_id" else None,
+        nft=f"{log.emitter}/{named}" if key == "nft_id" else None,
+    )
+
+
 def _subject(source: EventSource, emitter: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if source is EventSource.ITSELF:
         return {"token": emitter}
@@ -233,10 +345,13 @@ def _subject(source: EventSource, emitter: str, arguments: Mapping[str, Any]) ->
     return {"pair": pair, "position_id": arguments.get("lpTokenId")}
 
 
-def read_payments(event: DecodedEvent, *, pair: tuple[str, str] | None) -> tuple[FeePayment, ...]:
+def read_payments(
+    event: DecodedEvent, *, pair: tuple[str, str] | None, token: str | None = None
+) -> tuple[FeePayment, ...]:
     """Return the fees that an event paid, one entry per recipient and currency; zero amounts are omitted.
 
-    `pair` are the currencies of the token's pool in pool order, for events that omit them.
+    `pair` are the currencies of the token's pool in pool order, for events that omit them, and `token` is which of them
+    was launched, for declared ones.
 
     The last two arguments of the events of v0 to v3.0 are named totalAmount1, totalAmount0, yet contain the totals of
     currency 0 and currency 1: `abi/json` names them total0 and total1. The difference between a total and the amount
@@ -247,6 +362,8 @@ def read_payments(event: DecodedEvent, *, pair: tuple[str, str] | None) -> tuple
         return _payments([(values["recipient"], values["token"], values["amount"])])
     if event.kind is not EventKind.FEES_CLAIMED:
         return ()
+    if event.launchpad:
+        return _payments(_declared_parts(values, pair, token) if pair and token else ())
     if event.source is EventSource.POOL:
         return _payments((values["claimer"], mint, amount) for mint, amount in values["amounts"].items())
     if event.source is EventSource.FEE_LOCKER:
@@ -259,6 +376,15 @@ def read_payments(event: DecodedEvent, *, pair: tuple[str, str] | None) -> tuple
         )
     currencies = pair if event.names_no_pair else event.pair
     return _payments((values["claimer"], currency, values[f"amount{n}"]) for n, currency in enumerate(currencies or ()))
+
+
+def _declared_parts(values: Mapping[str, Any], pair: tuple[str, str], token: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the amounts of a declared claim with recipient and currency; each is one of registry.ClaimedAmount."""
+    quote = pair[1] if token == pair[0] else pair[0]
+    currencies = {"amount0": pair[0], "amount1": pair[1], "token_amount": token, "quote_amount": quote}
+    for name, currency in (currencies | {"amount": values.get("currency", "")}).items():
+        if name in values:
+            yield values["claimer"], currency, values[name]
 
 
 def _payments(parts: Iterable[tuple[str, str, int]]) -> tuple[FeePayment, ...]:

@@ -6,7 +6,7 @@ that was not fetched for one that was not emitted.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,13 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import InconsistentResponseError
 from tokens.chains.registry.chains import ChainInfo
 
+# Of the PoolManager, for each new pool.
+POOL_INITIALIZED = codec.load_abi("uniswap_v4").event("Initialize")
 _TRANSFER = codec.load_abi("token").event("Transfer")
 _ZERO_TOPIC = "0x" + "00" * 32
+
+# Lower-case address and topic0.
+Source = tuple[str, str]
 
 # The end of the year 9999, in Unix seconds.
 _YEAR_10000 = 253_402_300_800
@@ -48,8 +53,9 @@ class MinedTransaction:
     block_time: int
     succeeded: bool
     logs: tuple[Log, ...]
-    _by_source: Mapping[tuple[str, str], Sequence[Log]]
-    # None if only logs are available: all logs of the chain's `emitters` that have one of the topics.
+    _by_source: Mapping[Source, Sequence[Log]]
+    # None if only logs are available: all logs of the chain's `emitters` and `pools_of_launches` that have one of the
+    # topics.
     _call: OuterCall | None
     _topics: Collection[str] = ()
 
@@ -68,9 +74,21 @@ class MinedTransaction:
         if by is None:
             return ()
         emitter = by.lower()
-        if self._call is None and (event.topic0 not in self._topics or emitter not in self.chain.emitters):
+        if self._call is None and not (
+            event.topic0 in self._topics and (emitter in self.chain.emitters or emitter in self.chain.pools_of_launches)
+        ):
             raise FullTransactionRequiredError(f"{event.signature} by {by}")
         return self._by_source.get((emitter, event.topic0), ())
+
+    def from_sources(self, sources: Set[Source]) -> list[tuple[Source, Log]]:
+        """Return the available logs of these sources, in log order."""
+        found = [(source, log) for source in sources & self._by_source.keys() for log in self._by_source[source]]
+        return sorted(found, key=lambda each: int(each[1]["logIndex"], 16)) if len(found) > 1 else found
+
+    @property
+    def initialized_pools(self) -> Sequence[Log]:
+        """The logs of v4 pools that the transaction created, as far as they were fetched."""
+        return self._by_source.get(((self.chain.v4_pool_manager or "").lower(), POOL_INITIALIZED.topic0), ())
 
     def require_full_transaction(self, missing: str) -> None:
         """Raise FullTransactionRequiredError if only logs are available and they lack a part that a launch usually has.
@@ -137,8 +155,8 @@ def mined_from_logs(
 ) -> MinedTransaction:
     """Assemble a transaction from at least one of its logs, which are validated already.
 
-    The logs must include all that the chain's `emitters` emitted with one of the topics. Logs of other emitters may be
-    among them.
+    The logs must include all that the chain's `emitters` and `pools_of_launches` emitted with one of the topics. Logs
+    of other emitters may be among them.
     """
     first = logs[0]
     return MinedTransaction(
@@ -156,8 +174,8 @@ def mined_from_logs(
     )
 
 
-def _by_source(logs: Iterable[Log]) -> Mapping[tuple[str, str], Sequence[Log]]:
-    by_source: defaultdict[tuple[str, str], list[Log]] = defaultdict(list)
+def _by_source(logs: Iterable[Log]) -> Mapping[Source, Sequence[Log]]:
+    by_source: defaultdict[Source, list[Log]] = defaultdict(list)
     for log in logs:
         if log["topics"]:
             by_source[log["address"].lower(), log["topics"][0]].append(log)

@@ -1,63 +1,73 @@
 """Decoding of a transaction, its receipt and its block to launches and candidate token events: pure, no I/O.
 
 A log counts as a launch by (chain, emitting address, topic0): the registry lists the factory addresses and the layout
-of TokenCreated that each emits. Every other field of a launch is read from logs of trusted emitters, which are named by
-that TokenCreated or by the registry: any contract can emit any log in the same transaction.
+of the launch event that each emits. Every other field of a launch is read from logs of trusted emitters, which are
+named by that event or by the registry: any contract can emit any log in the same transaction.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
-from tokens.chains.abi import codec
-from tokens.chains.abi.codec import AbiEvent, Log
-from tokens.chains.errors import LaunchNotFoundError
+from tokens.chains.abi.codec import Log
+from tokens.chains.addresses import checksum_address
+from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
 from tokens.chains.evm.generations.event_decoding import find_event_logs
+from tokens.chains.evm.generations.launch_layouts import LaunchLayout, launch_layouts
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
-from tokens.chains.evm.generations.v0_to_v3_1.uniswap_v3_launches import decode_v0, decode_v1_to_v3, decode_v3_1
-from tokens.chains.evm.generations.v4.uniswap_v4_launches import decode_v4
-from tokens.chains.registry.chains import Generation
+from tokens.chains.pool_types import UndecodableLog
 from tokens.chains.types import Launch, TransactionFacts
-
-Decode = Callable[[MinedTransaction, Log, AbiEvent, Generation], Launch]
-
-# The layouts that the registry's `event` names. v1 and v2 share one: only the emitting address distinguishes them.
-LAYOUTS: Mapping[str, tuple[AbiEvent, Decode]] = {
-    "v0": (codec.load_abi("v0").event("TokenCreated"), decode_v0),
-    "v1": (codec.load_abi("v1").event("TokenCreated"), decode_v1_to_v3),
-    "v3": (codec.load_abi("v3").event("TokenCreated"), decode_v1_to_v3),
-    "v3_1": (codec.load_abi("v3_1").event("TokenCreated"), decode_v3_1),
-    "v4": (codec.load_abi("v4").event("TokenCreated"), decode_v4),
-}
-_CREATED_TOPICS = frozenset(event.topic0 for event, _ in LAYOUTS.values())
 
 
 def decode_mined(mined: MinedTransaction) -> TransactionFacts:
     """Decode the launches of a mined transaction, and collect logs that may be token events, not yet verified.
 
-    Raises LaunchNotFoundError if there are neither, LogDecodingError if the log of a factory is malformed, and
-    FullTransactionRequiredError if the available logs are insufficient.
+    There may be neither where a launch event meets no condition of its layouts. A malformed log of a factory costs its
+    own launch only. Raises LaunchNotFoundError without such logs, LogDecodingError if malformed ones are all there is,
+    and FullTransactionRequiredError if the available logs are insufficient.
     """
     if not mined.succeeded:
         raise LaunchNotFoundError("the transaction was reverted")
-    launches, event_logs = tuple(_decode_launches(mined)), find_event_logs(mined)
-    if not launches and not event_logs:
+    layouts = launch_layouts(mined.chain)
+    created, event_logs = mined.from_sources(layouts.keys()), find_event_logs(mined)
+    if not created and not event_logs:
         raise LaunchNotFoundError("the transaction holds no launch by a known factory")
+    found = [each for source, log in created for each in _decode(mined, log, layouts[source])]
+    undecodable = tuple(each for each in found if isinstance(each, UndecodableLog))
+    if undecodable and len(undecodable) == len(found) and not event_logs:
+        raise LogDecodingError(undecodable[0].reason, log=undecodable[0])
     return TransactionFacts(
         tx_hash=mined.hash,
         block_number=mined.block_number,
         block_hash=mined.block_hash,
         block_time=mined.block_time,
-        launches=launches,
+        launches=tuple(each for each in found if isinstance(each, Launch)),
         event_logs=event_logs,
+        undecodable=undecodable,
     )
 
 
-def _decode_launches(mined: MinedTransaction) -> Iterator[Launch]:
-    for log in mined.logs:
-        if not log["topics"] or log["topics"][0] not in _CREATED_TOPICS:
+def _decode(mined: MinedTransaction, log: Log, layouts: tuple[LaunchLayout, ...]) -> Iterator[Launch | UndecodableLog]:
+    """Yield the launch by the first layout of which the conditions hold, after those by layouts with open ones.
+
+    A log of another layout with the same topic0 has other indexed arguments. It is undecodable if no layout is its own.
+    Raises FullTransactionRequiredError.
+    """
+    errors = []
+    for layout in layouts:
+        try:
+            launch = layout.decode(mined, log)
+        except LogDecodingError as error:
+            errors.append(error)
             continue
-        generation = mined.chain.factory_generation(log["address"].lower())
-        if generation is None:
-            continue
-        event, decode = LAYOUTS[generation.event]
-        if log["topics"][0] == event.topic0:
-            yield decode(mined, log, event, generation)
+        if launch:
+            yield launch
+            if not launch.is_conditional:
+                return
+    if len(errors) == len(layouts):
+        yield UndecodableLog(
+            block_number=mined.block_number,
+            tx_hash=mined.hash,
+            log_index=int(log["logIndex"], 16),
+            emitter=checksum_address(log["address"]),
+            launchpad=layouts[0].launchpad,
+            reason=str(errors[0]),
+        )

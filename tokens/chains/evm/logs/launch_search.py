@@ -4,13 +4,13 @@ The result is a candidate: `Chain.read_transaction` verifies it by transaction, 
 """
 
 import logging
-from collections.abc import Mapping
 from typing import Any
 
-from tokens.chains.abi.codec import AbiEvent
-from tokens.chains.errors import NodeUnavailableError
-from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
-from tokens.chains.evm.logs.log_filters import factory_filter
+from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import part_at
+from tokens.chains.errors import LogDecodingError, NodeUnavailableError
+from tokens.chains.evm.generations.launch_layouts import LaunchLayout, LaunchLayouts, launch_layouts
+from tokens.chains.evm.logs.log_filters import source_filter
 from tokens.chains.evm.logs.log_validation import validate_logs
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import ONE_ROUND, RpcClient
@@ -21,29 +21,28 @@ logger = logging.getLogger(__name__)
 
 # Blocks of one request: each request leaves an eighth of the searched blocks.
 _PROBES = 7
-# The argument of all layouts that names the token; from v3.1 on it is the first indexed one.
-_ADDRESS = "tokenAddress"
 _WORD_DIGITS = 64
 
 
 def find_launch(rpc: RpcClient, chain: ChainInfo, token: str) -> str | None:
     """Implement `Chain.find_launch`."""
-    factories = {address: LAYOUTS[generation.event][0] for address, generation in chain.factories.items()}
-    if not factories:
+    layouts = launch_layouts(chain)
+    if not layouts:
         return None
     head = rpc.query([("eth_blockNumber", ())], parse=lambda results: parse_block_number(results[0]))
     try:
         block = _find_creation(rpc, token, head=head)
     except NodeUnavailableError as error:
         logger.info("chain %s: the launch of %s is searched in all logs: %s", chain.chain_id, token, error)
-        indexed = {
-            address: event
-            for address, event in factories.items()
-            if event.indexed and event.layout.names[0] == _ADDRESS
-        }
+        indexed = {source: found for source, found in layouts.items() if all(map(_is_first_topic, found))}
         topic = f"0x{token[2:].lower():0>{_WORD_DIGITS}}"
         return _find_in_logs(rpc, indexed, token, first=0, last=head, topics=frozenset({topic})) if indexed else None
-    return None if block is None else _find_in_logs(rpc, factories, token, first=block, last=block)
+    return None if block is None else _find_in_logs(rpc, layouts, token, first=block, last=block)
+
+
+def _is_first_topic(layout: LaunchLayout) -> bool:
+    """Return whether the launched token is the first indexed argument."""
+    return bool(layout.event.indexed) and layout.event.layout.names[:1] == layout.token
 
 
 def _find_creation(rpc: RpcClient, address: str, *, head: int) -> int | None:
@@ -77,7 +76,7 @@ def _find_creation(rpc: RpcClient, address: str, *, head: int) -> int | None:
 
 def _find_in_logs(
     rpc: RpcClient,
-    factories: Mapping[str, AbiEvent],
+    layouts: LaunchLayouts,
     token: str,
     *,
     first: int,
@@ -88,15 +87,24 @@ def _find_in_logs(
 
     Raises NodeUnavailableError, also where all nodes refuse the range.
     """
-    requested = factory_filter(factories, second_topics=topics)
+    requested = source_filter(layouts, second_topics=topics)
 
     def parse(results: list[Any]) -> str | None:
         require_results(results)
         for log in validate_logs([(requested, results[0])], first=first, last=last):
-            event = factories[log["address"].lower()]
-            if log["topics"][0] == event.topic0 and event.decode(log)[_ADDRESS] == token:
-                return str(log["transactionHash"])
+            for layout in layouts.get((log["address"].lower(), log["topics"][0]), ()):
+                if _launched_token(layout, log) == token:
+                    return str(log["transactionHash"])
         return None
 
     query = requested.query(fromBlock=hex(first), toBlock=hex(last))
     return rpc.query([("eth_getLogs", (query,))], parse=parse, policy=ONE_ROUND)
+
+
+def _launched_token(layout: LaunchLayout, log: Log) -> str | None:
+    """Return the token of a launch event; None for a log of another layout with the same topic0."""
+    try:
+        token: str = part_at(layout.event.decode(log), layout.token)
+    except LogDecodingError:
+        return None
+    return token

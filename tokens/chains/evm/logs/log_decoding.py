@@ -10,21 +10,20 @@ from dataclasses import dataclass
 from functools import cache
 
 from tokens.chains.abi.codec import Log
+from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
 from tokens.chains.evm.generations.event_decoding import SOURCES_BY_TOPIC, UNREGISTERED_SOURCES
-from tokens.chains.evm.generations.mined_transactions import FullTransactionRequiredError, mined_from_logs
-from tokens.chains.evm.generations.transaction_decoding import LAYOUTS, decode_mined
+from tokens.chains.evm.generations.launch_layouts import launch_layouts
+from tokens.chains.evm.generations.mined_transactions import (
+    POOL_INITIALIZED,
+    FullTransactionRequiredError,
+    mined_from_logs,
+)
+from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.evm.generations.v4.uniswap_v4_launches import LAUNCH_EVENTS
+from tokens.chains.pool_types import UndecodableLog
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import TransactionFacts
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Undecodable:
-    """A transaction with a malformed launch of a registered factory, and the reason."""
-
-    tx_hash: str
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,8 +37,8 @@ class DecodedLogs:
     transactions: tuple[TransactionFacts, ...]
     # Hashes of transactions to read in full, because the logs show a launch only in part.
     incomplete: tuple[str, ...]
-    # Reading them in full would fail the same way. The caller logs an error, and goes on.
-    undecodable: tuple[Undecodable, ...]
+    # Of transactions without anything else. Reading them in full would fail the same way.
+    undecodable: tuple[UndecodableLog, ...]
 
 
 @cache
@@ -48,14 +47,20 @@ def launch_topics(chain: ChainInfo) -> frozenset[str]:
 
     They are disjoint from `own_topics`, so that no log is requested twice.
     """
-    created = {LAYOUTS[generation.event][0].topic0 for generation in chain.factories.values()}
-    return frozenset(created | {event.topic0 for event in LAUNCH_EVENTS} | SOURCES_BY_TOPIC.keys()) - own_topics()
+    created = {topic0 for _, topic0 in launch_layouts(chain)}
+    declared = {event for launchpad in chain.launchpads for event in launchpad.launch_events(chain.chain_id)}
+    if chain.pools_of_launches:
+        declared.add(POOL_INITIALIZED)
+    events = {event.topic0 for event in (*LAUNCH_EVENTS, *declared)}
+    later = {topic0 for address, topic0 in chain.token_events if address}
+    return frozenset(created | events | later | SOURCES_BY_TOPIC.keys()) - own_topics(chain)
 
 
 @cache
-def own_topics() -> frozenset[str]:
+def own_topics(chain: ChainInfo) -> frozenset[str]:
     """Return the topic0 values of events that tokens and their own lockers emit, to be requested of any address."""
-    return frozenset(topic0 for topic0, source in SOURCES_BY_TOPIC.items() if source in UNREGISTERED_SOURCES)
+    compiled = (topic0 for topic0, source in SOURCES_BY_TOPIC.items() if source in UNREGISTERED_SOURCES)
+    return frozenset((*compiled, *(topic0 for address, topic0 in chain.token_events if not address)))
 
 
 def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, int]) -> DecodedLogs:
@@ -63,15 +68,15 @@ def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, in
 
     The logs are validated, in chain order, and for each transaction complete: all that `chain.emitters` emitted with
     `launch_topics`, and any address with `own_topics`; a filter with fewer addresses leaves more transactions
-    incomplete. `times` are Unix seconds by block hash. A malformed launch of a factory makes only its own transaction
-    undecodable; a malformed event after launch is decoded later, and fails there.
+    incomplete. `times` are Unix seconds by block hash. A malformed launch of a factory is left out; a malformed event
+    after launch is decoded later, and fails there.
     """
     by_transaction: defaultdict[str, list[Log]] = defaultdict(list)
     for log in logs:
         by_transaction[log["transactionHash"]].append(log)
     transactions: list[TransactionFacts] = []
     incomplete: list[str] = []
-    undecodable: list[Undecodable] = []
+    undecodable: list[UndecodableLog] = []
     topics = launch_topics(chain)
     for tx_hash, own in by_transaction.items():
         mined = mined_from_logs(chain, own, block_time=times[own[0]["blockHash"]], topics=topics)
@@ -82,5 +87,17 @@ def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, in
         except FullTransactionRequiredError:
             incomplete.append(tx_hash)
         except LogDecodingError as error:
-            undecodable.append(Undecodable(tx_hash=tx_hash, reason=str(error)))
+            undecodable.append(error.log or undecodable_log(own[0], error))
     return DecodedLogs(transactions=tuple(transactions), incomplete=tuple(incomplete), undecodable=tuple(undecodable))
+
+
+def undecodable_log(log: Log, error: LogDecodingError) -> UndecodableLog:
+    """Return the place of a transaction, by one of its logs, in which a log beside those of launches is malformed."""
+    return UndecodableLog(
+        block_number=int(log["blockNumber"], 16),
+        tx_hash=log["transactionHash"],
+        log_index=int(log["logIndex"], 16),
+        emitter=checksum_address(log["address"]),
+        launchpad="",
+        reason=str(error),
+    )

@@ -1,28 +1,26 @@
 """Facts of validated logs: decoded, and completed by further calls where the logs are not sufficient."""
 
-import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain as chained
 
 from tokens.chains.abi.codec import Log
 from tokens.chains.errors import InconsistentResponseError, LaunchNotFoundError, LogDecodingError
+from tokens.chains.evm.generations.event_decoding import moved_pool
 from tokens.chains.evm.generations.launch_completion import complete_launches
-from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
+from tokens.chains.evm.generations.launch_layouts import launch_layouts
 from tokens.chains.evm.headers import read_times
-from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics
+from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics, undecodable_log
 from tokens.chains.evm.logs.log_filters import LogFilter
 from tokens.chains.evm.logs.log_validation import filter_watched, reported_times
-from tokens.chains.evm.logs.pool_logs import POOL_TOPICS, PoolLogs, decode_pool_logs, join_pool_logs
-from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_fees
+from tokens.chains.evm.logs.pool_logs import PoolLogs, decode_pool_logs, join_pool_logs, pool_topics
+from tokens.chains.evm.logs.swap_fees import attach_reports, report_topics
 from tokens.chains.evm.transactions.transaction_receipts import read_transaction, read_transactions
-from tokens.chains.pool_types import PoolSelection
+from tokens.chains.pool_types import PoolSelection, UndecodableLog, position_of
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import RangeFacts, TransactionFacts
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,15 +43,30 @@ class LogFacts:
 
     transactions: Sequence[TransactionFacts]
     pools: PoolLogs
+    # Of transactions that are left out; the others are those of `transactions` and `pools`.
+    undecodable: Sequence[UndecodableLog] = ()
 
     def launched_pools(self) -> set[str]:
-        """Return the pools of the launches, as `Token.pool_address` has them."""
-        launches = (launch for facts in self.transactions for launch in facts.launches)
-        return {launch.pool.address for launch in launches if launch.pool and launch.pool.address}
+        """Return the pools of the launches, and those that tokens move to, as `Token.pool_address` has them."""
+        return {pool for facts in self.transactions for pool in new_pools(facts)}
+
+    def all_undecodable(self) -> Iterator[UndecodableLog]:
+        """Yield the logs of trusted contracts that are left out."""
+        yield from self.undecodable
+        yield from self.pools.undecodable
+        for facts in self.transactions:
+            yield from facts.undecodable
 
     def added_to(self, pools: PoolSelection | None) -> PoolSelection | None:
         """Return the selection for the blocks after these: launched pools are always in it."""
         return None if pools is None else pools.adding(self.launched_pools())
+
+
+def new_pools(facts: TransactionFacts) -> Iterator[str]:
+    """Yield the pools of a transaction's launches, and those that tokens move to."""
+    for launch in facts.launches:
+        yield from filter(None, (launch.pool and launch.pool.address, launch.next_pool))
+    yield from filter(None, map(moved_pool, facts.event_logs))
 
 
 def split_logs(
@@ -67,17 +80,18 @@ def split_logs(
 ) -> ValidLogs:
     """Separate validated logs of pools from the others and decode them; those that none of the filters match are left.
 
-    Conversions of fees and fees of hooks become part of their swaps.
+    Conversions of fees, fees of hooks and parts of swaps that hooks fill become part of their swaps.
 
     The blocks `without` are left out. `times` are those of the blocks by hash, where known otherwise than from the
     logs; `senders` as in `decode_pool_logs`. Raises RetryableError for a malformed log of a pool.
     """
     events: list[Log] = []
     of_pools: list[Log] = []
-    of_fees: list[Log] = []
+    beside: list[Log] = []
+    topics_of_pools, topics_beside = pool_topics(chain), report_topics(chain)
     for log in [log for log in logs if int(log["blockNumber"], 16) not in without] if without else logs:
         topic0 = log["topics"][0]
-        (of_pools if topic0 in POOL_TOPICS else of_fees if topic0 in FEE_TOPICS else events).append(log)
+        (of_pools if topic0 in topics_of_pools else beside if topic0 in topics_beside else events).append(log)
     if len(pools) > 1:
         of_pools = filter_watched(of_pools, pools)
     kept = [*events, *of_pools]
@@ -85,14 +99,14 @@ def split_logs(
     blocks = {(log["blockNumber"], log["blockHash"]) for log in kept}
     pool_logs = decode_pool_logs(
         of_pools,
-        chain_id=chain.chain_id,
+        chain=chain,
         times=known,
         senders=senders or {},
         any_v3=any(log_filter.addresses is None for log_filter in pools),
     )
     return ValidLogs(
         events=events,
-        pools=replace(pool_logs, swaps=attach_fees(pool_logs.swaps, of_fees, pool_manager=chain.v4_pool_manager)),
+        pools=attach_reports(pool_logs, beside, chain=chain),
         hashes={int(number, 16): block_hash for number, block_hash in blocks},
         times=known,
         count=len(logs),
@@ -120,6 +134,8 @@ def join_facts(first: int, last: int, parts: Iterable[LogFacts]) -> RangeFacts:
         transactions=tuple(chained.from_iterable(part.transactions for part in found)),
         swaps=tuple(pools.swaps),
         liquidity_changes=tuple(pools.liquidity_changes),
+        # A log may be of two readings of its block.
+        undecodable=tuple(sorted({each for part in found for each in part.all_undecodable()}, key=position_of)),
     )
 
 
@@ -130,34 +146,37 @@ def read_facts(rpc: RpcClient, chain: ChainInfo, logs: ValidLogs) -> LogFacts:
     """
     untimed = {number: block_hash for number, block_hash in logs.hashes.items() if block_hash not in logs.times}
     times = read_times(rpc, untimed)
+    transactions, undecodable = _read_transactions(rpc, chain, logs.events, times={**logs.times, **times})
     return LogFacts(
-        transactions=_read_transactions(rpc, chain, logs.events, times={**logs.times, **times}),
+        transactions=transactions,
         pools=logs.pools.with_times({number: times[block_hash] for number, block_hash in untimed.items()}),
+        undecodable=undecodable,
     )
 
 
 def _read_transactions(
     rpc: RpcClient, chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, int]
-) -> list[TransactionFacts]:
-    """Decode validated logs to transactions in chain order; incomplete ones are read in full."""
+) -> tuple[list[TransactionFacts], list[UndecodableLog]]:
+    """Decode validated logs to transactions in chain order; incomplete ones are read in full.
+
+    Return the undecodable logs of the others, too: a retry would fail the same way.
+    """
     decoded = decode_logs(chain, logs, times=times)
-    for lost in decoded.undecodable:
-        # The rest continues: a retry of this transaction would fail the same way.
-        logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, lost.tx_hash, lost.reason)
-    found = {facts.tx_hash: facts for facts in complete_launches(rpc, decoded.transactions)}
-    if decoded.incomplete:
-        found |= _read_incomplete(rpc, chain, decoded.incomplete, logs, times=times)
+    undecodable = list(decoded.undecodable)
+    found = {facts.tx_hash: facts for facts in complete_launches(rpc, chain, decoded.transactions)}
+    for each in _read_incomplete(rpc, chain, decoded.incomplete, logs, times=times) if decoded.incomplete else ():
+        if isinstance(each, UndecodableLog):
+            undecodable.append(each)
+        else:
+            found[each.tx_hash] = each
     order = dict.fromkeys(log["transactionHash"] for log in logs)
-    return [found[tx_hash] for tx_hash in order if tx_hash in found]
+    return [found[tx_hash] for tx_hash in order if tx_hash in found and not found[tx_hash].is_empty], undecodable
 
 
 def _read_incomplete(
     rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], logs: Sequence[Log], *, times: Mapping[str, int]
-) -> dict[str, TransactionFacts]:
-    """Read transactions in full, by hash, and verify that they hold all of their logs.
-
-    Undecodable ones are skipped. Raises NodeUnavailableError.
-    """
+) -> Iterator[TransactionFacts | UndecodableLog]:
+    """Read transactions in full, by hash, and verify that they hold all of their logs. Raises NodeUnavailableError."""
     found = {facts.tx_hash: facts for facts in read_transactions(rpc, chain, tx_hashes, times=times)}
     told = defaultdict[str, list[Log]](list)
     for log in logs:
@@ -165,23 +184,24 @@ def _read_incomplete(
     for tx_hash in tx_hashes:
         if tx_hash in found:
             _require_whole(chain, found[tx_hash], told[tx_hash])
+            yield found[tx_hash]
             continue
         try:
-            found[tx_hash] = read_transaction(rpc, chain, tx_hash, times=times)
+            yield read_transaction(rpc, chain, tx_hash, times=times)
         except LogDecodingError as error:
-            logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, tx_hash, error)
+            yield error.log or undecodable_log(told[tx_hash][0], error)
         except LaunchNotFoundError as error:
             raise InconsistentResponseError(f"chain {chain.chain_id}: a response without the logs") from error
-    return found
 
 
 def _require_whole(chain: ChainInfo, facts: TransactionFacts, logs: Sequence[Log]) -> None:
     """Raise InconsistentResponseError if a transaction read in full lacks an event or launch that the logs contain."""
     told = {event.log_index for event in facts.event_logs} | {launch.log_index for launch in facts.launches}
-    own = own_topics()
+    told |= {log.log_index for log in facts.undecodable}
+    own = own_topics(chain)
     for log in logs:
-        generation = chain.factory_generation(log["address"].lower())
-        is_launch = generation and log["topics"][0] == LAYOUTS[generation.event][0].topic0
+        layouts = launch_layouts(chain).get((log["address"].lower(), log["topics"][0]), ())
+        is_launch = layouts and not all(layout.is_conditional for layout in layouts)
         if (is_launch or log["topics"][0] in own) and int(log["logIndex"], 16) not in told:
             raise InconsistentResponseError(f"chain {chain.chain_id}: a response without all of its logs")
     if facts.block_hash != logs[0]["blockHash"]:

@@ -1,14 +1,15 @@
 """Log filters of a chain: logs of the registry's contracts, those that tokens themselves emit, and those of pools."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from tokens.chains.abi.codec import AbiEvent, Log
+from tokens.chains.abi.codec import Log
 from tokens.chains.evm.logs import blooms, log_decoding
+from tokens.chains.evm.logs.pair_logs import PAIR_TOPICS
 from tokens.chains.evm.logs.pool_logs import V3_POOL_TOPICS, V4_POOL_TOPICS
-from tokens.chains.evm.logs.swap_fees import CONVERSION_TOPIC, HOOK_FEE_TOPIC, MINTED
+from tokens.chains.evm.logs.swap_fees import CONVERSION_TOPIC, HOOK_FEE_TOPIC, MINTED, part_topics
 from tokens.chains.pool_types import PoolSelection, select_pools
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader
@@ -59,9 +60,11 @@ def log_filters(chain: ChainInfo, addresses: Collection[str] | None = None) -> t
 @lru_cache(maxsize=64)
 def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[LogFilter, ...]:
     contracts = chain.emitters if addresses is None else addresses
-    own = _build(None, log_decoding.own_topics())
-    # Conversions of fees select no block: the swap beside it does.
-    own = replace(own, topics=own.topics | {CONVERSION_TOPIC})
+    if any(not contracts.isdisjoint(pad.emitters(chain.chain_id)) for pad in chain.launchpads):
+        contracts |= chain.pools_of_launches
+    own = _build(None, log_decoding.own_topics(chain))
+    # What is reported beside swaps selects no block: the swap does.
+    own = replace(own, topics=own.topics | {CONVERSION_TOPIC} | part_topics(chain))
     return (_build(contracts, log_decoding.launch_topics(chain)), own) if contracts else (own,)
 
 
@@ -69,22 +72,31 @@ def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[Lo
 def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...]:
     """Return the filters for logs of the selected pools, one for each kind of pool that the chain has.
 
-    On a chain without launches into v3 pools, all v3 pools are the reference pools: any other one is foreign.
+    Contracts that are the curve of all their tokens are always read: no topic of their logs has the token. On a chain
+    without launches into v3 pools, all v3 pools are the reference pools: any other one is foreign.
     """
     filters = []
     if chain.v4_pool_manager is not None and pools.v4_pools != frozenset():
         filters.append(_v4_filter(chain.v4_pool_manager, pools.v4_pools))
     v3_pools = pools.v3_pools
-    if v3_pools is None and not _launches_into_v3(chain):
+    if v3_pools is None and not _has_v3_launches(chain):
         v3_pools = select_pools(reference.pool for reference in chain.reference_pools).v3_pools
     if v3_pools != frozenset():
         filters.append(_build(v3_pools, V3_POOL_TOPICS))
+    if "v2" in chain.pool_kinds and pools.v3_pools != frozenset():
+        filters.append(_build(pools.v3_pools, PAIR_TOPICS))
+    shared = {(address, topic0) for address, topic0 in chain.curve_trades if address}
+    if shared:
+        filters.append(source_filter(shared))
+    if (own := {topic0 for address, topic0 in chain.curve_trades if not address}) and pools.v3_pools != frozenset():
+        filters.append(_build(pools.v3_pools, own))
     return tuple(filters)
 
 
-def factory_filter(factories: Mapping[str, AbiEvent], *, second_topics: frozenset[str] | None = None) -> LogFilter:
-    """Return the filter for launches by these factories, lower-case address -> event."""
-    return _build(factories, {event.topic0 for event in factories.values()}, second_topics=second_topics)
+def source_filter(sources: Iterable[tuple[str, str]], *, second_topics: frozenset[str] | None = None) -> LogFilter:
+    """Return the filter for events of contracts, by lower-case address and topic0."""
+    addresses, topics = zip(*sources, strict=True)
+    return _build(set(addresses), set(topics), second_topics=second_topics)
 
 
 def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
@@ -96,9 +108,9 @@ def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
     return (_build(addresses, {topic for one in filters for topic in one.topics}),)
 
 
-def requested_pool_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
-    """Return what to request for these filters of pools without `log_filters`: logs of pools, and conversions."""
-    return (*join_filters(filters), _build(None, {CONVERSION_TOPIC}))
+def requested_pool_filters(chain: ChainInfo, filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
+    """Return what to request for these filters of pools without `log_filters`: also what is reported beside swaps."""
+    return (*join_filters(filters), _build(None, {CONVERSION_TOPIC} | part_topics(chain)))
 
 
 def may_contain_events(chain: ChainInfo, header: BlockHeader, pools: PoolSelection | None) -> bool | None:
@@ -126,8 +138,9 @@ def _v4_filter(manager: str, pools: frozenset[str] | None) -> LogFilter:
     )
 
 
-def _launches_into_v3(chain: ChainInfo) -> bool:
-    return any(generation.event != _V4_EVENT for generation in chain.factories.values())
+def _has_v3_launches(chain: ChainInfo) -> bool:
+    """Return whether launches into v3 pools are possible: trades of a launchpad go on that is no longer indexed."""
+    return chain.v3_factory is not None or any(each.event != _V4_EVENT for each in chain.factories.values())
 
 
 def _build(

@@ -211,7 +211,7 @@ class LogReader:
         if not missed:
             return facts
         filters = pool_filters(self.chain, select_pools(missed))
-        late = query(_Filters(requested=requested_pool_filters(filters), pools=filters))
+        late = query(_Filters(requested=requested_pool_filters(self.chain, filters), pools=filters))
         if isinstance(late, CallFailure):
             # The blocks have few logs but those of the pools that they launch.
             raise RequestTooLargeError(f"chain {self.chain.chain_id}: logs of launched pools are refused")
@@ -219,7 +219,7 @@ class LogReader:
             raise InconsistentResponseError(f"chain {self.chain.chain_id}: a block was dropped during the read")
         late_facts = read_facts(self.rpc, self.chain, late)
         joined = join_pool_logs([facts.pools, late_facts.pools]).sorted()
-        return LogFacts(transactions=facts.transactions, pools=joined)
+        return replace(facts, pools=joined)
 
 
 def _log_calls(filters: _Filters, where: Mapping[str, str]) -> list[Call]:

@@ -1,4 +1,4 @@
-"""Decoding of the logs of Uniswap pools to swaps and liquidity changes.
+"""Decoding of the logs of Uniswap's pools, its pairs and declared bonding curves to swaps and liquidity changes.
 
 v4's PoolManager emits the logs of all its pools, with the pool's id as topic 1; a v3 pool emits its own. A historical
 sync decodes millions of them, so their words are sliced here, without the layouts of `AbiEvent`.
@@ -6,15 +6,27 @@ sync decodes millions of them, so their words are sliced here, without the layou
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
-from tokens.chains.addresses import checksum_bytes
-from tokens.chains.pool_types import LOG_INDEX_LIMIT, LiquidityChange, Swap, chain_position
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.logs.curve_trades import read_curve_trade
+from tokens.chains.evm.logs.log_places import (
+    LogPlace,
+    address_in,
+    checksum_text,
+    place_of,
+    sender_of,
+    undecodable_at,
+)
+from tokens.chains.evm.logs.pair_logs import PAIR_TOPICS, PairReader
+from tokens.chains.pool_types import LOG_INDEX_LIMIT, LiquidityChange, Swap, UndecodableLog, position_of
+from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.registry.entry_rules import MAX_TICK
-from tokens.chains.rpc.quantities import MalformedResponseError, parse_log_address
+from tokens.chains.registry.launchpads import CurveTrade
+from tokens.chains.rpc.quantities import MalformedResponseError
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +45,6 @@ POOL_TOPICS = V4_POOL_TOPICS | V3_POOL_TOPICS
 
 _WORD = 32
 _WORD_DIGITS = 64
-_PADDING = "0x" + "00" * 12
 # Exclusive limits of the types.
 _UINT24, _INT128, _UINT160, _INT256, _UINT256 = 1 << 24, 1 << 127, 1 << 160, 1 << 255, 1 << 256
 # Of the data with 0x: six words, and five.
@@ -46,26 +57,46 @@ class PoolLogs:
 
     swaps: list[Swap] = field(default_factory=list)
     liquidity_changes: list[LiquidityChange] = field(default_factory=list)
+    # Of trusted contracts, and of any contract that may be a token's own curve.
+    undecodable: list[UndecodableLog] = field(default_factory=list)
+
+    def add(self, record: Swap | LiquidityChange | None) -> None:
+        """Add the record of a log, if it has one; a change of 0 collects fees."""
+        if isinstance(record, Swap):
+            self.swaps.append(record)
+        elif record is not None and record.liquidity:
+            self.liquidity_changes.append(record)
+
+    def add_trade(self, log: Log, trade: CurveTrade, place: LogPlace) -> None:
+        """Add a trade with a curve. A malformed one is no error of a node: each node would return the same log."""
+        try:
+            self.swaps.append(read_curve_trade(log, trade, place))
+        except LogDecodingError as error:
+            launchpad = trade.launchpad if trade.token else None
+            self.undecodable.append(undecodable_at(place, launchpad=launchpad, reason=str(error)))
 
     def filtered(self, is_wanted: Callable[[str], bool]) -> "PoolLogs":
         """Return what the wanted pools emitted."""
         return PoolLogs(
             swaps=[swap for swap in self.swaps if is_wanted(swap.pool)],
             liquidity_changes=[change for change in self.liquidity_changes if is_wanted(change.pool)],
+            undecodable=[log for log in self.undecodable if log.launchpad is not None or is_wanted(log.emitter)],
         )
 
     def sorted(self) -> "PoolLogs":
         """Return the same in chain order."""
         return PoolLogs(
-            swaps=sorted(self.swaps, key=_position),
-            liquidity_changes=sorted(self.liquidity_changes, key=_position),
+            swaps=sorted(self.swaps, key=position_of),
+            liquidity_changes=sorted(self.liquidity_changes, key=position_of),
+            undecodable=self.undecodable,
         )
 
     def with_times(self, times: Mapping[int, int]) -> "PoolLogs":
         """Return the same with Unix seconds by block number for these blocks."""
         if not times:
             return self
-        return PoolLogs(
+        return replace(
+            self,
             swaps=[swap._replace(block_time=times.get(swap.block_number, swap.block_time)) for swap in self.swaps],
             liquidity_changes=[
                 change._replace(block_time=times.get(change.block_number, change.block_time))
@@ -80,20 +111,29 @@ def join_pool_logs(parts: Iterable[PoolLogs]) -> PoolLogs:
     for part in parts:
         joined.swaps.extend(part.swaps)
         joined.liquidity_changes.extend(part.liquidity_changes)
+        joined.undecodable.extend(part.undecodable)
     return joined
 
 
+@cache
+def pool_topics(chain: ChainInfo) -> frozenset[str]:
+    """Return the topic0 values of what pools and declared curves emit."""
+    pairs = PAIR_TOPICS if "v2" in chain.pool_kinds else frozenset[str]()
+    return POOL_TOPICS | pairs | {topic0 for _, topic0 in chain.curve_trades}
+
+
 def decode_pool_logs(
-    logs: Iterable[Log], *, chain_id: int, times: Mapping[str, int], senders: Mapping[str, object], any_v3: bool
+    logs: Iterable[Log], *, chain: ChainInfo, times: Mapping[str, int], senders: Mapping[str, object], any_v3: bool
 ) -> PoolLogs:
-    """Decode logs with `POOL_TOPICS`, which are validated and in chain order.
+    """Decode logs with `pool_topics`, which are validated and in chain order.
 
     `times` are Unix seconds by block hash; a block without one gets 0. `senders` are those of the transactions by hash,
-    as the node returned them. With `any_v3` the v3 logs are of any contract, and malformed ones are left out: such a
-    contract is no pool. A liquidity change of 0, which collects fees, is left out, too; and with a logged error a log
-    whose index is LOG_INDEX_LIMIT or more. Raises MalformedResponseError.
+    as the node returned them. With `any_v3` the logs of v3 and of curves are of any contract, and malformed ones are
+    left out: such a contract is no pool. So are malformed trades with declared curves, which `undecodable` has. A
+    liquidity change of 0, which collects fees, is left out, too; and with a logged error a log whose index is
+    LOG_INDEX_LIMIT or more. Raises MalformedResponseError.
     """
-    found = PoolLogs()
+    found, curves, pairs = PoolLogs(), chain.curve_trades, PairReader()
     for log in logs:
         topic0 = log["topics"][0]
         index = int(log["logIndex"], 16)
@@ -101,7 +141,7 @@ def decode_pool_logs(
             # Its position would be that of another log. A retry would return the same log.
             logger.error(
                 "chain %s: log %s of block %s is left out: positions have no room for its index",
-                chain_id,
+                chain.chain_id,
                 index,
                 int(log["blockNumber"], 16),
             )
@@ -109,10 +149,14 @@ def decode_pool_logs(
         try:
             if topic0 in _SWAPS:
                 found.swaps.append(_read_swap(log, index, times=times, senders=senders))
-            elif (change := _read_change(log, index, times=times, senders=senders)).liquidity:
-                found.liquidity_changes.append(change)
+            elif topic0 in POOL_TOPICS:
+                found.add(_read_change(log, index, times=times, senders=senders))
+            elif topic0 in PAIR_TOPICS:
+                found.add(pairs.read(log, place_of(log, index, times=times, senders=senders)))
+            elif trade := curves.get((log["address"].lower(), topic0)) or curves.get(("", topic0)):
+                found.add_trade(log, trade, place_of(log, index, times=times, senders=senders))
         except MalformedResponseError:
-            if not any_v3 or topic0 not in V3_POOL_TOPICS:
+            if not any_v3 or topic0 in V4_POOL_TOPICS:
                 raise
     return found
 
@@ -152,7 +196,7 @@ def _read_swap(log: Log, index: int, *, times: Mapping[str, int], senders: Mappi
         amount1,
         sqrt_price,
         address_in(topics[2 if is_v4 else 1]),
-        _sender_of(tx_hash, senders),
+        sender_of(tx_hash, senders),
         int(log["transactionIndex"], 16),
         int(data[-_WORD_DIGITS:], 16) if is_v4 else None,
     )
@@ -190,35 +234,13 @@ def _read_change(log: Log, index: int, *, times: Mapping[str, int], senders: Map
         lower,
         upper,
         liquidity,
-        _sender_of(log["transactionHash"], senders),
+        sender_of(log["transactionHash"], senders),
         int(log["transactionIndex"], 16),
         amount0,
         amount1,
     )
 
 
-def _sender_of(tx_hash: str, senders: Mapping[str, object]) -> str | None:
-    return checksum_text(parse_log_address(senders[tx_hash])) if senders else None
-
-
-def _position(log: Swap | LiquidityChange) -> int:
-    return chain_position(log.block_number, log.log_index)
-
-
 def _require_shape(found: Sequence[str], raw: bytes, *, topics: int, words: int) -> None:
     if len(found) != topics or len(raw) != words * _WORD:
         raise MalformedResponseError("a log of a pool that does not match its event")
-
-
-# Cached, because few routers call most pools.
-@lru_cache(maxsize=16_384)
-def address_in(topic: str) -> str:
-    """Return the address in a topic."""
-    if not topic.startswith(_PADDING):
-        raise MalformedResponseError("something else in the place of an address")
-    return checksum_bytes(bytes.fromhex(topic[len(_PADDING) :]))
-
-
-@lru_cache(maxsize=16_384)
-def checksum_text(address: str) -> str:
-    return checksum_bytes(bytes.fromhex(address[2:]))

@@ -1,46 +1,85 @@
-"""Logs beside the swaps of v4's pools: conversions of fees that lockers report, and fees that hooks take. Pure.
+"""Logs beside the swaps of v4's pools: conversions of fees, fees that hooks take, and parts that hooks fill. Pure.
 
 A locker swaps itself, or in a collection of its own through a router. So the report identifies the swap, and no address
 does. A hook mints its fee for itself inside of the PoolManager, within the swap that pays it.
+A declared hook may fill a part of a swap, or all of it, before the pool does; `Swap` lacks that part.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
 
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
-from tokens.chains.evm.logs.pool_logs import address_in, checksum_text
-from tokens.chains.pool_types import Conversion, HookFee, Swap, is_v4_pool
+from tokens.chains.abi.paths import part_at
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.logs.curve_trades import bounded_amount
+from tokens.chains.evm.logs.log_places import address_in, checksum_text, place_of, undecodable_at
+from tokens.chains.evm.logs.pool_logs import PoolLogs
+from tokens.chains.pool_types import Conversion, HookFee, Swap, UndecodableLog, is_v4_pool
+from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.registry.launchpads import SwapPart
 from tokens.chains.rpc.quantities import MalformedResponseError
 
 # Of a locker, and of the PoolManager, for ERC-6909.
 CONVERSION_TOPIC = codec.load_abi("v4_fees").event("FeesSwapped").topic0
 HOOK_FEE_TOPIC = codec.load_abi("uniswap_v4").event("Transfer").topic0
 FEE_TOPICS = frozenset({CONVERSION_TOPIC, HOOK_FEE_TOPIC})
+
+
+class _HookReport(NamedTuple):
+    """A part of a swap that a hook filled, with the signs of `Swap` in pool_types, and what it took of the trader."""
+
+    pool: str
+    amounts: tuple[int, int]
+    # None where the event has none.
+    fees: tuple[int, int] | None
+
+
 # The sender of what is minted.
 MINTED = "0x" + "00" * 32
 _WORD_DIGITS = 64
 # Index of a log, and what it reports.
-_Report = tuple[int, Conversion | HookFee]
+_Report = tuple[int, Conversion | HookFee | _HookReport]
 
 
-def attach_fees(swaps: Sequence[Swap], logs: Iterable[Log], *, pool_manager: str | None) -> list[Swap]:
-    """Return the swaps with the conversions and hook fees that validated logs with `FEE_TOPICS` report.
+def part_topics(chain: ChainInfo) -> frozenset[str]:
+    """Return the topic0 values of a chain's declared events about parts of swaps."""
+    return frozenset(topic0 for _, topic0 in chain.swap_parts)
 
-    All are in chain order, and `pool_manager` is in any case. A report by another contract is left to the caller: a
-    conversion has the address of its emitter. Raises MalformedResponseError.
+
+@cache
+def report_topics(chain: ChainInfo) -> frozenset[str]:
+    """Return the topic0 values of what is reported beside swaps."""
+    return FEE_TOPICS | part_topics(chain)
+
+
+def attach_reports(found: PoolLogs, logs: Iterable[Log], *, chain: ChainInfo) -> PoolLogs:
+    """Return the logs of pools, the swaps with what validated logs with `report_topics` report; all in chain order.
+
+    Conversions of other contracts than lockers are left to the caller: they have the address of their emitter. Parts
+    count by the emitters of their launchpads' launches; malformed ones are undecodable. Raises MalformedResponseError.
     """
     reports = defaultdict[str, list[_Report]](list)
-    manager = (pool_manager or "").lower()
+    manager = (chain.v4_pool_manager or "").lower()
+    undecodable: list[UndecodableLog] = []
     for log in logs:
-        report = _read_report(log, manager)
+        part = chain.swap_parts.get((log["address"].lower(), log["topics"][0]))
+        try:
+            report = _read_part(log, part) if part else _read_report(log, manager)
+        except LogDecodingError as error:
+            emitted = place_of(log, int(log["logIndex"], 16), times={}, senders={})
+            undecodable.append(undecodable_at(emitted, launchpad=part.launchpad if part else "", reason=str(error)))
+            continue
         if report is not None:
             reports[log["transactionHash"]].append((int(log["logIndex"], 16), report))
-    swaps_with_fees = list(swaps)
-    for tx_hash, places in _places(swaps, reports).items():
+    swaps = list(found.swaps)
+    for tx_hash, places in _places(found.swaps, reports).items():
         for place, swap in _of_transaction({place: swaps[place] for place in places}, reports[tx_hash]):
-            swaps_with_fees[place] = swap
-    return swaps_with_fees
+            swaps[place] = swap
+    return replace(found, swaps=swaps, undecodable=[*found.undecodable, *undecodable])
 
 
 def _places(swaps: Sequence[Swap], reports: Mapping[str, object]) -> dict[str, list[int]]:
@@ -55,14 +94,21 @@ def _places(swaps: Sequence[Swap], reports: Mapping[str, object]) -> dict[str, l
 
 def _of_transaction(swaps: Mapping[int, Swap], reports: Sequence[_Report]) -> Iterator[tuple[int, Swap]]:
     fees = [(index, report) for index, report in reports if isinstance(report, HookFee)]
-    converted = _last_swaps(swaps, reports)
+    converted, parts = _last_swaps(swaps, reports), _parts(swaps, reports)
     indexes = [swap.log_index for swap in swaps.values()]
     before, after = [-1, *indexes], [*indexes[1:], None]
     for (place, swap), first, end in zip(swaps.items(), before, after, strict=False):
         own = swap.log_index
+        of_swap = parts.get(place, ())
+        fees_of_hook = [part.fees for part in of_swap if part.fees]
         yield (
             place,
             swap._replace(
+                amount0=swap.amount0 + sum(part.amounts[0] for part in of_swap),
+                amount1=swap.amount1 + sum(part.amounts[1] for part in of_swap),
+                reported_fees=(sum(fee for fee, _ in fees_of_hook), sum(fee for _, fee in fees_of_hook))
+                if fees_of_hook
+                else None,
                 conversions=tuple(converted.get(place, ())),
                 fees_before=tuple(fee for index, fee in fees if first < index < own),
                 fees_after=tuple(fee for index, fee in fees if own < index and (end is None or index < end)),
@@ -79,6 +125,41 @@ def _last_swaps(swaps: Mapping[int, Swap], reports: Iterable[_Report]) -> dict[i
             for place in last.values():
                 conversions.setdefault(place, []).append(report)
     return conversions
+
+
+def _parts(swaps: Mapping[int, Swap], reports: Iterable[_Report]) -> dict[int, list[_HookReport]]:
+    """Return place -> the parts of the swap: of the last one before each part in its pool.
+
+    A hook that reports before the pool does has its first part before all swaps of the pool: then of the next one.
+    """
+    by_pool = defaultdict[str, list[tuple[int, _HookReport]]](list)
+    for index, report in reports:
+        if isinstance(report, _HookReport):
+            by_pool[report.pool].append((index, report))
+    parts: dict[int, list[_HookReport]] = {}
+    for pool, of_pool in by_pool.items():
+        places = {swap.log_index: place for place, swap in swaps.items() if swap.pool == pool}
+        if not places:
+            continue
+        is_before = of_pool[0][0] < min(places)
+        for index, report in of_pool:
+            before, after = [at for at in places if at < index], [at for at in places if at > index]
+            at = after[0] if after and is_before else before[-1]
+            parts.setdefault(places[at], []).append(report)
+    return parts
+
+
+def _read_part(log: Log, part: SwapPart) -> _HookReport:
+    """Decode a part. Raises LogDecodingError."""
+    values = part.event.decode(log)
+    amounts = (
+        -bounded_amount(part_at(values, path)) if path is not None else 0 for path in (part.amount0, part.amount1)
+    )
+    fees = (sum(abs(bounded_amount(part_at(values, path))) for path in paths) for paths in (part.fee0, part.fee1))
+    has_fees = bool(part.fee0 or part.fee1)
+    amount0, amount1 = amounts
+    fee0, fee1 = fees
+    return _HookReport(part_at(values, part.pool), (amount0, amount1), (fee0, fee1) if has_fees else None)
 
 
 def _read_report(log: Log, manager: str) -> Conversion | HookFee | None:

@@ -63,8 +63,18 @@ def read_transaction(
     `times` are Unix seconds by block hash: of these blocks they count, and not what the node returns.
     """
     (mined,) = _read_in_full(rpc, chain, [tx_hash], with_newest=with_state, times=times)
-    (facts,) = complete_launches(rpc, [decode_mined(mined.transaction)])
+    (facts,) = complete_launches(rpc, chain, [decode_mined(mined.transaction)])
+    if facts.is_empty:
+        raise LaunchNotFoundError(
+            "the transaction holds no launch that meets its launchpad's conditions, with a token of at most 77 decimals"
+        )
     return replace(facts, state=_read_state(rpc, chain, mined, facts)) if facts.launches and with_state else facts
+
+
+def read_undecoded(rpc: RpcClient, chain: ChainInfo, tx_hash: str) -> MinedTransaction:
+    """Return one transaction with all of its logs. Raises TransactionNotFoundError, NodeUnavailableError."""
+    (mined,) = _read_in_full(rpc, chain, [tx_hash])
+    return mined.transaction
 
 
 def _read_state(rpc: RpcClient, chain: ChainInfo, mined: _Mined, facts: TransactionFacts) -> StateAtBlock | None:
@@ -101,7 +111,7 @@ def read_transactions(
         except LogDecodingError as error:
             # The others must not be lost with it, and a retry would fail the same way.
             logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, mined.transaction.hash, error)
-    return complete_launches(rpc, read)
+    return complete_launches(rpc, chain, read)
 
 
 def _read_in_full(

@@ -150,7 +150,8 @@ def test_whatever_log_is_cut_short_nothing_but_undecodable_is_raised(label):
             launches = damaged.decode()
         except LogDecodingError:
             continue
-        assert launches == whole
+        # Events of the same transaction are kept without their launch.
+        assert launches in (whole, ())
 
 
 def test_a_text_needs_no_padding():

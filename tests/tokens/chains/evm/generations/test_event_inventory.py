@@ -9,6 +9,7 @@ from sha3 import keccak_256
 from tests.nodes.recordings import base
 from tokens.chains.abi import codec
 from tokens.chains.evm.logs.log_decoding import launch_topics, own_topics
+from tokens.chains.evm.logs.pair_logs import PAIR_TOPICS
 from tokens.chains.evm.logs.pool_logs import POOL_TOPICS
 from tokens.chains.evm.logs.swap_fees import FEE_TOPICS
 from tokens.chains.registry.entry_rules import EMITTING_ROLES, ROLES
@@ -74,6 +75,7 @@ _REASONS = {
         "TokenRewardAdded(uint256,uint256,address,address)",
         "PoolCreatedFactory(address,address,bytes32,int24,int24,address,address)",
         "AllocationCreated(address,address,uint256,uint256)",
+        "PairCreated(address,address,address,uint256)",
         "PoolCreated(address,address,uint24,int24,address)",
         "Initialize(uint160,int24)",
     ),
@@ -140,7 +142,7 @@ def topic_of(signature: str) -> str:
     return "0x" + keccak_256(signature.encode()).hexdigest()
 
 
-FOLLOWED = launch_topics(base()) | own_topics() | POOL_TOPICS | FEE_TOPICS
+FOLLOWED = launch_topics(base()) | own_topics(base()) | POOL_TOPICS | PAIR_TOPICS | FEE_TOPICS
 UNFOLLOWED = {topic_of(signature) for signature in NOT_FOLLOWED}
 
 
@@ -174,5 +176,5 @@ def test_the_guide_has_each_event_with_its_topic_and_reason():
 def test_followed_events_are_of_contracts_whose_logs_are_requested():
     for signature, contract, _, _, followed in described():
         roles = set(contract.split(", ")) & set(ROLES)
-        if followed == "yes" and topic_of(signature) not in own_topics() | POOL_TOPICS | FEE_TOPICS:
+        if followed == "yes" and topic_of(signature) not in own_topics(base()) | POOL_TOPICS | PAIR_TOPICS | FEE_TOPICS:
             assert roles and roles <= EMITTING_ROLES, signature

@@ -124,7 +124,7 @@ def test_it_refuses_what_no_locker_of_the_token_returns(read, node, changes):
         read("deploy-plain")
 
 
-def test_it_refuses_a_position_of_another_pool(read, node):
+def test_it_refuses_a_position_of_antoken_pool(read, node):
     set_rewards(node, "deploy-plain", position_id=3)
     with pytest.raises(FeesUnavailableError, match="another pool"):
         read("deploy-plain")
@@ -160,7 +160,7 @@ def test_it_names_what_the_registry_lacks_and_calls_no_node_for_it(read, node, k
 
 def test_it_names_a_fee_locker_that_neither_locker_nor_registry_has(read):
     with pytest.raises(UnknownContractError, match="fee_locker"):
-        read("deploy-plain", contracts={})
+        read("deploy-plain", registered={})
 
 
 def test_the_fee_locker_that_the_locker_names_goes_before_the_registrys(read, node):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tokens.chains.abi import codec
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_view_groups
 from tokens.chains.evm.generations.v0_to_v3_1 import position_fees
 from tokens.chains.registry.chains import ChainInfo
@@ -29,7 +30,6 @@ _ABOUT_POSITION = (
     "teamOverrideRewardRecipientForToken",
     "tokenRewards",
 )
-_ZERO_ADDRESS = "0x" + "00" * 20
 _BPS_PER_PERCENT = 100
 # v3.1's TEAM_REWARD and MAX_CREATOR_REWARD, in percent; at the latter no share remains for an interface.
 _TEAM_PERCENT, _MAX_FOR_CREATOR = 20, 80
@@ -126,7 +126,7 @@ def _split_before_v31(state: LockerState, team_percent: int) -> _Split:
 
 
 def _recipient(result: ViewResult) -> str | None:
-    return result["recipient"] if result and result["recipient"] != _ZERO_ADDRESS else None
+    return result["recipient"] if result and result["recipient"] != ZERO_ADDRESS else None
 
 
 def _shares(split: _Split, amounts: Sequence[int]) -> tuple[FeeShare, ...]:

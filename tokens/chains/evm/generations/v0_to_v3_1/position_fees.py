@@ -8,6 +8,7 @@ from typing import Any
 
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import AbiFunction
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_view_groups, call_views
 from tokens.chains.registry.chains import ChainInfo
@@ -26,7 +27,6 @@ _TEAM_EXCEPTIONS = tuple(
     _LOCKER.function(name) for name in ("_teamOverrideFeeRecipientForToken", "_teamOverrideRewardRecipientForToken")
 )
 
-_ZERO_ADDRESS = "0x" + "00" * 20
 # The maximum for `collect`, which collects all that is owed.
 _ALL = 2**128 - 1
 
@@ -89,7 +89,7 @@ def _fee_amount(currency: str, decimals: ViewResult, amount: int) -> FeeAmount:
 def _team_percent(percentages: list[ViewResult], exceptions: list[ViewResult]) -> int | None:
     """Return the team's percentage; None if the kind of locker is unknown or it returns no valid percentage."""
     for exception in exceptions:
-        if exception and exception["recipient"] != _ZERO_ADDRESS:
+        if exception and exception["recipient"] != ZERO_ADDRESS:
             return _percentage(exception["percent"])
     percents = [_percentage(result["percent"]) for result in percentages if result]
     return percents[0] if len(percents) == 1 else None

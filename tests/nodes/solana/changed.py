@@ -12,8 +12,8 @@ from solders.pubkey import Pubkey
 from solders.signature import Signature
 
 from development.standins.solana_node import SolanaStandIn
-from tests.nodes.solana_forms import base58
-from tests.nodes.solana_recorded import CLAIM, CONFIG, LAUNCH, MINT, POOL, SWAP, install_solana
+from tests.nodes.solana.forms import base58
+from tests.nodes.solana.recorded import CLAIM, CONFIG, LAUNCH, MINT, POOL, SWAP, install_solana
 from tokens.chains.addresses import decode_base58, is_solana_address
 
 Json = dict[str, Any]

@@ -1,0 +1,177 @@
+"""`[launchpads.<name>]` of registry files: what is read, and how each mistake is reported."""
+
+from pathlib import Path
+
+import pytest
+
+from tokens.chains.evm.generations.launch_layouts import launch_layouts
+from tokens.chains.evm.logs.log_decoding import launch_topics
+from tokens.chains.evm.logs.log_filters import log_filters
+from tokens.chains.registry.chains import RegistryError, load_registry
+
+CHAIN = 8453
+FACTORY = "0x777777751622c0d3258f214F9DF38E35BF45baF3"
+EVENT = (
+    "CoinCreated(address indexed caller, string name, address coin,"
+    " (address currency0, address currency1, uint24 fee) poolKey, address[] owners)"
+)
+LAUNCH = f"""
+[launchpads.coins]
+title = "Coins"
+pool = "v4"
+
+[[launchpads.coins.launch]]
+contracts = {{ {CHAIN} = ["{FACTORY}"] }}
+event = "{EVENT}"
+token = "coin"
+name = "name"
+creator = ["owners.0", {{ tx = "from" }}]
+"""
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    """Return a function that loads a registry with this text as the operator's file."""
+
+    def loaded(text, *names):
+        path = tmp_path / "own.toml"
+        path.write_text(text)
+        return load_registry(path, launchpads={CHAIN: names} if names else {})
+
+    return loaded
+
+
+def mistakes(load, text, *names):
+    with pytest.raises(RegistryError) as error:
+        load(text, *names)
+    return [(mistake.place, mistake.rule) for mistake in error.value.mistakes]
+
+
+def test_a_declared_launchpad_is_indexed_where_its_chain_names_it(load):
+    source = (FACTORY.lower(), "0x")
+    without = load(LAUNCH).chain(CHAIN)
+    alone = load(LAUNCH, "coins").chain(CHAIN)
+    both = load(LAUNCH, "clanker", "coins").chain(CHAIN)
+    assert FACTORY.lower() not in without.emitters and without.factories
+    assert FACTORY.lower() in alone.emitters and not alone.factories
+    assert both.factories == without.factories
+    assert [pad.title for pad in both.launchpads] == ["Coins"]
+    assert source[0] in {address for address, _ in launch_layouts(both)}
+    assert len(launch_layouts(both)) == len(launch_layouts(without)) + 1
+    # Pools of declared launches are told by the PoolManager.
+    assert both.pools_of_launches == {both.v4_pool_manager.lower()} and not without.pools_of_launches
+    assert len(launch_topics(both)) == len(launch_topics(without)) + 2
+
+
+def test_other_chains_stay_as_they_are(load):
+    assert load(LAUNCH, "coins").chain(1).factories == load_registry().chain(1).factories
+
+
+@pytest.mark.parametrize(
+    ("given", "changed", "place", "rule"),
+    [
+        ('token = "coin"', "", "token", "missing: the argument that has the launched token"),
+        ('token = "coin"', 'token = "name"', "token", "name is string: expected address"),
+        ('name = "name"', 'name = "title"', "name", "title is not there: expected caller, name, coin, poolKey, owners"),
+        ('name = "name"', 'name = "poolKey.fee"', "name", "poolKey.fee is uint24: expected string"),
+        ('name = "name"', 'nome = "name"', "nome", "unknown key: expected one of"),
+        ("owners.0", "owners.first", "creator[0]", "first is not there: expected a place from 0"),
+        (FACTORY, FACTORY.lower()[:-1], f"contracts.{CHAIN}[0]", "expected 0x and 40 hexadecimal digits"),
+        ("address indexed caller,", "address indexed,", "event", "expected"),
+        ('tx = "from"', 'tx = "to"', "creator[1].tx", 'expected "from", for an address'),
+        ('name = "name"', 'pool_id = "coin"', "pool_id", "coin is address: expected bytes32"),
+        (
+            'name = "name"',
+            'pool_id = { call = "function poolId() view returns (bytes32)" }',
+            "pool_id",
+            "expected an argument or { log = ... }: calls come later",
+        ),
+        ('name = "name"', 'quote_reserve = "poolKey.fee"', "quote_reserve", "expected quote_reserve and token_reserve"),
+        (
+            'name = "name"',
+            f'uri = {{ log = "Set(address coin, string uri)", by = "{FACTORY}", result = "uri" }}',
+            "uri.having",
+            "missing: a contract of several tokens emits it",
+        ),
+        ('name = "name"', 'when = [{ value = "name", is = [] }]', "when[0].is", "expected texts, whole numbers"),
+        ('name = "name"', 'when = [{ value = "name", is = [[1]] }]', "when[0].is", "expected texts, whole numbers"),
+    ],
+)
+def test_each_mistake_is_reported_with_its_place(load, given, changed, place, rule):
+    assert given in LAUNCH
+    ((found_place, found_rule),) = mistakes(load, LAUNCH.replace(given, changed))
+    assert found_place == f"launchpads.coins.launch[0].{place}"
+    assert found_rule.startswith(rule)
+
+
+def test_a_name_that_no_launchpad_has_is_refused(load):
+    ((place, rule),) = mistakes(load, LAUNCH, "coin")
+    assert place == f"LAUNCHPADS_{CHAIN}"
+    assert rule.startswith(f"coin is no launchpad of chain {CHAIN}: expected one of ") and "clanker, coins, " in rule
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("clanker", "generations are of this launchpad: only its title may be declared"),
+        ("v4", "a generation has this name"),
+    ],
+)
+def test_a_declared_launchpad_may_not_have_the_name_of_generations(load, name, rule):
+    assert mistakes(load, LAUNCH.replace("launchpads.coins", f"launchpads.{name}")) == [(f"launchpads.{name}", rule)]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ('"Coins"', "expected a name of a-z, 0-9, _ and -, which begins with a letter"),
+        ('"a,b"', "expected a name of a-z, 0-9, _ and -, which begins with a letter"),
+        ("c" * 33, "expected a name of at most 32 characters"),
+    ],
+)
+def test_a_name_that_tokens_or_settings_cannot_have_is_refused(load, name, rule):
+    found = mistakes(load, LAUNCH.replace("launchpads.coins", f"launchpads.{name}"))
+    assert found == [(f"launchpads.{name.strip(chr(34))}", rule)]
+    (place,) = mistakes(load, f'[generations.g]\ntype = "g"\nevent = "v4"\nlaunchpad = "{name.strip(chr(34))}"')
+    assert place == ("generations.g.launchpad", rule)
+
+
+def test_launchpads_of_generations_have_a_title():
+    registry = load_registry()
+    assert registry.launchpads["clanker"].title == "Clanker"
+    assert {registry.launchpad_of(name).name for name in registry.generations} == {"clanker", "liquid"}
+    assert registry.generations_of("clanker") == tuple(name for name in registry.generations if name != "liquid")
+    # It has no launches of its own, so that chains do not have it beside their generations.
+    assert [pad for chain in registry.chains.values() for pad in chain.launchpads] == []
+
+
+def test_a_title_is_declared_or_the_name(load):
+    generation = '[generations.moon]\ntype = "moon_v1"\nevent = "v4"\nlaunchpad = "moonpad"\n'
+    renamed = load('[launchpads.clanker]\ntitle = "Launches"\n' + generation + LAUNCH, "coins")
+    assert {name: pad.title for name, pad in renamed.launchpads.items() if name in ("clanker", "moonpad", "coins")} == {
+        "clanker": "Launches",
+        "moonpad": "moonpad",
+        "coins": "Coins",
+    }
+    assert (renamed.launchpad_of("moon").name, renamed.generations_of("moonpad")) == ("moonpad", ("moon",))
+    assert (renamed.launchpad_of("coins").title, renamed.generations_of("coins")) == ("Coins", ("coins",))
+    # Of a token whose launchpad is no longer in the registry.
+    assert (renamed.launchpad_of("gone").title, renamed.generations_of("gone")) == ("gone", ("gone",))
+
+
+def test_a_title_needs_generations_or_launches(load):
+    ((place, rule),) = mistakes(load, '[launchpads.moonpad]\ntitle = "Moonpad"\n')
+    assert place == "launchpads.moonpad.launch"
+    assert rule == "missing: tables [[launchpads.moonpad.launch]]; no generation is of it"
+    ((place, rule),) = mistakes(load, '[launchpads.clanker]\ntitle = "Clanker"\npool = "v4"\n')
+    assert (place, rule) == ("launchpads.clanker.launch", "expected 1 to 20 tables [[launchpads.clanker.launch]]")
+
+
+def test_a_switched_off_launchpad_keeps_its_internal_senders_and_its_parts_of_swaps(load):
+    without, hook = load(LAUNCH).chain(CHAIN), "0x" + "Ab" * 20
+    assert not without.launchpads
+    assert without.internal_senders("zora", hook) == {hook}
+    assert without.internal_senders("coins", hook) == without.internal_senders("v4", hook) == frozenset()
+    parts = {topic0 for _, topic0 in without.swap_parts}
+    (of_any,) = [each for each in log_filters(without) if each.addresses is None]
+    assert parts and parts <= of_any.topics

@@ -1,0 +1,244 @@
+"""Launches of declared launchpads: the values that the registry's declarations name. Pure.
+
+A declared factory is trusted as those of the compiled layouts are. Values of other logs count only by the emitter that
+the declaration names: any contract can emit any log in the same transaction.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import find_part, part_at
+from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
+from tokens.chains.evm.generations.launch_views import is_usable, with_known_quote, with_reserves
+from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED, MinedTransaction
+from tokens.chains.registry.launchpads import (
+    Argument,
+    Constant,
+    LaunchDeclaration,
+    Launchpad,
+    OtherLog,
+    PoolKind,
+    Sender,
+    Value,
+    View,
+)
+from tokens.chains.types import Launch, LiquidityFees, MissingValue, Pool, to_bps
+
+PAIR_CREATED = codec.load_abi("uniswap_v2").event("PairCreated")
+# Of Uniswap v2's pairs, in parts per million.
+_PAIR_FEE = 3_000
+_V3 = codec.load_abi("uniswap_v3")
+POOL_CREATED, V3_INITIALIZED = _V3.event("PoolCreated"), _V3.event("Initialize")
+# The fee of a v4 pool whose hook sets the fee of each swap.
+_DYNAMIC_FEE = 0x800000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeclaredLaunch:
+    """Decoder of one declared launch event."""
+
+    launchpad: Launchpad
+    declaration: LaunchDeclaration
+
+    def decode(self, mined: MinedTransaction, log: Log) -> Launch | None:
+        """Decode the launch, without the results of views; None if a condition does not hold.
+
+        Raises LogDecodingError, and FullTransactionRequiredError if the available logs are insufficient.
+        """
+        declaration = self.declaration
+        scope = self.scope(mined, log)
+        token, missing = scope.token, []
+        for condition in declaration.conditions:
+            found = scope.read(condition.value)
+            if isinstance(found, MissingValue):
+                missing.append(found._replace(expected=condition.expected))
+            elif found not in condition.expected:
+                return None
+        values = dict[str, Any]()
+        for name, alternatives in declaration.fields.items():
+            values[name], views = scope.first_usable(name, alternatives)
+            missing += views
+        pool, fees = _find_pool(mined, declaration.pool, token, values)
+        factory = checksum_address(log["address"])
+        return Launch(
+            chain_id=mined.chain.chain_id,
+            generation=self.launchpad.name,
+            token=token,
+            tx_hash=mined.hash,
+            log_index=int(log["logIndex"], 16),
+            block_number=mined.block_number,
+            block_hash=mined.block_hash,
+            block_time=mined.block_time,
+            factory=factory,
+            name=values.get("name") or "",
+            symbol=values.get("symbol") or "",
+            supply=None,
+            admin=values.get("creator"),
+            msg_sender=None,
+            # As on Solana: ledgers and lists of creators find a launch by the account that requested it.
+            requestor_address=values.get("creator"),
+            image=values.get("image"),
+            uri=values.get("uri"),
+            pool=pool,
+            fees=fees,
+            is_declared=True,
+            # Of a contract without `decimals()`, which is optional: its amounts count smallest units.
+            decimals=0,
+            curve_config=values.get("pool_id") or factory if declaration.pool == "curve" else None,
+            next_pool=_next_pair(mined, token) if self.launchpad.graduates_into_pair else None,
+            nft=self._nft(scope, log),
+            missing=tuple(missing),
+        )
+
+    def _nft(self, scope: "LaunchScope", log: Log) -> str | None:
+        nft = self.declaration.nft
+        contract = nft and nft.contracts.get(log["address"].lower())
+        return f"{contract}/{part_at(scope.created, nft.id)}" if nft and contract else None
+
+    def scope(self, mined: MinedTransaction, log: Log) -> "LaunchScope":
+        """Return what the launch's values are read from. Raises LogDecodingError."""
+        created = self.declaration.event.decode(log)
+        return LaunchScope(mined=mined, created=created, token=part_at(created, self.declaration.token))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaunchScope:
+    """What the values of one launch are read from."""
+
+    mined: MinedTransaction
+    created: Mapping[str, Any]
+    token: str
+
+    def first_usable(self, field: str, values: Sequence[Value]) -> tuple[Any, list[MissingValue]]:
+        """Return the first usable value that needs no view, and the views before it."""
+        views = []
+        for value in values:
+            found = self.read(value)
+            if isinstance(found, MissingValue):
+                views.append(found._replace(field=field))
+            elif is_usable(field, found):
+                return found, views
+        return None, views
+
+    def read(self, value: Value) -> Any:
+        """Return the value, None where there is none; of a view, what is to be called."""
+        match value:
+            case Argument():
+                return find_part(self.created, value.path)
+            case Sender():
+                return self.mined.call.sender
+            case Constant():
+                return value.address
+            case OtherLog():
+                logs = map(value.event.decode, self.mined.emitted(value.event, by=self.target(value.emitter)))
+                found = [log for log in logs if not value.having or find_part(log, value.having) == self.token]
+                if not found:
+                    self.mined.require_full_transaction(value.event.signature)
+                return find_part(found[-1], value.result) if found else None
+            case View():
+                contract, *arguments = map(self.target, (value.contract, *value.arguments))
+                if contract is None or None in arguments:
+                    return None
+                return MissingValue(
+                    field="",
+                    contract=contract,
+                    function=value.function,
+                    arguments=tuple(arguments),
+                    result=value.result,
+                )
+
+    def target(self, target: Argument | str) -> Any:
+        """Return the address or argument that a declaration names; without a path, the token."""
+        if isinstance(target, str):
+            return target
+        return find_part(self.created, target.path) if target.path else self.token
+
+
+def _find_pool(
+    mined: MinedTransaction, kind: PoolKind, token: str, values: Mapping[str, Any]
+) -> tuple[Pool | None, LiquidityFees | None]:
+    """Return the curve, or the pool that the chain's own Uniswap contracts made of the token in this transaction.
+
+    A declared id, "pool_id", distinguishes it from others. Without one, several are none: the sender of the launch may
+    have made one of them, because anyone can make pools of any token, also before its launch.
+    """
+    if kind == "curve":
+        # One of all tokens of a contract has no address of its own. The quote token may be known by a view only.
+        quote = values.get("quote") or ""
+        curve = _pool(mined, values.get("pool_id") or token, quote, tick=None, spacing=None, hook=None)
+        return with_reserves(curve, values), None
+    made_of = {"v2": _v2_pools, "v3": _v3_pools, "v4": _v4_pools}[kind]
+    pools = [each for each in made_of(mined, token) if each[0].address == values.get("pool_id", each[0].address)]
+    if not pools:
+        # A node may have left its log out.
+        mined.require_full_transaction("the pool")
+    return pools[0] if len(pools) == 1 else (None, None)
+
+
+def _v4_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, LiquidityFees | None]]:
+    for log in mined.emitted(POOL_INITIALIZED, by=mined.chain.v4_pool_manager):
+        made = POOL_INITIALIZED.decode(log)
+        if token in (made["currency0"], made["currency1"]):
+            fees = None if made["fee"] == _DYNAMIC_FEE else _static_fees(made["fee"])
+            pair, tick = _orient(token, made["currency0"], made["currency1"], made["tick"])
+            hook = None if made["hooks"] == ZERO_ADDRESS else made["hooks"]
+            yield _pool(mined, made["id"], pair, tick=tick, spacing=made["tickSpacing"], hook=hook), fees
+
+
+def _v2_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, LiquidityFees]]:
+    for paired in _pairs_of(mined, token):
+        pair, _ = _orient(token, paired["token0"], paired["token1"], None)
+        yield _pool(mined, paired["pair"], pair, tick=None, spacing=None, hook=None), _static_fees(_PAIR_FEE)
+
+
+def _v3_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, LiquidityFees]]:
+    for log in mined.emitted(POOL_CREATED, by=mined.chain.v3_factory):
+        created = POOL_CREATED.decode(log)
+        if token in (created["token0"], created["token1"]):
+            started = [V3_INITIALIZED.decode(each) for each in mined.emitted(V3_INITIALIZED, by=created["pool"])]
+            pair, tick = _orient(token, created["token0"], created["token1"], started[0]["tick"] if started else None)
+            pool = _pool(mined, created["pool"], pair, tick=tick, spacing=created["tickSpacing"], hook=None)
+            yield pool, _static_fees(created["fee"])
+
+
+def _pairs_of(mined: MinedTransaction, token: str) -> Iterator[dict[str, Any]]:
+    """Yield what the chain's factory of Uniswap v2 reported of pairs of the token in this transaction."""
+    for log in mined.emitted(PAIR_CREATED, by=mined.chain.v2_factory):
+        paired = PAIR_CREATED.decode(log)
+        if token in (paired["token0"], paired["token1"]):
+            yield paired
+
+
+def _next_pair(mined: MinedTransaction, token: str) -> str | None:
+    pairs = [paired["pair"] for paired in _pairs_of(mined, token)]
+    return pairs[0] if len(pairs) == 1 else None
+
+
+def _orient(token: str, currency0: str, currency1: str, tick: int | None) -> tuple[str, int | None]:
+    """Return the other currency of a pool, and its tick as if the token were currency 0."""
+    if token == currency0:
+        return currency1, tick
+    return currency0, None if tick is None else -tick
+
+
+def _static_fees(parts_per_million: int) -> LiquidityFees:
+    fee = to_bps(parts_per_million)
+    return LiquidityFees(type="static", clanker_fee=fee, paired_fee=fee)
+
+
+def _pool(
+    mined: MinedTransaction, address: str, paired: str, *, tick: int | None, spacing: int | None, hook: str | None
+) -> Pool:
+    pool = Pool(
+        address=address,
+        paired_token=paired,
+        pair_symbol=None,
+        pair_decimals=None,
+        tick=tick,
+        tick_spacing=spacing,
+        hook=hook,
+    )
+    return with_known_quote(pool, mined.chain)

@@ -1,0 +1,75 @@
+"""Decoding of trades with declared bonding curves to swaps. Pure."""
+
+from collections.abc import Mapping
+from math import isqrt
+from typing import Any
+
+from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import Path, part_at
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.logs.log_places import LogPlace
+from tokens.chains.pool_types import Swap
+from tokens.chains.registry.launchpads import CurvePrice, CurveTrade
+
+# Smaller amounts are rounded by more than 0.01 %: an average of one is no price.
+_LEAST_AVERAGED = 10_000
+# Of a square root of a price in `Swap`, twice.
+_SHIFT = 192
+# Exclusive, of the types in v4's `Swap`: int128 and uint160.
+AMOUNT_LIMIT, _ROOT_LIMIT = 1 << 127, 1 << 160
+
+
+def read_curve_trade(log: Log, trade: CurveTrade, place: LogPlace) -> Swap:
+    """Decode a trade: the launched token is currency 0, whatever its address. Raises LogDecodingError.
+
+    The emitter is the pool where no argument names the token.
+    """
+    values = trade.event.decode(log)
+    amount0 = _amount(values, trade.token_in) - _amount(values, trade.token_out)
+    amount1 = _amount(values, trade.quote_in) - _amount(values, trade.quote_out)
+    if trade.is_buy and not part_at(values, trade.is_buy):
+        amount0, amount1 = -amount0, -amount1
+    return Swap(
+        part_at(values, trade.token) if trade.token else place.emitter,
+        place.block_number,
+        place.block_time,
+        place.tx_hash,
+        place.log_index,
+        amount0,
+        amount1,
+        _root(*_price(values, trade.price, amount0, amount1)),
+        place.emitter,
+        part_at(values, trade.trader) if trade.trader else place.trader,
+        place.tx_index,
+        reported_fees=(0, _amount(values, trade.fee)) if trade.fee else None,
+    )
+
+
+def bounded_amount(amount: int) -> int:
+    """Return an amount that a pool of Uniswap v4 could have moved, too. Raises LogDecodingError for any other.
+
+    No token has more, and sums of what exceeds it would exceed their columns.
+    """
+    if not -AMOUNT_LIMIT <= amount < AMOUNT_LIMIT:
+        raise LogDecodingError("an amount out of range")
+    return amount
+
+
+def _amount(values: Mapping[str, Any], path: Path | None) -> int:
+    return bounded_amount(part_at(values, path)) if path else 0
+
+
+def _price(values: Mapping[str, Any], price: CurvePrice | None, amount0: int, amount1: int) -> tuple[int, int]:
+    """Return smallest units of the quote token for so many of the launched token; (0, 0) where there is no price."""
+    if price is None:
+        average = abs(amount1), abs(amount0)
+        return average if min(average) >= _LEAST_AVERAGED else (0, 0)
+    return part_at(values, price.quote), part_at(values, price.token) if price.token else 10**price.decimals
+
+
+def _root(quote: int, token: int) -> int:
+    """Return `Swap.sqrt_price`; 0, which is no price, without one of the two. Raises LogDecodingError."""
+    root = isqrt((quote << _SHIFT) // token) if token else 0
+    if root >= _ROOT_LIMIT:
+        raise LogDecodingError("a price out of range")
+    return root

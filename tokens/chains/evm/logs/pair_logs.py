@@ -1,0 +1,88 @@
+"""Decoding of the logs of Uniswap v2's pairs to swaps and liquidity changes. Pure.
+
+A pair emits its reserves right before each swap, deposit or withdrawal: UniswapV2Pair calls `_update` first.
+"""
+
+from math import isqrt
+
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Log
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.logs.log_places import LogPlace
+from tokens.chains.pool_types import LiquidityChange, Swap
+from tokens.chains.registry.entry_rules import MAX_TICK
+from tokens.chains.rpc.quantities import MalformedResponseError
+
+_PAIR = codec.load_abi("uniswap_v2")
+_SWAP, _SYNC, _MINT, _BURN = (_PAIR.event(name) for name in ("Swap", "Sync", "Mint", "Burn"))
+PAIR_TOPICS = frozenset(event.topic0 for event in (_SWAP, _SYNC, _MINT, _BURN))
+# Of a square root of a price in `Swap`, twice.
+_SHIFT = 192
+
+
+class PairReader:
+    """A reader of the logs of pairs in chain order, which keeps the last reserves of each."""
+
+    def __init__(self) -> None:
+        # Pair -> transaction, and reserves of both currencies.
+        self._reserves: dict[str, tuple[str, int, int]] = {}
+
+    def read(self, log: Log, place: LogPlace) -> Swap | LiquidityChange | None:
+        """Decode a log with `PAIR_TOPICS`; None for reserves, and where one is 0. Raises MalformedResponseError."""
+        topic0 = log["topics"][0]
+        try:
+            if topic0 == _SYNC.topic0:
+                reserves = _SYNC.decode(log)
+                self._reserves[place.emitter] = (place.tx_hash, reserves["reserve0"], reserves["reserve1"])
+                return None
+            tx_hash, reserve0, reserve1 = self._reserves.get(place.emitter, ("", 0, 0))
+            if tx_hash != place.tx_hash:
+                raise MalformedResponseError("a pair that does not emit its reserves")
+            if not (reserve0 and reserve1):
+                # A token may take its own balance from a pair, which then has no price.
+                return None
+            if topic0 == _SWAP.topic0:
+                return _swap(log, place, root=isqrt((reserve1 << _SHIFT) // reserve0))
+            return _change(log, place, reserve0, reserve1)
+        except LogDecodingError as error:
+            raise MalformedResponseError(str(error)) from error
+
+
+def _swap(log: Log, place: LogPlace, *, root: int) -> Swap:
+    values = _SWAP.decode(log)
+    pool, block_number, block_time, tx_hash, log_index, trader, tx_index = place
+    return Swap(
+        pool,
+        block_number,
+        block_time,
+        tx_hash,
+        log_index,
+        values["amount0In"] - values["amount0Out"],
+        values["amount1In"] - values["amount1Out"],
+        root,
+        values["sender"],
+        trader,
+        tx_index,
+    )
+
+
+def _change(log: Log, place: LogPlace, reserve0: int, reserve1: int) -> LiquidityChange:
+    """Return a deposit or a withdrawal as liquidity of all prices: the root of the product of both reserves."""
+    is_mint = log["topics"][0] == _MINT.topic0
+    values = (_MINT if is_mint else _BURN).decode(log)
+    liquidity = isqrt(reserve0 * reserve1) * values["amount0"] // reserve0
+    pool, block_number, block_time, tx_hash, log_index, trader, tx_index = place
+    return LiquidityChange(
+        pool,
+        block_number,
+        block_time,
+        tx_hash,
+        log_index,
+        -MAX_TICK,
+        MAX_TICK,
+        liquidity if is_mint else -liquidity,
+        trader,
+        tx_index,
+        values["amount0"],
+        values["amount1"],
+    )

@@ -1,0 +1,59 @@
+"""Rules of the setting LAUNCHPADS_<chainId>, which names the launchpads that are indexed on a chain."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from tokens.chains.registry.launchpads import Launchpad, PoolKind
+from tokens.chains.registry.toml_files import SETTINGS, RegistryMistake
+
+# Kind of pool -> the chain's contract that creates them, by its key in a registry file.
+_CREATORS: Mapping[PoolKind, str] = {"v2": "v2_factory", "v3": "v3_factory", "v4": "v4_pool_manager"}
+
+
+def find_mistakes(
+    chosen: Mapping[int, Sequence[str]],
+    *,
+    chains: Mapping[int, Mapping[str, Any]],
+    launchpad_of: Mapping[str, str],
+    declared: Mapping[str, Launchpad],
+) -> Iterator[RegistryMistake]:
+    """Yield the mistakes of a choice by chain, and declared launchpads that have the name of a generation or its one.
+
+    `chains` are the merged tables of EVM chains, `launchpad_of` has the launchpad of each generation.
+    """
+    for name, launchpad in declared.items():
+        place, rule = f"launchpads.{name}", ""
+        if launchpad.launches and name in launchpad_of.values():
+            rule = "generations are of this launchpad: only its title may be declared"
+        elif launchpad.launches and name in launchpad_of:
+            # Tokens store either name in one column.
+            rule = "a generation has this name"
+        elif not launchpad.launches and name not in launchpad_of.values():
+            place, rule = f"{place}.launch", f"missing: tables [[launchpads.{name}.launch]]; no generation is of it"
+        if rule:
+            yield RegistryMistake(file="all files together", place=place, rule=rule)
+    for chain_id, names in chosen.items():
+        for rule in _broken_rules(chain_id, names, chains.get(chain_id), launchpad_of, declared):
+            yield RegistryMistake(file=SETTINGS, place=f"LAUNCHPADS_{chain_id}", rule=rule)
+
+
+def _broken_rules(
+    chain_id: int,
+    names: Sequence[str],
+    chain: Mapping[str, Any] | None,
+    launchpad_of: Mapping[str, str],
+    declared: Mapping[str, Launchpad],
+) -> Iterator[str]:
+    if chain is None:
+        yield f"chain {chain_id} is not in the registry"
+        return
+    contracts: Collection[Mapping[str, Any]] = chain.get("contracts", {}).values()
+    known = {launchpad_of[each["generation"]] for each in contracts if each["role"] == "factory"}
+    known |= {name for name, launchpad in declared.items() if launchpad.is_on(chain_id)}
+    for name in names:
+        if name not in known:
+            yield f"{name} is no launchpad of chain {chain_id}: expected one of {', '.join(sorted(known)) or 'none'}"
+        elif name in declared:
+            for kind in sorted(declared[name].pool_kinds(chain_id)):
+                if kind in _CREATORS and _CREATORS[kind] not in chain:
+                    yield f"{name} has {kind} pools, and chain {chain_id} has no {_CREATORS[kind]}"

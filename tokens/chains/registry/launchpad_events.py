@@ -1,0 +1,235 @@
+"""Rules of events after a launch in a registry file: parts of swaps, trades with curves, changes, and claims."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from tokens.chains.abi.paths import Path
+from tokens.chains.registry.launchpad_tables import TableReader, ValueReader
+from tokens.chains.registry.launchpads import (
+    ChangedField,
+    ClaimedAmount,
+    CurvePrice,
+    CurveTrade,
+    EventEmitter,
+    EventKey,
+    EventSubject,
+    PoolKind,
+    SwapPart,
+    TokenChange,
+    TokenClaim,
+)
+
+# Kind of pool -> the ABI types of its id.
+POOL_IDS: Mapping[PoolKind, tuple[str, ...]] = {
+    "v2": ("address",),
+    "v3": ("address",),
+    "v4": ("bytes32",),
+    "curve": ("address",),
+}
+_FILLED, _TAKEN = ("amount0", "amount1"), ("fee0", "fee1")
+SWAP_PART = ("event", "pool", *_FILLED, *_TAKEN)
+_AMOUNTS = ("int128", "int256")
+UNSIGNED = tuple(f"uint{bits}" for bits in range(8, 257, 8))
+_MOST_SUMMED = 5
+_FLOWS = ("token_in", "token_out", "quote_in", "quote_out")
+_PURCHASE = ("token_out", "quote_in")
+_SIDES = (_PURCHASE, ("token_in", "quote_out"), _FLOWS)
+# Key of a trade -> the ABI types that it may have.
+_TRADE_TYPES: Mapping[str, tuple[str, ...]] = {
+    "token": ("address",),
+    "trader": ("address",),
+    "is_buy": ("bool",),
+    **dict.fromkeys((*_FLOWS, "fee"), UNSIGNED),
+}
+TRADE = ("event", *_TRADE_TYPES, "price")
+# Key of an event's token -> the ABI types that it may have.
+_SUBJECTS: Mapping[EventKey, tuple[str, ...]] = {
+    "token": ("address",),
+    "pool_id": ("bytes32", "address"),
+    "nft_id": UNSIGNED,
+}
+# Emitter that `by` names -> whether an argument has to name the token.
+_EMITTERS: Mapping[EventEmitter, bool] = {"pool": False, "hook": True}
+_SUBJECT = ("event", *_SUBJECTS, "by")
+CHANGE = (*_SUBJECT, "set", "to", "pool")
+# The amounts of a claim that may be together.
+_CLAIMED: tuple[tuple[ClaimedAmount, ...], ...] = (
+    ("amount0", "amount1"),
+    ("token_amount", "quote_amount"),
+    ("token_amount",),
+    ("quote_amount",),
+    ("amount",),
+)
+_AMOUNTS_OF_CLAIMS: tuple[ClaimedAmount, ...] = ("amount0", "amount1", "token_amount", "quote_amount", "amount")
+CLAIM = (*_SUBJECT, "recipient", *_AMOUNTS_OF_CLAIMS, "currency")
+# Field that a change sets -> the ABI types that it may have.
+_CHANGED: Mapping[ChangedField, tuple[str, ...]] = {
+    "creator": ("address",),
+    "uri": ("string",),
+    "image": ("string",),
+    "name": ("string",),
+    "symbol": ("string",),
+    "pool": ("bytes32", "address"),
+}
+_MOST_DECIMALS = 77
+
+
+def read_swap_part(launchpad: str, reader: TableReader, table: Mapping[str, Any], place: str) -> SwapPart | None:
+    """Return what a table of `swap_parts` declares; None, refused, for a mistake."""
+    parts = [pair for pair in (_FILLED, _TAKEN) if not table.keys().isdisjoint(pair)]
+    if not parts or table.keys() != {"event", "pool", *chain.from_iterable(parts)}:
+        reader.refuse(place, "expected a table of event and pool, with amount0 and amount1, fee0 and fee1, or all four")
+        return None
+    declared = reader.event(table, place)
+    if declared is None:
+        return None
+    event, values = declared
+    amount0, amount1 = (
+        values.path(table[key], f"{place}.{key}", _AMOUNTS) if key in table else None for key in _FILLED
+    )
+    fee0, fee1 = (tuple(_summed(reader, table.get(key, []), f"{place}.{key}", values)) for key in _TAKEN)
+    return SwapPart(
+        launchpad=launchpad,
+        event=event,
+        pool=values.path(table["pool"], f"{place}.pool", ("bytes32",)),
+        amount0=amount0,
+        amount1=amount1,
+        fee0=fee0,
+        fee1=fee1,
+    )
+
+
+def _summed(reader: TableReader, given: object, place: str, values: ValueReader) -> Iterator[Path]:
+    """Yield the paths of an amount: of one argument, or of several of which it is the sum."""
+    paths = given if isinstance(given, list) else [given]
+    if len(paths) > _MOST_SUMMED:
+        reader.refuse(place, f"expected at most {_MOST_SUMMED} arguments")
+    for path in paths:
+        yield values.path(path, place, (*_AMOUNTS, *UNSIGNED))
+
+
+def read_trade(launchpad: str, reader: TableReader, table: Mapping[str, Any], place: str) -> CurveTrade | None:
+    """Return what a table of `trade` declares; None, refused, for a mistake."""
+    reader.check_keys(table, TRADE, place)
+    declared = reader.event(table, place)
+    if declared is None:
+        return None
+    event, values = declared
+    paths = {
+        key: values.path(table[key], f"{place}.{key}", types) if key in table else None
+        for key, types in _TRADE_TYPES.items()
+    }
+    flows = tuple(key for key in _FLOWS if paths[key] is not None)
+    if flows not in _SIDES:
+        sides = "quote_in and token_out of a purchase, token_in and quote_out of a sale"
+        reader.refuse(place, f"expected {sides}, or all four")
+    if paths["is_buy"] is not None and flows != _PURCHASE:
+        reader.refuse(f"{place}.is_buy", "expected beside quote_in and token_out only: a sale has them exchanged")
+    price = _price(reader, table["price"], f"{place}.price", values) if "price" in table else None
+    return CurveTrade(launchpad=launchpad, event=event, price=price, **paths)
+
+
+def read_change(
+    launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], place: str
+) -> TokenChange | None:
+    """Return what a table of `change` declares; None, refused, for a mistake.
+
+    `has_nfts` is whether a launch of the launchpad has an NFT.
+    """
+    reader.check_keys(table, CHANGE, place)
+    field = next((known for known in _CHANGED if known == table.get("set")), None)
+    if field is None:
+        reader.refuse(f"{place}.set", f"expected one of {', '.join(_CHANGED)}")
+        return None
+    kind = next((known for known in POOL_IDS if known == table.get("pool")), None)
+    if (field == "pool") != (kind is not None):
+        reader.refuse(f"{place}.pool", f"expected one of {', '.join(POOL_IDS)} where a pool is set, else nothing")
+    if "to" not in table and kind != "v2":
+        reader.refuse(f"{place}.to", "missing: the argument that has the new value")
+    declared = reader.event(table, place)
+    if declared is None:
+        return None
+    event, values = declared
+    subject = _subject(reader, table, place, values, has_nfts=has_nfts)
+    if field == "pool" and (subject.key != "token") != (subject.emitter == "token"):
+        # Which of its currencies is the token is decided without the tokens that are stored.
+        reader.refuse(f"{place}.set", "a pool is set by an event that has the token, or that the token emits")
+    return TokenChange(
+        launchpad=launchpad,
+        event=event,
+        subject=subject,
+        field=field,
+        value=values.path(table["to"], f"{place}.to", _CHANGED[field]) if "to" in table else None,
+        pool=kind,
+    )
+
+
+def read_claim(
+    launchpad: str, has_nfts: bool, reader: TableReader, table: Mapping[str, Any], place: str
+) -> TokenClaim | None:
+    """Return what a table of `claim` declares, as `read_change`; None, refused, for a mistake."""
+    reader.check_keys(table, CLAIM, place)
+    amounts = tuple(key for key in _AMOUNTS_OF_CLAIMS if key in table)
+    if amounts not in _CLAIMED:
+        reader.refuse(place, "expected amount0 and amount1, token_amount or quote_amount or both, or amount")
+    if ("currency" in table) != ("amount" in table):
+        reader.refuse(f"{place}.currency", "expected beside amount, and nowhere else: the argument with its currency")
+    declared = reader.event(table, place)
+    if declared is None:
+        return None
+    event, values = declared
+    return TokenClaim(
+        launchpad=launchpad,
+        event=event,
+        subject=_subject(reader, table, place, values, has_nfts=has_nfts),
+        recipient=values.path(table.get("recipient"), f"{place}.recipient", ("address",)),
+        amounts={key: values.path(table[key], f"{place}.{key}", UNSIGNED) for key in amounts},
+        currency=values.path(table["currency"], f"{place}.currency", ("address",)) if "currency" in table else None,
+    )
+
+
+def _subject(
+    reader: TableReader, table: Mapping[str, Any], place: str, values: ValueReader, *, has_nfts: bool
+) -> EventSubject:
+    """Return which token an event is about, and who may emit it.
+
+    Without `by`, an event with `nft_id` is of the NFT's contract, one with another key of the launch's contracts, and
+    one without a key of the token.
+    """
+    keys = [key for key in _SUBJECTS if key in table]
+    if len(keys) > 1:
+        reader.refuse(f"{place}.{keys[1]}", f"expected one of {', '.join(_SUBJECTS)}")
+    key = keys[0] if keys else None
+    path = values.path(table[key], f"{place}.{key}", _SUBJECTS[key]) if key else ()
+    if key == "nft_id" and not has_nfts:
+        reader.refuse(f"{place}.nft_id", "no launch has `nft`, by which a token is found")
+    if "by" not in table:
+        emitter: EventEmitter = "nft" if key == "nft_id" else "launch" if key else "token"
+        return EventSubject(key=key, path=path, emitter=emitter)
+    named = next((known for known in _EMITTERS if known == table["by"]), None)
+    needs_key = named is None or _EMITTERS[named]
+    if key == "nft_id" or needs_key != (key is not None):
+        expected = "beside token or pool_id only" if needs_key else "without an argument that names the token"
+        reader.refuse(f"{place}.by", f"expected {expected}")
+    if named:
+        return EventSubject(key=key, path=path, emitter=named)
+    if isinstance(table["by"], str):
+        names = ", ".join(f'"{name}"' for name in _EMITTERS)
+        reader.refuse(f"{place}.by", f'expected {names}, or chains and contracts, such as {{ 8453 = ["0x..."] }}')
+        return EventSubject(key=key, path=path, emitter={})
+    return EventSubject(key=key, path=path, emitter=reader.contracts(table["by"], f"{place}.by"))
+
+
+def _price(reader: TableReader, table: object, place: str, values: ValueReader) -> CurvePrice | None:
+    match table:
+        case {"quote_reserve": quote, "token_reserve": token, **others} if not others:
+            return CurvePrice(
+                quote=values.path(quote, f"{place}.quote_reserve", UNSIGNED),
+                token=values.path(token, f"{place}.token_reserve", UNSIGNED),
+            )
+        case {"value": value, "decimals": int(decimals), **others} if not others and 0 <= decimals <= _MOST_DECIMALS:
+            path = values.path(value, f"{place}.value", UNSIGNED)
+            return CurvePrice(quote=path, token=None, decimals=decimals)
+    reader.refuse(place, f"expected quote_reserve and token_reserve, or value and decimals from 0 to {_MOST_DECIMALS}")
+    return None

@@ -1,0 +1,143 @@
+"""Rules of `[launchpads.<name>]` in a registry file. Every mistake is reported with its place."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from tokens.chains.registry.entry_rules import InvalidEntryError, launchpad_name
+from tokens.chains.registry.launchpad_events import (
+    POOL_IDS,
+    UNSIGNED,
+    read_change,
+    read_claim,
+    read_swap_part,
+    read_trade,
+)
+from tokens.chains.registry.launchpad_tables import Refuse, TableReader, ValueReader
+from tokens.chains.registry.launchpads import (
+    RESERVES,
+    LaunchDeclaration,
+    LaunchNft,
+    Launchpad,
+    TokenEventDeclaration,
+    View,
+)
+
+# Field of a launch -> the ABI types that it may have; those of a pool's id depend on its kind.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "name": ("string",),
+    "symbol": ("string",),
+    "uri": ("string",),
+    "image": ("string",),
+    "creator": ("address",),
+    "quote": ("address",),
+    "pool_id": (),
+    # Of a curve at its launch.
+    **dict.fromkeys(RESERVES, UNSIGNED),
+}
+LAUNCHPAD = ("title", "pool", "internal_senders", "swap_parts", "launch", "trade", "change", "claim")
+LAUNCH = ("contracts", "event", "when", "token", "pool", "nft", *FIELDS)
+_MAX_LAUNCHES = 20
+HOOK = "hook"
+_Declared = TypeVar("_Declared")
+
+
+def read_launchpad(name: str, table: Mapping[str, Any], place: str, refuse: Refuse) -> Launchpad | None:
+    """Return the launchpad of a table; None, with each mistake reported by `refuse(place, rule)`, if it has any."""
+    reader = _LaunchpadReader(refuse)
+    launchpad = reader.launchpad(name, table, place)
+    return None if reader.has_mistakes else launchpad
+
+
+class _LaunchpadReader(TableReader):
+    def launchpad(self, name: str, table: Mapping[str, Any], place: str) -> Launchpad:
+        try:
+            launchpad_name(name)
+        except InvalidEntryError as broken:
+            self.refuse(place, str(broken))
+        self.check_keys(table, LAUNCHPAD, place)
+        title = self.text(table.get("title", name), f"{place}.title")
+        if table.keys() == {"title"}:
+            return Launchpad(name=name, title=title)
+        senders = self.list(table.get("internal_senders", []), f"{place}.internal_senders")
+        addresses = [self.address(sender, f"{place}.internal_senders") for sender in senders if sender != HOOK]
+        launches = self.list(table.get("launch", []), f"{place}.launch")
+        if not 1 <= len(launches) <= _MAX_LAUNCHES:
+            self.refuse(f"{place}.launch", f"expected 1 to {_MAX_LAUNCHES} tables [[launchpads.{name}.launch]]")
+        declared = tuple(self.tables(launches, f"{place}.launch", partial(self._launch, table.get("pool"))))
+        has_nfts = any(launch.nft for launch in declared)
+        changes = tuple(self._all(table, "change", place, partial(read_change, name, has_nfts)))
+        claims = tuple(self._all(table, "claim", place, partial(read_claim, name, has_nfts)))
+        self._check_once((*changes, *claims), place)
+        return Launchpad(
+            name=name,
+            title=title,
+            launches=declared,
+            internal_senders=frozenset(addresses),
+            hook_swaps=HOOK in senders,
+            swap_parts=tuple(self._all(table, "swap_parts", place, partial(read_swap_part, name))),
+            trades=tuple(self._all(table, "trade", place, partial(read_trade, name))),
+            changes=changes,
+            claims=claims,
+        )
+
+    def _check_once(self, declared: Sequence[TokenEventDeclaration], place: str) -> None:
+        """Refuse events that are declared twice: a log has one meaning."""
+        for index, event in enumerate(declared):
+            same = (each for each in declared[:index] if each.event.topic0 == event.event.topic0)
+            if any(each.subject.emitter == event.subject.emitter for each in same):
+                self.refuse(place, f"{event.event.signature} is declared twice, as a change or a claim")
+
+    def _all(
+        self,
+        table: Mapping[str, Any],
+        key: str,
+        place: str,
+        read: Callable[[TableReader, Mapping[str, Any], str], _Declared | None],
+    ) -> Iterator[_Declared]:
+        return self.tables(table.get(key, []), f"{place}.{key}", partial(read, self))
+
+    def _launch(self, pool: object, table: Mapping[str, Any], place: str) -> LaunchDeclaration | None:
+        self.check_keys(table, LAUNCH, place)
+        kind = next((known for known in POOL_IDS if known == table.get("pool", pool)), None)
+        if kind is None:
+            self.refuse(f"{place}.pool", f"expected one of {', '.join(POOL_IDS)}, here or for the whole launchpad")
+        declared = self.event(table, place)
+        if declared is None:
+            return None
+        event, values = declared
+        types = {**FIELDS, "pool_id": POOL_IDS[kind] if kind else ()}
+        fields = {
+            name: values.read_all(table[name], f"{place}.{name}", types[name]) for name in FIELDS if name in table
+        }
+        if any(isinstance(value, View) for value in fields.get("pool_id", ())):
+            self.refuse(f"{place}.pool_id", "expected an argument or { log = ... }: calls come later")
+        if kind == "curve" and "quote" not in fields:
+            self.refuse(f"{place}.quote", "missing: a curve has no event of a pool that has it")
+        if len(declared_reserves := fields.keys() & set(RESERVES)) == 1 or (declared_reserves and kind != "curve"):
+            self.refuse(f"{place}.{min(declared_reserves)}", f"expected {' and '.join(RESERVES)}, of a curve")
+        return LaunchDeclaration(
+            event=event,
+            contracts=self.contracts(table.get("contracts"), f"{place}.contracts"),
+            token=values.token(table.get("token"), f"{place}.token"),
+            conditions=tuple(values.conditions(table.get("when", []), f"{place}.when")),
+            pool=kind or "v4",
+            fields=fields,
+            nft=self._nft(table["nft"], f"{place}.nft", values) if "nft" in table else None,
+        )
+
+    def _nft(self, table: object, place: str, values: ValueReader) -> LaunchNft | None:
+        if (
+            not isinstance(table, dict)
+            or table.keys() != {"id", "contracts"}
+            or not isinstance(table["contracts"], dict)
+        ):
+            self.refuse(place, 'expected { id = ..., contracts = { "0x..." = "0x..." } }: of each contract its NFTs')
+            return None
+        return LaunchNft(
+            id=values.path(table["id"], f"{place}.id", UNSIGNED),
+            contracts={
+                self.address(by, f"{place}.contracts.{by}").lower(): self.address(nft, f"{place}.contracts.{by}")
+                for by, nft in table["contracts"].items()
+            },
+        )

@@ -1,0 +1,262 @@
+"""Tables of `[launchpads.<name>]` in a registry file: texts, addresses, events, and places of values in them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from tokens.chains.abi.codec import AbiEvent, declared_event, declared_function
+from tokens.chains.abi.declarations import parse_event, parse_function
+from tokens.chains.abi.paths import Path
+from tokens.chains.addresses import ZERO_ADDRESS
+from tokens.chains.registry.entry_rules import InvalidEntryError, evm_address
+from tokens.chains.registry.launchpads import Argument, Condition, Constant, OtherLog, Sender, Value, View
+
+# Kind of value, by its first key -> its keys, required ones and others.
+VALUES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "call": (("call",), ("to", "args", "result")),
+    "log": (("log", "by", "result"), ("having",)),
+    "tx": (("tx",), ()),
+}
+# The chain's native coin, as an address.
+NATIVE = "native"
+_MAX_VALUES = 5
+_HEX = re.compile(r"0x([0-9a-fA-F]{2})*")
+
+Refuse = Callable[[str, str], None]
+_Declared = TypeVar("_Declared")
+
+
+@dataclass
+class TableReader:
+    """Reader of the tables of one launchpad, which reports each mistake with its place."""
+
+    _report: Refuse
+    has_mistakes: bool = field(default=False, init=False)
+
+    def event(self, table: Mapping[str, Any], place: str) -> "tuple[AbiEvent, ValueReader] | None":
+        """Return the event of a table, and the reader of its arguments; None, refused, without a valid one."""
+        text = self.text(table.get("event"), f"{place}.event")
+        if not text:
+            return None
+        try:
+            return declared_event(text), ValueReader(self, parse_event(text)["inputs"])
+        except ValueError as error:
+            self.refuse(f"{place}.event", str(error))
+            return None
+
+    def tables(
+        self, listed: object, place: str, read: Callable[[Mapping[str, Any], str], _Declared | None]
+    ) -> Iterator[_Declared]:
+        """Yield what the tables of a list declare."""
+        for index, entry in enumerate(self.list(listed, place)):
+            if not isinstance(entry, dict):
+                self.refuse(f"{place}[{index}]", "expected a table")
+            elif found := read(entry, f"{place}[{index}]"):
+                yield found
+
+    def check_keys(self, table: Mapping[str, Any], known: Sequence[str], place: str) -> None:
+        """Refuse keys that are not known."""
+        for key in table:
+            if key not in known:
+                self.refuse(f"{place}.{key}", f"unknown key: expected one of {', '.join(sorted(known))}")
+
+    def list(self, value: object, place: str) -> list[Any]:
+        """Return a list; an empty one, refused, for anything else."""
+        if isinstance(value, list):
+            return value
+        self.refuse(place, "expected a list between [ and ]")
+        return []
+
+    def text(self, value: object, place: str) -> str:
+        """Return a text that is not empty; an empty one, refused, for anything else."""
+        if isinstance(value, str) and value.strip():
+            return value
+        self.refuse(place, "expected a text that is not empty")
+        return ""
+
+    def address(self, value: object, place: str) -> str:
+        """Return an address in EIP-55; an empty text, refused, for anything else."""
+        try:
+            return evm_address(value)
+        except InvalidEntryError as broken:
+            self.refuse(place, str(broken))
+            return ""
+
+    def contracts(self, table: object, place: str) -> dict[int, tuple[str, ...]]:
+        """Return EIP-55 addresses by chain; nothing, refused, for anything else than a table of them."""
+        if not isinstance(table, dict) or not table:
+            self.refuse(place, 'expected a chain and its contracts, such as { 8453 = ["0x..."] }')
+            return {}
+        found = {}
+        for key, addresses in table.items():
+            if not key.isdecimal():
+                self.refuse(f"{place}.{key}", "expected the id of an EVM chain")
+                continue
+            listed = self.list(addresses, f"{place}.{key}")
+            found[int(key)] = tuple(
+                self.address(address, f"{place}.{key}[{index}]") for index, address in enumerate(listed)
+            )
+        return found
+
+    def refuse(self, place: str, rule: str) -> None:
+        """Report a mistake."""
+        self.has_mistakes = True
+        self._report(place, rule)
+
+
+@dataclass
+class ValueReader:
+    """Reader of the values of one launch, whose event has these arguments."""
+
+    _reader: TableReader
+    _arguments: Sequence[Mapping[str, Any]]
+
+    def token(self, given: object, place: str) -> Path:
+        """Return the path of the argument that has the launched token."""
+        if given is None:
+            self._reader.refuse(place, "missing: the argument that has the launched token")
+            return ()
+        return self.path(given, place, ("address",))
+
+    def path(self, given: object, place: str, types: Sequence[str]) -> Path:
+        """Return the path of an argument of the event that has one of the types."""
+        return self._path(given, self._arguments, place, types)
+
+    def conditions(self, listed: object, place: str) -> list[Condition]:
+        """Return the conditions of a list of tables."""
+        found = []
+        for index, entry in enumerate(self._reader.list(listed, place)):
+            if not isinstance(entry, dict) or entry.keys() != {"value", "is"}:
+                self._reader.refuse(f"{place}[{index}]", "expected { value = ..., is = [...] }")
+                continue
+            value = self._read(entry["value"], f"{place}[{index}].value", ())
+            expected = self._reader.list(entry["is"], f"{place}[{index}].is")
+            if not expected or not all(isinstance(each, str | int) for each in expected):
+                self._reader.refuse(f"{place}[{index}].is", "expected texts, whole numbers, true or false")
+            elif value:
+                found.append(Condition(value=value, expected=frozenset(map(_comparable, expected))))
+        return found
+
+    def read_all(self, given: object, place: str, types: Sequence[str]) -> tuple[Value, ...]:
+        """Return the values of a field: one, or a list of which the first usable one counts."""
+        if not isinstance(given, list):
+            value = self._read(given, place, types)
+            return (value,) if value else ()
+        if not 1 <= len(given) <= _MAX_VALUES:
+            self._reader.refuse(place, f"expected 1 to {_MAX_VALUES} values")
+        found = [self._read(each, f"{place}[{index}]", types) for index, each in enumerate(given)]
+        return tuple(value for value in found if value)
+
+    def _read(self, given: object, place: str, types: Sequence[str]) -> Value | None:
+        if given == NATIVE and "address" in types:
+            return Constant(address=ZERO_ADDRESS)
+        if isinstance(given, str) and given.startswith("0x"):
+            return Constant(address=self._reader.address(given, place))
+        if isinstance(given, str):
+            path = self._path(given, self._arguments, place, types)
+            return Argument(path=path) if path else None
+        kind = next((key for key in VALUES if isinstance(given, dict) and key in given), None)
+        if kind is None or not isinstance(given, dict):
+            self._reader.refuse(
+                place, "expected the name of an argument, or { call = ... }, { log = ... }, { tx = ... }"
+            )
+            return None
+        required, optional = VALUES[kind]
+        self._reader.check_keys(given, (*required, *optional), place)
+        if missing := [key for key in required if key not in given]:
+            self._reader.refuse(f"{place}.{missing[0]}", "missing")
+            return None
+        return {"call": self._view, "log": self._other_log, "tx": self._sender}[kind](given, place, types)
+
+    def _view(self, given: Mapping[str, Any], place: str, types: Sequence[str]) -> View | None:
+        try:
+            item, function = parse_function(str(given["call"])), declared_function(str(given["call"]))
+        except ValueError as error:
+            self._reader.refuse(f"{place}.call", str(error))
+            return None
+        arguments = self._reader.list(given.get("args", []), f"{place}.args")
+        if len(arguments) != len(item["inputs"]):
+            self._reader.refuse(f"{place}.args", f"expected {len(item['inputs'])}, as {function.signature} has")
+            return None
+        if "result" not in given and len(item["outputs"]) > 1:
+            self._reader.refuse(f"{place}.result", f"missing: one of {_names(item['outputs'])}")
+            return None
+        result = self._path(given.get("result", item["outputs"][0]["name"]), item["outputs"], f"{place}.result", types)
+        contract = self._target(given.get("to"), f"{place}.to")
+        return View(
+            function=function,
+            contract=contract,
+            arguments=tuple(
+                self._target(argument, f"{place}.args[{index}]") for index, argument in enumerate(arguments)
+            ),
+            result=result,
+        )
+
+    def _other_log(self, given: Mapping[str, Any], place: str, types: Sequence[str]) -> OtherLog | None:
+        try:
+            item, event = parse_event(str(given["log"])), declared_event(str(given["log"]))
+        except ValueError as error:
+            self._reader.refuse(f"{place}.log", str(error))
+            return None
+        emitter = self._target(given["by"], f"{place}.by")
+        if "having" not in given and isinstance(emitter, str):
+            self._reader.refuse(f"{place}.having", "missing: a contract of several tokens emits it")
+        return OtherLog(
+            event=event,
+            emitter=emitter,
+            having=self._path(given["having"], item["inputs"], f"{place}.having", ("address",))
+            if "having" in given
+            else None,
+            result=self._path(given["result"], item["inputs"], f"{place}.result", types),
+        )
+
+    def _sender(self, given: Mapping[str, Any], place: str, types: Sequence[str]) -> Sender | None:
+        if given["tx"] != "from" or (types and "address" not in types):
+            self._reader.refuse(f"{place}.tx", 'expected "from", for an address')
+            return None
+        return Sender()
+
+    def _target(self, given: object, place: str) -> Argument | str:
+        """Return an address, or the argument that has it; without one, the launched token."""
+        if given is None:
+            return Argument(path=())
+        if isinstance(given, str) and given.startswith("0x"):
+            return self._reader.address(given, place)
+        return Argument(path=self._path(given, self._arguments, place, ("address",)))
+
+    def _path(self, given: object, fields: Sequence[Mapping[str, Any]], place: str, types: Sequence[str]) -> Path:
+        """Return the parts of a path that exists, to a value of one of the types; any type without `types`."""
+        text = self._reader.text(given, place)
+        parts: list[str | int] = []
+        here: Mapping[str, Any] = {"type": "tuple", "components": fields}
+        for part in filter(None, text.split(".")):
+            kind = here["type"]
+            if kind.endswith("[]") and part.isdecimal():
+                here, key = {**here, "type": kind[:-2]}, int(part)
+                parts.append(key)
+                continue
+            found = next((each for each in here.get("components", ()) if each["name"] == part), None)
+            if kind != "tuple" or found is None:
+                known = "a place from 0" if kind.endswith("[]") else _names(here.get("components", ()))
+                self._reader.refuse(place, f"{part} is not there: expected {known or 'nothing below ' + kind}")
+                return ()
+            here = found
+            parts.append(part)
+        if parts and types and "hashed" in here and "bytes32" not in types:
+            self._reader.refuse(place, f"{text} is indexed: a log has only the hash of a {here['hashed']['type']}")
+        elif parts and types and here["type"] not in types:
+            self._reader.refuse(place, f"{text} is {here['type']}: expected {' or '.join(types)}")
+        return tuple(parts)
+
+
+def _names(fields: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(each["name"] for each in fields)
+
+
+def _comparable(value: object) -> object:
+    """Return a value as logs have it: addresses in EIP-55, other hex in lower case."""
+    try:
+        return evm_address(value)
+    except InvalidEntryError:
+        return value.lower() if isinstance(value, str) and _HEX.fullmatch(value) else value
