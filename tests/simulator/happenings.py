@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.nodes.launch_builder import V4_CREATED, WETH
 from tests.nodes.log_encoding import LogEntry, emit
-from tests.simulator import addresses
+from tests.simulator import addresses, declared_launches
 from tests.simulator.launches import Launched, LaunchMaker
 from tests.simulator.truth import Happening
 
@@ -36,7 +36,7 @@ class HappeningMaker:
         """Return an event that can happen to this token."""
         generation = token.columns["generation"]
         choices: list[Callable[[Launched], Emitted]] = [self._claim]
-        if generation != "v0":
+        if generation not in ("v0", declared_launches.LAUNCHPAD):
             choices += [self._admin, self._image, self._metadata, self._verified]
         if generation == "v4":
             choices += [self._recipient, self._share_admin, self._preference, self._collected, self._team_fees]
@@ -234,7 +234,7 @@ class HappeningMaker:
 
     def _claim(self, token: Launched) -> Emitted:
         match token.columns["generation"]:
-            case "v4":
+            case "v4" | declared_launches.LAUNCHPAD:
                 return self._fee_claim(token.address, token=token)
             case "v3.1":
                 return self._v31_claim(token)

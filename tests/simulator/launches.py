@@ -59,6 +59,8 @@ class Launched:
     vault: bool = False
     airdrop: str | None = None
     position_id: int | None = None
+    # Of a declared launchpad: the hook, which swaps in the pool itself.
+    hook: str | None = None
 
 
 class LaunchMaker:

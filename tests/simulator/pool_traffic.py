@@ -57,14 +57,15 @@ class PoolTrafficMaker:
         return PoolEmitted(self.rng.choice(looks)(), None)
 
     def swap(self, token: Launched) -> PoolEmitted:
-        """Return a swap in the token's pool: of any size, by anyone or by the locker that converts fees."""
+        """Return a swap in the token's pool: of any size, by anyone, or by a locker or hook that converts fees."""
         rng = self.rng
         is_v4 = len(token.columns["pool_address"]) == 66
         is_buy, is_conversion, is_nothing = rng.random() < 0.6, is_v4 and rng.random() < 0.1, rng.random() < 0.03
         amount_token = rng.randrange(1, 10 ** rng.randrange(1, 28))
         amount_quote = 0 if is_nothing else rng.randrange(1, 10 ** rng.randrange(1, 21))
         protocol_fee, is_taken_before = None, False
-        if is_v4:
+        # No hook of v4's launchpad takes a part of a declared launchpad's swaps.
+        if is_v4 and token.hook is None:
             is_taken_before = rng.random() < (0.8 if is_buy else 0.2)
             amount_quote, protocol_fee = _take_fee(amount_quote, is_buy=is_buy, is_before=is_taken_before)
         # What the pool received, and paid.
@@ -73,8 +74,8 @@ class PoolTrafficMaker:
         amounts = (in_token, in_quote) if is_first else (in_quote, in_token)
         sqrt_price = rng.randrange(2**60, 2**130)
         # A locker swaps itself, or has a router swap.
-        by_itself = is_conversion and rng.random() < 0.5
-        sender = token.columns["locker_address"] if by_itself else self.maker.address()
+        by_itself = is_conversion and (token.hook is not None or rng.random() < 0.5)
+        sender = (token.hook or token.columns["locker_address"]) if by_itself else self.maker.address()
         pool = token.columns["pool_address"]
         if is_v4:
             # The amounts of the swapper.
@@ -101,7 +102,7 @@ class PoolTrafficMaker:
         )
         fees = (_hook_fee(token, protocol_fee),) if protocol_fee is not None else ()
         before, after = (fees, ()) if is_taken_before else ((), fees)
-        reports = (_report(token, truth),) if is_conversion else ()
+        reports = (_report(token, truth),) if is_conversion and token.hook is None else ()
         return PoolEmitted(log, None if is_nothing else truth, before, (*after, *reports))
 
     def liquidity(self, token: Launched) -> PoolEmitted:

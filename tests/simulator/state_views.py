@@ -8,6 +8,7 @@ from eth_utils.crypto import keccak
 from tests.nodes.log_encoding import encode_values
 from tests.simulator import addresses
 from tests.simulator.chain import Block, truth_of
+from tests.simulator.declared_launches import LAUNCHPAD
 from tests.simulator.truth import TokenTruth, Truth
 
 _PREFERENCES = ("Both", "Paired", "Clanker")
@@ -58,7 +59,7 @@ _OF_TOKEN = {"admin()": "address", "imageUrl()": "string", "metadata()": "string
 
 
 def _of_token(token: TokenTruth | None, function: str) -> bytes | None:
-    if token is None or token.columns["generation"] == "v0":
+    if token is None or token.columns["generation"] in ("v0", LAUNCHPAD):
         return None
     columns = token.columns
     values: dict[str, Any] = {

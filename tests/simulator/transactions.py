@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.nodes.log_encoding import LogEntry, keccak
-from tests.simulator import addresses, legacy_launches
+from tests.simulator import addresses, declared_launches, legacy_launches
 from tests.simulator.happenings import Emitted, HappeningMaker
 from tests.simulator.launches import Launched, LaunchMaker
 from tests.simulator.pool_traffic import PoolEmitted, PoolTrafficMaker
@@ -46,7 +46,8 @@ class Traffic:
     noise: float = 0.4
     # With none, launches have no logs of v4 pools.
     swaps: float = 0.0
-    # The shares of the launches that are of older generations, of several tokens, and reverted.
+    # The shares of the launches: of a declared launchpad, of older generations, of several tokens, reverted.
+    declared: float = 0.0
     legacy: float = 0.06
     several: float = 0.08
     reverted: float = 0.04
@@ -80,8 +81,16 @@ class TransactionMaker:
             make = rng.choice((legacy_launches.v31, legacy_launches.v0))
             return self._of([make(self.launches, sender=sender)], sender, is_traded, to=addresses.BATCH)
         if draw < traffic.legacy + traffic.several:
-            several = [self._v4(sender, addresses.BATCH, alive) for _ in range(rng.randrange(2, 5))]
+            several = [
+                declared_launches.declared(self.launches, sender=sender)
+                if self._is_declared(traffic)
+                else self._v4(sender, addresses.BATCH, alive)
+                for _ in range(rng.randrange(2, 5))
+            ]
             return self._of(several, sender, is_traded, to=addresses.BATCH)
+        if self._is_declared(traffic):
+            one = declared_launches.declared(self.launches, sender=sender)
+            return self._of([one], sender, is_traded, to=addresses.BATCH)
         if rng.random() < 0.05:
             return self._of([self._v4(sender, addresses.PRESALE, alive)], sender, is_traded, to=addresses.PRESALE)
         one = self._v4(sender, None, alive)
@@ -132,6 +141,10 @@ class TransactionMaker:
     def again(self, transaction: Transaction) -> Transaction:
         """Return a transaction with the same effect and another hash, as a sender makes it after a lost one."""
         return replace(transaction, hash=self._hash())
+
+    def _is_declared(self, traffic: Traffic) -> bool:
+        # Without such launches nothing is drawn, so that chains without them stay as they are.
+        return traffic.declared > 0 and self.rng.random() < traffic.declared
 
     def _v4(self, sender: str, caller: str | None, alive: Sequence[Launched]) -> Launched:
         paired = None

@@ -12,6 +12,7 @@ from tokens.chains.errors import FeesUnavailableError
 from tokens.chains.registry.entry_rules import PROGRAMS
 from tokens.chains.token_fees import UncollectedFees
 from tokens.installation.installed_chains import installed_chain
+from tokens.installation.installed_launchpads import is_declared
 from tokens.installation.installed_registry import registry
 from tokens.models import Token
 
@@ -82,8 +83,9 @@ def _allocated(token: Token) -> int | None:
     total = _launch_fact(token, "extensions_supply")
     if total is not None:
         return int(total)
-    if token.presale_id:
-        # A row written before launches were stored: the presale's amount is unknown.
+    if token.presale_id or is_declared(token.generation):
+        # A row written before launches were stored: the presale's amount is unknown. A declared launchpad may keep,
+        # sell or give away any part.
         return None
     return sum(int(token.extensions[part]["amount"]) for part in _ALLOCATIONS if token.extensions[part])
 

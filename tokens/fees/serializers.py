@@ -15,6 +15,7 @@ FEES_PATH = "/api/get-uncollected-fees"
 LP_POSITION, _LOCKER = "LP position that a locker holds", "locker that pays fees"
 _V4_RULE = f"must be a pool of generation v0 to v3.1; for a v4 pool id use {FEES_PATH}/{{address}}"
 _POOL_ID_LENGTH = 66
+NO_FEES_RULE = "must be a token of a launchpad whose uncollected fees are read; those of {launchpad} are not"
 NO_NFT_RULE = f"must be a token of generation v0 to v3.1; for a v4 token use {FEES_PATH}/{{address}}"
 
 

@@ -17,6 +17,7 @@ from tokens.fees.claimed import read_claimed_fees
 from tokens.fees.serializers import (
     FEES_PATH,
     LP_POSITION,
+    NO_FEES_RULE,
     NO_NFT_RULE,
     ClaimedFeesAnswer,
     ClaimedFeesQuery,
@@ -32,6 +33,7 @@ from tokens.fees.serializers import (
 from tokens.installation.address_formats import evm_address_rule, infer_chain_id
 from tokens.installation.chain_fields import parse_path_address, parse_path_address_on
 from tokens.installation.installed_chains import UnsupportedChainError
+from tokens.installation.installed_launchpads import is_declared, launchpad_of
 from tokens.installation.installed_registry import generation_label, quote_symbol, registry
 from tokens.models import Token
 
@@ -208,6 +210,8 @@ class UncollectedFeesView(PartnerAccess, QueryView):
         if recipient is not None:
             parse_path_address_on(chain_id, recipient, name="recipient")
         token = get_token_or_404(address, self.query.get("chainId"))
+        if is_declared(token.generation):
+            raise ValidationError({"address": [NO_FEES_RULE.format(launchpad=launchpad_of(token.generation).title)]})
         try:
             with node_slot():
                 found = uncollected.read_uncollected(token, recipient=recipient)

@@ -8,7 +8,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TypeVar
 
-from tokens.chains.pool_types import LiquidityChange, Swap
+from tokens.chains.pool_types import LiquidityChange, Swap, UndecodableLog
 from tokens.chains.types import RangeFacts, TransactionFacts
 
 # The most transactions in one database transaction. Those of a block are never split.
@@ -16,7 +16,7 @@ MAX_WRITTEN_TRANSACTIONS = 2000
 # So many swaps and liquidity changes are as much work, and as much memory, as a transaction with a launch or events.
 POOL_LOGS_PER_TRANSACTION = 10
 
-BlockContent = TypeVar("BlockContent", TransactionFacts, Swap, LiquidityChange)
+BlockContent = TypeVar("BlockContent", TransactionFacts, Swap, LiquidityChange, UndecodableLog)
 
 
 def split_between_blocks(reading: RangeFacts, *, most: int = MAX_WRITTEN_TRANSACTIONS) -> Iterator[RangeFacts]:
@@ -55,6 +55,7 @@ def join_ranges(batch: Sequence[RangeFacts]) -> RangeFacts:
         transactions=tuple(facts for reading in batch for facts in reading.transactions),
         swaps=tuple(swap for reading in batch for swap in reading.swaps),
         liquidity_changes=tuple(change for reading in batch for change in reading.liquidity_changes),
+        undecodable=tuple(log for reading in batch for log in reading.undecodable),
     )
 
 
@@ -71,6 +72,7 @@ def cut_range(reading: RangeFacts, first: int, last: int) -> RangeFacts:
         transactions=of_blocks(reading.transactions),
         swaps=of_blocks(reading.swaps),
         liquidity_changes=of_blocks(reading.liquidity_changes),
+        undecodable=of_blocks(reading.undecodable),
     )
 
 
@@ -88,4 +90,5 @@ def replace_blocks(reading: RangeFacts, other: RangeFacts, *, numbers: Collectio
         transactions=merged(reading.transactions, other.transactions),
         swaps=merged(reading.swaps, other.swaps),
         liquidity_changes=merged(reading.liquidity_changes, other.liquidity_changes),
+        undecodable=merged(reading.undecodable, other.undecodable),
     )

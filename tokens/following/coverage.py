@@ -20,6 +20,9 @@ from tokens.models import Coverage, Token
 
 logger = logging.getLogger(__name__)
 
+# Of a topic0, with 0x: enough to distinguish the events of one launchpad.
+_TOPIC_DIGITS = 10
+
 
 class ProgressConflictError(PermanentError):
     """The same progress was moved elsewhere: another process reads these blocks, or a reorg unwound some."""
@@ -36,12 +39,11 @@ def open_live_coverage(chain: ChainInfo, *, final: int) -> list[Coverage]:
     The first row begins at FOLLOW_FROM, by default above the final block. If the registry has gained contracts, another
     row reads everything again from the first block of the oldest row, and replaces the older rows once it has caught
     up: tokens of a new factory may have events of older contracts, which were untrusted before the tokens were indexed.
-    Trades that are switched on are gained like contracts.
+    Trades and launchpads that are switched on are gained like contracts.
     """
-    if not has_own_trades(chain.chain_id):
-        _drop_makers(chain)
+    watched = _watched(chain)
+    _drop_unwatched(chain, watched)
     rows = _retire(live_rows(chain.chain_id))
-    watched = sorted(chain.emitters | followed_makers(chain))
     covered = {address for row in rows for address in row.addresses}
     if rows and covered.issuperset(watched):
         return rows
@@ -55,7 +57,7 @@ def open_live_coverage(chain: ChainInfo, *, final: int) -> list[Coverage]:
 
 def open_run_coverage(chain: ChainInfo, *, first: int, last: int) -> Coverage:
     """Return the row of a run of blocks to read once; an existing row has the progress of an earlier call."""
-    return _open(chain.chain_id, sorted(chain.emitters | followed_makers(chain)), first=first, last=last)
+    return _open(chain.chain_id, _watched(chain), first=first, last=last)
 
 
 def open_trade_coverage(
@@ -93,8 +95,7 @@ def open_later_coverage(run: Coverage, chain: ChainInfo, *, final: int) -> Cover
     blocks above are still to be read or verified, after the tokens are indexed. The row has no factory, which marks
     that it reads no launches.
     """
-    factories = {address.lower() for address in chain.addresses("factory")}
-    addresses = sorted((chain.emitters - factories) | followed_makers(chain))
+    addresses = sorted((chain.emitters - chain.launch_contracts) | followed_makers(chain))
     first = _last(run) + 1
     begun = Coverage.objects.filter(
         chain_id=chain.chain_id, address_set=_digest(addresses), first_block=first, last_block__isnull=False
@@ -107,7 +108,7 @@ def open_later_coverage(run: Coverage, chain: ChainInfo, *, final: int) -> Cover
 
 def covers_launches(coverage: Coverage, chain: ChainInfo) -> bool:
     """Return whether the row covers launches, and not only events of indexed tokens."""
-    return not set(coverage.addresses).isdisjoint(chain.factories)
+    return not set(coverage.addresses).isdisjoint(chain.launch_contracts)
 
 
 def covers_events(coverage: Coverage, chain: ChainInfo) -> bool:
@@ -132,7 +133,7 @@ def first_gapless_block(rows: Collection[Coverage], *, before: int) -> int:
 
 def event_contracts(coverage: Coverage, chain: ChainInfo) -> frozenset[str]:
     """Return the contracts that logs of launches and events are requested of."""
-    return frozenset(coverage.addresses) - pool_makers(chain)
+    return chain.emitters.intersection(coverage.addresses)
 
 
 def pool_makers(chain: ChainInfo) -> frozenset[str]:
@@ -207,13 +208,29 @@ def _retire(rows: QuerySet[Coverage]) -> list[Coverage]:
     return kept
 
 
-def _drop_makers(chain: ChainInfo) -> None:
-    """Make rows of a chain that were followed with trades rows without: blocks from now on have none.
+def _watched(chain: ChainInfo) -> list[str]:
+    """Return what blocks are read for: contracts, those that make pools, and declared events, by launchpad and topic.
 
-    Otherwise the trades would be missing for good once they are switched on again.
+    The events are named because launchpads share contracts, and a launchpad may gain an event of a contract.
     """
-    for row in live_rows(chain.chain_id).filter(addresses__overlap=sorted(pool_makers(chain))):
-        addresses = sorted(event_contracts(row, chain))
+    declared = {
+        f"{launchpad.name}:{event.topic0[:_TOPIC_DIGITS]}"
+        for launchpad in chain.launchpads
+        for event in (
+            *(launch.event for launch in launchpad.launches if launch.contracts.get(chain.chain_id)),
+            *(later.event for later in launchpad.later_events),
+        )
+    }
+    return sorted(chain.emitters | followed_makers(chain) | declared)
+
+
+def _drop_unwatched(chain: ChainInfo, watched: Collection[str]) -> None:
+    """Make live rows of what is no longer read rows without it: blocks from now on have none of it.
+
+    Otherwise its launches or trades would be missing for good once it is switched on again.
+    """
+    for row in live_rows(chain.chain_id).exclude(addresses__contained_by=watched):
+        addresses = [address for address in row.addresses if address in watched]
         without = {"address_set": _digest(addresses), "addresses": addresses}
         if live_rows(chain.chain_id).filter(first_block=row.first_block, address_set=without["address_set"]).exists():
             # The row that this one was to replace.

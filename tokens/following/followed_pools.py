@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tokens.chains.evm.logs.log_facts import new_pools
 from tokens.chains.pool_types import EVERY_POOL, PoolSelection, select_pools
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import TransactionFacts
@@ -20,6 +21,9 @@ def select_followed_pools(chain: ChainInfo) -> PoolSelection | None:
     launched = Token.objects.on_chain().filter(chain_id=chain.chain_id).exclude(pool_address="")
     # In no sequence: the first ones that an index has.
     pools = set(launched.order_by().values_list("pool_address", flat=True)[: MAX_NAMED_POOLS + 1])
+    if chain.moves_pools:
+        former = launched.order_by().filter(pools__isnull=False)
+        pools.update(former.values_list("pools__pool_address", flat=True)[: MAX_NAMED_POOLS + 1])
     if len(pools) > MAX_NAMED_POOLS:
         return EVERY_POOL
     return select_pools(pools | {reference.pool for reference in chain.reference_pools})
@@ -47,11 +51,10 @@ class FollowedPools:
     selection: PoolSelection | None
 
     def add_launched(self, transactions: Iterable[TransactionFacts]) -> None:
-        """Add the pools of these launches."""
+        """Add the pools of these launches, and those that tokens move to."""
         if self.selection is None:
             return
-        pools = (launch.pool for facts in transactions for launch in facts.launches)
-        launched = {pool.address for pool in pools if pool and pool.address}
+        launched = {pool for facts in transactions for pool in new_pools(facts)}
         if new := {address for address in launched if not self.selection.includes(address)}:
             grown = self.selection.adding(new)
             count = len(grown.v3_pools or ()) + len(grown.v4_pools or ())

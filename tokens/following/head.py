@@ -26,7 +26,7 @@ from tokens.following.reorgs import PIECE_BLOCKS, Branch, ReorgTooDeepError
 from tokens.indexing import chain_lock, unwinding, writing
 from tokens.indexing.writing import WriteCounts, confirm_launches
 from tokens.installation.installed_chains import installed_chain, installed_chain_second_node_first
-from tokens.models import FollowedBlock
+from tokens.models import FollowedBlock, IndexRequest
 from tokens.trades import trade_writing
 
 logger = logging.getLogger(__name__)
@@ -257,6 +257,7 @@ class Head:
         written = writing.write_transactions(reading.transactions, chain=self.chain.info)
         # After the launches, of which the trades may be.
         trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=self.chain.info, live=True)
+        IndexRequest.objects.add_undecodable(self.chain_id, reading.undecodable)
         reorg_window.append_blocks(self.chain_id, headers, depth=self.chain.info.finality_depth)
         confirm_launches(self.chain_id, up_to_block=last - self.chain.info.finality_depth)
         if has_all_pools:

@@ -39,7 +39,7 @@ from tokens.following.prefetch import Prefetcher, PrefetchJob, RetryControl, pre
 from tokens.indexing import chain_lock, writing
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, make_launch_lines
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import Coverage, FollowedBlock
+from tokens.models import Coverage, FollowedBlock, IndexRequest
 from tokens.trades import trade_writing
 from tokens.trades.pool_tokens import PoolTokenCache
 from tokens.trades.trade_writing import PreparedTrades, UnsummedToken
@@ -165,6 +165,7 @@ def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
                 return False
             writing.write_transactions(reading.transactions, chain=chain.info)
             trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=True)
+            IndexRequest.objects.add_undecodable(chain.info.chain_id, reading.undecodable)
             advance_followed(coverage, to=window[-1].number)
     return False
 
@@ -301,6 +302,7 @@ class _Writer:
                 cache=self._tokens,
                 prepared=prepared.result() if prepared else None,
             )
+            IndexRequest.objects.add_undecodable(chain.chain_id, reading.undecodable)
         return HistoryStep(
             to=reading.last,
             blocks=reading.last - before,

@@ -32,17 +32,24 @@ class Change(NamedTuple):
         return cls(block_number, math.inf, None, facts)
 
 
-CURRENT_COLUMNS = ("admin", "img_url", "metadata", "description", "verified_on_chain", "extensions")
+CURRENT_COLUMNS = (
+    "admin", "name", "symbol", "img_url", "pool_address", "metadata", "description", "verified_on_chain", "extensions",
+)  # fmt: skip
 
 
 def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json, document: Json | None = None) -> Json:
     """Return CURRENT_COLUMNS with their values, from the launch's facts and its changes.
 
+    Without name, symbol and pool where the facts lack them: those of a version that did not fold them.
+
     `document` is the parsed document of the launch (`indexing.documents.document_content`). It fills in what the chain
     leaves empty. `extensions` are the token's; only fee recipients, and root and admin of the airdrop, are replaced.
     """
-    state = {
+    state: Json = {
         "admin": facts["admin"],
+        **{name: facts[name] for name in ("name", "symbol") if name in facts},
+        **({"pool": (facts["pool"] or {}).get("address")} if "pool" in facts else {}),
+        "next_pool": facts.get("next_pool"),
         "image": facts["image"],
         "metadata": facts["metadata"],
         "verified": False,
@@ -60,6 +67,8 @@ def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json,
         metadata[name] = metadata[name] or content.get(name) or metadata[name]
     return {
         "admin": state["admin"] or "",
+        **{name: cut_text(state[name]) for name in ("name", "symbol") if name in state},
+        **({"pool_address": state["pool"] or ""} if "pool" in state else {}),
         "img_url": cut_text(state["image"]) or content.get("img_url", ""),
         "metadata": metadata,
         "description": metadata["description"] or "",
@@ -68,10 +77,25 @@ def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json,
     }
 
 
+def current_uri(facts: Json, changes: Iterable[Change]) -> str | None:
+    """Return the location of the token's document, from the launch's facts and its changes."""
+    updated = [change for change in changes if change.kind == EventKind.URI_UPDATED]
+    if updated:
+        uri: str = max(updated, key=lambda change: change[:2]).values["uri"]
+        return uri
+    return facts.get("uri")
+
+
 def _apply(state: Json, kind: EventKind, values: Json) -> None:
     match kind:
         case EventKind.ADMIN_UPDATED:
             state["admin"] = values["newAdmin"]
+        case EventKind.NAME_UPDATED:
+            state["name"] = values["name"]
+        case EventKind.SYMBOL_UPDATED:
+            state["symbol"] = values["symbol"]
+        case EventKind.POOL_CHANGED:
+            state["pool"] = values["pool"] or state["next_pool"] or state["pool"]
         case EventKind.IMAGE_UPDATED:
             state["image"] = values["image"]
         case EventKind.METADATA_UPDATED:

@@ -4,18 +4,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from django.db import connection
 from django.db.models.fields.json import KT
 
 from config.postgresql.bulk_load import column_list, column_types, format_copy_rows, staging_table, upsert_assignments
-from tokens.chains.evm.generations.event_decoding import read_payments
+from tokens.chains.addresses import ZERO_ADDRESS, address_key
+from tokens.chains.evm.generations.event_decoding import EventKind, FeePayment, read_payments
+from tokens.chains.pool_types import UndecodableLog, order_currencies
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import TransactionFacts
-from tokens.indexing.current_state import CURRENT_COLUMNS, Change, current_columns
-from tokens.indexing.event_sources import TrustedEvent, filter_trusted, pool_currencies, trusted_pool_claims
+from tokens.indexing.current_state import CURRENT_COLUMNS, Change, current_columns, current_uri
+from tokens.indexing.documents.document_rows import request_documents
+from tokens.indexing.event_sources import TrustedEvent, filter_trusted, trusted_pool_claims
 from tokens.indexing.fact_json import Json, event_facts
-from tokens.models import CHANGE_KINDS, LaunchFacts, StoredState, Token, TokenEvent
+from tokens.installation.installed_registry import registry
+from tokens.models import CHANGE_KINDS, IndexRequest, LaunchFacts, StoredState, Token, TokenEvent, TokenPool
 from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "tx_hash", "log_index")
@@ -60,6 +65,8 @@ class StoredEvents:
     count: int
     addresses: Mapping[str, tuple[str, ...]]
     changed: set[int]
+    # Of trusted emitters, left out.
+    undecodable: Sequence[UndecodableLog]
 
 
 def store_events(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> StoredEvents:
@@ -70,7 +77,9 @@ def store_events(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) 
     """
     changed = delete_events(_in_other_blocks(transactions, chain_id=chain.chain_id))
     # No block has two logs with the same index. If a node reports so, the later one counts.
-    found = (*filter_trusted(transactions, chain=chain), *trusted_pool_claims(transactions, chain=chain))
+    found, undecodable = filter_trusted(transactions, chain=chain)
+    found += trusted_pool_claims(transactions, chain=chain)
+    IndexRequest.objects.add_undecodable(chain.chain_id, undecodable)
     trusted = {(entry.tx_hash, entry.event.log_index): entry for entry in found}
     changed |= {entry.token.pk for entry in trusted.values() if entry.token and entry.event.kind in CHANGE_KINDS}
     if trusted:
@@ -79,7 +88,7 @@ def store_events(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) 
     for entry in trusted.values():
         about[entry.tx_hash] |= {entry.token.contract_address: None} if entry.token else {}
     addresses = {tx_hash: tuple(tokens) for tx_hash, tokens in about.items()}
-    return StoredEvents(count=len(trusted), addresses=addresses, changed=changed)
+    return StoredEvents(count=len(trusted), addresses=addresses, changed=changed, undecodable=undecodable)
 
 
 def link_orphan_claims(addresses: Iterable[str], *, chain_id: int) -> None:
@@ -113,6 +122,11 @@ def refresh_token_state(token_ids: Iterable[int]) -> None:
     columns = [name for name in CURRENT_COLUMNS if any(name in changed for _, changed in folded)]
     if columns:
         Token.objects.bulk_update([token for token, changed in folded if changed], columns)
+    # An earlier move that is read later changes the pools, and not the present one.
+    moved = [token for token, changed in folded if "pool_address" in changed or _has_moved(changes[token.pk])]
+    store_pools(moved, facts={token_id: of_launch for token_id, (of_launch, _) in facts.items()})
+    uris = ((token, current_uri(facts[token.pk][0], changes[token.pk])) for token, _ in folded)
+    request_documents({token.pk: uri for token, uri in uris if uri})
 
 
 def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Change]) -> set[str]:
@@ -122,6 +136,10 @@ def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Ch
     for name in changed:
         setattr(token, name, now[name])
     return changed
+
+
+def _has_moved(changes: Iterable[Change]) -> bool:
+    return any(change.kind == EventKind.POOL_CHANGED for change in changes)
 
 
 def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
@@ -140,6 +158,50 @@ def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
     for token_id, block_number, facts in states.values_list("token_id", "block_number", "facts"):
         found[token_id].append(Change.by_state(block_number, facts))
     return found
+
+
+def store_pools(tokens: Sequence[Token], *, facts: Mapping[int, Json]) -> None:
+    """Replace the pools of tokens that moved, or did no longer; `facts` are those of their launches, by token id.
+
+    Call it in a database transaction that has locked the tokens.
+    """
+    if not tokens:
+        return
+    pools = defaultdict[int, dict[str | None, _PoolSides]](dict)
+    moves = TokenEvent.objects.filter(token__in=tokens, kind=EventKind.POOL_CHANGED).order_by()
+    for token_id, arguments in moves.values_list("token_id", "arguments"):
+        pools[token_id][arguments["pool"]] = _PoolSides(arguments["isCurrency0"], arguments["hook"])
+    for token in tokens:
+        of_launch, known = facts[token.pk], pools[token.pk]
+        known.setdefault(of_launch.get("next_pool"), _PoolSides(None, None))
+        known = {
+            pool: sides if sides.is_currency0 is not None else sides._replace(is_currency0=_is_currency0(token))
+            for pool, sides in known.items()
+            if pool
+        }
+        if known:
+            known[(of_launch["pool"] or {}).get("address")] = _PoolSides(None, None)
+        pools[token.pk] = known
+    TokenPool.objects.filter(token__in=tokens).delete()
+    TokenPool.objects.bulk_create(
+        TokenPool(token=token, pool_address=pool, is_currency0=sides.is_currency0, hook=sides.hook or "")
+        for token in tokens
+        for pool, sides in pools[token.pk].items()
+        if pool
+    )
+
+
+class _PoolSides(NamedTuple):
+    is_currency0: bool | None
+    hook: str | None
+
+
+def _is_currency0(token: Token) -> bool:
+    """Return whether the token is currency 0 of a pool that holds its quote token, or the native coin wrapped."""
+    quote = token.paired_token
+    if quote == ZERO_ADDRESS:
+        quote = registry().chains[token.chain_id].wrapped_native or quote
+    return address_key(token.contract_address) < address_key(quote)
 
 
 def delete_events(event_ids: Sequence[int]) -> set[int]:
@@ -176,7 +238,7 @@ def _write(transactions: Sequence[TransactionFacts], trusted: Sequence[TrustedEv
             "amount": payment.amount,
         }
         for place, entry in enumerate(trusted)
-        for payment in read_payments(entry.event, pair=pool_currencies(entry.token) if entry.token else None)
+        for payment in _payments(entry)
     ]
     statement = _UPSERT.format(
         columns=column_list(rows[0]),
@@ -190,6 +252,16 @@ def _write(transactions: Sequence[TransactionFacts], trusted: Sequence[TrustedEv
         staging_table(cursor, "staged_claim", _STAGED_CLAIM, format_copy_rows(claims)),
     ):
         cursor.execute(statement)
+
+
+def _payments(entry: TrustedEvent) -> tuple[FeePayment, ...]:
+    token = entry.token
+    if token is None:
+        return read_payments(entry.event, pair=None)
+    wrapped = registry().chains[token.chain_id].wrapped_native
+    pool = entry.event.pool or ""
+    pair = order_currencies(token.contract_address, token.paired_token, pool=pool, wrapped_native=wrapped)
+    return read_payments(entry.event, pair=pair, token=token.contract_address)
 
 
 def _event_row(entry: TrustedEvent, facts: TransactionFacts, *, chain_id: int) -> Json:

@@ -1,11 +1,12 @@
-"""Trusted emitters of events: contracts of the registry, indexed tokens, their lockers, and Solana's launch program."""
+"""Trusted emitters of events: registry contracts, indexed tokens, their lockers and pools, and the launch program."""
 
-import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from django.db.models import Q
+from django.db.models.fields.json import KT
 
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import (
@@ -15,12 +16,12 @@ from tokens.chains.evm.generations.event_decoding import (
     decode_event,
     event_source,
 )
+from tokens.chains.pool_types import UndecodableLog
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import EventLog, PoolClaim, TransactionFacts
-from tokens.models import Token
+from tokens.installation.installed_launchpads import launchpad_of
+from tokens.models import LaunchFacts, Token, TokenPool
 from tokens.models.expressions import equals_any
-
-logger = logging.getLogger(__name__)
 
 # A claim in a currency is about no token, and counts whether a token is indexed at that address or not.
 _CURRENCY_SOURCES = (EventSource.FEE_LOCKER, EventSource.FEE_SPENDER, EventSource.FACTORY)
@@ -38,26 +39,30 @@ class TrustedEvent:
     token: Token | None
 
 
-def filter_trusted(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> list[TrustedEvent]:
-    """Return events from trusted emitters about indexed tokens or currencies, in chain order. One query.
+def filter_trusted(
+    transactions: Iterable[TransactionFacts], *, chain: ChainInfo
+) -> tuple[list[TrustedEvent], list[UndecodableLog]]:
+    """Return events from trusted emitters about indexed tokens or currencies, in chain order.
 
-    A malformed log of a trusted emitter is left out and logged: the rest of its transaction, a launch above all, must
+    One query, and few more for declared events by pools, NFTs and hooks.
+
+    A malformed log of a trusted emitter is returned beside them: the rest of its transaction, a launch above all, must
     not be lost for it.
     """
-    read = [(facts.tx_hash, *_read(log)) for facts in transactions for log in facts.event_logs]
+    read = [(facts, *_read(log)) for facts in transactions for log in facts.event_logs]
     if not read:
-        return []
+        return [], []
     tokens = _Tokens.named_by([(log, event) for _, log, event in read], chain=chain)
-    trusted = []
-    for tx_hash, log, event in read:
+    trusted, undecodable = [], []
+    for facts, log, event in read:
         if isinstance(event, LogDecodingError):
             if tokens.is_trusted(log):
-                logger.error("chain %s: skipped a malformed event of %s: %s", chain.chain_id, log.emitter, event)
+                undecodable.append(_undecodable(facts, log, event, tokens))
             continue
         is_ours, token = tokens.match(event)
         if is_ours:
-            trusted.append(TrustedEvent(tx_hash=tx_hash, event=event, token=token))
-    return trusted
+            trusted.append(TrustedEvent(tx_hash=facts.tx_hash, event=event, token=token))
+    return trusted, undecodable
 
 
 def pool_currencies(token: Token) -> tuple[str, str]:
@@ -86,6 +91,17 @@ def _read(log: EventLog) -> _Read:
         return log, error
 
 
+def _undecodable(facts: TransactionFacts, log: EventLog, error: LogDecodingError, tokens: "_Tokens") -> UndecodableLog:
+    return UndecodableLog(
+        block_number=facts.block_number,
+        tx_hash=facts.tx_hash,
+        log_index=log.log_index,
+        emitter=log.emitter,
+        launchpad=tokens.launchpad_of(log),
+        reason=str(error),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Tokens:
     """The indexed tokens that the logs of transactions may be about."""
@@ -93,13 +109,20 @@ class _Tokens:
     chain: ChainInfo
     by_address: Mapping[str, Token]
     by_locker: Mapping[str, list[Token]]
+    # Of declared events.
+    by_pool: Mapping[str, Token]
+    by_nft: Mapping[str, Token]
+    # Token ids, each with a hook of one of its pools.
+    hooks: AbstractSet[tuple[int, str]]
 
     @classmethod
-    def named_by(cls, read: Iterable[_Read], *, chain: ChainInfo) -> "_Tokens":
+    def named_by(cls, read: Sequence[_Read], *, chain: ChainInfo) -> "_Tokens":
         addresses, lockers, positions = set[str](), set[str](), set[tuple[str, str]]()
         for log, event in read:
             if isinstance(event, LogDecodingError):
                 (addresses if event_source(log) is EventSource.ITSELF else lockers).add(log.emitter)
+            elif event.pool or event.nft:
+                continue
             elif event.names_no_pair:
                 lockers.add(event.emitter)
             elif position := _only_position(event):
@@ -116,32 +139,74 @@ class _Tokens:
             named |= (
                 equals_any("locker_address", set(emitters)) & equals_any("position_id", set(ids)) & ~Q(position_id="")
             )
-        columns = ("contract_address", "locker_address", "position_id", "paired_token")
+        columns = (*_COLUMNS, "locker_address", "position_id")
         by_locker = defaultdict[str, list[Token]](list)
         found = Token.objects.launched_on(chain.chain_id).filter(named).only(*columns).order_by("pk")
-        for token in found:
-            by_locker[token.locker_address].append(token)
-        return cls(chain=chain, by_address={token.contract_address: token for token in found}, by_locker=by_locker)
+        for each in found:
+            by_locker[each.locker_address].append(each)
+        by_address = {token.contract_address: token for token in found}
+        declared = [event for _, event in read if isinstance(event, DecodedEvent) and event.launchpad]
+        by_pool = _tokens_of_pools(chain, {event.pool for event in declared if event.pool})
+        # Moves that are not written yet.
+        moves = [
+            (mover, event.arguments)
+            for event in declared
+            if event.kind is EventKind.POOL_CHANGED
+            and (mover := by_address.get(event.token or ""))
+            and mover.generation == event.launchpad
+        ]
+        by_pool = {values["pool"]: token for token, values in moves} | by_pool
+        by_nft = _tokens_of_nfts(chain, {event.nft for event in declared if event.nft})
+        hooks = set[tuple[int, str]]()
+        if any(event.source is EventSource.HOOK for event in declared):
+            hooks = _hooks_of([*found, *by_pool.values()], chain)
+            hooks |= {(token.pk, values["hook"]) for token, values in moves}
+        return cls(chain=chain, by_address=by_address, by_locker=by_locker, by_pool=by_pool, by_nft=by_nft, hooks=hooks)
 
     def is_trusted(self, log: EventLog) -> bool:
         """Return whether the log's emitter is trusted."""
         source = event_source(log)
+        if source is EventSource.LAUNCHPAD:
+            return True
         if source is EventSource.ITSELF:
             return log.emitter in self.by_address
         if source is EventSource.ITS_LOCKER:
             return log.emitter in self.chain.addresses("locker") or log.emitter in self.by_locker
         return log.emitter in self.chain.addresses(source.value)
 
+    def launchpad_of(self, log: EventLog) -> str:
+        """Return the launchpad of a trusted log's emitter; empty for a contract that several may share."""
+        if log.declared:
+            return log.declared.launchpad
+        token = self.by_address.get(log.emitter) or next(iter(self.by_locker.get(log.emitter, ())), None)
+        contract = self.chain.registered.get(log.emitter.lower())
+        generation = token.generation if token else contract.generation.name if contract and contract.generation else ""
+        return launchpad_of(generation).name
+
     def match(self, event: DecodedEvent) -> tuple[bool, Token | None]:
         """Return whether the event is trusted, and the token that it is about."""
         if event.source is EventSource.ITS_LOCKER:
             token = self._by_locker(event)
+            return token is not None, token
+        if event.launchpad:
+            token = self._of_declared(event)
             return token is not None, token
         token = self.by_address.get(event.token or "")
         if event.source is EventSource.ITSELF:
             return token is not None, token
         is_ours = event.emitter in self.chain.addresses(event.source.value)
         return is_ours and (token is not None or event.source in _CURRENCY_SOURCES), token
+
+    def _of_declared(self, event: DecodedEvent) -> Token | None:
+        """Return the token of a declared event, if its launchpad is the event's, and the emitter a hook of its."""
+        if event.nft:
+            token = self.by_nft.get(event.nft)
+        else:
+            token = self.by_pool.get(event.pool) if event.pool else self.by_address.get(event.token or "")
+        if token is None or token.generation != event.launchpad:
+            return None
+        is_trusted = event.source is not EventSource.HOOK or (token.pk, event.emitter) in self.hooks
+        return token if is_trusted else None
 
     def _by_locker(self, event: DecodedEvent) -> Token | None:
         """Return the token of an event of its locker: the token with this locker in its launch."""
@@ -159,6 +224,42 @@ class _Tokens:
         launched = [token for currency in event.pair if (token := self.by_address.get(currency))]
         named = (token for token in launched if token.locker_address == event.emitter and _names(event, token))
         return min(named, key=lambda token: token.pk, default=None)
+
+
+_COLUMNS = ("chain_id", "contract_address", "generation", "paired_token")
+
+
+def _tokens_of_pools(chain: ChainInfo, pools: AbstractSet[str]) -> dict[str, Token]:
+    """Return pool -> the token whose pool it is or was. No query without a pool."""
+    if not pools:
+        return {}
+    launched = Token.objects.launched_on(chain.chain_id).only(*_COLUMNS, "pool_address")
+    # The index on pools leaves out tokens without one, which a long list of texts does not imply to the planner.
+    of_present = launched.exclude(pool_address="").filter(equals_any("pool_address", pools))
+    of_any = (
+        TokenPool.objects.filter(equals_any("pool_address", pools), token__in=launched) if chain.moves_pools else ()
+    )
+    former = {pool.pool_address: pool.token for pool in of_any}
+    return former | {token.pool_address: token for token in of_present}
+
+
+def _tokens_of_nfts(chain: ChainInfo, nfts: AbstractSet[str]) -> dict[str, Token]:
+    """Return `contract/id` of an NFT -> the token whose launch minted it. Two queries, none without an NFT."""
+    if not nfts:
+        return {}
+    launches = LaunchFacts.objects.annotate(nft=KT("facts__nft")).filter(equals_any("nft", nfts), nft__isnull=False)
+    found = dict(launches.filter(token__chain_id=chain.chain_id).values_list("token_id", "nft"))
+    tokens = Token.objects.only(*_COLUMNS).in_bulk(found)
+    return {nft: tokens[token_id] for token_id, nft in found.items()}
+
+
+def _hooks_of(tokens: Sequence[Token], chain: ChainInfo) -> set[tuple[int, str]]:
+    """Return the hooks of each token's pools, with the token's id. At most two queries, none without a token."""
+    if not tokens:
+        return set()
+    first = LaunchFacts.objects.filter(token__in=tokens).values_list("token_id", KT("facts__pool__hook"))
+    later = TokenPool.objects.filter(token__in=tokens).values_list("token_id", "hook") if chain.moves_pools else ()
+    return {(token_id, hook) for token_id, hook in (*first, *later) if hook}
 
 
 def trusted_pool_claims(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> list[TrustedEvent]:

@@ -11,9 +11,12 @@ from tokens.indexing.metadata import MAX_JSON_TEXT
 
 Json = dict[str, Any]
 
-# Fields that only Solana's launches set, and their value on other chains. Omitted, so that stored facts of those keep
-# their shape.
-_LATER: Json = {"uri": None, "curve_config": None, "decimals": "18"}
+# Fields that only Solana's and declared launches set, and their value in others. Omitted, so that stored facts of those
+# keep their shape.
+_LATER: Json = {"uri": None, "curve_config": None, "next_pool": None, "nft": None, "decimals": "18"}
+
+# What of a launch is still to be read from its contracts: no facts.
+_UNREAD = frozenset({"missing", "is_declared"})
 
 # The metadata parsers reject a text of this length as too long, so nothing behind it would matter.
 _MAX_TEXT = MAX_JSON_TEXT + 1
@@ -65,5 +68,5 @@ def _reader(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]
 
     A getter of one field would return no tuple, but no dataclass here has only one.
     """
-    names = tuple(field.name for field in fields(kind))
+    names = tuple(field.name for field in fields(kind) if field.name not in _UNREAD)
     return names, attrgetter(*names)

@@ -4,6 +4,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -293,8 +294,17 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
         else:
             status = IndexRequestStatus.ORPHANED if request.block_hash else IndexRequestStatus.FAILED
             logger.warning("gave up on %s of chain %s: %s", request.tx_hash, request.chain_id, reason)
-        undecodable = isinstance(reason, LogDecodingError)
-        _unchanged(request).finish(status=status, last_error=str(reason), undecodable=undecodable)
+        _unchanged(request).finish(status=status, last_error=str(reason), **_decoding_state(reason))
+
+
+def _decoding_state(reason: Exception | None = None) -> dict[str, Any]:
+    """Return the columns of a request by the reason why it failed, if it did."""
+    log = reason.log if isinstance(reason, LogDecodingError) else None
+    return {
+        "undecodable": isinstance(reason, LogDecodingError),
+        "contract": log.emitter if log else "",
+        "launchpad": (log.launchpad or "") if log else "",
+    }
 
 
 def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> tuple[str, ...]:
@@ -308,15 +318,20 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
         _check_followed(facts, chain)
         # Every writer of a transaction's rows locks its request first, so that concurrent writers of the same
         # transaction are serialized.
-        IndexRequest.objects.select_for_update().get(pk=request.pk)
+        if IndexRequest.objects.select_for_update().get(pk=request.pk).undecodable:
+            # Until the same reading finds malformed logs again.
+            IndexRequest.objects.filter(pk=request.pk).update(**_decoding_state())
         is_known = _has_written(request)
         written = write_transactions([facts], chain=chain)
         if not is_known:
             pool_backlogs.open_unread(facts.launches, chain=chain)
         if facts.tx_hash not in written.addresses:
+            for log in (*facts.undecodable, *written.undecodable):
+                raise LogDecodingError(log.reason, log=log)
             raise LaunchNotFoundError(
                 "the transaction holds no launch by a known factory, and no event of a known token"
             )
+        IndexRequest.objects.add_undecodable(chain.chain_id, facts.undecodable)
         IndexRequest.objects.filter(pk=request.pk).finish(
             status=IndexRequestStatus.CONFIRMED if facts.final else IndexRequestStatus.INDEXED,
             block_number=facts.block_number,

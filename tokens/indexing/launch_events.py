@@ -4,6 +4,8 @@ The triggers are in `tokens/migrations/0030_events.py` and `0036_market_events.p
 """
 
 from config.events.event_types import EventType, Json, object_schema
+from tokens.installation.installed_launchpads import launchpad_of
+from tokens.installation.installed_registry import registry
 
 _TEXT: Json = {"type": "string"}
 _MAYBE_TEXT: Json = {"type": ["string", "null"]}
@@ -17,7 +19,10 @@ _SUBJECT = "Contract address of the token; on Solana the mint."
 _TOKEN: dict[str, Json] = {
     "contract_address": _TEXT,
     "chain_id": _INTEGER,
-    "generation": {"type": "string", "description": "Generation of the launchpad's contracts, such as v4."},
+    "generation": {
+        "type": "string",
+        "description": "Generation of the launchpad's contracts, such as v4; the name of a declared launchpad.",
+    },
     "name": {"type": "string", "maxLength": 256, "description": "Cut to 256 characters."},
     "symbol": {"type": "string", "maxLength": 256, "description": "Cut to 256 characters."},
     "img_url": {"type": ["string", "null"], "maxLength": 2048, "description": "An http, https or ipfs URL."},
@@ -40,6 +45,11 @@ _TOKEN: dict[str, Json] = {
         {"champagne": _FLAG, "verified": _FLAG, "knownInterfaceDeployer": _FLAG, "blocked": _FLAG},
     ),
 }
+# Absent in events of former versions, and of launchpads that are no longer declared.
+_LAUNCHPAD: dict[str, Json] = {
+    "launchpad": {"type": "string", "description": "Name of the token's launchpad."},
+    "launchpadTitle": {"type": "string", "description": "Its title for display."},
+}
 _CHANGED: Json = {
     "type": "array",
     "items": _TEXT,
@@ -50,7 +60,10 @@ _CHANGED: Json = {
 _CLAIM = object_schema(
     {
         "recipient": _TEXT,
-        "currency": {"type": "string", "description": "Address of the ERC-20 that was paid."},
+        "currency": {
+            "type": "string",
+            "description": "Address of the ERC-20 that was paid; zero for the chain's coin.",
+        },
         "amount": {**_WEI, "description": "In the smallest unit of the currency."},
         "token": {"type": ["string", "null"], "description": "The token of the claim; null if it is of no single one."},
         "txHash": _TEXT,
@@ -61,30 +74,41 @@ _CLAIM = object_schema(
     }
 )
 
+
+def _launchpads() -> dict[str, Json]:
+    known = (*registry().generations, *registry().launchpads)
+    found = ((name, launchpad_of(name)) for name in known)
+    return {name: {"launchpad": pad.name, "launchpadTitle": pad.title} for name, pad in found}
+
+
 TOKEN_EVENTS = (
     EventType(
         name="token.indexed",
         summary="A launch is listed. Its block may still be dropped.",
         subject=_SUBJECT,
-        data=object_schema(_TOKEN),
+        data=object_schema(_TOKEN, _LAUNCHPAD),
+        added=_launchpads,
     ),
     EventType(
         name="token.updated",
         summary="A listed token changed, on its chain or by a tag of an operator.",
         subject=_SUBJECT,
-        data=object_schema({**_TOKEN, "changed": _CHANGED}),
+        data=object_schema({**_TOKEN, "changed": _CHANGED}, _LAUNCHPAD),
+        added=_launchpads,
     ),
     EventType(
         name="token.reorged",
         summary="A listed token is gone: its block was dropped, or the token is in another block now.",
         subject=_SUBJECT,
-        data=object_schema(_TOKEN),
+        data=object_schema(_TOKEN, _LAUNCHPAD),
+        added=_launchpads,
     ),
     EventType(
         name="token.confirmed",
         summary="The block of a token's launch is final.",
         subject=_SUBJECT,
-        data=object_schema(_TOKEN),
+        data=object_schema(_TOKEN, _LAUNCHPAD),
+        added=_launchpads,
     ),
     EventType(
         name="fees.claimed",

@@ -26,6 +26,8 @@ Json = dict[str, Any]
 
 # Any contract may be the paired token, and return any symbol.
 _MAX_SYMBOL = 100
+# Of a declared launchpad, whose launches may have purchases and locked parts that no event of theirs is read for.
+_UNKNOWN_CONFIG: Json = {"devBuyAmount": None, "lockupPercentage": None, "vestingUnlockDate": None}
 
 
 def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]) -> Json:
@@ -65,7 +67,7 @@ def token_columns(launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset]
         "presale_id": _digits(launch.presale_id),
         "metadata": metadata,
         "social_context": context,
-        "deploy_config": _deploy_config(launch),
+        "deploy_config": _UNKNOWN_CONFIG if launch.generation in chain.declared else _deploy_config(launch),
         "pool_config": _pool_config(launch),
         "extensions": _extensions(launch),
         "starting_market_cap": market_cap,

@@ -23,10 +23,12 @@ def find_warnings(
 def _warnings(
     launch: Launch, chain: ChainInfo, presets: Iterable[Preset], starting_market_cap: float | None
 ) -> Iterator[str]:
-    # A bonding curve has no ticks.
-    if launch.pool is None or (launch.pool.tick is None and not chain.is_solana):
+    is_declared = launch.generation in chain.declared
+    # Bonding curves and pairs of Uniswap v2 have no ticks.
+    if launch.pool is None or (launch.pool.tick is None and not chain.is_solana and not is_declared):
         yield MISSING_POOL_CONFIG
-    if launch.pool is None:
+    # Usual prices, pairs and positions are known of compiled generations only.
+    if launch.pool is None or is_declared:
         return
     paired = launch.pool.paired_token
     quote = chain.quote_tokens.get(address_key(paired))

@@ -24,8 +24,8 @@ _QUEUES: tuple[tuple[Any, str, type[TextChoices]], ...] = (
 
 def indexing(now: datetime) -> Iterator[Metric]:
     """Yield the metrics of index requests and of documents: the pending ones, the newest by status, the undecodable."""
-    failed = IndexRequest.objects.filter(status=IndexRequestStatus.FAILED, undecodable=True)
-    counts = failed.values_list("chain_id").annotate(count=Count("pk"))
+    undecodable = IndexRequest.objects.filter(undecodable=True).order_by()
+    counts = undecodable.values_list("chain_id").annotate(count=Count("pk"))
     yield labelled_gauge(
         "launchboard_index_requests_undecodable",
         "Transactions of trusted contracts and programs that can't be decoded.",

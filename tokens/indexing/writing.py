@@ -19,6 +19,7 @@ from config.postgresql.bulk_load import (
     staging_table,
     upsert_assignments,
 )
+from tokens.chains.pool_types import UndecodableLog
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.indexing import event_rows, state_rows
@@ -27,12 +28,20 @@ from tokens.indexing.backlogs.pool_backlogs import open_undecoded
 from tokens.indexing.current_state import CURRENT_COLUMNS
 from tokens.indexing.documents.document_rows import request_documents
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, launch_key, make_launch_line
-from tokens.indexing.market_relaunch import reset_relaunched_markets
-from tokens.models import LaunchFacts, Token
+from tokens.indexing.relaunches import (
+    clear_displaced,
+    first_launches,
+    read_launch_pools,
+    reset_relaunched_markets,
+    without_later,
+)
+from tokens.models import LaunchFacts, Token, TokenPool
 from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "contract_address")
 # Columns of an inserted token beside those of its line. Operators set the tags; nothing on the chain changes them.
+# The launch of a stored token.
+_PLACE = ("contract_address", "factory_address", "unindexed", "block_number", "block_hash", "log_index")
 _TAGS = ("champagne", "verified", "blocked")
 _TIMES = ("created_at", "last_indexed")
 
@@ -66,6 +75,8 @@ class WriteCounts:
     launches: int
     events: int
     addresses: Mapping[str, tuple[str, ...]]
+    # Malformed events of trusted emitters, which are left out.
+    undecodable: Sequence[UndecodableLog] = ()
 
 
 def write_transactions(
@@ -85,11 +96,10 @@ def write_transactions(
     that no reorg can drop the transactions; that of a transaction itself counts, too.
     """
     in_order = sorted(transactions, key=lambda facts: facts.block_number)
-    # No chain launches the same token twice. If a node reports so, the later launch counts.
-    launches = {launch.token: launch for facts in in_order for launch in facts.launches}
+    launches = first_launches(in_order)
     _hide_relocated(in_order, chain_id=chain.chain_id, but=launches)
     final = final or all(facts.final for facts in transactions)
-    rewritten = _write_launches(launches, chain, lines, final=final)
+    written, rewritten = _write_launches(launches, chain, lines, final=final)
     event_rows.link_orphan_claims(launches, chain_id=chain.chain_id)
     # After all launches, so that the tokens of the events are stored.
     recorded = event_rows.store_events(in_order, chain=chain)
@@ -100,7 +110,7 @@ def write_transactions(
     for facts in in_order:
         if facts.launches:
             addresses[facts.tx_hash] = tuple(launch.token for launch in facts.launches)
-    return WriteCounts(launches=len(launches), events=recorded.count, addresses=addresses)
+    return WriteCounts(launches=written, events=recorded.count, addresses=addresses, undecodable=recorded.undecodable)
 
 
 def leave_out_old_events(transactions: Sequence[TransactionFacts]) -> None:
@@ -139,14 +149,20 @@ def _hide_relocated(transactions: Sequence[TransactionFacts], *, chain_id: int, 
 
 def _write_launches(
     launches: Mapping[str, Launch], chain: ChainInfo, lines: Mapping[LaunchKey, LaunchLine], *, final: bool
-) -> list[int]:
-    """Upsert tokens and the facts from which their columns are folded. Return the ids of those that existed."""
+) -> tuple[int, list[int]]:
+    """Upsert tokens and the facts from which their columns are folded, but of those with an earlier launch.
+
+    Return how many, and the ids of those that existed.
+    """
     if not launches:
-        return []
+        return 0, []
     # No other transaction inserts tokens of this chain, but some update them.
     known = Token.objects.filter(equals_any("contract_address", launches), chain_id=chain.chain_id)
     locked = known.order_by("contract_address").select_for_update(no_key=True)
-    before = list(locked.only("contract_address", "pool_address", "unindexed", "block_hash"))
+    stored = list(locked.only(*_PLACE))
+    launches = without_later(launches, stored)
+    before = [token for token in stored if token.contract_address in launches]
+    pools = read_launch_pools(before)
     completed = complete_from_rows(launches.values(), chain_id=chain.chain_id)
     launches = {**launches, **completed}
     made = {
@@ -155,27 +171,32 @@ def _write_launches(
         for address, launch in launches.items()
     }
     existing = {token.contract_address for token in before}
+    new = [address for address in made if address not in existing]
     with connection.cursor() as cursor:
-        _insert(cursor, [line for address, line in made.items() if address not in existing], final=final)
+        ids = _insert(cursor, [made[address] for address in new], final=final)
+        _insert_next_pools(dict(zip(ids, (launches[address].next_pool for address in new), strict=True)))
+        # Of those that existed, documents follow from their changes, too.
+        request_documents({pk: uri for pk, address in zip(ids, new, strict=True) if (uri := launches[address].uri)})
         _update(cursor, [line for address, line in made.items() if address in existing], final=final)
-    reset_relaunched_markets(before, launches=launches)
+    clear_displaced(before, pools, launches=launches, chain=chain)
+    reset_relaunched_markets(before, pools, launches=launches)
     state_rows.drop_relaunched_states(before, launches=launches)
     open_undecoded(launches.values(), chain=chain)
-    request_documents(launches, chain_id=chain.chain_id)
     SocialProfile.objects.enqueue(each.requestor_fid for each in made.values() if each.requestor_fid is not None)
-    return [token.pk for token in before]
+    return len(launches), [token.pk for token in before]
 
 
-def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> None:
-    """Insert tokens and their facts by COPY, with ids in this order."""
+def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> Sequence[int]:
+    """Insert tokens and their facts by COPY, with ids in this order, and return these."""
     if not made:
-        return
+        return ()
     now = timezone.now()
     added = ["", str(final).lower(), *("false" for _ in _TAGS), *(str(now) for _ in _TIMES)]
     added_text = "\t".join(added).encode() + b"\n"
     tokens: list[bytes] = []
     facts: list[bytes] = []
-    for token_id, each in zip(reserve_ids(cursor, Token, len(made)), made, strict=True):
+    ids = reserve_ids(cursor, Token, len(made))
+    for token_id, each in zip(ids, made, strict=True):
         # The facts are the last column, and JSON has no tab.
         of_token, _, of_launch = each.line.rpartition(b"\t")
         tokens += [b"%d\t" % token_id, of_token, added_text]
@@ -183,6 +204,12 @@ def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -
     columns = ("id", *made[0].columns[:-1], "confirmed", *_TAGS, *_TIMES)
     copy_into(cursor, "tokens_token", CopyText(columns, b"".join(tokens)))
     copy_into(cursor, "tokens_launchfacts", CopyText(("token_id", "facts"), b"".join(facts)))
+    return ids
+
+
+def _insert_next_pools(pools: Mapping[int, str | None]) -> None:
+    """Insert the pools that curves are going to graduate into, by the ids of new tokens."""
+    TokenPool.objects.bulk_create(TokenPool(token_id=pk, pool_address=pool) for pk, pool in pools.items() if pool)
 
 
 def _update(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> None:

@@ -21,6 +21,7 @@ from tokens.models.candle import HOUR
 from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.models.token import TokenQuerySet
 from tokens.models.trade import ExactNumericField
+from tokens.trades.quote_rates import price_references
 
 PAGE_SIZE = 20
 
@@ -132,10 +133,9 @@ def _rate_at(start: datetime, chain_id: int) -> Case:
     stable = When(In(Lower(F("paired_token")), sorted(chain.stable_tokens)), then=Decimal(1))
     prices = ReferencePrice.objects.filter(chain_id=chain_id, at__lte=Greatest(OuterRef("deployed_at"), start))
     newest = prices.order_by("-at", "-block_number").values("usd")
-    # The first pool of a currency sets its price.
     pools = [
-        When(paired_token=reference.currency, then=Subquery(newest.filter(pool=reference.pool)[:1]))
-        for reference in chain.reference_pools
+        When(paired_token=quote, then=Subquery(newest.filter(pool=reference.pool)[:1]))
+        for quote, reference in price_references(chain).items()
     ]
     return Case(stable, *pools, output_field=ExactNumericField())
 

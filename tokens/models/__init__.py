@@ -13,7 +13,7 @@ from tokens.models.deployment import (
     SpendingLimit,
     TransactionPurpose,
 )
-from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, StoredState, TokenEvent
+from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, StoredState, TokenEvent, TokenPool
 from tokens.models.fee_sum import ALL_BLOCKS, AccountClaimSum, ClaimSum, CollectionSum, FeeSumProgress
 from tokens.models.followed_account import FollowedAccount, ListedSignature
 from tokens.models.followed_chain import ChainHead, Coverage, CoverageAlarm, FollowedBlock
@@ -79,6 +79,7 @@ __all__ = [
     "Token",
     "TokenDocument",
     "TokenEvent",
+    "TokenPool",
     "PoolTrade",
     "TransactionPurpose",
     "TreeKind",

@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.fields.json import KT
+from django.db.models.lookups import IsNull
 
 from tokens.chains.evm.generations.event_decoding import EventKind
 from tokens.models.token import ADDRESS_LENGTH, Token
@@ -18,6 +19,10 @@ CHANGE_KINDS = (
     EventKind.FEE_PREFERENCE_UPDATED,
     EventKind.AIRDROP_ROOT_UPDATED,
     EventKind.AIRDROP_ADMIN_UPDATED,
+    EventKind.NAME_UPDATED,
+    EventKind.SYMBOL_UPDATED,
+    EventKind.URI_UPDATED,
+    EventKind.POOL_CHANGED,
 )
 
 
@@ -37,6 +42,10 @@ class LaunchFacts(models.Model):
 
     class Meta:
         verbose_name_plural = "launch facts"
+        indexes = [
+            # The token of an NFT that changes its owner.
+            models.Index(KT("facts__nft"), name="launch_by_nft", condition=Q(IsNull(KT("facts__nft"), False))),
+        ]
 
     def __str__(self) -> str:
         return f"launch of token {self.pk}"
@@ -102,7 +111,7 @@ class TokenEvent(models.Model):
             # Folding: the events that changed a token, among any number of collections and claims.
             models.Index(
                 fields=["token", "block_number", "log_index"],
-                name="token_event_changes",
+                name="token_event_folded",
                 condition=Q(kind__in=[kind.value for kind in CHANGE_KINDS]),
             ),
         ]
@@ -111,13 +120,35 @@ class TokenEvent(models.Model):
         return f"{self.kind} at log {self.log_index} of {self.tx_hash} on {self.chain_id}"
 
 
+class TokenPool(models.Model):
+    """A pool of a token that has several: its curve graduates into another, or its launchpad moves the liquidity."""
+
+    pk = models.CompositePrimaryKey("token_id", "pool_address")
+    token = models.ForeignKey(Token, models.CASCADE, db_index=False, related_name="pools")
+    # As `Token.pool_address`.
+    pool_address = models.CharField(max_length=66)
+    # Whether the token is currency 0; None of the launch's pool, where it follows from the launch.
+    is_currency0 = models.BooleanField(null=True)
+    # The pool's hook; empty without one, and of the launch's pool, where it follows from the launch.
+    hook = models.CharField(max_length=ADDRESS_LENGTH, blank=True, default="", db_default="")
+
+    class Meta:
+        indexes = [
+            # The tokens of swaps.
+            models.Index(fields=["pool_address"], name="token_pool_by_address"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pool_address} of token {self.token_id}"
+
+
 class FeeClaim(models.Model):
     """Fees that one event paid to one recipient in one currency."""
 
     event = models.ForeignKey(TokenEvent, models.CASCADE, db_index=False, related_name="claims")
     chain_id = models.BigIntegerField()
     recipient = models.CharField(max_length=ADDRESS_LENGTH)
-    # An ERC-20: a launched token, or its paired token.
+    # An ERC-20: a launched token, its paired token, or what its launchpad pays in; zero for the chain's coin.
     currency = models.CharField(max_length=ADDRESS_LENGTH)
     # Smallest units.
     amount = models.DecimalField(max_digits=78, decimal_places=0)

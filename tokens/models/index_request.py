@@ -1,5 +1,7 @@
 """Model of index requests."""
 
+import logging
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Self
@@ -9,8 +11,16 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from config.queue import Leased, LeasedQuerySet
-from tokens.models.event import StoredState
-from tokens.models.token import Token
+from tokens.chains.pool_types import UndecodableLog
+from tokens.chains.registry.entry_rules import LONGEST_GENERATION_NAME
+from tokens.models.event import StoredState, TokenPool
+from tokens.models.expressions import equals_any
+from tokens.models.token import ADDRESS_LENGTH, Token
+
+logger = logging.getLogger(__name__)
+
+# Undecodable requests of one contract: enough for the alert and for examples.
+MOST_UNDECODABLE = 1_000
 
 
 class IndexRequestStatus(models.TextChoices):
@@ -47,6 +57,32 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         """Return the requests made only by page views that failed before this time."""
         return self.filter(status="failed", from_page=True, updated_at__lt=before)
 
+    def add_undecodable(self, chain_id: int, logs: Iterable[UndecodableLog]) -> None:
+        """Mark the transactions of logs as undecodable, and log them; a new request has failed.
+
+        A log without a launchpad counts if its emitter is the curve of an indexed token, or has been. At most
+        MOST_UNDECODABLE requests of a contract are marked: an upgraded one may emit millions. Call it in a database
+        transaction that holds the chain's lock.
+        """
+        counted = _of_indexed_curves(chain_id, logs)
+        if not counted:
+            return
+        marked = self.filter(chain_id=chain_id, undecodable=True, contract__in={log.emitter for log in counted})
+        stored = Counter(marked.values_list("contract", flat=True))
+        requests = []
+        for log in {log.tx_hash: log for log in reversed(counted)}.values():
+            text = "chain=%s %s can't be read: log %s of %s: %s"
+            logger.error(text, chain_id, log.tx_hash, log.log_index, log.emitter or "its program", log.reason)
+            stored[log.emitter] += 1
+            if stored[log.emitter] <= MOST_UNDECODABLE:
+                requests.append(_undecodable_request(chain_id, log))
+        self.bulk_create(
+            requests,
+            update_conflicts=True,
+            unique_fields=["chain_id", "tx_hash"],
+            update_fields=["undecodable", "contract", "launchpad"],
+        )
+
     def unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
         """Return the indexed requests of a chain whose tokens' state, too, is of a block up to this one.
 
@@ -68,6 +104,34 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         return indexed.order_by("block_number")
 
 
+def _of_indexed_curves(chain_id: int, logs: Iterable[UndecodableLog]) -> list[UndecodableLog]:
+    """Return the logs without those of curves of no indexed token; the others with the launchpad of the token."""
+    listed = list(logs)
+    curves = {log.emitter for log in listed if log.launchpad is None}
+    if not curves:
+        return listed
+    tokens = Token.objects.filter(equals_any("pool_address", curves), chain_id=chain_id)
+    former = TokenPool.objects.filter(equals_any("pool_address", curves), token__chain_id=chain_id)
+    launchpads = dict(former.values_list("pool_address", "token__generation"))
+    launchpads |= dict(tokens.values_list("pool_address", "generation"))
+    found = (log._replace(launchpad=launchpads.get(log.emitter)) if log.launchpad is None else log for log in listed)
+    return [log for log in found if log.launchpad is not None]
+
+
+def _undecodable_request(chain_id: int, log: UndecodableLog) -> "IndexRequest":
+    return IndexRequest(
+        chain_id=chain_id,
+        tx_hash=log.tx_hash,
+        status=IndexRequestStatus.FAILED,
+        attempts=1,
+        last_error=log.reason,
+        undecodable=True,
+        contract=log.emitter,
+        launchpad=log.launchpad or "",
+        due_at=timezone.now(),
+    )
+
+
 class IndexRequest(Leased):
     """A request to index one transaction, and its progress. An outage of the chain's nodes counts no attempt."""
 
@@ -80,8 +144,12 @@ class IndexRequest(Leased):
     status = models.CharField(max_length=16, choices=IndexRequestStatus, default=IndexRequestStatus.PENDING)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
-    # Failed because a trusted contract or program has an unknown layout: the decoder may be outdated.
+    # A trusted contract or program has an unknown layout, or emitted impossible values: the decoder may be outdated.
+    # Other launches and events of the transaction are stored.
     undecodable = models.BooleanField(default=False, db_default=False)
+    # The emitter of the first undecodable log, and its launchpad's name; empty where unknown, as on Solana.
+    contract = models.CharField(max_length=ADDRESS_LENGTH, blank=True, default="", db_default="")
+    launchpad = models.CharField(max_length=LONGEST_GENERATION_NAME, blank=True, default="", db_default="")
     # Requested only by public page views: its failure raises no alarm.
     from_page = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -104,9 +172,11 @@ class IndexRequest(Leased):
             models.Index(
                 fields=["chain_id", "block_number"], name="index_request_unconfirmed", condition=Q(status="indexed")
             ),
-            # The metric of undecodable transactions.
+            # The metric of undecodable transactions, and their counts by launchpad and contract.
             models.Index(
-                fields=["chain_id"], name="index_request_undecodable", condition=Q(status="failed", undecodable=True)
+                fields=["chain_id", "launchpad", "contract"],
+                name="index_request_undecodable_by",
+                condition=Q(undecodable=True),
             ),
             # The retention limit of failed page requests.
             models.Index(

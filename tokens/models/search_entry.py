@@ -1,5 +1,6 @@
 """Model of search entries."""
 
+from collections.abc import Sequence
 from typing import Self
 
 from django.contrib.postgres.indexes import GinIndex, OpClass
@@ -42,6 +43,10 @@ class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
     def with_least(self, column: str, least: float) -> Self:
         """Return the entries of tokens as `TokenQuerySet.with_least`."""
         return self.filter(at_least(column, least, prefix="token__market__"), token__market__isnull=False)
+
+    def of_generations(self, names: Sequence[str]) -> Self:
+        """Return the entries of tokens as `TokenQuerySet.of_generations`."""
+        return self.filter(token__in=Token.objects.listed().of_generations(names))
 
     def launched_by_interface(self, interface: str) -> Self:
         """Return the entries launched by this interface, case-insensitively."""

@@ -107,6 +107,11 @@ class TokenQuerySet(models.QuerySet["Token"]):
         """Return the tokens launched by this interface, case-insensitively."""
         return self.alias(interface=INTERFACE).filter(interface=Lower(Value(interface)))
 
+    def of_generations(self, names: Sequence[str]) -> Self:
+        """Return the tokens of these stored generations."""
+        # An index's order by time serves one value by equality, and none of a list.
+        return self.filter(generation=names[0]) if len(names) == 1 else self.filter(generation__in=names)
+
     def in_pools(self, addresses: list[str]) -> Self:
         """Return the tokens in the pools with these addresses or ids, in stored form."""
         return self.on_chain().filter(pool_address__in=addresses)
@@ -188,7 +193,7 @@ class Token(models.Model):
     symbol = models.TextField(blank=True)
     description = models.TextField(blank=True)
     img_url = models.TextField(blank=True)
-    # ERC-20s of all factories have 18 decimals, mints of Solana their own number.
+    # At most 77: ERC-20s of generations have 18 decimals, those of declared launchpads and mints of Solana their own.
     decimals = models.SmallIntegerField(default=18, db_default=18)
     # Wei; wider than any integer column.
     supply = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
@@ -269,6 +274,9 @@ class Token(models.Model):
                 F("id").desc(),
                 name="token_by_interface",
                 condition=_LISTED,
+            ),
+            models.Index(
+                fields=["generation", "-deployed_at", "-id"], name="token_by_generation_newest", condition=_LISTED
             ),
             models.Index(fields=["-deployed_at", "-id"], name="token_champagne_newest", condition=Q(champagne=True)),
             models.Index(fields=["-deployed_at", "-id"], name="token_trusted_newest", condition=_LISTED & _TRUSTED),

@@ -69,6 +69,9 @@ class PoolTrade(models.Model):
     # What the hook of a v4 pool took beside `amount_quote`, in the same unit: a purchase cost so much more, and a sale
     # brought so much less. None of other pools, and where no log proves it, as of trades stored before version 0.3.0.
     protocol_fee = models.DecimalField(max_digits=78, decimal_places=0, null=True)
+    # The same beside `amount_token`, in the launched token: a purchase brought so much less. None where no declared
+    # launchpad reports it.
+    token_fee = models.DecimalField(max_digits=78, decimal_places=0, null=True)
 
     class Meta:
         db_table = "tokens_trade"

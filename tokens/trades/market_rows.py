@@ -15,7 +15,7 @@ from tokens.models.market import MARKET_COLUMNS
 from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.trades.curve_progress import CURVE_PROGRESS
 from tokens.trades.opening_prices import STARTING_PRICE
-from tokens.trades.pool_liquidity import HAS_SUPPORT, POOL_RESERVES
+from tokens.trades.pool_liquidity import HAS_SUPPORT, IS_CURRENCY0, POOL_RESERVES
 from tokens.trades.pool_tokens import find_tokens
 from tokens.trades.quote_rates import QuoteRates, load_rates
 
@@ -61,7 +61,7 @@ _POOL = f"""
         token.decimals, (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_decimals,
         launch.facts ->> 'curve_config' AS curve_config,
         EXISTS (SELECT FROM tokens_market WHERE token_id = token.id AND graduated_at IS NOT NULL) AS is_graduated,
-        %(is_solana)s OR lower(contract_address) COLLATE "C" < lower(paired_token) COLLATE "C" AS is_currency0,
+        %(is_solana)s OR {IS_CURRENCY0} AS is_currency0,
         coalesce(trade.at, traded.at) AS last_trade_at
     FROM tokens_token AS token LEFT JOIN LATERAL (
         SELECT facts FROM tokens_launchfacts WHERE token_id = token.id OFFSET 0
@@ -232,7 +232,7 @@ def _read_reserves(chain: ChainInfo, addresses: Collection[str]) -> dict[str, fl
     """Return launched token -> whole quote tokens in its pool, where the launch's liquidity is known. Two queries."""
     if not addresses:
         return {}
-    tokens = find_tokens(chain.chain_id, addresses, is_solana=chain.is_solana).values()
+    tokens = find_tokens(chain, addresses).values()
     with connection.cursor() as cursor:
         cursor.execute(_READ_RESERVES, _pool_parameters(chain, [token.token_id for token in tokens], {}))
         return dict(cursor.fetchall())

@@ -35,6 +35,12 @@ def _tick_root(tick: str) -> str:
 
 _AMOUNT0, _AMOUNT1 = range_reserves("root", "tick_lower", "tick_upper")
 
+# Whether `token` is currency 0 of its present pool.
+IS_CURRENCY0 = """coalesce(
+    (SELECT is_currency0 FROM tokens_tokenpool AS present
+        WHERE present.token_id = token.id AND present.pool_address = token.pool_address),
+    lower(contract_address) COLLATE "C" < lower(paired_token) COLLATE "C"
+)"""
 # The reserves of `pool` at its price, in whole units of the quote token and without uncollected fees: of both
 # currencies, and of the quote token. With the position of the last change, and whether the first one is that of the
 # launch. NULL where no change is known. Liquidity that was removed leaves exactly nothing.

@@ -36,6 +36,7 @@ _STAGED_TRADE = {
     "tx_index": "integer",
     "fee": "integer",
     "protocol_fee": "numeric",
+    "token_fee": "numeric",
 }
 
 # OFFSET 0 has each token looked up in the index, once for all of its trades. ON CONFLICT would look up each trade, and
@@ -63,10 +64,10 @@ RETURNING staged.token_id, staged.position, (stored.trader IS NULL AND staged.tr
 _INSERT_TRADES = """
 INSERT INTO tokens_trade (
     token_id, at, position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price, quote_usd,
-    tx_index, fee, protocol_fee
+    tx_index, fee, protocol_fee, token_fee
 )
 SELECT token_id, to_timestamp(at), position, tx_hash, trader, is_buy, is_conversion, amount_token, amount_quote, price,
-    quote_usd, tx_index, fee, protocol_fee
+    quote_usd, tx_index, fee, protocol_fee, token_fee
 FROM staged_trade
 """
 
@@ -78,11 +79,14 @@ WITH altered AS (
     SET trader = COALESCE(trade.trader, read.trader), quote_usd = COALESCE(read.quote_usd, trade.quote_usd),
         price = read.price, tx_index = COALESCE(trade.tx_index, read.tx_index), fee = COALESCE(trade.fee, read.fee),
         protocol_fee = COALESCE(trade.protocol_fee, read.protocol_fee),
+        token_fee = COALESCE(trade.token_fee, read.token_fee),
         is_conversion = trade.is_conversion OR read.is_conversion
     FROM unnest(%(tokens)s::bigint[], %(times)s::bigint[], %(positions)s::bigint[], %(traders)s::bytea[],
         %(prices)s::numeric[], %(rates)s::numeric[], %(tx_indexes)s::integer[], %(fees)s::integer[],
-        %(protocol_fees)s::numeric[], %(conversions)s::boolean[])
-        AS read (token_id, at, position, trader, price, quote_usd, tx_index, fee, protocol_fee, is_conversion)
+        %(protocol_fees)s::numeric[], %(token_fees)s::numeric[], %(conversions)s::boolean[])
+        AS read (
+            token_id, at, position, trader, price, quote_usd, tx_index, fee, protocol_fee, token_fee, is_conversion
+        )
     WHERE trade.token_id = read.token_id AND trade.at = to_timestamp(read.at) AND trade.position = read.position
         AND trade.at BETWEEN %(first_at)s AND %(last_at)s
     RETURNING trade.token_id, date_trunc('day', trade.at, 'UTC') AS day
@@ -263,6 +267,11 @@ def delete_positions(chain_id: int, positions: Collection[int], *, now: datetime
     return _delete(chain_id, "log.position = ANY(%(positions)s)", {"positions": list(positions)}, now)
 
 
+def delete_tokens(chain_id: int, token_ids: Collection[int], *, now: datetime) -> DeletedLogs:
+    """Delete all trades and liquidity changes of tokens of a chain, and compute their candles anew."""
+    return _delete(chain_id, "log.token_id = ANY(%(token_ids)s)", {"token_ids": list(token_ids)}, now)
+
+
 def _delete(chain_id: int, selected: str, parameters: dict[str, Any], now: datetime) -> DeletedLogs:
     parameters = {"chain_id": chain_id, **parameters}
     with connection.cursor() as cursor:
@@ -298,6 +307,7 @@ def _alter_trades(
         "tx_indexes": [row.tx_index for row in rows],
         "fees": [row.fee for row in rows],
         "protocol_fees": [row.protocol_fee for row in rows],
+        "token_fees": [row.token_fee for row in rows],
         "conversions": [row.is_conversion for row in rows],
     }
     with _touched(cursor):
@@ -328,7 +338,8 @@ def _trade_line(row: TradeRow) -> str:
     return (
         f"{row.token_id}\t{row.at}\t{row.position}\t\\\\x{row.tx_hash.hex()}\t{trader}\t{row.is_buy}\t"
         f"{row.is_conversion}\t{row.amount_token}\t{row.amount_quote}\t{row.price!s}\t{usd!s}\t{value!s}\t"
-        f"{_null_or(row.tx_index)}\t{_null_or(row.fee)}\t{_null_or(row.protocol_fee)}\n"
+        f"{_null_or(row.tx_index)}\t{_null_or(row.fee)}\t{_null_or(row.protocol_fee)}\t"
+        f"{_null_or(row.token_fee)}\n"
     )
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import NamedTuple
 
+from django.db.models import BooleanField, OuterRef, Subquery, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo
-from tokens.models import Token
+from tokens.models import Token, TokenPool
 from tokens.models.expressions import equals_any
 
 # Tokens in a cache: some 50 MB.
@@ -32,6 +33,8 @@ class PoolToken(NamedTuple):
     is_currency0: bool
     # The hook of a v4 pool, which takes the launchpad's fee; None of other pools.
     hook: str | None = None
+    # EIP-55 addresses of the launchpad's contracts that swap in the pool: no trades, but they move the price.
+    internal_senders: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,39 +54,52 @@ class PoolTokenCache:
             self._found.clear()
         found = {pool: token for pool in pools if (token := self._found.get(pool))}
         if missing := pools - found.keys():
-            read = find_pool_tokens(self.chain.chain_id, missing, is_solana=self.chain.is_solana)
+            read = find_pool_tokens(self.chain, missing)
             self._found.update((pool, token) for pool, token in read.items() if token.quote_decimals is not None)
             found |= read
         return found
 
 
-def find_pool_tokens(chain_id: int, pools: Iterable[str], *, is_solana: bool) -> dict[str, PoolToken]:
-    """Return pool -> the canonical token of a launch in it. One query."""
-    return {token.pool: token for token in _read("pool_address", pools, chain_id=chain_id, is_solana=is_solana)}
+def find_pool_tokens(chain: ChainInfo, pools: Iterable[str]) -> dict[str, PoolToken]:
+    """Return pool -> the canonical token of a launch in it. One query, and one more where tokens may change pools."""
+    wanted = set(pools)
+    found = {token.pool: token for token in _read(chain, "pools__pool_address", wanted)} if chain.moves_pools else {}
+    return found | {token.pool: token for token in _read(chain, "pool_address", wanted - found.keys())}
 
 
-def find_tokens(chain_id: int, addresses: Iterable[str], *, is_solana: bool) -> dict[str, PoolToken]:
-    """Return address -> the canonical launched token. One query."""
-    return {
-        token.address: token for token in _read("contract_address", addresses, chain_id=chain_id, is_solana=is_solana)
-    }
+def find_tokens(chain: ChainInfo, addresses: Iterable[str]) -> dict[str, PoolToken]:
+    """Return address -> the canonical launched token, in its present pool. One query."""
+    return {token.address: token for token in _read(chain, "contract_address", addresses)}
 
 
-def _read(column: str, texts: Iterable[str], *, chain_id: int, is_solana: bool) -> Iterator[PoolToken]:
+def _read(chain: ChainInfo, column: str, texts: Iterable[str]) -> Iterator[PoolToken]:
     # The index on pools leaves out tokens without one, which a long list of texts does not imply to the planner.
     in_pools = Token.objects.on_chain().exclude(pool_address="")
-    launched = in_pools.filter(equals_any(column, set(texts)), chain_id=chain_id)
+    launched = in_pools.filter(equals_any(column, set(texts)), chain_id=chain.chain_id)
+    pool_column = "pools__pool_address" if column == "pools__pool_address" else "pool_address"
+    of_pool = TokenPool.objects.filter(token=OuterRef("pk"), pool_address=OuterRef(pool_column))
     columns = (
         "pk",
         "contract_address",
         "decimals",
-        "pool_address",
+        pool_column,
         "paired_token",
         "locker_address",
+        "generation",
         _fact("pool", "pair_decimals"),
+        _fact("pool", "hook"),
         _fact("fees", "hook"),
+        _fact("pool", "address"),
+        KeyTextTransform("curve_config", "launch__facts"),
+        Subquery(of_pool.values("is_currency0")) if chain.moves_pools else Value(None, BooleanField(null=True)),
+        Subquery(of_pool.values("hook")) if chain.moves_pools else Value(""),
     )
-    for pk, address, decimals, pool, quote, locker, quote_decimals, hook in launched.values_list(*columns):
+    for row in launched.values_list(*columns):
+        pk, address, decimals, pool, quote, locker, name, quote_decimals, *facts = row
+        launch_hook, fee_hook, first, curve, is_first, hook = facts
+        if is_first is None:
+            is_curve = curve is not None and pool == first
+            is_first = is_curve or chain.is_solana or address_key(address) < address_key(quote)
         yield PoolToken(
             token_id=pk,
             address=address,
@@ -93,8 +109,9 @@ def _read(column: str, texts: Iterable[str], *, chain_id: int, is_solana: bool) 
             quote=intern(quote),
             quote_decimals=None if quote_decimals is None else int(quote_decimals),
             locker=intern(locker),
-            is_currency0=is_solana or address_key(address) < address_key(quote),
-            hook=hook and intern(hook),
+            is_currency0=is_first,
+            hook=fee_hook and intern(fee_hook),
+            internal_senders=chain.internal_senders(name, hook or launch_hook),
         )
 
 

@@ -92,7 +92,7 @@ def load_rates(chain: ChainInfo, quotes: Collection[str], swaps: Sequence[Swap])
     Stored prices are those before the first swap; without swaps, the newest, which hold from position 0 on. The number
     of queries does not depend on that of the swaps.
     """
-    references = _price_references(chain)
+    references = price_references(chain)
     launched = _find_launched_quotes(chain, quotes, references.keys())
     used = {*quotes, *(token.quote for token in launched.values())}
     pools = {reference.pool: _reference_pool(reference) for key, reference in references.items() if key in used}
@@ -104,8 +104,10 @@ def load_rates(chain: ChainInfo, quotes: Collection[str], swaps: Sequence[Swap])
             if pools[key].currency in references or is_exchange(swap):
                 pools[key].add_price(swap)
     stable = {quote: ([0], [_DOLLAR]) for quote in used if address_key(quote) in chain.stable_tokens}
+    priced = {quote: pools[references[quote].pool] for quote in used if quote in references}
+    priced |= {address: pools[address_key(token.pool)] for address, token in launched.items()}
     return QuoteRates(
-        {pool.currency: (pool.positions, pool.prices) for pool in pools.values()} | stable,
+        {quote: (pool.positions, pool.prices) for quote, pool in priced.items()} | stable,
         {address: token.quote for address, token in launched.items()},
     )
 
@@ -196,7 +198,7 @@ def rate_at(moment: str) -> str:
 
 def rate_parameters(chain: ChainInfo | None) -> dict[str, list[str]]:
     """Return the parameters of `rate_at`; none of a chain that the registry lacks."""
-    references = {} if chain is None else _price_references(chain)
+    references = {} if chain is None else price_references(chain)
     return {
         "stable_quotes": sorted(chain.stable_tokens) if chain else [],
         "reference_quotes": list(references),
@@ -211,9 +213,11 @@ def _of_pools(swaps: Iterable[Swap], pools: Iterable[str]) -> Iterator[tuple[Swa
     return ((swap, keys[swap.pool]) for swap in swaps if swap.pool in keys)
 
 
-def _price_references(chain: ChainInfo) -> dict[str, ReferencePool]:
+def price_references(chain: ChainInfo) -> dict[str, ReferencePool]:
     """Return quote token -> the pool that sets its price: the first in the registry."""
-    return {reference.currency: reference for reference in reversed(chain.reference_pools)}
+    references = {reference.currency: reference for reference in reversed(chain.reference_pools)}
+    native = references.get(chain.wrapped_native or "")
+    return references if native is None else references | dict.fromkeys(chain.native_quotes, native)
 
 
 def _find_launched_quotes(chain: ChainInfo, quotes: Collection[str], priced: Collection[str]) -> dict[str, PoolToken]:
@@ -231,7 +235,7 @@ def _find_launched_quotes(chain: ChainInfo, quotes: Collection[str], priced: Col
     for _ in range(_MAX_STEPS):
         if not wanted:
             break
-        tokens = find_tokens(chain.chain_id, wanted, is_solana=chain.is_solana).values()
+        tokens = find_tokens(chain, wanted).values()
         found |= {token.address: token for token in tokens if token.quote_decimals is not None}
         wanted = set(needed(token.quote for token in tokens))
     return found

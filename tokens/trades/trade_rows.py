@@ -10,7 +10,7 @@ from solders.signature import Signature
 from tokens.chains.pool_types import Conversion, Swap, chain_position
 from tokens.trades.pool_prices import is_exchange, pool_price
 from tokens.trades.pool_tokens import PoolToken
-from tokens.trades.protocol_fees import find_protocol_fee
+from tokens.trades.protocol_fees import find_fees
 from tokens.trades.quote_rates import QuoteRates
 
 # More digits than a product of an amount and a rate has, so that only `quantize` rounds.
@@ -43,6 +43,7 @@ class TradeRow(NamedTuple):
     # Parts per million.
     fee: int | None = None
     protocol_fee: int | None = None
+    token_fee: int | None = None
 
 
 def make_trade_rows(
@@ -57,9 +58,7 @@ def make_trade_rows(
     rows = []
     for swap in swaps:
         # Unpacked once, because a backfill converts millions.
-        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, _, trader, tx_index, fee, conversions, *_ = (
-            swap
-        )
+        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, _, trader, tx_index, fee, *_ = swap
         token = tokens.get(pool)
         if token is None or token.quote_decimals is None or not is_exchange(swap):
             continue
@@ -75,6 +74,9 @@ def make_trade_rows(
         position = chain_position(block, log_index)
         quote_usd = rates.usd_at(token.quote, position)
         amount_quote, is_buy = abs(in_quote), in_token < 0
+        protocol_fee, token_fee = None, None
+        if token.hook or swap.reported_fees:
+            protocol_fee, token_fee = find_fees(swap, token, amount_quote=amount_quote, is_buy=is_buy)
         rows.append(
             TradeRow(
                 token.token_id,
@@ -83,7 +85,7 @@ def make_trade_rows(
                 transaction_bytes(tx_hash),
                 None if trader is None else address_bytes(trader),
                 is_buy,
-                bool(conversions) and Conversion(token.locker, token.address) in conversions,
+                is_conversion(swap, token),
                 abs(in_token),
                 amount_quote,
                 price,
@@ -93,12 +95,17 @@ def make_trade_rows(
                 else None,
                 tx_index,
                 fee,
-                find_protocol_fee(swap, hook=token.hook, quote=token.quote, amount_quote=amount_quote, is_buy=is_buy)
-                if token.hook
-                else None,
+                protocol_fee,
+                token_fee,
             )
         )
     return rows
+
+
+def is_conversion(swap: Swap, token: PoolToken) -> bool:
+    """Return whether the launchpad itself exchanged fees: its locker reports it, or one of its contracts swapped."""
+    reported = swap.conversions and Conversion(token.locker, token.address) in swap.conversions
+    return bool(reported) or swap.sender in token.internal_senders
 
 
 def trade_value(amount_quote: int, quote_decimals: int, quote_usd: Decimal) -> Decimal:

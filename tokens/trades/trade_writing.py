@@ -267,7 +267,7 @@ def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
         tx_hash, trader = bytes(trade.tx_hash), None if trade.trader is None else bytes(trade.trader)
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
-        known = trader, trade.tx_index, trade.fee
+        known = trader, trade.tx_index, trade.fee, trade.token_fee
         found[trade.position] = _PoolLog(() if trade.position in found else facts, known, trade.protocol_fee)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
@@ -291,7 +291,7 @@ def _read_logs(
     bounded = bound_prices(swaps, liquidity_changes, tokens)
     for row in make_trade_rows(bounded, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
-        known = row.trader, row.tx_index, row.fee
+        known = row.trader, row.tx_index, row.fee, row.token_fee
         found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known, row.protocol_fee)
     for change in liquidity_changes:
         if change.pool in tokens:

@@ -220,3 +220,9 @@ def test_it_queries_the_database_for_key_and_token(fetch, django_assert_num_quer
     fetch(ADDRESS)
     with django_assert_num_queries(2):
         assert fetch(ADDRESS).status_code == 200
+
+
+def test_liquidity_of_a_declared_launchpad_is_unknown(fetch):
+    token = TokenFactory(generation="zora", locker_address="", position_id="")
+    facts = fetch(token.contract_address).json()
+    assert (facts["amountDepositedIntoLP"], facts["percentLocked"], facts["lockerAddress"]) == (None, None, None)

@@ -236,3 +236,11 @@ def test_it_reads_the_token_once(fetch, django_assert_max_num_queries):
     # The key, its use, and the token.
     with django_assert_max_num_queries(4):
         assert fetch(token.contract_address).status_code == 200
+
+
+def test_fees_of_a_declared_launchpad_are_not_read(fetch, node):
+    token = TokenFactory(generation="zora", locker_address="", position_id="")
+    answer = fetch(token.contract_address)
+    rule = "must be a token of a launchpad whose uncollected fees are read; those of Zora are not"
+    assert (answer.status_code, answer.json()["details"]) == (400, [{"field": "address", "message": rule}])
+    assert node.calls == []

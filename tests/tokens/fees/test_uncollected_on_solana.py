@@ -8,8 +8,8 @@ from solders.pubkey import Pubkey
 from development.standins.http_server import Mode
 from tests.config.api.test_described_answers import check, close_objects
 from tests.nodes.launch_builder import STRANGER
-from tests.nodes.solana_forms import change_account
-from tests.nodes.solana_recorded import CONFIG, CREATOR, LAUNCH, MINT, PARTNER, POOL, WRAPPED_SOL
+from tests.nodes.solana.forms import change_account
+from tests.nodes.solana.recorded import CONFIG, CREATOR, LAUNCH, MINT, PARTNER, POOL, WRAPPED_SOL
 from tests.rows.factories import SolanaTokenFactory
 from tests.tokens.catalogue.test_solana_addresses import other_case
 from tokens.indexing.index_requests import index_transaction

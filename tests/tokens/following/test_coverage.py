@@ -111,6 +111,49 @@ def test_a_contract_less_changes_nothing(extended):
     assert coverage.open_live_coverage(base(), final=99) == [row]
 
 
+def with_launchpads(*names: str):
+    return load_registry(launchpads={CHAIN: names}).chain(CHAIN)
+
+
+def test_a_launchpad_that_is_switched_on_has_all_blocks_read_once_more():
+    old = followed(first=100, to=149)
+    zora = with_launchpads("clanker", "zora")
+    _, new = coverage.open_live_coverage(zora, final=500)
+    assert (new.first_block, new.followed_to, new.last_block) == (100, 99, None)
+    assert zora.launch_contracts <= coverage.event_contracts(new, zora)
+    assert not set(old.addresses) >= zora.launch_contracts
+
+
+def test_a_launchpad_of_the_contract_of_another_one_is_read_from_the_first_block_too():
+    coverage.open_live_coverage(with_launchpads("bankr"), final=99)
+    both = with_launchpads("bankr", "doppler")
+    assert both.launch_contracts == with_launchpads("bankr").launch_contracts
+    assert len(coverage.open_live_coverage(both, final=500)) == 2
+
+
+def test_launches_of_a_launchpad_that_was_switched_off_are_read_after_it_is_on_again():
+    (row,) = coverage.open_live_coverage(with_launchpads("clanker", "zora"), final=99)
+    (same,) = coverage.open_live_coverage(base(), final=99)
+    assert same == row and set(same.addresses) == base().emitters | coverage.pool_makers(base())
+    assert len(coverage.open_live_coverage(with_launchpads("clanker", "zora"), final=500)) == 2
+
+
+def test_a_switched_off_launchpad_of_generations_is_not_read():
+    zora = with_launchpads("zora")
+    (row,) = coverage.open_live_coverage(zora, final=99)
+    factories = {address.lower() for address in base().addresses("factory")}
+    assert factories and factories.isdisjoint(coverage.event_contracts(row, zora))
+    assert coverage.covers_launches(row, zora) and not coverage.covers_launches(row, with_launchpads("doppler"))
+
+
+def test_the_row_of_later_events_has_no_declared_factory():
+    zora = with_launchpads("clanker", "zora")
+    run = coverage.open_run_coverage(zora, first=10, last=20)
+    assert coverage.covers_launches(run, zora)
+    later = coverage.open_later_coverage(run, zora, final=99)
+    assert later is not None and not coverage.covers_launches(later, zora)
+
+
 def test_the_head_moves_the_rows_that_have_read_all_before_it():
     row = followed(to=149)
     coverage.advance_joined(CHAIN, first=150, last=152)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.nodes.solana_changed import pool
-from tests.nodes.solana_recorded import CLAIM, CONFIG, LAUNCH, POOL
+from tests.nodes.solana.changed import pool
+from tests.nodes.solana.recorded import CLAIM, CONFIG, LAUNCH, POOL
 from tests.rows.factories import SolanaTokenFactory
 from tokens.following.leader_loops import LeaderSession
 from tokens.following.solana.pool_loop import PoolWatch

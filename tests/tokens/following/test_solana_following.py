@@ -7,8 +7,8 @@ import pytest
 from django.db import connection, transaction
 from solders.signature import Signature
 
-from tests.nodes.solana_changed import FaultySolanaNode, key, mint
-from tests.nodes.solana_recorded import CONFIG, MINT, SWAP, allow_list
+from tests.nodes.solana.changed import FaultySolanaNode, key, mint
+from tests.nodes.solana.recorded import CONFIG, MINT, SWAP, allow_list
 from tests.processes.fork_server import fork_server
 from tests.processes.waiting import wait_for
 from tokens.chains.errors import LaunchNotFoundError

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.utils import timezone
 
-from tests.nodes.solana_recorded import CLAIM, LAUNCH, MINT
+from tests.nodes.solana.recorded import CLAIM, LAUNCH, MINT
 from tests.processes.waiting import wait_for
 from tests.rows.factories import ChainHeadFactory
 from tokens.following.follower import follow_chains

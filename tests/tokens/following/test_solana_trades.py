@@ -9,8 +9,8 @@ from django.core.management import call_command
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-from tests.nodes.solana_forms import EVENT_MARK, base58, inner, keys_of, mark, outer, parsed_of, raw_of
-from tests.nodes.solana_recorded import CLAIM, CREATOR, LAUNCH, MINT, POOL, PROGRAM, SWAP, WRAPPED_SOL, allow_list
+from tests.nodes.solana.forms import EVENT_MARK, base58, inner, keys_of, mark, outer, parsed_of, raw_of
+from tests.nodes.solana.recorded import CLAIM, CREATOR, LAUNCH, MINT, POOL, PROGRAM, SWAP, WRAPPED_SOL, allow_list
 from tokens.chains.addresses import decode_base58
 from tokens.chains.pool_types import chain_position
 from tokens.following.leader_loops import LeaderSession
@@ -158,7 +158,7 @@ def test_a_swap_in_an_unknown_pool_is_dropped(node):
     assert not IndexRequest.objects.exists()
 
 
-def test_a_purchase_of_another_pool_is_of_its_token(node):
+def test_a_purchase_of_antoken_pool_is_of_its_token(node):
     minted = node.launch("another")
     made = node.swap("of another", of="another")
     take_rounds()

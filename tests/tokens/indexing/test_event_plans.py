@@ -75,7 +75,7 @@ def test_claims_are_added_up_only_from_the_index(rows):
 def test_the_changes_of_a_token_are_found_among_all_its_events(rows):
     token = Token.objects.order_by("pk").first()
     (plan,) = plans(lambda: refresh_token_state([token.pk]), "tokens_tokenevent")
-    assert "token_event_changes" in plan
+    assert "token_event_folded" in plan
     assert "Seq Scan" not in plan
 
 

@@ -533,7 +533,9 @@ def test_a_malformed_event_of_a_trusted_emitter_is_skipped_and_reported(node, ca
     index_logs(node, broken, event(token.contract_address, "UpdateImage(string)", "ipfs://fine"))
     assert TokenEvent.objects.get().arguments == {"image": "ipfs://fine"}
     (logged,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert f"skipped a malformed event of {emitter}" in logged.getMessage()
+    assert f" of {emitter}: " in logged.getMessage()
+    request = IndexRequest.objects.get(undecodable=True)
+    assert (request.contract, request.launchpad) == (emitter, "clanker")
 
 
 def test_of_many_changes_of_one_kind_the_last_counts_and_is_all_that_is_read(node):

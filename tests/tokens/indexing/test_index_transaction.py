@@ -8,7 +8,7 @@ from development.devchain.anvil import CHAIN_ID
 from development.devchain.launch_transactions import DevLaunchConfig
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.recordings import decoded, mined
-from tests.nodes.solana_recorded import LAUNCH, MINT, SPL_MINT
+from tests.nodes.solana.recorded import LAUNCH, MINT, SPL_MINT
 from tokens.models import IndexRequest, Token
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,9 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from config.events.outbox import leave_out_events
-from tests.config.events.stored_events import take_outbox, take_types
+from config.events.models import Event, OutboxEvent
+from config.events.outbox import leave_out_events, publish_events
+from tests.config.events.stored_events import assert_described, take_outbox, take_types
 from tests.rows.factories import (
     DeploymentFactory,
     FeeClaimFactory,
@@ -49,6 +50,26 @@ def test_all_recorded_changes_fit_their_schemas():
     claims = [event for event in events if event.type == "fees.claimed"]
     assert claims and {event.owner_id for event in events} == {None}
     assert {event.chain_id for event in events} == {CHAIN_ID}
+
+
+@pytest.mark.parametrize(
+    ("generation", "launchpad"),
+    [
+        ("v3.1", {"launchpad": "clanker", "launchpadTitle": "Clanker"}),
+        ("zora", {"launchpad": "zora", "launchpadTitle": "Zora"}),
+        ("gone", {}),
+    ],
+)
+def test_published_events_name_the_launchpad(generation, launchpad):
+    token = TokenFactory(generation=generation)
+    Token.objects.filter(pk=token.pk).update(champagne=True)
+    stored = [event.data for event in OutboxEvent.objects.order_by("id")]
+    assert publish_events()
+    events = Event.objects.order_by("id")
+    assert [event.type for event in events] == ["token.indexed", "token.updated"]
+    assert [event.data for event in events] == [data | launchpad for data in stored]
+    for event in events:
+        assert_described(event)
 
 
 def test_a_launch_is_an_event_with_the_fields_of_the_record():

@@ -12,8 +12,8 @@ from accounts.models import Person
 from tests.config.operators.admin_pages import figures, shown
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.nodes.recordings import decoded
-from tests.nodes.solana_recorded import LAUNCH as RECORDED_LAUNCH
-from tests.nodes.solana_recorded import MINT as RECORDED_MINT
+from tests.nodes.solana.recorded import LAUNCH as RECORDED_LAUNCH
+from tests.nodes.solana.recorded import MINT as RECORDED_MINT
 from tests.processes.at_once import call_at_once
 from tests.rows.factories import IndexRequestFactory, PersonFactory, SavedTokenFactory, TokenFactory
 from tests.rows.user_tokens import APP_ID, as_user, bearer

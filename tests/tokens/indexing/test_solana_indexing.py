@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 from django.db import transaction
 
-from tests.nodes.solana_changed import mint
-from tests.nodes.solana_recorded import CLAIM, CONFIG, CREATE_CONFIG, CREATOR, LAUNCH, MINT, POOL, PROGRAM, WRAPPED_SOL
+from tests.nodes.solana.changed import mint
+from tests.nodes.solana.recorded import CLAIM, CONFIG, CREATE_CONFIG, CREATOR, LAUNCH, MINT, POOL, PROGRAM, WRAPPED_SOL
 from tests.rows.factories import TokenFactory
 from tests.rows.written_facts import recorded_facts, write_all
 from tokens.chains.errors import LaunchNotFoundError

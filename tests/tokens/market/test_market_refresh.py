@@ -21,7 +21,7 @@ from development.standins.market_server import SOL_USD, price
 from tests.processes.at_once import own_connection
 from tests.processes.waiting import wait_for
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
-from tokens.indexing.market_relaunch import reset_relaunched_markets
+from tokens.indexing.relaunches import reset_relaunched_markets
 from tokens.market import price_refresh, provider_rate_limit, tasks
 from tokens.market.price_refresh import ACTIVE_INTERVAL, LEASE, QUIET_INTERVAL
 from tokens.models import Market, ProviderRefresh, Token
@@ -281,7 +281,8 @@ def test_an_answer_about_a_pool_that_the_token_is_no_more_in_is_not_kept(market)
     rows = price_refresh.claim_batch(timezone.now())
     # A reorg, while the provider answers.
     launched = Token.objects.get(pk=token.pk)
-    reset_relaunched_markets([launched], launches={launched.contract_address: Relaunch()})
+    pools = {launched.pk: launched.pool_address}
+    reset_relaunched_markets([launched], pools, launches={launched.contract_address: Relaunch()})
     assert price_refresh.refresh_batch(rows) == 2
     assert (of(token).price_usd, of(token).updated_at) == (None, None)
     assert of(other).price_usd
@@ -414,7 +415,7 @@ def test_the_capitalisation_of_a_mint_counts_its_own_decimals(market):
     assert of(token).market_cap == pytest.approx(of(token).price_usd * 5)
 
 
-def test_a_pool_whose_letters_have_another_case_is_another_pool(market):
+def test_a_pool_whose_letters_have_another_case_is_antoken_pool(market):
     token = SolanaTokenFactory()
     market.learn(token.pool_address.swapcase(), base=token.contract_address)
     price_refresh.queue_provider_tokens()

@@ -78,6 +78,7 @@ def test_a_trade_has_exactly_the_contracts_fields(token):
                 "amountQuote": "2000000000000000001",
                 "poolAmountQuote": "2000000000000000001",
                 "protocolFee": None,
+                "tokenFee": None,
                 "priceQuote": 2 / 3,
                 "priceUsd": 2 / 3 * 3000.5,
                 "valueUsd": 6001.0,

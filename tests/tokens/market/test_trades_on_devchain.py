@@ -9,7 +9,9 @@ from config.redis.connection import redis_client
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, TRADERS
 from development.devchain.launch_transactions import Recipient
-from development.devchain.trader import SampleTraders, TradedSample, _allow, _sell, _swap
+from development.devchain.sample_swaps import allow, sell, swap
+from development.devchain.traded_samples import TradedSample
+from development.devchain.trader import SampleTraders
 from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
 from tokens.following.coverage import open_live_coverage
@@ -33,7 +35,7 @@ def sample(own_launchpad: Any, settings: Any) -> TradedSample:
     own_launchpad.launch(recipients=(Recipient(admin=owner, recipient=owner, bps=10_000, wants="Paired"),))
     traders = SampleTraders(own_launchpad.deployment.rpc_url, random=SimulatedChain(7).rng)
     traders.trade_once()
-    return traders._tokens[-1]
+    return list(traders._tokens.values())[-1]
 
 
 def trades_of(sample: TradedSample) -> list[dict[str, Any]]:
@@ -48,11 +50,11 @@ def test_amounts_are_what_wallets_pay_and_get(own_launchpad: Any, sample: Traded
     wallet = eth.accounts[-TRADERS]
     own = node_client.bind_contract(at.rpc_url, "Token", sample.address)
     held = own.functions.balanceOf(wallet).call()
-    _swap(at, sample.key, wallet, currency=sample.paired, amount=PAID)
+    swap(at, sample.key, wallet, currency=at.wrapped_native, amount=PAID)
     bought = own.functions.balanceOf(wallet).call() - held
-    _allow(at, sample.address, wallet)
+    allow(at, sample.address, wallet, spender=at.swap_router)
     before = eth.get_balance(wallet)
-    _sell(at, sample, wallet, share=1)
+    sell(at, sample, wallet, share=1)
     # The router pays native coin, of which gas was paid as well.
     receipt = eth.get_transaction_receipt(eth.get_block("latest")["transactions"][-1])
     received = eth.get_balance(wallet) - before + receipt["gasUsed"] * receipt["effectiveGasPrice"]
@@ -69,9 +71,9 @@ def test_amounts_are_what_wallets_pay_and_get(own_launchpad: Any, sample: Traded
 def test_a_collection_that_anybody_starts_is_nobodys_trade(own_launchpad: Any, sample: TradedSample) -> None:
     at = own_launchpad.deployment
     anybody = node_client.connect(at.rpc_url).eth.accounts[-TRADERS]
-    _swap(at, sample.key, anybody, currency=sample.paired, amount=PAID)
-    _allow(at, sample.address, anybody)
-    _sell(at, sample, anybody, share=1)
+    swap(at, sample.key, anybody, currency=at.wrapped_native, amount=PAID)
+    allow(at, sample.address, anybody, spender=at.swap_router)
+    sell(at, sample, anybody, share=1)
     trades = trades_of(sample)
     counts = market_counts(sample)
     locker = node_client.bind_contract(at.rpc_url, "Locker", at.locker)

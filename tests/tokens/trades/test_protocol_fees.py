@@ -5,7 +5,7 @@ import pytest
 from tests.nodes.recordings import base, mined
 from tests.tokens.chains.evm.test_pool_logs import TRADES, launch_of, moved_by, read
 from tests.tokens.trades.test_trade_rows import LOCKER, POOL, WETH, pool_token, swap
-from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_fees
+from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_reports
 from tokens.chains.pool_types import HookFee
 from tokens.trades.protocol_fees import paid_quote, total_fee
 from tokens.trades.quote_rates import QuoteRates
@@ -18,7 +18,7 @@ def recorded_trades(label, launched):
     """Return the trades of a recorded transaction in the pool of a launch."""
     launch, logs = launch_of(launched), mined(label).logs
     fees = [entry for entry in logs if entry["topics"][0] in FEE_TOPICS]
-    swaps = attach_fees(read(logs).swaps, fees, pool_manager=base().v4_pool_manager)
+    swaps = attach_reports(read(logs), fees, chain=base()).swaps
     token = pool_token(
         address=launch.token,
         pool=launch.pool.address,

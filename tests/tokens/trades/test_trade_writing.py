@@ -17,6 +17,7 @@ from tests.tokens.trades.trade_worlds import expected_candles, launched_token, s
 from tokens.chains.addresses import parse_pool_address
 from tokens.chains.pool_types import Conversion, HookFee, LiquidityChange, Swap, chain_position
 from tokens.indexing import chain_lock
+from tokens.installation.installed_registry import registry
 from tokens.models import (
     Candle,
     LaunchFacts,
@@ -105,7 +106,7 @@ def store(world, *, live=False):
 
 def assert_candles(world):
     """Assert that the candles are those of the world's swaps."""
-    tokens = find_pool_tokens(CHAIN_ID, {token.pool_address for token in world.tokens}, is_solana=False)
+    tokens = find_pool_tokens(registry().chain(CHAIN_ID), {token.pool_address for token in world.tokens})
     assert stored_candles() == expected_candles(make_trade_rows(world.swaps, tokens, QuoteRates({})))
 
 

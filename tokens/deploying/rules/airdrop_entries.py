@@ -5,6 +5,7 @@ from typing import Any
 
 from config import json_rules
 from config.json_rules import FieldRule, InvalidFieldsError, Problem, nested_problems, object_of, truncate_problems
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS, TOKEN_SUPPLY, WEI_PER_BPS
 from tokens.chains.types import WEI_PER_TOKEN
 from tokens.deploying.rules import scalars
@@ -87,7 +88,7 @@ def _read_plain(entry: Any) -> tuple[str, int] | None:
     else:
         return None
     account = account.lower()
-    return (account, wei) if 0 < wei <= TOKEN_SUPPLY and account != scalars.ZERO_ADDRESS else None
+    return (account, wei) if 0 < wei <= TOKEN_SUPPLY and account != ZERO_ADDRESS else None
 
 
 def _find_other_notation(entries: list[dict[str, Any]]) -> list[Problem]:

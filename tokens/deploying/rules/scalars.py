@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from config.json_rules import Rule, exact_number, positive
-from tokens.chains.addresses import parse_address
+from tokens.chains.addresses import ZERO_ADDRESS, parse_address
 from tokens.installation.address_formats import evm_address_rule
 
-ZERO_ADDRESS = "0x" + "00" * 20
 # What Solana does not support, for error texts.
 LAUNCHING = "launch through this service"
 WEI_PER_COIN = 10**18

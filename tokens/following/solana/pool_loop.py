@@ -139,7 +139,7 @@ class PoolWatch:
         if not pools or not has_own_trades(info.chain_id):
             return set()
         stored = _last_prices(tokens)
-        found = find_pool_tokens(info.chain_id, pools, is_solana=True)
+        found = find_pool_tokens(info, pools)
         return {
             token.token_id
             for pool, token in found.items()

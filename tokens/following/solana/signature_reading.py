@@ -6,20 +6,19 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from config.http.errors import RetryableError
 from config.http.request_ids import RequestThreadPool
 from config.postgresql.bulk_load import tune_bulk_transaction
 from tokens.chains.errors import LogDecodingError, TransactionNotFoundError
-from tokens.chains.pool_types import Swap, chain_position
+from tokens.chains.pool_types import Swap, UndecodableLog, chain_position
 from tokens.chains.solana.solana_chain import SolanaChain
 from tokens.chains.types import TransactionFacts
 from tokens.following.coverage import ProgressConflictError
 from tokens.following.solana import followed_accounts
 from tokens.indexing import chain_lock, writing
 from tokens.installation.market_sources import has_own_trades
-from tokens.models import FollowedAccount, IndexRequest, IndexRequestStatus, ListedSignature
+from tokens.models import FollowedAccount, IndexRequest, ListedSignature
 from tokens.trades.trade_writing import store_trades
 
 logger = logging.getLogger(__name__)
@@ -74,7 +73,7 @@ def read_listed(account: FollowedAccount, *, chain: SolanaChain) -> ReadCounts:
             # Live in a first reading, too: it waits for nodes, not for sums, and so needs no step at its end.
             trades = store_trades(swaps, (), chain=chain.info, live=True).trades
         for part in parts:
-            _store_undecodable(part, chain_id=account.chain_id)
+            IndexRequest.objects.add_undecodable(account.chain_id, _undecodable(part))
     return ReadCounts(transactions=len(done), launches=sum(len(found.launches) for found in facts), trades=trades)
 
 
@@ -166,19 +165,12 @@ def _mark(rows: Sequence[ListedSignature], account: FollowedAccount) -> None:
         raise ProgressConflictError(f"{account}: another process reads it")
 
 
-def _store_undecodable(part: _Part, *, chain_id: int) -> None:
-    """Store undecodable transactions as failed index requests, which operators see and can retry."""
-    for row in part.rows:
-        if reason := part.poison.get(row.signature):
-            logger.error("chain=%s %s can't be read: %s", chain_id, row.signature, reason)
-            IndexRequest.objects.get_or_create(
-                chain_id=chain_id,
-                tx_hash=row.signature,
-                defaults={
-                    "status": IndexRequestStatus.FAILED,
-                    "attempts": 1,
-                    "last_error": reason,
-                    "undecodable": True,
-                    "due_at": timezone.now(),
-                },
-            )
+def _undecodable(part: _Part) -> list[UndecodableLog]:
+    """Return the undecodable transactions as logs, for failed index requests that operators see and can retry."""
+    return [
+        UndecodableLog(
+            block_number=row.slot, tx_hash=row.signature, log_index=0, emitter="", launchpad="", reason=reason
+        )
+        for row in part.rows
+        if (reason := part.poison.get(row.signature))
+    ]

@@ -1,5 +1,6 @@
 """Comparison of stored logs with logs of blocks, by what identifies a log."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
@@ -9,9 +10,11 @@ from django.db.models.functions import Cast
 
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import decode_event
-from tokens.chains.types import EventLog, TransactionFacts
+from tokens.chains.types import EventLog, Launch, TransactionFacts
+from tokens.following.coverage import event_contracts
 from tokens.indexing.backlogs.known_decimals import complete_from_rows
 from tokens.indexing.fact_json import Json, event_facts, launch_facts
+from tokens.indexing.relaunches import first_launches, is_preceded
 from tokens.installation.installed_registry import registry
 from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
@@ -43,13 +46,17 @@ def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
 def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
     """Return the stored logs of these blocks with their block numbers.
 
-    Logs of registry contracts that the coverage lacks are left out.
+    Logs of registry contracts that the coverage lacks or that are no longer read are left out, and events of tokens
+    whose declared launchpad is no longer indexed.
     """
     of_blocks = {"chain_id": coverage.chain_id, "block_number__range": (first, last)}
     names = ("tx_hash", "log_index", "block_hash", "block_number")
     launches = Token.objects.filter(**of_blocks, unindexed=False).values_list(*names, "factory_address")
-    events = TokenEvent.objects.filter(**of_blocks).values_list(*names, "emitter")
-    left_out = set(registry().chain(coverage.chain_id).contracts).difference(coverage.addresses)
+    chain = registry().chain(coverage.chain_id)
+    unindexed = chain.declared.keys() - set(chain.indexed)
+    still_read = TokenEvent.objects.filter(**of_blocks).exclude(token__generation__in=unindexed)
+    events = still_read.values_list(*names, "emitter")
+    left_out = chain.known_emitters - event_contracts(coverage, chain)
     return {
         LogId(tx_hash, log_index, block_hash, emitter): number
         for tx_hash, log_index, block_hash, number, emitter in (*launches, *events)
@@ -59,31 +66,41 @@ def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, i
 
 def find_altered_transactions(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
     """Return the transactions with stored launches or events that differ from these."""
-    launches = {launch.token: launch for facts in transactions for launch in facts.launches}
+    launches = first_launches(transactions)
     launches |= complete_from_rows(launches.values(), chain_id=coverage.chain_id)
     written = LaunchFacts.objects.filter(token__chain_id=coverage.chain_id, token__contract_address__in=launches)
     # As text, because orjson parses it several times as fast as the field does.
     as_text = written.values_list("token__contract_address", Cast("facts", TextField()))
     altered = {
-        launches[address].tx_hash
-        for address, facts in as_text
-        if orjson.loads(facts) != launch_facts(launches[address])
+        launches[address].tx_hash for address, facts in as_text if _is_altered(orjson.loads(facts), launches[address])
     }
     return altered | set(find_altered_events(coverage, transactions).values())
 
 
+def _is_altered(stored: Json, launch: Launch) -> bool:
+    """Return whether a launch was stored with other facts. A token of an earlier launch is not this one's."""
+    if stored == launch_facts(launch):
+        return False
+    factory, block_number, log_index = (stored.get(name) for name in ("factory", "block_number", "log_index"))
+    if factory is None or block_number is None or log_index is None:
+        return True
+    return not is_preceded(launch, factory=factory, block_number=int(block_number), log_index=int(log_index))
+
+
 def find_altered_events(coverage: Coverage, transactions: Collection[TransactionFacts]) -> Mapping[int, str]:
     """Return the stored events that differ from these transactions' logs at their places: id -> transaction."""
-    logs = {
-        (facts.tx_hash, log.log_index): (log, facts.block_time) for facts in transactions for log in facts.event_logs
-    }
+    # A log is several where launchpads share its emitter.
+    logs = defaultdict[tuple[str, int], list[tuple[EventLog, int]]](list)
+    for facts in transactions:
+        for log in facts.event_logs:
+            logs[facts.tx_hash, log.log_index].append((log, facts.block_time))
     events = TokenEvent.objects.filter(chain_id=coverage.chain_id, tx_hash__in={tx_hash for tx_hash, _ in logs})
     columns = ("pk", "tx_hash", "log_index", "kind", "arguments", "at")
     return {
         event_id: tx_hash
         for event_id, tx_hash, log_index, kind, arguments, at in events.values_list(*columns)
         if (read := logs.get((tx_hash, log_index)))
-        and ((kind, arguments) != _event_of(read[0]) or int(at.timestamp()) != read[1])
+        and ((kind, arguments), int(at.timestamp())) not in [(_event_of(log), time) for log, time in read]
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from tokens.chains.pool_types import LiquidityChange, Swap, chain_position, split_position
+from tokens.chains.registry.chains import ChainInfo
 from tokens.following.block_contents import pool_logs
 from tokens.following.verifying.second_reading import SecondReading, UnprovenError
 from tokens.models import Coverage, PoolTrade, Token
@@ -40,6 +41,7 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     before = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last)
     altered, without_fee = trade_writing.compare_pool_logs(contents.swaps, contents.liquidity_changes, chain=chain)
     invented = before - read.keys()
+    invented -= _find_unread_trades(chain, invented)
     kept = {position for position in invented | altered if split_position(position)[0] in reading.undecided}
     invented, altered = invented - kept, altered - kept
     former = _find_former_trades(chain.chain_id, altered)
@@ -94,6 +96,20 @@ def _later_pools(coverage: Coverage, pools: Collection[str]) -> set[str]:
         for pool, block_number, factory in new
         if block_number < coverage.first_block or factory.lower() not in coverage.addresses
     }
+
+
+def _find_unread_trades(chain: ChainInfo, positions: Collection[int]) -> set[int]:
+    """Return the positions of trades of declared launchpads that are no longer indexed.
+
+    Their curves, and the pairs of v2 that they graduated into, may be of a kind that is no longer read.
+    """
+    unindexed = chain.declared.keys() - set(chain.indexed)
+    if not positions or not unindexed:
+        return set()
+    trades = PoolTrade.objects.filter(
+        token__chain_id=chain.chain_id, token__generation__in=unindexed, position__in=positions
+    )
+    return set(trades.values_list("position", flat=True))
 
 
 def _find_former_trades(chain_id: int, positions: Collection[int]) -> set[int]:

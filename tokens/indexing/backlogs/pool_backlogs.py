@@ -18,7 +18,7 @@ from tokens.chains.types import Launch, RangeFacts
 from tokens.indexing import chain_lock
 from tokens.indexing.backlogs.known_decimals import has_decimals, lacks_decimals
 from tokens.installation.market_sources import has_own_trades
-from tokens.models import Coverage, FollowedBlock, PoolBacklog, Token
+from tokens.models import Coverage, FollowedBlock, IndexRequest, PoolBacklog, Token
 from tokens.models.expressions import equals_any
 from tokens.trades import trade_writing
 
@@ -134,6 +134,7 @@ def _store(part: _PoolPart, chain: Chain) -> None:
         raise WindowMovedError(f"chain {chain_id}: the followed blocks changed while they were read")
     stored = trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=True)
     trade_writing.recount_tokens(chain_id, stored.token_ids)
+    IndexRequest.objects.add_undecodable(chain_id, reading.undecodable)
 
 
 def _window(chain_id: int) -> dict[int, str]:

@@ -7,7 +7,6 @@ from django.db import connection
 from django.utils import timezone
 
 from config.postgresql.bulk_load import format_copy_rows, staging_table
-from tokens.chains.types import Launch
 from tokens.models import DocumentStatus
 
 # URIs are untrusted; a longer text is no usable address.
@@ -16,28 +15,24 @@ MAX_URI_LENGTH = 10_000
 # Fetched content stays until another document replaces it.
 _UPSERT = """
 INSERT INTO tokens_tokendocument (token_id, uri, status, due_at, content)
-SELECT token.id, staged_document.uri, %(pending)s, %(now)s, '{}'
-FROM staged_document JOIN tokens_token AS token USING (contract_address)
-WHERE token.chain_id = %(chain_id)s
-ORDER BY token.id
+SELECT token_id, uri, %(pending)s, %(now)s, '{}' FROM staged_document ORDER BY token_id
 ON CONFLICT (token_id) DO UPDATE
 SET uri = EXCLUDED.uri, status = EXCLUDED.status, due_at = EXCLUDED.due_at, leased_until = NULL,
     attempts = 0, unfinished = 0, last_error = ''
 WHERE tokens_tokendocument.uri <> EXCLUDED.uri
 """
-_STAGED = {"contract_address": "varchar", "uri": "text"}
+_STAGED = {"token_id": "bigint", "uri": "text"}
 
 
-def request_documents(launches: Mapping[str, Launch], *, chain_id: int) -> None:
-    """Store the documents of launches, by contract address, to be fetched. Documents with an unchanged URI stay.
+def request_documents(uris: Mapping[int, str]) -> None:
+    """Store documents to be fetched, by the ids of their tokens. Documents with an unchanged URI stay.
 
     Call it in the database transaction that has written, and so locked, the tokens.
     """
-    uris = {address: _clean(launch.uri) for address, launch in launches.items() if launch.uri}
-    rows = [{"contract_address": address, "uri": uri} for address, uri in uris.items() if uri]
+    rows = [{"token_id": token_id, "uri": cleaned} for token_id, uri in uris.items() if (cleaned := _clean(uri))]
     if not rows:
         return
-    values: dict[str, Any] = {"pending": DocumentStatus.PENDING, "now": timezone.now(), "chain_id": chain_id}
+    values: dict[str, Any] = {"pending": DocumentStatus.PENDING, "now": timezone.now()}
     with connection.cursor() as cursor, staging_table(cursor, "staged_document", _STAGED, format_copy_rows(rows)):
         cursor.execute(_UPSERT, values)
 

@@ -36,8 +36,12 @@ class TradeSerializer(serializers.Serializer[Any]):
         " and days use it."
     )
     protocolFee = NullableText(
-        help_text="What a v4 pool's hook took beside `poolAmountQuote`. Null in pools without a hook and where no log"
+        help_text="What a v4 pool's hook or a bonding curve took beside `poolAmountQuote`. Null where no log"
         " proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's."
+    )
+    tokenFee = NullableText(
+        help_text="What a declared launchpad's hook took in the launched token: `amountToken` is so much less than the"
+        " pool paid in a purchase, or more than the pool got in a sale. Null where no event reports it."
     )
     priceQuote = serializers.FloatField(help_text="Price paid: `amountQuote` for `amountToken`, in whole units.")
     priceUsd = NullableNumber(help_text="Null if no source has a price of the paired token.")

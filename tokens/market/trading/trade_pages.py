@@ -15,7 +15,7 @@ from config.postgresql.compiled_queries import CompiledQuery, QueryParameter
 from tokens.chains.addresses import format_address, format_transaction
 from tokens.chains.pool_types import split_position
 from tokens.models import PoolTrade, Token
-from tokens.trades.protocol_fees import paid_quote
+from tokens.trades.protocol_fees import paid_quote, paid_token
 from tokens.trades.trade_rows import trade_value
 
 _SORT = "at"
@@ -32,6 +32,7 @@ _COLUMNS = (
     "amount_quote",
     "quote_usd",
     "protocol_fee",
+    "token_fee",
 )
 _QUOTE_DECIMALS = KeyTextTransform("pair_decimals", KeyTransform("pool", "launch__facts"))
 
@@ -106,11 +107,13 @@ def _page_statement(limit: int) -> CompiledQuery:
 
 
 def _describe(row: Sequence[Any], token: TradedToken, *, quote_decimals: int) -> dict[str, Any]:
-    at, position, tx_hash, trader, is_buy, is_conversion, amount_token, of_pool, quote_usd, protocol_fee = row
+    at, position, tx_hash, trader, is_buy, is_conversion, *amounts, quote_usd, protocol_fee, token_fee = row
     block, log_index = split_position(position)
-    amount_quote = paid_quote(int(of_pool), None if protocol_fee is None else int(protocol_fee), is_buy=is_buy)
+    tokens_of_pool, of_pool = map(int, amounts)
+    amount_quote = paid_quote(of_pool, None if protocol_fee is None else int(protocol_fee), is_buy=is_buy)
+    amount_token = paid_token(tokens_of_pool, None if token_fee is None else int(token_fee), is_buy=is_buy)
     # A quotient of integers is rounded once, to the nearest float.
-    price = amount_quote * 10**token.decimals / (int(amount_token) * 10**quote_decimals)
+    price = amount_quote * 10**token.decimals / (amount_token * 10**quote_decimals)
     return {
         "id": position,
         "at": at,
@@ -122,6 +125,7 @@ def _describe(row: Sequence[Any], token: TradedToken, *, quote_decimals: int) ->
         "amountQuote": str(amount_quote),
         "poolAmountQuote": str(of_pool),
         "protocolFee": None if protocol_fee is None else str(protocol_fee),
+        "tokenFee": None if token_fee is None else str(token_fee),
         "priceQuote": price,
         "priceUsd": None if quote_usd is None else price * float(quote_usd),
         "valueUsd": None if quote_usd is None else float(trade_value(amount_quote, quote_decimals, quote_usd)),

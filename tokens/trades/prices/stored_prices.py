@@ -48,7 +48,7 @@ def repair_prices(chain: ChainInfo, pools: Sequence[str]) -> int:
     Candles of their days and rolling sums are computed anew, and the markets of all these pools. Call it in a
     transaction that holds the chain's lock.
     """
-    tokens = {token.token_id: token for token in find_pool_tokens(chain.chain_id, pools, is_solana=False).values()}
+    tokens = {token.token_id: token for token in find_pool_tokens(chain, pools).values()}
     known = {token.pool: token for token in tokens.values() if token.quote_decimals is not None}
     changed = _repair_trades(chain, tokens, known)
     market_rows.refresh_markets(chain, tokens)

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from tests.nodes.solana_changed import pool
-from tests.nodes.solana_forms import base58, change_account, inner
-from tests.nodes.solana_recorded import CONFIG, LAUNCH, MINT, POOL
+from tests.nodes.solana.changed import pool
+from tests.nodes.solana.forms import base58, change_account, inner
+from tests.nodes.solana.recorded import CONFIG, LAUNCH, MINT, POOL
 from tests.tokens.chains.solana.test_curve_configs import CURVE
 from tokens.chains.addresses import decode_base58
 from tokens.following.leader_loops import LeaderSession

@@ -1,0 +1,110 @@
+"""Launches of a launchpad that only a registry file declares: one v4 pool each, whose hook swaps in it, too.
+
+The event has a condition and a struct; the creator is in the log of another contract, or the transaction's sender.
+"""
+
+from collections.abc import Iterable
+
+from tests.nodes.launch_builder import USDC, WETH, ZERO
+from tests.nodes.log_encoding import LogEntry, emit
+from tests.simulator.launches import SUPPLY, Launched, LaunchMaker
+from tests.simulator.pool_traffic import POOL_MANAGER
+
+LAUNCHPAD = "simulated"
+_FACTORY = "0xfAc70Fac70Fac70FaC70FAc70FAC70fAc70FaC70"
+_REGISTRAR = "0x4E91574A4e91574a4E91574a4e91574A4E91574a"
+# Only launches of this kind make a pool.
+_KIND, _OTHER_KIND = 1, 2
+_LAUNCHED = "Launched(address,uint8,bytes32,(string,string))"
+_OWNED = "Owned(address,address)"
+_FEE, _SPACING, _TICK = 10_000, 200, -230_400
+
+
+def declaration(chain_ids: Iterable[int]) -> str:
+    """Return the table of a registry file that declares the launchpad."""
+    contracts = ", ".join(f'{chain_id} = ["{_FACTORY.lower()}"]' for chain_id in chain_ids)
+    owned = f'{{ log = "Owned(address indexed token, address creator)", by = "{_REGISTRAR.lower()}"'
+    return f"""
+[launchpads.{LAUNCHPAD}]
+pool = "v4"
+internal_senders = ["hook"]
+
+[[launchpads.{LAUNCHPAD}.launch]]
+contracts = {{ {contracts} }}
+event = "Launched(address indexed token, uint8 kind, bytes32 poolId, (string name, string symbol) terms)"
+when = [{{ value = "kind", is = [{_KIND}] }}]
+token = "token"
+name = "terms.name"
+symbol = "terms.symbol"
+creator = [{owned}, having = "token", result = "creator" }}, {{ tx = "from" }}]
+pool_id = "poolId"
+"""
+
+
+def declared(maker: LaunchMaker, *, sender: str) -> Launched:
+    """Build a launch, among logs of strangers and a launch of a kind that does not count."""
+    rng = maker.rng
+    token, creator, hook, stranger = (maker.address() for _ in range(4))
+    name, read_name, symbol, read_symbol = maker.name()
+    pool_id = rng.randbytes(32)
+    quote, pair = rng.choice(((WETH, "WETH"), (USDC, "USDC"), (ZERO, "ETH")))
+    is_owned = rng.random() < 0.8
+    launched = emit(_FACTORY, _LAUNCHED, token, _KIND, pool_id, (name, symbol), indexed=(0,))
+    logs = [
+        emit(token, "Transfer(address,address,uint256)", ZERO, _FACTORY, SUPPLY, indexed=(0, 1)),
+        _initialized(stranger, token, quote, rng.randbytes(32), hook=stranger),
+        _initialized(POOL_MANAGER, token, quote, pool_id, hook=hook),
+        # Another pool of the token, by anyone.
+        _initialized(POOL_MANAGER, token, quote, rng.randbytes(32), hook=stranger),
+        emit(stranger, _OWNED, token, stranger, indexed=(0,)),
+        emit(_REGISTRAR, _OWNED, stranger, stranger, indexed=(0,)),
+        *([emit(_REGISTRAR, _OWNED, token, creator, indexed=(0,))] if is_owned else []),
+        LogEntry(address=stranger.lower(), topics=launched.topics, data=launched.data),
+        emit(_FACTORY, _LAUNCHED, stranger, _OTHER_KIND, pool_id, (name, symbol), indexed=(0,)),
+        launched,
+    ]
+    return Launched(
+        address=token,
+        logs=tuple(logs),
+        columns={
+            "generation": LAUNCHPAD,
+            "name": read_name,
+            "symbol": read_symbol,
+            "img_url": "",
+            "description": "",
+            "supply": SUPPLY,
+            "decimals": 18,
+            "admin": creator if is_owned else sender,
+            "msg_sender": "",
+            "requestor_fid": None,
+            "requestor_address": creator if is_owned else sender,
+            "cast_hash": "",
+            "pool_address": "0x" + pool_id.hex(),
+            "paired_token": quote,
+            "pair": pair,
+            "factory_address": _FACTORY,
+            "locker_address": "",
+            "position_id": "",
+            "presale_id": "",
+            "verified_on_chain": False,
+        },
+        shares=(),
+        extensions={
+            "fees": {
+                **{"type": "static", "clankerFee": _FEE / 100, "pairedFee": _FEE / 100},
+                **{"baseFee": None, "maxFee": None, "hook_address": None},
+            },
+            **dict.fromkeys(("vault", "airdrop", "devBuy", "sniperTax", "positions")),
+        },
+        views={
+            (token.lower(), "totalSupply()"): ("uint256", SUPPLY),
+            (token.lower(), "decimals()"): ("uint8", 18),
+        },
+        hook=hook,
+    )
+
+
+def _initialized(by: str, token: str, quote: str, pool_id: bytes, *, hook: str) -> LogEntry:
+    low, high = sorted((token, quote), key=str.lower)
+    signature = "Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)"
+    return emit(by, signature, pool_id, low, high, _FEE, _SPACING, hook, 2**96, _TICK, indexed=(0, 1, 2))

@@ -1,0 +1,208 @@
+"""A declared launchpad on the development chain, followed: a bonding curve, its graduation, and its pool."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from web3.logs import DISCARD
+
+from development.devchain import node_client
+from development.devchain.anvil import LAUNCHPADS_FILE
+from tests.nodes.devchain_tests import OTHER, SENDER
+from tests.nodes.followed import Followed
+from tokens.chains.addresses import ZERO_ADDRESS
+from tokens.market.trading.trade_pages import fetch_trade_page, find_traded_token, parse_trade_cursor
+from tokens.models import Candle, FeeClaim, Market, PoolTrade, Token, TokenDocument, TokenPool
+
+pytestmark = pytest.mark.django_db
+
+ETHER = 10**18
+SUPPLY = 10**9 * ETHER
+URI = "data:application/json,{}"
+
+
+class Curves:
+    """The development chain's curves, and what its contracts say."""
+
+    def __init__(self, launchpad: Any) -> None:
+        self.launchpad, self.at = launchpad, launchpad.deployment
+
+    def call(self, function: str, *arguments: Any, sender: str = SENDER, value: int = 0) -> Any:
+        """Call the launchpad, and return the receipt."""
+        return self._send("CurveLaunchpad", self.at.curve_launchpad, function, arguments, sender=sender, value=value)
+
+    def launch(self, name: str, *, value: int = 0) -> str:
+        receipt = self.call("launch", name, name[:4].upper(), URI, value=value)
+        return str(self._event("Launched", receipt)["token"])
+
+    def buy(self, token: str, value: int) -> None:
+        self.call("buy", token, 0, sender=OTHER, value=value)
+
+    def sell(self, token: str, amount: int) -> None:
+        self.approve(token, amount)
+        self.sell_approved(token, amount)
+
+    def approve(self, token: str, amount: int) -> None:
+        self._send("Token", token, "approve", [self.at.curve_launchpad, amount], sender=OTHER)
+
+    def sell_approved(self, token: str, amount: int) -> None:
+        self.call("sell", token, amount, 0, sender=OTHER)
+
+    def native(self, owner: str) -> int:
+        return self.launchpad.web3.eth.get_balance(owner)
+
+    def gas_of_last_block(self, sender: str) -> int:
+        """Return what an account paid for gas in the newest block."""
+        eth = self.launchpad.web3.eth
+        hashes = eth.get_block("latest")["transactions"]
+        receipts = [eth.get_transaction_receipt(tx_hash) for tx_hash in hashes]
+        return sum(each["gasUsed"] * each["effectiveGasPrice"] for each in receipts if each["from"] == sender)
+
+    def swap(self, token: str, value: int) -> None:
+        """Buy in the pool of a graduated token."""
+        low, high = sorted((token, self.at.wrapped_native), key=str.lower)
+        key = (low, high, 10_000, 200, "0x" + "00" * 20)
+        arguments = [key, self.at.wrapped_native, value, 0]
+        self._send("SwapRouter", self.at.swap_router, "swap", arguments, sender=OTHER, value=value)
+
+    def balance(self, token: str, owner: str) -> int:
+        held: int = node_client.bind_contract(self.at.rpc_url, "Token", token).functions.balanceOf(owner).call()
+        return held
+
+    def _event(self, name: str, receipt: Any) -> Any:
+        contract = node_client.bind_contract(self.at.rpc_url, "CurveLaunchpad", self.at.curve_launchpad)
+        (event,) = contract.events[name]().process_receipt(receipt, errors=DISCARD)
+        return event["args"]
+
+    def _send(self, name: str, to: str, function: str, arguments: Any, *, sender: str, value: int = 0) -> Any:
+        url = self.at.rpc_url
+        data = node_client.bind_contract(url, name, to).encode_abi(function, list(arguments))
+        tx_hash = node_client.send_transaction(url, sender=sender, to=to, data=data, value=value)
+        return node_client.wait_for_receipt(url, tx_hash)
+
+
+@pytest.fixture
+def curves(own_launchpad, settings, forget_chains):
+    settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(LAUNCHPADS_FILE))
+    settings.LAUNCHPADS = {own_launchpad.chain_id: ("curve",)}
+    settings.FOLLOW_FROM = {own_launchpad.chain_id: 0}
+    forget_chains()
+    return Curves(own_launchpad)
+
+
+@pytest.fixture
+def followed(curves):
+    head = Followed(curves.launchpad.chain_id)
+    head.catch_up()
+    return head
+
+
+def amounts(token: str) -> list[int]:
+    """Return what the stored trades of a token moved to its traders."""
+    trades = PoolTrade.objects.filter(token__contract_address=token).order_by("position")
+    return [trade.amount_token if trade.is_buy else -trade.amount_token for trade in trades]
+
+
+def test_trades_with_a_curve_are_those_of_its_traders(curves, followed):
+    token = curves.launch("Curve", value=ETHER // 10)
+    curves.buy(token, ETHER)
+    bought = curves.balance(token, OTHER)
+    curves.sell(token, bought // 3)
+    followed.catch_up()
+    row = Token.objects.get(contract_address=token)
+    assert (row.generation, row.name, row.symbol, row.admin) == ("curve", "Curve", "CURV", SENDER)
+    assert (row.pool_address, row.pair, row.supply, row.decimals) == (token, "ETH", SUPPLY, 18)
+    assert TokenDocument.objects.get(token=row).uri == URI
+    assert amounts(token) == [curves.balance(token, SENDER), bought, -(bought // 3)]
+    first = PoolTrade.objects.order_by("position").first()
+    # One percent of what was sent is the creator's.
+    assert first.amount_quote == ETHER // 10 * 99 // 100
+    # The product of the curve's reserves is constant: 1,066,666,667 tokens and one ether.
+    reserve = 1 + Decimal("0.099")
+    assert first.price == pytest.approx(reserve * reserve / 1_066_666_667, rel=Decimal("1e-15"))
+    market = Market.objects.get(token=row)
+    assert market.price_usd == pytest.approx(float(market.price_quote) * 3_000, rel=0.01)
+    assert (market.tx_count_24h, market.liquidity_usd) == (3, None)
+    assert Candle.objects.filter(token=row).exists()
+
+
+def test_trades_are_what_traders_paid_and_got(curves, followed):
+    """Check with the fees of the launchpad, by balances of the native coin without gas."""
+    token, moved = curves.launch("Paid"), []
+
+    def counted(act):
+        before = curves.native(OTHER)
+        act()
+        moved.append(curves.native(OTHER) - before + curves.gas_of_last_block(OTHER))
+
+    counted(lambda: curves.buy(token, ETHER + 7))
+    sold = curves.balance(token, OTHER) // 3
+    curves.approve(token, sold)
+    counted(lambda: curves.sell_approved(token, sold))
+    followed.catch_up()
+    traded = find_traded_token(curves.launchpad.chain_id, token)
+    sale, purchase = fetch_trade_page(traded, limit=10, cursor=parse_trade_cursor(None)).trades
+    assert [-int(purchase["amountQuote"]), int(sale["amountQuote"])] == moved
+    assert int(purchase["protocolFee"]) == int(purchase["poolAmountQuote"]) // 99
+    assert (sale["tokenFee"], int(sale["amountToken"])) == ("0", sold)
+
+
+def test_a_token_keeps_its_history_in_the_pool_that_it_graduates_into(curves, followed):
+    token = curves.launch("Graduate")
+    curves.buy(token, ETHER)
+    followed.catch_up()
+    mark = curves.launchpad.snapshot()
+    # All that is left; the rest of the value comes back.
+    curves.buy(token, 5 * ETHER)
+    before = curves.balance(token, OTHER)
+    assert before == 8 * SUPPLY // 10
+    curves.swap(token, ETHER // 10)
+    followed.catch_up()
+    row = Token.objects.get(contract_address=token)
+    assert len(row.pool_address) == 66
+    pools = {pool.pool_address: pool.is_currency0 for pool in row.pools.all()}
+    assert pools == {token: None, row.pool_address: token.lower() < curves.at.wrapped_native.lower()}
+    assert [sum(amounts(token)[:2]), amounts(token)[2:]] == [before, [curves.balance(token, OTHER) - before]]
+    second, third = PoolTrade.objects.order_by("position")[1:]
+    # The pool goes on where the curve ended.
+    assert second.price < third.price < second.price * Decimal("1.1")
+    assert Market.objects.get(token=row).liquidity_usd > 2 * 3 * 2_900
+
+    curves.launchpad.revert(mark)
+    curves.buy(token, ETHER // 10)
+    followed.catch_up()
+    row.refresh_from_db()
+    assert (row.pool_address, TokenPool.objects.exists()) == (token, False)
+    assert sum(amounts(token)) == curves.balance(token, OTHER)
+
+
+def test_changes_of_a_declared_launchpad_are_its_tokens(curves, followed):
+    token, other = curves.launch("Changed"), curves.launch("Other")
+    curves.call("updateCreator", token, OTHER)
+    curves.call("updateUri", other, "https://new.example/token.json")
+    followed.catch_up()
+    rows = {row.contract_address: row for row in Token.objects.select_related("document")}
+    assert (rows[token].admin, rows[token].document.uri) == (OTHER, URI)
+    assert (rows[other].admin, rows[other].document.uri) == (SENDER, "https://new.example/token.json")
+
+
+def test_claims_of_a_declared_launchpad_are_what_the_creator_got(curves, followed):
+    token, other = curves.launch("Claimed"), curves.launch("Unclaimed")
+    curves.buy(token, ETHER)
+    curves.buy(other, ETHER)
+    followed.catch_up()
+    mark, before = curves.launchpad.snapshot(), curves.native(SENDER)
+    receipt = curves.call("claimFees", token)
+    followed.catch_up()
+    got = curves.native(SENDER) - before + receipt["gasUsed"] * receipt["effectiveGasPrice"]
+    (claim,) = FeeClaim.objects.select_related("event__token")
+    assert (claim.event.token.contract_address, claim.recipient, claim.currency) == (token, SENDER, ZERO_ADDRESS)
+    assert got == claim.amount == ETHER // 100
+
+    curves.launchpad.revert(mark)
+    curves.buy(token, ETHER)
+    followed.catch_up()
+    assert not FeeClaim.objects.exists()
+    curves.call("claimFees", token)
+    followed.catch_up()
+    assert int(FeeClaim.objects.get().amount) == 2 * ETHER // 100

@@ -1,0 +1,101 @@
+"""four.meme as it is built in, with contracts in its places that emit its events: nobody published its code.
+
+Topics and the meaning of amounts are from readers that compared them with receipts: a buyer pays cost and fee, and a
+seller gets cost without fee.
+"""
+
+from pathlib import Path
+
+import pytest
+from eth_abi.abi import encode
+
+from tests.nodes.devchain_tests import OTHER, SENDER
+from tests.nodes.followed import Followed
+from tests.tokens.following.trades.test_malformed_curve_logs import EMITTER, Emitters
+from tokens.chains.registry import chains
+from tokens.installation.installed_registry import registry
+from tokens.market.trading.trade_pages import fetch_trade_page, find_traded_token, parse_trade_cursor
+from tokens.models import PoolTrade, Token
+
+pytestmark = pytest.mark.django_db
+
+MANAGER = "0x5c952063c7fc8610FFDB798152D69F0B9550762b"
+HELPER = "0xF251F83e40a78868FcfA3FA4599Dad6494E46034"
+TOPICS = {
+    "TokenCreate": "0x396d5e902b675b032348d3d2e9517ee8f0c4a926603fbc075d3d282ff00cad20",
+    "TokenPurchase": "0x7db52723a3b2cdd6164364b3b766e65e540d7be48ffa89582956d8eaebe62942",
+    "TokenSale": "0x0a5575b3648bae2210cee56bf33254cc1ddfbc7bf637c0af2ac18b14fb1bae19",
+}
+CREATED = "TokenCreate(address,address,uint256,string,string,uint256,uint256,uint256)"
+BOUGHT, SOLD = (f"{name}(address,address,uint256,uint256,uint256,uint256,uint256,uint256)" for name in list(TOPICS)[1:])
+ETHER = 10**18
+
+
+class Manager(Emitters):
+    """TokenManager2, and the helper that returns a token's quote token."""
+
+    def __init__(self, launchpad, quote):
+        super().__init__(launchpad.deployment.rpc_url)
+        # The part of EMITTER behind its constructor.
+        launchpad.rpc("anvil_setCode", MANAGER, f"0x{EMITTER[24:]}")
+        # Twelve words, of which the third is the quote token.
+        launchpad.rpc("anvil_setCode", HELPER, f"0x73{quote[2:]}60405261018060 00f3".replace(" ", ""))
+
+    def create(self, token):
+        types = ["address", "address", "uint256", "string", "string", "uint256", "uint256", "uint256"]
+        return self.emit(MANAGER, CREATED, encode(types, [SENDER, token, 7, "Four", "4", 10**27, 0, 0]))
+
+    def trade(self, signature, token, *, price, amount, cost, fee):
+        values = [token, OTHER, price, amount, cost, fee, 0, 0]
+        return self.emit(MANAGER, signature, encode(["address"] * 2 + ["uint256"] * 6, values))
+
+
+@pytest.fixture
+def install(own_launchpad, settings, forget_chains, tmp_path):
+    def installed(quote):
+        file = tmp_path / "own.toml"
+        text = Path(chains.__file__).with_name("launchpads.toml").read_text()
+        file.write_text(text.replace("{ 56 = ", f"{{ {own_launchpad.chain_id} = "))
+        settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(file))
+        settings.LAUNCHPADS = {own_launchpad.chain_id: ("fourmeme",)}
+        forget_chains()
+        followed = Followed(own_launchpad.chain_id)
+        followed.catch_up()
+        return Manager(own_launchpad, quote), followed
+
+    return installed
+
+
+def test_events_are_those_of_the_chain():
+    launchpad = registry().launchpads["fourmeme"]
+    events = [launchpad.launches[0].event, *(trade.event for trade in launchpad.trades)]
+    assert {event.signature.partition("(")[0]: event.topic0 for event in events} == TOPICS
+    assert registry().chain(56).declared["fourmeme"] is launchpad
+
+
+@pytest.mark.parametrize("is_native", [True, False], ids=["native", "token"])
+def test_its_launches_and_trades(own_launchpad, install, is_native):
+    at = own_launchpad.deployment
+    manager, followed = install("0x" + "00" * 20 if is_native else at.usd)
+    token = at.wrapped_native
+    launched = manager.create(token)
+    # 6 gwei of the quote token for a whole token.
+    manager.trade(BOUGHT, token, price=6 * 10**9, amount=10**6 * ETHER, cost=6 * 10**15, fee=6 * 10**13)
+    manager.trade(SOLD, token, price=5 * 10**9, amount=10**5 * ETHER, cost=5 * 10**14, fee=5 * 10**12)
+    # Of tokens that are not indexed, the same contract emits the same logs.
+    manager.trade(BOUGHT, at.usd, price=1, amount=ETHER, cost=ETHER, fee=1)
+    followed.catch_up()
+    row = Token.objects.get(tx_hash=launched)
+    assert (row.contract_address, row.name, row.symbol, row.admin) == (token, "Four", "4", SENDER)
+    assert (row.pool_address, row.generation, row.pair) == (token, "fourmeme", "ETH" if is_native else "USDC")
+    assert PoolTrade.objects.count() == 2
+    traded = find_traded_token(own_launchpad.chain_id, token)
+    sale, purchase = fetch_trade_page(traded, limit=10, cursor=parse_trade_cursor(None)).trades
+    assert [(trade["side"], trade["amountToken"], trade["trader"]) for trade in (purchase, sale)] == [
+        ("buy", str(10**6 * ETHER), OTHER),
+        ("sell", str(10**5 * ETHER), OTHER),
+    ]
+    assert [trade["amountQuote"] for trade in (purchase, sale)] == [str(606 * 10**13), str(495 * 10**12)]
+    assert [trade["poolAmountQuote"] for trade in (purchase, sale)] == [str(6 * 10**15), str(5 * 10**14)]
+    first = PoolTrade.objects.order_by("position").first()
+    assert float(first.price) == pytest.approx(6 * 10**9 / 10 ** (18 if is_native else 6))
