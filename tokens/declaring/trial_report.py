@@ -1,0 +1,45 @@
+"""Text of a trial, for a terminal. Texts of contracts are quoted, so that no control character reaches it."""
+
+from collections.abc import Iterator
+
+from tokens.chains.rpc.responses import is_hex
+from tokens.declaring.event_mistakes import log_text
+from tokens.declaring.launch_trial import LaunchTrial, TriedLaunch
+
+_WIDTH = 14
+
+
+def trial_lines(trial: LaunchTrial) -> Iterator[str]:
+    """Yield the lines of a trial."""
+    mined = trial.mined
+    yield (
+        f"transaction {mined.hash}, block {mined.block_number} of chain {mined.chain.chain_id} ({mined.chain.name}),"
+        f" {len(mined.logs)} logs"
+    )
+    for launch in trial.launches:
+        yield from _launch_lines(launch)
+    if trial.calls:
+        yield "\ncalls"
+        yield from (f"  {call}: {result}" for call, result in trial.calls)
+    if trial.unnamed:
+        yield "\nlogs of its contracts that no declaration names"
+        yield from (f"  {log_text(log)}" for log in trial.unnamed)
+    if trial.mistakes:
+        yield "\ncheck"
+        yield from (f"  {mistake}" for mistake in trial.mistakes)
+
+
+def _launch_lines(tried: TriedLaunch) -> Iterator[str]:
+    launch = tried.launch
+    yield f"\nlaunch by log {launch.log_index} of {launch.factory}, {tried.place}"
+    for value in tried.values:
+        shown = "missing" if value.value is None else _shown(value.value)
+        yield f"  {value.field:{_WIDTH}} {shown}  ({value.origin})"
+    for title, logs in (("swaps in its pool", tried.swaps), ("changes and claims", tried.events)):
+        if logs:
+            yield title
+            yield from (f"  {log.tx_hash} log {log.log_index}: {log.text}" for log in logs)
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) and is_hex(value) else repr(value)

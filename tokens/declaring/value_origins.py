@@ -1,0 +1,176 @@
+"""Origins of a declared launch's values: the first declared value that equals the decoder's result counts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import Path
+from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
+from tokens.chains.evm.generations.declared_launches import (
+    PAIR_CREATED,
+    POOL_CREATED,
+    V3_INITIALIZED,
+    LaunchScope,
+)
+from tokens.chains.evm.generations.launch_views import is_usable, missing_values
+from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED, MinedTransaction
+from tokens.chains.registry.launchpads import Argument, Constant, LaunchDeclaration, OtherLog, Sender, Value, View
+from tokens.chains.types import Launch, MissingValue, Pool
+from tokens.declaring.recorded_calls import RecordingClient, call_text
+
+# Field of a declaration -> that of `Launch`.
+_STORED = {"name": "name", "symbol": "symbol", "uri": "uri", "image": "image", "creator": "admin"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriedValue:
+    """A field of a launch; `value` is None where it is missing, and `origin` then has the reason."""
+
+    field: str
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Source:
+    """One place that a value may come from, and what was there."""
+
+    text: str
+    value: Any
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValueTracer:
+    """Tracer of one launch: as decoded from logs, and as completed by views."""
+
+    scope: LaunchScope
+    declaration: LaunchDeclaration
+    decoded: Launch
+    launch: Launch
+    rpc: RecordingClient
+
+    def values(self) -> Iterator[TriedValue]:
+        """Yield each stored value with its origin."""
+        launch = self.launch
+        yield TriedValue(field="token", value=launch.token, origin=f"argument {path_text(self.declaration.token)}")
+        for field, stored in _STORED.items():
+            yield self._trace(field, getattr(launch, stored))
+        for field in ("supply", "decimals"):
+            yield self._trace(field, getattr(launch, field))
+        if launch.pool is None:
+            yield TriedValue(field="pool", value=None, origin=f"no pool of the token is made in {launch.tx_hash}")
+        else:
+            yield from self._pool_values(launch.pool)
+
+    def _trace(self, field: str, stored: Any) -> TriedValue:
+        sources = list(self._sources(field))
+        for source in sources:
+            if is_usable(field, source.value) and source.value == stored:
+                return TriedValue(field=field, value=stored, origin=source.text)
+        reasons = "; ".join(f"{source.text}: {source.problem or 'empty'}" for source in sources) or "not declared"
+        if is_usable(field, stored):
+            return TriedValue(field=field, value=stored, origin=f"the default ({reasons})")
+        return TriedValue(field=field, value=None, origin=reasons)
+
+    def _sources(self, field: str) -> Iterator[_Source]:
+        """Yield the declared places of a field, and the contract's own views that the decoder adds."""
+        views = []
+        for value in self.declaration.fields.get(field, ()):
+            found = self.scope.read(value)
+            if isinstance(found, MissingValue):
+                views.append(found._replace(field=field))
+                yield from self._view(found)
+            else:
+                yield _Source(
+                    text=value_text(value, self.scope), value=found, problem="" if is_usable(field, found) else "empty"
+                )
+        for missing in missing_values(self.decoded):
+            if missing.field == field and missing not in views:
+                yield from self._view(missing)
+
+    def _view(self, missing: MissingValue) -> Iterator[_Source]:
+        # A view after a usable argument is not called.
+        if answer := self.rpc.answer(missing):
+            part = f"{path_text(missing.result)} in " if len(missing.function.outputs.names) > 1 else ""
+            text = f"{part}{call_text(missing, answer.block)}"
+            yield _Source(text=text, value=answer.value, problem=answer.problem)
+
+    def _pool_values(self, pool: Pool) -> Iterator[TriedValue]:
+        mined, fees = self.scope.mined, self.launch.fees
+        log = _pool_log(mined, pool)
+        if log is None:
+            # A curve: the declaration has both, or it is of all tokens and has no address.
+            declared = self._trace("pool_id", pool.address)
+            of_token = declared if declared.value else TriedValue(field="pool", value=pool.address, origin="the token")
+            yield replace(of_token, field="curve")
+            yield self._trace("quote", pool.paired_token or None)
+        else:
+            made = pool_log_text(log)
+            yield TriedValue(field="pool", value=pool.address, origin=made)
+            yield TriedValue(field="quote", value=pool.paired_token, origin=f"the pool's other currency, {made}")
+        yield self._pair("pair_symbol", "quote symbol", pool.pair_symbol)
+        yield self._pair("pair_decimals", "quote decimals", pool.pair_decimals)
+        if log is None:
+            if pair := self.launch.next_pool:
+                origin = "PairCreated of the token: the curve graduates into it"
+                yield TriedValue(field="next pool", value=pair, origin=origin)
+            return
+        started = next((each for each in mined.emitted(V3_INITIALIZED, by=pool.address)), log)
+        yield TriedValue(field="tick", value=pool.tick, origin=f"{pool_log_text(started)}, as if the token were token0")
+        yield TriedValue(field="tick spacing", value=pool.tick_spacing, origin=made)
+        yield TriedValue(field="hook", value=pool.hook, origin=made if pool.hook else "the pool has none")
+        fee = None if fees is None else fees.clanker_fee
+        yield TriedValue(field="fee in bps", value=fee, origin=made if fees else "the hook sets the fee of each swap")
+
+    def _pair(self, missing: str, field: str, stored: Any) -> TriedValue:
+        pool = self.launch.pool
+        if pool and self.scope.mined.chain.quote_tokens.get(pool.paired_token.lower()):
+            return TriedValue(field=field, value=stored, origin="quote token of the registry")
+        if pool and pool.paired_token == ZERO_ADDRESS:
+            return TriedValue(field=field, value=stored, origin="the chain's coin")
+        traced = self._trace(missing, stored)
+        return TriedValue(field=field, value=traced.value, origin=traced.origin)
+
+
+def value_text(value: Value, scope: LaunchScope) -> str:
+    """Return a declared value in words, without what a view returned."""
+    match value:
+        case Argument():
+            return f"argument {path_text(value.path)}"
+        case Sender():
+            return "the transaction's sender"
+        case Constant():
+            return "the declaration"
+        case OtherLog():
+            of_token = f", of which {path_text(value.having)} is the token" if value.having else ""
+            return f"{path_text(value.result)} of {value.event.signature} by {scope.target(value.emitter)}{of_token}"
+        case View():
+            return f"{path_text(value.result)} in {value.function.signature} of {scope.target(value.contract)}"
+
+
+def path_text(path: Path) -> str:
+    """Return a path as declarations have it."""
+    return ".".join(map(str, path))
+
+
+def pool_log_text(log: Log) -> str:
+    """Return the event about a new pool, in words."""
+    events = (POOL_INITIALIZED, POOL_CREATED, PAIR_CREATED, V3_INITIALIZED)
+    names = {event.topic0: event.signature.partition("(")[0] for event in events}
+    return f"{names[log['topics'][0]]} by {checksum_address(log['address'])} (log {int(log['logIndex'], 16)})"
+
+
+def _pool_log(mined: MinedTransaction, pool: Pool) -> Log | None:
+    """Return the log that the decoder found the pool in; None of a curve."""
+    chain = mined.chain
+    for event, emitter, key in (
+        (POOL_INITIALIZED, chain.v4_pool_manager, "id"),
+        (POOL_CREATED, chain.v3_factory, "pool"),
+        (PAIR_CREATED, chain.v2_factory, "pair"),
+    ):
+        for log in mined.emitted(event, by=emitter):
+            if event.decode(log)[key] == pool.address:
+                return log
+    return None
