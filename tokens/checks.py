@@ -12,6 +12,7 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SignerRejectedError
 from tokens.chains.evm.transactions.keystores import read_keystore
 from tokens.chains.registry.chains import RegistryError
+from tokens.chains.registry.toml_files import SETTINGS, RegistryMistake
 from tokens.installation.installed_registry import registry
 
 # Tag of these checks, for `requires_system_checks`. All checks would load every URL and admin page, which takes longer
@@ -25,11 +26,14 @@ _UPLOAD_SETTINGS = CALL_SETTINGS | {"s3": (*CALL_SETTINGS["s3"], "UPLOAD_PUBLIC_
 
 
 def check_chains(**_: Any) -> list[CheckMessage]:
-    """Report every mistake in the registry files, and every RPC_URLS_<chainId> of a chain that no file describes."""
+    """Report every mistake in the registry's files and in the settings that it depends on.
+
+    Among them is every RPC_URLS_<chainId> of a chain that no file describes.
+    """
     try:
         chains = registry().chains
     except RegistryError as error:
-        return [Error(f"CHAINS_FILE: {mistake}", id="tokens.E001") for mistake in error.mistakes]
+        return [Error(_text(mistake), id="tokens.E001") for mistake in error.mistakes]
     return [
         Error(
             f"RPC_URLS_{chain_id} is set, and chain {chain_id} is not in the registry.",
@@ -39,6 +43,11 @@ def check_chains(**_: Any) -> list[CheckMessage]:
         for chain_id in settings.RPC_URLS
         if chain_id not in chains
     ]
+
+
+def _text(mistake: RegistryMistake) -> str:
+    """Return a mistake with the setting that has it."""
+    return f"{mistake.place}: {mistake.rule}." if mistake.file == SETTINGS else f"CHAINS_FILE: {mistake}"
 
 
 def check_market_chains(**_: Any) -> list[CheckMessage]:
@@ -75,6 +84,7 @@ def check_following(**_: Any) -> list[CheckMessage]:
     settings_by_name: dict[str, Iterable[int]] = {
         "RPC_WS_URL": settings.RPC_WS_URLS,
         "FOLLOW_FROM": settings.FOLLOW_FROM,
+        "LAUNCHPADS": settings.LAUNCHPADS,
         "EXPLORER_URL": settings.EXPLORER_URLS,
     }
     unused = [

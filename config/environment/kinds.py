@@ -133,6 +133,9 @@ texts = several(str, "texts")
 domains = several(matching("[^/]+"), "domains only, such as app.example, without https://")
 # They become part of variables' names.
 names = several(matching("[A-Z][A-Z0-9]{0,29}"), "names of capital letters and digits, with commas between them")
+launchpads = several(
+    matching("[a-z][a-z0-9_-]{0,31}"), "names of launchpads, such as clanker,zora, between commas", at_least=1
+)
 networks = several(ip_network, "IP addresses or networks, such as 10.0.0.5 or fd00:1::/64, between commas")
 feeds = several(choice("dexscreener", "dextools", "udf", "daily"), "names among dexscreener, dextools, udf and daily")
 addresses = several(

@@ -129,6 +129,8 @@ class Environment(ServerVariables, IssuerVariables, MarketVariables, SiteVariabl
     """JSON-RPC URLs of a chain's nodes, first choice first."""
     CHAINS_FILE: tuple[str, ...] = variable(kinds.split_list, empty=())
     """TOML files that add chains, factories or addresses to the built-in registry; later files override earlier."""
+    LAUNCHPADS: dict[int, tuple[str, ...]] = per_chain("LAUNCHPADS_", kinds.launchpads)
+    """Launchpads of the registry whose launches are indexed; by default `clanker` alone."""
     SOLANA_CHAIN_ID: int = variable(kinds.whole_number(1, 10**18 - 1), "101")
     """Chain id of Solana in the API; its nodes are in RPC_URLS_<this id>."""
     RPC_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 120.0), "10.0")

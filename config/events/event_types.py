@@ -3,10 +3,11 @@
 A change that subscribers could stumble on, such as a removed field, gets a new version; a new field does not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -15,6 +16,8 @@ from django.utils.module_loading import import_string
 from config.timestamps import format_timestamp
 
 Json = dict[str, Any]
+
+ADDED_BY = "generation"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +32,8 @@ class EventType:
     subject: str
     # JSON Schema of `data`.
     data: Json
+    # Returns the fields that publication adds to `data`, by the value of its field ADDED_BY: triggers have no registry.
+    added: Callable[[], Mapping[str, Json]] | None = None
     # Whether all subscribers get it, or only the partner that it is about.
     is_public: bool = True
     # Whether it is stored, so that lists and filters know it. A test is only sent.
@@ -72,9 +77,9 @@ def stored_types() -> tuple[str, ...]:
     return tuple(sorted(each.name for each in webhook_types().values() if each.is_stored))
 
 
-def object_schema(properties: Mapping[str, Json]) -> Json:
-    """Return the schema of an object that always has these properties, and may get more."""
-    return {"type": "object", "required": [*properties], "properties": dict(properties)}
+def object_schema(properties: Mapping[str, Json], optional: Mapping[str, Json] = MappingProxyType({})) -> Json:
+    """Return the schema of an object that always has these properties, may have the optional ones, and may get more."""
+    return {"type": "object", "required": [*properties], "properties": {**properties, **optional}}
 
 
 def event_schema(event_type: EventType) -> Json:

@@ -5,13 +5,16 @@ largest visible id skips those that are committed later. So events get their num
 at a time. A number is visible only with all smaller ones.
 """
 
+import json
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Min
 from django.utils import timezone
 
+from config.events.event_types import ADDED_BY, event_types
 from config.events.models import STREAM_ONLY, STREAM_ONLY_INTERVAL, Event, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
 from config.postgresql.compiled_queries import CompiledQuery
@@ -23,6 +26,8 @@ EVENTS = PartitionedTable(name=Event._meta.db_table, title="events", days=lambda
 BATCH_SIZE = 1_000
 
 _COLUMNS = "type, version, chain_id, subject, owner_id, data, created_at"
+# Published data never changes: a message that is sent again has the same body.
+_DATA = f"data || coalesce(%(added)s::jsonb #> ARRAY[type, data ->> '{ADDED_BY}'], '{{}}')"
 # The outer sort is that of the numbers: the values of a sequence are computed after it. Of the events that only the
 # stream sends, the last one of each type and chain is published, at most once in their interval.
 _PUBLISH = f"""
@@ -39,7 +44,7 @@ WITH taken AS (
     RETURNING id, {_COLUMNS}
 )
 INSERT INTO events_event (id, {_COLUMNS}, published_at)
-SELECT nextval('events_event_numbers'), {_COLUMNS}, %(now)s FROM (
+SELECT nextval('events_event_numbers'), {_COLUMNS.replace("data", _DATA)}, %(now)s FROM (
     SELECT *, lead(id) OVER (PARTITION BY owner_id, type, chain_id ORDER BY id) AS later FROM taken ORDER BY id
 ) AS taken
 WHERE owner_id IS DISTINCT FROM {STREAM_ONLY} OR later IS NULL
@@ -60,7 +65,9 @@ def publish_events() -> range:
         now = timezone.now()
         ensure_partitions([EVENTS], [now], now=now)
         with connection.cursor() as cursor:
-            cursor.execute(_PUBLISH, {"most": BATCH_SIZE, "now": now, "seconds": STREAM_ONLY_INTERVAL.total_seconds()})
+            added = {name: each.added() for name, each in event_types().items() if each.added}
+            values: dict[str, Any] = {"most": BATCH_SIZE, "now": now, "seconds": STREAM_ONLY_INTERVAL.total_seconds()}
+            cursor.execute(_PUBLISH, values | {"added": json.dumps(added)})
             numbers = [number for (number,) in cursor.fetchall()]
         # No other process takes numbers from the sequence meanwhile.
         return range(numbers[0], numbers[-1] + 1) if numbers else range(0)

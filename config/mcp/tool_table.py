@@ -44,11 +44,10 @@ TOOLS = (
     ToolEntry(
         name="list_tokens",
         operation="listTokens",
-        hint="Lists the newest tokens, or tokens by another sort, such as market cap or volume, and by filters, such "
-        "as the creator's FID or wallet, trust, warnings, market cap and volume.",
+        hint="Lists the newest tokens, or tokens by another sort and by filters.",
         parameters=(
-            *("chainId", "fid", "msgSender", "pair", "startDate", "verified", "warnings", "minMarketCap"),
-            *("minVolume24h", "sortBy", "sort", *_PAGE),
+            *("chainId", "launchpad", "fid", "msgSender", "pair", "startDate", "verified", "warnings"),
+            *("minMarketCap", "minVolume24h", "sortBy", "sort", *_PAGE),
         ),
         defaults=_SHORT_PAGE,
     ),
@@ -68,7 +67,7 @@ TOOLS = (
     ToolEntry(
         name="search_creators",
         operation="searchCreator",
-        hint="Finds creators of tokens by the beginning of a user name, by a whole address or by a FID.",
+        hint="Finds creators by the beginning of a user name, a whole address or a FID.",
         defaults={"limit": 5},
     ),
     ToolEntry(
@@ -82,7 +81,7 @@ TOOLS = (
     ToolEntry(
         name="list_trending",
         operation="listTrending",
-        hint="Returns which tokens are traded most now, with prices, volumes and changes of their pools.",
+        hint="Returns which tokens are traded most now.",
         defaults={"limit": 5},
     ),
     ToolEntry(

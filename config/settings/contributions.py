@@ -87,6 +87,7 @@ RESTORE_STEPS = (
 # Panels of the dashboard in order: required permission, and function (config/operators/dashboard.py).
 DASHBOARD_PANELS = (
     ("tokens.view_token", "tokens.admin.dashboard.launches"),
+    ("tokens.view_token", "tokens.admin.dashboard.launchpads"),
     ("tokens.view_deployment", "tokens.admin.deploying_dashboard.deployments"),
     ("tokens.view_chainhead", "tokens.admin.following_dashboard.following"),
     ("tokens.view_chainhead", "config.operators.replica_panel.read_replica"),

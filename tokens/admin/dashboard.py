@@ -1,7 +1,7 @@
 """Dashboard panels of launches, indexing, documents and market data."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from config.operators.dashboard import Chart, Figure, Panel, time_ago
 from tokens.indexing.documents.fetching import LEASE
+from tokens.installation.installed_launchpads import ChainLaunchpad, launchpad_of, list_launchpads
 from tokens.installation.installed_registry import registry
 from tokens.market import price_comparison, provider_rate_limit
 from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, ProviderRefresh, Token, TokenDocument
@@ -54,6 +55,38 @@ def launches(now: datetime) -> Iterable[Panel]:
     )
 
 
+def launchpads(now: datetime) -> Iterable[Panel]:
+    """Yield the panel of launchpads on each chain with a node: launches, contracts, and whether they are indexed."""
+    listed = Token.objects.listed().order_by().values("chain_id", "generation")
+    last_day = Count("pk", filter=Q(deployed_at__gte=now - _RECENT))
+    counts, of_last_day = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+    for chain_id, generation, count, recent in listed.annotate(count=Count("pk"), recent=last_day).values_list(
+        "chain_id", "generation", "count", "recent"
+    ):
+        key = chain_id, launchpad_of(generation).name
+        counts[key] += count
+        of_last_day[key] += recent
+    undecodable = IndexRequest.objects.filter(undecodable=True).order_by()
+    of_contracts = Counter[tuple[int, str, str]]()
+    for *emitter, count in undecodable.values_list("chain_id", "launchpad", "contract").annotate(count=Count("pk")):
+        of_contracts[*emitter] += count
+    on_chains = [each for each in list_launchpads() if each.chain.chain_id in settings.RPC_URLS]
+    keys = [(each.chain.chain_id, each.launchpad.name) for each in on_chains]
+    yield Panel(
+        title="Launchpads",
+        figures=tuple(
+            figure
+            for key, each in zip(keys, on_chains, strict=True)
+            for figure in (
+                _launchpad_figure(each, count=counts[key], last_day=of_last_day[key]),
+                *_undecodable_figures(each, {who[2]: count for who, count in of_contracts.items() if who[:2] == key}),
+            )
+        ),
+        note="The setting LAUNCHPADS_<chainId> is the switch: it names those that are indexed. Restart after a change.",
+        empty_text="" if settings.RPC_URLS else "No node yet: set RPC_URLS_<chainId>.",
+    )
+
+
 def indexing(now: datetime) -> Iterable[Panel]:
     """Yield the panels of index requests, and of the nodes' state as seen by them."""
     groups = IndexRequest.objects.order_by().values("chain_id", "status")
@@ -91,6 +124,30 @@ def market_data(now: datetime) -> Iterable[Panel]:
     if settings.MARKET_COMPARE_PERCENT:
         figures.append(_comparison_figure())
     yield Panel(title="Market data", figures=tuple(figures))
+
+
+def _launchpad_figure(each: ChainLaunchpad, *, count: int, last_day: int) -> Figure:
+    chain_id, name = each.chain.chain_id, each.launchpad.name
+    addresses = ", ".join(each.contracts)
+    state = f"{last_day:,} in the last 24 hours" if each.is_indexed else f"off: not in LAUNCHPADS_{chain_id}"
+    return Figure(
+        label=f"{each.launchpad.title} on {each.chain.name}",
+        value=f"{count:,} launch{'' if count == 1 else 'es'}",
+        note=f"{state}; {'contract' if len(each.contracts) == 1 else 'contracts'} {addresses}",
+        page=f"{reverse('admin:tokens_token_changelist')}?chain_id={chain_id}&launchpad={name}",
+    )
+
+
+def _undecodable_figures(each: ChainLaunchpad, contracts: Mapping[str, int]) -> Iterator[Figure]:
+    """Yield the transactions with logs of each contract that can't be decoded, by contract."""
+    for contract, count in sorted(contracts.items()):
+        yield Figure(
+            label=f"{each.launchpad.title} on {each.chain.name}: undecodable logs",
+            value=f"{count:,} transaction{'' if count == 1 else 's'}",
+            note=f"by {contract}: was the contract upgraded?",
+            page=f"{reverse('admin:tokens_indexrequest_changelist')}?undecodable__exact=1&chain_id={each.chain.chain_id}&contract__exact={contract}",
+            is_alarming=True,
+        )
 
 
 def _sum(bars: tuple[tuple[str, int], ...]) -> str:

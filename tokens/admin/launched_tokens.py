@@ -29,7 +29,7 @@ from config.operators.admin_pages import (
 )
 from tokens.admin.index_queue import reopen_requests
 from tokens.admin.indexed_search import IndexedSearch, match_rows_of_tokens, match_tokens
-from tokens.admin.list_filters import ChainFilter, GenerationFilter
+from tokens.admin.list_filters import ChainFilter, GenerationFilter, LaunchpadFilter
 from tokens.admin.token_events import token_link
 from tokens.admin.token_fields import fieldsets, read_facts, read_only_fields
 from tokens.models import IndexRequest, ProviderRefresh, Token
@@ -58,7 +58,7 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
     )
     list_display = ("symbol", "name", "contract_address", "chain_id", "generation", "deployed_at", *TAGS)
     list_display_links = ("symbol", "contract_address")
-    list_filter = (ChainFilter, GenerationFilter, *TAGS, "unindexed")
+    list_filter = (ChainFilter, LaunchpadFilter, GenerationFilter, *TAGS, "unindexed")
     search_fields = ("name", "symbol", "contract_address", "pool_address", "tx_hash")
     search_help_text = "Part of a name or symbol, or a whole address, pool or transaction hash."
     # By the primary key: the index on the block time covers listed tokens only.

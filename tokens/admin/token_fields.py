@@ -21,6 +21,7 @@ from config.operators.admin_pages import change_url
 from config.operators.local_times import local_time
 from tokens.admin.token_events import format_arguments
 from tokens.admin.trades.token_trades import TokenTrading, newest_trades, price_charts, read_trading
+from tokens.installation.installed_launchpads import launchpad_of
 from tokens.installation.installed_registry import generation_label, registry
 from tokens.models import IndexRequest, LaunchFacts, Market, StoredState, Token, TokenEvent
 
@@ -98,7 +99,10 @@ def chain_name(token: Token) -> str:
 
 @admin.display(description="type")
 def type_name(token: Token) -> str:
-    return f"{generation_label(token.generation)} (generation {token.generation})"
+    launchpad = launchpad_of(token.generation)
+    if launchpad.launches:
+        return f"{launchpad.name} (declared launchpad {launchpad.title})"
+    return f"{generation_label(token.generation)} (generation {token.generation} of {launchpad.title})"
 
 
 @admin.display(description="index request")

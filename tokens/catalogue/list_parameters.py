@@ -12,7 +12,9 @@ from config.api.fields import ChainIdField, FidsField, FlagField, IdField, Shape
 from config.events.stream import stream_query
 from tokens.catalogue import text_search
 from tokens.catalogue.selections import WARNING_CHOICES
+from tokens.chains.registry.entry_rules import LAUNCHPAD_PATTERN
 from tokens.installation.chain_fields import AddressField, PoolAddressField
+from tokens.installation.installed_launchpads import MAX_LAUNCHPADS, parse_launchpads
 from tokens.models.expressions import MAX_INTERFACE_LENGTH
 from tokens.models.sorts import DEPLOYED_AT, SORTS
 
@@ -32,6 +34,21 @@ class PairField(TextField):
         """Return the symbol, empty for `all`. Raises ValueError."""
         symbol = super().parse(text)
         return "" if symbol.lower() == "all" else symbol
+
+
+class LaunchpadsField(ShapedField):
+    """Comma-separated names of launchpads in the registry, indexed or not."""
+
+    shape = {
+        "type": "array",
+        "items": {"type": "string", "pattern": f"^{LAUNCHPAD_PATTERN}$"},
+        "minItems": 1,
+        "maxItems": MAX_LAUNCHPADS,
+    }
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """Return the names, each once and sorted, as equal filters have one total. Raises ValueError."""
+        return parse_launchpads(text)
 
 
 class UnixTimeField(ShapedField):
@@ -110,6 +127,11 @@ class TokenFilters(SearchQuery):
         required=False,
         trim_whitespace=False,
         help_text="Launched after these Unix seconds.",
+    )
+    launchpad = LaunchpadsField(
+        source="launchpads",
+        required=False,
+        help_text="Names of launchpads.",
     )
     champagne = FlagField(required=False, help_text="Only champagne tokens.")
     verified = FlagField(source="trusted", required=False, help_text="Only tokens with `trust.verified`.")

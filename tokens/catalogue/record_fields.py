@@ -68,7 +68,9 @@ RECORD_FIELDS = (
     RecordField("tx_hash", _TEXT, "On Solana the signature of the launch."),
     RecordField("contract_address", _TEXT, "EIP-55 checksum address; on Solana the mint."),
     RecordField("chain_id", _INTEGER),
-    RecordField("type", _LABEL, "Label of the generation, such as clanker_v4.", source="generation"),
+    RecordField(
+        "type", _LABEL, "Label of the generation, such as clanker_v4, or the launchpad's name.", source="generation"
+    ),
     RecordField("name", _TEXT),
     RecordField("symbol", _TEXT),
     RecordField("description", MAYBE_TEXT),

@@ -17,6 +17,7 @@ from config.timestamps import format_timestamp
 from tokens.catalogue.record_fields import MAYBE_TEXT, RECORD_FIELDS
 from tokens.catalogue.token_trust import TrustFacts, describe_trust
 from tokens.indexing.metadata import find_link, social_links, web_link, with_web_links
+from tokens.installation.installed_launchpads import launchpad_of
 from tokens.models import Token
 from tokens.models.token import POSSIBLE_COPY, TokenQuerySet
 
@@ -37,8 +38,10 @@ _STATE_COLUMNS = (
 TOKEN_COLUMNS = (*(field.column for field in RECORD_FIELDS), *_STATE_COLUMNS)
 _NAMES = tuple(field.name for field in RECORD_FIELDS)
 # A copy of all keys takes less time than adding them one by one.
-_EMPTY_RECORD: Record = dict.fromkeys((*_NAMES, "socialLinks", "tags", "warnings", "trust", "priceUsd", "related"))
-_METADATA, _CONTEXT = (TOKEN_COLUMNS.index(name) for name in ("metadata", "social_context"))
+_EMPTY_RECORD: Record = dict.fromkeys(
+    (*_NAMES, "launchpad", "launchpadTitle", "socialLinks", "tags", "warnings", "trust", "priceUsd", "related")
+)
+_GENERATION, _METADATA, _CONTEXT = map(TOKEN_COLUMNS.index, ("generation", "metadata", "social_context"))
 _MAYBE_TEXTS = tuple(field.name for field in RECORD_FIELDS if field.kind is MAYBE_TEXT)
 _CONVERSIONS = tuple((field.name, field.kind.convert) for field in RECORD_FIELDS if field.kind.convert)
 MARKET_COLUMNS = tuple(
@@ -105,6 +108,8 @@ def _build_token(row: Sequence[Any]) -> Record:
         len(_NAMES) : len(TOKEN_COLUMNS)
     ]
     possible_copy, user_verified = facts
+    launchpad = launchpad_of(row[_GENERATION])
+    record["launchpad"], record["launchpadTitle"] = launchpad.name, launchpad.title
     record["img_url"] = web_link(record["img_url"])
     stored = orjson.loads(row[_METADATA])
     metadata = with_web_links(stored)

@@ -9,6 +9,7 @@ from django.db.models import BigIntegerField, Q, Value
 from django.db.models.functions import Cast
 
 from tokens.catalogue import text_search
+from tokens.installation.installed_registry import registry
 from tokens.models import SearchEntry, Token
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.token import TokenQuerySet
@@ -38,6 +39,8 @@ class Selection:
     # The symbol of the paired token.
     pair: str = ""
     interface: str = ""
+    # Names of launchpads, sorted.
+    launchpads: tuple[str, ...] = ()
     # Unix seconds.
     launched_after: int | None = None
     champagne: bool = False
@@ -59,9 +62,8 @@ class Selection:
     def of(cls, values: Mapping[str, Any]) -> "Selection":
         """Return the selection of a list's validated parameters, or of `conditions`."""
         chosen = {field.name: values[field.name] for field in fields(cls) if field.name in values}
-        if chosen.get("fids") is not None:
-            # JSON has no tuples.
-            chosen["fids"] = tuple(chosen["fids"])
+        # JSON has no tuples.
+        chosen |= {name: tuple(value) for name, value in chosen.items() if isinstance(value, list)}
         return cls(**chosen)
 
     @property
@@ -125,7 +127,10 @@ class Selection:
         return rows if self.chain_id is None else rows.filter(chain_id=_as_bigint(self.chain_id))
 
     def _restrict_by_facts(self, rows: Filtered) -> Filtered:
-        """Apply the conditions on trust, warnings and markets, which search entries have no copy of."""
+        """Apply the conditions on launchpads, trust, warnings and markets, which search entries have no copy of."""
+        if self.launchpads:
+            known = registry()
+            rows = rows.of_generations([name for pad in self.launchpads for name in known.generations_of(pad)])
         if self.trusted:
             rows = rows.trusted()
         if self.warnings:

@@ -103,8 +103,10 @@ class RelatedSerializer(serializers.Serializer[Any]):
 
 
 class TokenRecordSerializer(serializers.Serializer[Any]):
-    """Token record of all endpoints; every key is always present, null if unknown."""
+    """Token record of all endpoints; every key is always present, null if unknown or not of the token's launchpad."""
 
+    launchpad = serializers.CharField(help_text="Name of the token's launchpad, as the filter `launchpad` has it.")
+    launchpadTitle = serializers.CharField(help_text="The launchpad's title for display.")
     socialLinks = SocialLinkSerializer(many=True, help_text="Social media URLs of the metadata.")
     tags = TagsSerializer()
     warnings = serializers.ListField(

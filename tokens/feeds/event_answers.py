@@ -9,6 +9,7 @@ from typing import Any
 from tokens.feeds.feed_pairs import FeedAsset, FeedPair
 from tokens.feeds.pool_events import PoolEvent
 from tokens.feeds.token_holders import HolderPage
+from tokens.installation.installed_launchpads import launchpad_of
 
 _PPM_PER_BPS = 100
 
@@ -50,7 +51,9 @@ def describe_screener_pair(pair: FeedPair, *, dex_key: str) -> dict[str, Any]:
     """Return a pair of DEX Screener's format; without a fee where the pool's directions differ or its fee changes."""
     fee = {} if pair.fee is None or pair.fee % _PPM_PER_BPS else {"feeBps": pair.fee // _PPM_PER_BPS}
     creator = {"creator": pair.creator} if pair.creator else {}
-    return {**_describe_pair(pair), "dexKey": dex_key, **creator, **fee}
+    launchpad = launchpad_of(pair.generation)
+    metadata = {"launchpad": launchpad.name, "launchpadTitle": launchpad.title}
+    return {**_describe_pair(pair), "dexKey": dex_key, **creator, **fee, "metadata": metadata}
 
 
 def describe_tools_pair(pair: FeedPair) -> dict[str, Any]:

@@ -1,5 +1,9 @@
-"""Pairs and assets of feeds: pools of launched tokens, these tokens, and their quote tokens."""
+"""Pairs and assets of feeds: pools of launched tokens, these tokens, and their quote tokens.
 
+A token that graduates, or whose launchpad moves its liquidity, has a pair of each pool.
+"""
+
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -7,20 +11,27 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTransform
 
-from tokens.chains.addresses import address_key
+from tokens.chains.addresses import ZERO_ADDRESS, address_key
+from tokens.chains.evm.generations.event_decoding import EventKind
+from tokens.chains.pool_types import chain_position
 from tokens.chains.registry.chains import ChainInfo
-from tokens.models import Token
+from tokens.models import Token, TokenEvent, TokenPool
+from tokens.trades.pool_prices import tick_root
 
 _COLUMNS = (
     "pk", "contract_address", "symbol", "decimals", "pool_address", "paired_token", "pair", "locker_address",
-    "factory_address", "msg_sender", "block_number", "deployed_at", "tx_hash",
+    "factory_address", "msg_sender", "generation", "block_number", "deployed_at", "tx_hash",
 )  # fmt: skip
-_POOL, _FEES = KeyTransform("pool", "launch__facts"), KeyTransform("fees", "launch__facts")
+_POOL, _FEES, _CURVE = (KeyTransform(name, "launch__facts") for name in ("pool", "fees", "curve_config"))
 _PPM_PER_BPS = 100
+_NATIVE_DECIMALS = 18
 
 
 class FeedPair(NamedTuple):
-    """The pool of a launched token. The token is asset 0, and the quote token asset 1, whatever the pool's sequence."""
+    """A pool of a launched token. The token is asset 0, and the quote token asset 1, whatever the pool's sequence.
+
+    Block, time and transaction are those of the launch, and of a later pool those of the change into it.
+    """
 
     token_id: int
     token: str
@@ -32,20 +43,28 @@ class FeedPair(NamedTuple):
     locker: str
     factory: str
     creator: str
+    generation: str
     block_number: int
     # Unix seconds.
     created_at: int
     tx_hash: str
     quote_decimals: int
-    # The pool's first tick, None if unknown.
-    tick: int | None
-    # Parts per million of both directions; None where they differ or change.
+    # Whether the token is currency 0 of the pool, as that of a bonding curve always is.
+    is_currency0: bool
+    is_curve: bool
+    # The square root of the pool's first price, None if unknown.
+    root: int | None
+    # Parts per million of both directions; None where they differ or change, and of later pools.
     fee: int | None
+    # Of the change into the pool; None of the launch's pool.
+    since: int | None = None
 
-    @property
-    def is_currency0(self) -> bool:
-        """Return whether the token is currency 0 of its pool."""
-        return address_key(self.token) < address_key(self.quote)
+    def has_event(self, position: int, tx_hash: str, *, is_join: bool) -> bool:
+        """Return whether an event of the token's pools is at or after the beginning of this one.
+
+        The transaction that changes the pool adds its liquidity before.
+        """
+        return self.since is None or position >= self.since or (is_join and tx_hash == self.tx_hash)
 
 
 class FeedAsset(NamedTuple):
@@ -61,24 +80,37 @@ class FeedAsset(NamedTuple):
 
 
 def find_pair(chain: ChainInfo, pool: str) -> FeedPair | None:
-    """Return the pair in a pool, an address or id in stored form. One query."""
-    tokens = Token.objects.filter(chain_id=chain.chain_id).in_pools([pool]).order_by("pk")
-    return next(_read_pairs(tokens), None)
+    """Return the pair in a pool, an address or id in stored form. One query, more where tokens may change pools."""
+    tokens = Token.objects.on_chain().filter(chain_id=chain.chain_id).order_by("pk")
+    searches = [tokens.filter(pool_address=pool)]
+    if chain.moves_pools:
+        searches.insert(0, tokens.filter(pools__pool_address=pool))
+    pairs = (pair for search in searches for pair in _read_pairs(chain, search) if pair.pool == pool)
+    return next(pairs, None)
 
 
-def find_pairs(token_ids: Collection[int]) -> dict[int, FeedPair]:
-    """Return token id -> pair, without those of quote tokens of unknown decimals, which have no trades. One query."""
-    return {pair.token_id: pair for pair in _read_pairs(Token.objects.filter(pk__in=token_ids))}
+def find_pairs(chain: ChainInfo, token_ids: Collection[int]) -> dict[int, list[FeedPair]]:
+    """Return token id -> its pairs in sequence, without tokens with a quote token of unknown decimals.
+
+    One query, and two more where tokens may change pools.
+    """
+    pairs = defaultdict(list)
+    for pair in _read_pairs(chain, Token.objects.filter(pk__in=token_ids)):
+        pairs[pair.token_id].append(pair)
+    return dict(pairs)
 
 
 def read_chain_pairs(chain: ChainInfo) -> Iterator[FeedPair]:
-    """Yield all pairs of a chain. One query."""
+    """Yield all pairs of a chain. One query, and two more where tokens may change pools."""
     tokens = Token.objects.on_chain().filter(chain_id=chain.chain_id).exclude(pool_address="")
-    return _read_pairs(tokens.order_by("pk"))
+    return _read_pairs(chain, tokens.order_by("pk"))
 
 
 def find_asset(chain: ChainInfo, address: str) -> FeedAsset | None:
-    """Return a launched token, or a quote token of the registry, by its address in stored form. At most one query."""
+    """Return a launched token, or a quote token of the registry, by its address in stored form. At most one query.
+
+    The address zero is the chain's coin, where tokens are paired with it.
+    """
     columns = ("name", "symbol", "decimals", "supply", "presale_id", "extensions")
     launched = Token.objects.at_address(address, chain_id=chain.chain_id).values_list(*columns).first()
     if launched:
@@ -92,6 +124,8 @@ def find_asset(chain: ChainInfo, address: str) -> FeedAsset | None:
             None if supply is None else int(supply),
             has_locked_supply=bool(presale_id or extensions["vault"] or extensions["airdrop"]),
         )
+    if address == ZERO_ADDRESS and address in chain.native_quotes:
+        return FeedAsset(address, chain.native, chain.native, _NATIVE_DECIMALS)
     quote = chain.quote_tokens.get(address_key(address))
     return None if quote is None else FeedAsset(quote.address, quote.symbol, quote.symbol, quote.decimals)
 
@@ -101,30 +135,69 @@ def first_shown(*texts: str) -> str:
     return next(text for text in texts if any(part.isprintable() and not part.isspace() for part in text))
 
 
-def _read_pairs(tokens: QuerySet[Token]) -> Iterator[FeedPair]:
-    for *columns, pool, fees in tokens.values_list(*_COLUMNS, _POOL, _FEES):
-        pk, token, symbol, decimals, address, quote, quote_symbol, *others, block, created_at, tx_hash = columns
+def _read_pairs(chain: ChainInfo, tokens: QuerySet[Token]) -> Iterator[FeedPair]:
+    """Yield the pairs of tokens, those of one token in sequence."""
+    changes = _read_changes(tokens) if chain.moves_pools else {}
+    for *columns, pool, fees, curve in tokens.values_list(*_COLUMNS, _POOL, _FEES, _CURVE):
+        pk, token, symbol, decimals, present, quote, quote_symbol, *others, block, created_at, tx_hash = columns
         if not pool or pool["pair_decimals"] is None:
             continue
-        locker, factory, creator = others
-        yield FeedPair(
+        locker, factory, creator, generation = others
+        is_currency0 = curve is not None or address_key(token) < address_key(quote)
+        tick = None if pool.get("tick") is None else int(pool["tick"])
+        of_launch = FeedPair(
             token_id=pk,
             token=token,
             symbol=symbol or token,
             decimals=decimals,
-            pool=address,
+            pool=pool.get("address") or present,
             quote=quote,
             quote_symbol=quote_symbol or quote,
             locker=locker,
             factory=factory,
             creator=creator,
+            generation=generation,
             block_number=block,
             created_at=int(created_at.timestamp()),
             tx_hash=tx_hash,
             quote_decimals=int(pool["pair_decimals"]),
-            tick=None if pool.get("tick") is None else int(pool["tick"]),
+            is_currency0=is_currency0,
+            is_curve=curve is not None,
+            root=None if tick is None else tick_root(tick if is_currency0 else -tick),
             fee=_static_fee(fees),
         )
+        yield of_launch
+        for change in changes.get(pk, ()):
+            yield of_launch._replace(**change, is_curve=False, fee=None)
+
+
+def _read_changes(tokens: QuerySet[Token]) -> dict[int, list[dict[str, Any]]]:
+    """Return token id -> what differs in its later pairs, in sequence. Two queries."""
+    pools = TokenPool.objects.filter(token__in=tokens.order_by())
+    sides = defaultdict[int, dict[str, bool | None]](dict)
+    for token_id, pool, is_currency0 in pools.values_list("token_id", "pool_address", "is_currency0"):
+        sides[token_id][pool] = is_currency0
+    changes = defaultdict[int, list[dict[str, Any]]](list)
+    columns = ("token_id", "block_number", "log_index", "at", "tx_hash", "arguments")
+    events = TokenEvent.objects.filter(token__in=sides, kind=EventKind.POOL_CHANGED).values_list(*columns)
+    for token_id, block, log_index, at, tx_hash, arguments in events.order_by("block_number", "log_index"):
+        later = {pool for pool, is_currency0 in sides[token_id].items() if is_currency0 is not None}
+        # A graduation that names no pool is one into the pair that was created with the token.
+        named = {arguments["pool"]} if arguments["pool"] else later
+        for pool in named & later:
+            root = arguments.get("sqrtPriceX96")
+            changes[token_id].append(
+                {
+                    "pool": pool,
+                    "is_currency0": sides[token_id][pool],
+                    "block_number": block,
+                    "created_at": int(at.timestamp()),
+                    "tx_hash": tx_hash,
+                    "root": None if root is None else int(root),
+                    "since": chain_position(block, log_index),
+                }
+            )
+    return dict(changes)
 
 
 def _static_fee(fees: dict[str, Any] | None) -> int | None:

@@ -1,6 +1,6 @@
 """Swaps and liquidity changes of a range of blocks, with the pool's reserves after each, in the chain's sequence."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -16,7 +16,7 @@ from tokens.chains.registry.chains import ChainInfo
 from tokens.feeds.feed_pairs import FeedPair, find_pairs
 from tokens.feeds.pool_amounts import PoolReserves, liquidity_amounts
 from tokens.models import PoolLiquidityChange, PoolTrade, Token
-from tokens.trades.pool_prices import price_root, tick_root
+from tokens.trades.pool_prices import price_root
 
 # Blocks and events of one answer.
 MOST_BLOCKS, MOST_EVENTS = 1_000, 5_000
@@ -75,8 +75,11 @@ class _ReplayedPool:
     pair: FeedPair
     price: Decimal | None = None
     # Square root of the price; None if unknown.
-    root: int | None = None
+    root: int | None = field(init=False)
     reserves: PoolReserves = field(default_factory=PoolReserves)
+
+    def __post_init__(self) -> None:
+        self.root = self.pair.root
 
     def set_price(self, price: Decimal) -> None:
         pair = self.pair
@@ -90,13 +93,14 @@ class _ReplayedPool:
         return amounts if self.pair.is_currency0 else amounts[::-1]
 
     def held(self) -> tuple[int, int] | None:
-        held = None if self.root is None else self.reserves.at(self.root)
+        # A bonding curve has no positions.
+        held = None if self.root is None or self.pair.is_curve else self.reserves.at(self.root)
         # Of liquidity that was added before the chain was followed, only the removal is known.
         return None if held is None or min(held) < 0 else self.token_first(held)
 
 
 def read_pool_events(chain: ChainInfo, first: int, last: int) -> list[PoolEvent]:
-    """Return the events of these blocks, which are served, in at most five queries.
+    """Return the events of these blocks, which are served, in at most seven queries.
 
     Raises TooManyEventsError and UnplacedEventError.
     """
@@ -106,58 +110,80 @@ def read_pool_events(chain: ChainInfo, first: int, last: int) -> list[PoolEvent]
     changes = _read(PoolLiquidityChange.objects.filter(**within), _CHANGE_COLUMNS)
     if len(trades) + len(changes) > MOST_EVENTS:
         raise TooManyEventsError
-    pairs = find_pairs({row[1] for row in (*trades, *changes)})
-    states = {token_id: _ReplayedPool(pair=pair) for token_id, pair in pairs.items()}
-    _load_liquidity(states, start)
-    _load_prices(states, changes, start)
+    pairs = find_pairs(chain, {row[1] for row in (*trades, *changes)})
+    pools = _ReplayedPools(pairs)
+    pools.load_liquidity(start)
+    pools.load_prices(changes, start)
     rows = merge(trades, changes, key=itemgetter(0))
-    return list(_replay(states, rows))
+    return list(_replay(pools, rows))
 
 
 def _read(rows: QuerySet[Any], columns: Sequence[str]) -> list[tuple[Any, ...]]:
     return list(rows.order_by("position").values_list(*columns)[: MOST_EVENTS + 1])
 
 
-def _load_liquidity(states: dict[int, _ReplayedPool], start: int) -> None:
-    """Add the liquidity of the pools before a position."""
-    before = PoolLiquidityChange.objects.filter(token_id__in=states.keys(), position__lt=start).order_by()
-    ranges = before.values_list("token_id", "tick_lower", "tick_upper").annotate(total=Sum("liquidity"))
-    for token_id, lower, upper, total in ranges:
-        states[token_id].reserves.add(lower, upper, int(total))
+class _ReplayedPools:
+    """The pools of the tokens of a range, by token and place in the chain."""
+
+    def __init__(self, pairs: Mapping[int, Sequence[FeedPair]]) -> None:
+        self._pools = {token_id: [_ReplayedPool(pair=pair) for pair in own] for token_id, own in pairs.items()}
+
+    def find(self, token_id: int, position: int, tx_hash: str = "", *, is_join: bool = False) -> _ReplayedPool | None:
+        """Return the pool of an event; None of a token with a quote token of unknown decimals."""
+        pools = reversed(self._pools.get(token_id, ()))
+        return next((pool for pool in pools if pool.pair.has_event(position, tx_hash, is_join=is_join)), None)
+
+    def load_liquidity(self, start: int) -> None:
+        """Add the liquidity of the pools before a position."""
+        before = PoolLiquidityChange.objects.filter(position__lt=start).order_by()
+        single = before.filter(token_id__in=[token_id for token_id, own in self._pools.items() if len(own) == 1])
+        ranges = single.values_list("token_id", "tick_lower", "tick_upper").annotate(total=Sum("liquidity"))
+        for token_id, lower, upper, total in ranges:
+            self._pools[token_id][0].reserves.add(lower, upper, int(total))
+        moved = [token_id for token_id, own in self._pools.items() if len(own) > 1]
+        columns = ("token_id", "position", "tx_hash", "tick_lower", "tick_upper", "liquidity")
+        for token_id, position, tx_hash, lower, upper, liquidity in (
+            before.filter(token_id__in=moved).values_list(*columns) if moved else ()
+        ):
+            if pool := self.find(token_id, position, _transaction(tx_hash), is_join=liquidity > 0):
+                pool.reserves.add(lower, upper, int(liquidity))
+
+    def load_prices(self, changes: Collection[tuple[Any, ...]], start: int) -> None:
+        """Set the price before a position, for pools with changes: until the first trade it is the pool's first one."""
+        times: dict[int, datetime] = {row[1]: row[2] for row in changes if row[1] in self._pools}
+        if not times:
+            return
+        # Trades are stored by time, and a block's time is not known here: later ones are few.
+        trades = PoolTrade.objects.filter(token_id=OuterRef("pk"), at__lte=max(times.values()), position__lt=start)
+        newest = trades.order_by("-at", "-position")
+        last = {name: Subquery(newest.values(name)[:1]) for name in ("price", "position")}
+        tokens = Token.objects.filter(pk__in=times).annotate(**last)
+        for token_id, price, position in tokens.values_list("pk", *last):
+            if price is not None and (pool := self.find(token_id, position)):
+                pool.set_price(price)
 
 
-def _load_prices(states: dict[int, _ReplayedPool], changes: Collection[tuple[Any, ...]], start: int) -> None:
-    """Set the price before a position, for pools with changes; before the first trade it is that of the first tick."""
-    times: dict[int, datetime] = {row[1]: row[2] for row in changes if row[1] in states}
-    for token_id in times:
-        pair = states[token_id].pair
-        if pair.tick is not None:
-            states[token_id].root = tick_root(pair.tick if pair.is_currency0 else -pair.tick)
-    if not times:
-        return
-    # Trades are stored by time, and a block's time is not known here: later ones are few.
-    trades = PoolTrade.objects.filter(token_id=OuterRef("pk"), at__lte=max(times.values()), position__lt=start)
-    price = Subquery(trades.order_by("-at", "-position").values("price")[:1])
-    for token_id, value in Token.objects.filter(pk__in=times).annotate(price=price).values_list("pk", "price"):
-        if value is not None:
-            states[token_id].set_price(value)
-
-
-def _replay(states: dict[int, _ReplayedPool], rows: Iterable[tuple[Any, ...]]) -> Iterator[PoolEvent]:
+def _replay(pools: _ReplayedPools, rows: Iterable[tuple[Any, ...]]) -> Iterator[PoolEvent]:
     for position, token_id, at, tx_hash, tx_index, trader, *facts in rows:
+        # A trade begins with its side, and a change with a tick.
+        is_trade, transaction = isinstance(facts[0], bool), _transaction(tx_hash)
         # A quote token of unknown decimals makes no trades, and no amounts.
-        if (state := states.get(token_id)) is None:
+        pool = pools.find(token_id, position, transaction, is_join=not is_trade and facts[2] > 0)
+        if pool is None:
             continue
         block, log_index = split_position(position)
         if tx_index is None:
             raise UnplacedEventError(block)
         maker = UNKNOWN_MAKER if trader is None else format_address(bytes(trader))
-        place = _Place(block, int(at.timestamp()), format_transaction(bytes(tx_hash)), tx_index, log_index, maker)
-        # A trade begins with its side, and a change with a tick.
-        if isinstance(facts[0], bool):
-            yield _swap(state, place, *facts)
-        elif event := _change(state, place, *facts):
+        place = _Place(block, int(at.timestamp()), transaction, tx_index, log_index, maker)
+        if is_trade:
+            yield _swap(pool, place, *facts)
+        elif event := _change(pool, place, *facts):
             yield event
+
+
+def _transaction(stored: bytes | None) -> str:
+    return "" if stored is None else format_transaction(bytes(stored))
 
 
 class _Place(NamedTuple):

@@ -219,12 +219,20 @@ class _FeedPairSerializer(serializers.Serializer[Any]):
     createdAtTxnId = serializers.CharField()
 
 
+class PairMetadataSerializer(serializers.Serializer[Any]):
+    """Further facts about a pair of DEX Screener's format."""
+
+    launchpad = serializers.CharField(help_text="Name of the token's launchpad.")
+    launchpadTitle = serializers.CharField()
+
+
 class ScreenerPairSerializer(_FeedPairSerializer):
     """A pair of DEX Screener's format."""
 
     dexKey = serializers.CharField(help_text="FEED_DEX_KEY.")
     creator = serializers.CharField(required=False)
     feeBps = serializers.IntegerField(required=False, help_text="Absent where it changes, or differs by direction.")
+    metadata = PairMetadataSerializer()
 
 
 class ToolsPairSerializer(_FeedPairSerializer):
@@ -383,7 +391,10 @@ EXCHANGE_ANSWER = inline_serializer(
     {
         "exchange": inline_serializer(
             "ToolsExchange",
-            {"factoryAddress": serializers.CharField(), "name": serializers.CharField(help_text="FEED_DEX_NAME.")},
+            {
+                "factoryAddress": serializers.CharField(),
+                "name": serializers.CharField(help_text="FEED_DEX_NAME, or the launchpad's title."),
+            },
         )
     },
 )

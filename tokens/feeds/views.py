@@ -19,7 +19,6 @@ from config.api.views import QueryView
 from config.client_ip import client_address
 from config.concurrency_limits import SharedRunSlotTimeoutError
 from config.http.errors import PermanentError, RateLimitedError, RetryableError
-from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo
 from tokens.feeds import daily_sums, event_answers
 from tokens.feeds import serializers as formats
@@ -41,6 +40,7 @@ from tokens.feeds.served_blocks import (
 )
 from tokens.feeds.token_holders import FRESH_SECONDS, fetch_holders
 from tokens.installation.chain_fields import MAX_CHAIN_ID
+from tokens.installation.installed_launchpads import find_factory, launchpad_badge
 
 _CHAIN_IN_PATH = [
     OpenApiParameter(
@@ -296,9 +296,11 @@ class ToolsExchangeView(ToolsView):
     def get(self, request: Request, chainId: str) -> HttpResponse:
         """Return the exchange of a factory of this chain."""
         chain, factory = self.chain(chainId), self.query["id"]
-        if address_key(factory) not in chain.factories:
+        launchpad = find_factory(chain.chain_id, factory)
+        if launchpad is None:
             raise NotFound("Exchange not found")
-        exchange = {"factoryAddress": factory, "name": settings.FEED_DEX_NAME}
+        title = launchpad_badge(launchpad.name) if launchpad.launches else ""
+        exchange = {"factoryAddress": factory, "name": title or settings.FEED_DEX_NAME}
         return json_response({"exchange": exchange}, headers={})
 
 

@@ -1,12 +1,14 @@
-"""The registry's contracts as public responses show them, with generation, role and the topic of launches."""
+"""The registry's contracts as public responses show them, with launchpad, role and the topics of launches."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.conf import settings
 
-from tokens.chains.evm.generations.transaction_decoding import LAYOUTS
+from tokens.chains.evm.generations.launch_layouts import created_event
 from tokens.chains.registry.chains import ChainInfo, Contract
+from tokens.chains.registry.launchpads import Launchpad
+from tokens.installation.installed_launchpads import launchpad_of, list_launchpads
 from tokens.installation.installed_registry import registry
 
 FACTORY = "factory"
@@ -14,21 +16,23 @@ FACTORY = "factory"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedContract:
-    """A contract of a chain; on Solana an account. `generation` and what follows from it are None if it has none."""
+    """A contract of a chain; on Solana an account. What follows from a generation or launchpad is None without one."""
 
     name: str
     chain_id: int
     chain: str
-    # Whether this service has a node of the chain.
+    # Whether this service has a node of the chain, and indexes the contract's launchpad.
     indexed: bool
     address: str
     role: str
+    launchpad: str | None
+    launchpad_title: str | None
     generation: str | None
     version: str | None
-    # The API's `type` of the tokens that the generation launches.
+    # The API's `type` of the tokens that the contract's generation or launchpad launches.
     type: str | None
-    # Event name -> topic0; only of factories.
-    events: dict[str, str]
+    # Only of factories: topic0 of all launch events, and of the one of a generation.
+    events: dict[str, str | list[str]]
 
 
 def list_contracts(*, chain_id: int | None = None, role: str | None = None) -> list[ListedContract]:
@@ -38,24 +42,50 @@ def list_contracts(*, chain_id: int | None = None, role: str | None = None) -> l
 
 
 def _of_chain(chain: ChainInfo) -> Iterator[ListedContract]:
-    for contract in chain.contracts.values():
+    has_node = chain.chain_id in settings.RPC_URLS
+    for contract in chain.registered.values():
         generation = contract.generation
+        launchpad = launchpad_of(generation.name) if generation else None
         yield ListedContract(
             name=f"{generation.type} {contract.role}" if generation else contract.role,
             chain_id=chain.chain_id,
             chain=chain.name,
-            indexed=chain.chain_id in settings.RPC_URLS,
+            indexed=has_node and (launchpad is None or chain.indexes(launchpad.name)),
             address=contract.address,
             role=contract.role,
+            launchpad=launchpad.name if launchpad else None,
+            launchpad_title=launchpad.title if launchpad else None,
             generation=generation.name if generation else None,
             version=generation.version if generation else None,
             type=generation.type if generation else None,
             events=_topics(contract),
         )
+    for declared in list_launchpads():
+        if declared.chain is chain and declared.launchpad.launches:
+            for address in declared.contracts:
+                yield _declared_factory(declared.launchpad, chain, address, is_indexed=declared.is_indexed)
 
 
-def _topics(contract: Contract) -> dict[str, str]:
+def _declared_factory(launchpad: Launchpad, chain: ChainInfo, address: str, *, is_indexed: bool) -> ListedContract:
+    launches = [launch for launch in launchpad.launches if address in launch.contracts.get(chain.chain_id, ())]
+    return ListedContract(
+        name=f"{launchpad.name} {FACTORY}",
+        chain_id=chain.chain_id,
+        chain=chain.name,
+        indexed=is_indexed,
+        address=address,
+        role=FACTORY,
+        launchpad=launchpad.name,
+        launchpad_title=launchpad.title,
+        generation=None,
+        version=None,
+        type=launchpad.name,
+        events={"launches": list(dict.fromkeys(launch.event.topic0 for launch in launches))},
+    )
+
+
+def _topics(contract: Contract) -> dict[str, str | list[str]]:
     if contract.role != FACTORY or contract.generation is None:
         return {}
-    event, _ = LAYOUTS[contract.generation.event]
-    return {"tokenCreated": event.topic0}
+    topic = created_event(contract.generation).topic0
+    return {"tokenCreated": topic, "launches": [topic]}

@@ -86,7 +86,7 @@ def _read_node(chain: LaunchChain) -> _NodeState:
 def _probe_range(chain: Chain, head: int) -> str:
     """Return why the node rejects logs of FOLLOW_RANGE_BLOCKS blocks; empty if it returns them."""
     first = max(head - settings.FOLLOW_RANGE_BLOCKS + 1, 0)
-    query = {"fromBlock": hex(first), "toBlock": hex(head), "address": sorted(chain.info.factories)}
+    query = {"fromBlock": hex(first), "toBlock": hex(head), "address": sorted(chain.info.emitters)}
     (result,) = chain.rpc.query([("eth_getLogs", (query,))], parse=list)
     return result.message if isinstance(result, CallFailure) else ""
 

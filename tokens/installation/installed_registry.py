@@ -13,12 +13,15 @@ from tokens.installation.market_sources import has_own_trades
 
 def registry() -> Registry:
     """Return the built-in registry merged with the operator's files, which take precedence. Raises RegistryError."""
-    return _load_once(settings.CHAINS_FILES, settings.SOLANA_CHAIN_ID)
+    launchpads = tuple(sorted(settings.LAUNCHPADS.items()))
+    return _load_once(settings.CHAINS_FILES, settings.SOLANA_CHAIN_ID, launchpads)
 
 
 @cache
-def _load_once(files: tuple[str, ...], solana_chain_id: int) -> Registry:
-    return load_registry(*map(Path, files), solana_chain_id=solana_chain_id)
+def _load_once(
+    files: tuple[str, ...], solana_chain_id: int, launchpads: tuple[tuple[int, tuple[str, ...]], ...]
+) -> Registry:
+    return load_registry(*map(Path, files), solana_chain_id=solana_chain_id, launchpads=dict(launchpads))
 
 
 def known_chain_ids() -> Collection[int]:

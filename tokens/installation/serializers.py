@@ -31,19 +31,28 @@ class ContractsQuery(FactoriesQuery):
 class ContractEventsShape(serializers.Serializer[Any]):
     """Topics of a contract's events."""
 
-    tokenCreated = serializers.CharField(required=False, help_text="Only of factories: topic0 of their launches.")
+    tokenCreated = serializers.CharField(
+        required=False, help_text="Only of factories of a generation: topic0 of their launches."
+    )
+    launches = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Only of factories: topic0 of each event of a launch."
+    )
 
 
 class ContractSerializer(serializers.Serializer[Any]):
-    """A contract of the launchpad; on Solana an account."""
+    """A contract of a launchpad; on Solana an account."""
 
     name = serializers.CharField(help_text="Type and role, for display.")
     chainId = serializers.IntegerField(source="chain_id")
     chain = serializers.CharField(help_text="Name of the chain.")
-    indexed = serializers.BooleanField(help_text="Whether this service reads the chain.")
+    indexed = serializers.BooleanField(help_text="Whether this service reads the chain for this launchpad.")
     address = AddressField(allow_mint=True)
     role = serializers.ChoiceField(_ROLES)
-    generation = serializers.CharField(allow_null=True, help_text="Null where several generations share it.")
+    launchpad = serializers.CharField(allow_null=True, help_text="Its name; null where several generations share it.")
+    launchpadTitle = serializers.CharField(source="launchpad_title", allow_null=True)
+    generation = serializers.CharField(
+        allow_null=True, help_text="Null where several generations share it, and of declared launchpads."
+    )
     version = serializers.CharField(allow_null=True, help_text="The launchpad's number of the generation.")
-    type = serializers.CharField(allow_null=True, help_text="The `type` of tokens of the generation.")
+    type = serializers.CharField(allow_null=True, help_text="The `type` of the tokens that it launches.")
     events = ContractEventsShape()

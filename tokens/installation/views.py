@@ -21,7 +21,7 @@ class FactoriesView(QueryView):
 
     @extend_schema(operation_id="listFactories", responses={200: ContractSerializer(many=True)})
     def get(self, request: Request) -> Response:
-        """List the factories by chain, with their generation and the topic of their launches."""
+        """List the factories by chain, with their launchpad, generation and the topics of their launches."""
         found = list_contracts(chain_id=self.query.get("chainId"), role=FACTORY)
         return Response(ContractSerializer(found, many=True).data)
 
@@ -34,6 +34,6 @@ class ContractsView(QueryView):
 
     @extend_schema(operation_id="listContracts", responses={200: ContractSerializer(many=True)})
     def get(self, request: Request) -> Response:
-        """List the launchpad's contracts by chain, with role and generation; on Solana its accounts."""
+        """List the launchpads' contracts by chain, with role and generation; on Solana accounts."""
         found = list_contracts(chain_id=self.query.get("chainId"), role=self.query.get("role"))
         return Response(ContractSerializer(found, many=True).data)

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from config.timestamps import format_timestamp
+from tokens.installation.installed_launchpads import is_declared
 from tokens.integrity.bundle_detection import Bundle, find_bundles
 from tokens.integrity.dev_accounts import DevAccount, StoredClaims, find_dev_accounts, read_claims_of
 from tokens.integrity.first_trades import (
@@ -38,6 +39,8 @@ class _Launch:
     place: LaunchPlace
     accounts: Sequence[DevAccount]
     claims: StoredClaims
+    # Whether claims of the launchpad's fees, airdrops and vaults count.
+    has_claims: bool
 
     @property
     def opening_trades(self) -> list[LaunchTrade]:
@@ -60,7 +63,8 @@ def build_report(token: Token, *, seconds: int) -> Json:
     accounts = find_dev_accounts(token)
     claims = read_claims_of(token, {account.address for account in accounts})
     first = read_first_trades(token)
-    launch = _Launch(token, seconds, first, read_launch_place(token, first), accounts, claims)
+    place, has_claims = read_launch_place(token, first), not is_declared(token.generation)
+    launch = _Launch(token, seconds, first, place, accounts, claims, has_claims)
     opening = launch.opening_trades
     at_launch, now = sum_holdings(opening), sum_holdings(launch.first.trades, claims.received)
     purchases = [trade for trade in opening if trade.is_buy]
@@ -114,7 +118,7 @@ def _holding(launch: _Launch, holding: Holding) -> Json:
     return {
         "bought": str(holding.bought),
         "sold": str(holding.sold),
-        "received": str(holding.received),
+        "received": str(holding.received) if launch.has_claims else None,
         **launch.share(holding.net),
         "trades": len(holding.trades),
         "transactions": [_trade(launch, trade) for trade in holding.trades[:TRADES_SHOWN]],
@@ -133,7 +137,6 @@ def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Ho
     def total(holdings: Mapping[str, Holding]) -> Json:
         return launch.share(sum(holdings[one.address].net for one in launch.accounts if one.address in holdings))
 
-    vault = launch.claims.vault
     return {
         "accounts": [
             {
@@ -146,13 +149,17 @@ def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Ho
         ],
         "atLaunch": total(at_launch),
         "now": total(now),
-        "vaultClaimed": launch.share(sum(claim.amount for claim in vault))
-        | {
-            "transactions": [
-                {"txHash": claim.tx_hash, "block": claim.block, "logIndex": claim.log_index}
-                for claim in vault[:TRADES_SHOWN]
-            ]
-        },
+        "vaultClaimed": _vault_claimed(launch) if launch.has_claims else None,
+    }
+
+
+def _vault_claimed(launch: _Launch) -> Json:
+    vault = launch.claims.vault
+    return launch.share(sum(claim.amount for claim in vault)) | {
+        "transactions": [
+            {"txHash": claim.tx_hash, "block": claim.block, "logIndex": claim.log_index}
+            for claim in vault[:TRADES_SHOWN]
+        ]
     }
 
 
@@ -192,6 +199,7 @@ def _unknown(launch: _Launch) -> list[str]:
         "laterTrades": not launch.first.is_complete,
         "traders": any(trade.account is None for trade in launch.first.trades),
         "claims": not launch.claims.is_complete,
+        "launchpadClaims": not launch.has_claims,
         "vaultRecipients": bool(launch.claims.vault),
         "supply": not launch.token.supply,
     }

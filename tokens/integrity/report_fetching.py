@@ -16,7 +16,7 @@ from tokens.models import Token
 # Seconds of a cached report and of cached balances.
 FRESH_SECONDS = 15
 # Incremented with every change of a cached value.
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 _TIMES = CacheTimes(fresh=FRESH_SECONDS, ttl=60, wait_timeout=5.0, lock_ttl=10.0)
 # A thread waits so long for the nodes.
 _NODE_SECONDS = 2.0

@@ -72,7 +72,10 @@ class HoldingSerializer(serializers.Serializer[Any]):
 
     bought = WeiField()
     sold = WeiField()
-    received = WeiField(help_text="Fees and airdrop that were claimed for a dev account; 0 for others, and at launch.")
+    received = NullableAmountField(
+        help_text="Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. Null for a "
+        "launchpad whose claims are not read."
+    )
     amount = SignedAmountField(help_text=_NET)
     percent = NullableNumber(help_text=_PERCENT)
     trades = serializers.IntegerField(help_text="Number of its trades.")
@@ -163,7 +166,9 @@ INTEGRITY_ANSWER = inline_serializer(
             accounts=DevAccountSerializer(many=True),
             atLaunch=LaunchShareSerializer(help_text="Sum of the accounts."),
             now=LaunchShareSerializer(help_text="Sum of the accounts after all counted trades."),
-            vaultClaimed=VaultClaimedSerializer(),
+            vaultClaimed=VaultClaimedSerializer(
+                allow_null=True, help_text="Null for a launchpad whose claims are not read."
+            ),
         ),
         "firstBlock": PurchasesSerializer(help_text="Purchases in the block of the launch."),
         "firstSeconds": PurchasesSerializer(help_text="Purchases of `seconds` after the launch, its block included."),

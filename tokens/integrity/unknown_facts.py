@@ -23,6 +23,7 @@ UNKNOWN_REASONS = {
     "laterTrades": "The token has more trades than are read. The later ones are in no sum.",
     "traders": "Of some trades only the log was read, without the sender. They count for no account.",
     "claims": "The token has more events than are read. Earlier claims of fees, airdrop and vault are in no sum.",
+    "launchpadClaims": "Claims of this launchpad's fees, airdrops and vaults do not count here.",
     "vaultRecipients": "The vault's events do not name the account that was paid, so these tokens count for none.",
     "supply": "The supply of the token is unknown, so there are no shares of it.",
     "balances": "The chain's nodes returned no balances now.",

@@ -15,6 +15,7 @@ from config.postgresql.bulk_load import array_literal
 from config.postgresql.replica import read_connection
 from tokens.fees.liquidity import has_lp_nft
 from tokens.indexing.event_sources import pool_currencies
+from tokens.installation.installed_launchpads import is_declared
 from tokens.ledger.fee_claims import DailyAmounts
 from tokens.models import Token
 
@@ -82,7 +83,8 @@ class EarnedFees:
 
 def pays_by_owner(token: Token) -> bool:
     """Return whether a fee locker pays the token's recipients per currency, as in v4."""
-    return token.chain_id != settings.SOLANA_CHAIN_ID and not has_lp_nft(token)
+    is_paid_at_once = token.chain_id == settings.SOLANA_CHAIN_ID or is_declared(token.generation)
+    return not is_paid_at_once and not has_lp_nft(token)
 
 
 def current_recipients(token: Token) -> list[str]:

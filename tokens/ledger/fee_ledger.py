@@ -1,7 +1,8 @@
 """Fees of tokens per recipient and currency: earned and claimed by stored events, by day.
 
 A v4 pool's fees are collected into a fee locker, which pays each owner per currency, for all its tokens together.
-Earlier lockers, and Solana's program, pay in the collection itself: what is earned is claimed.
+Earlier lockers, and Solana's program, pay in the collection itself: what is earned is claimed. Of declared launchpads,
+claims are known only.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from tokens.chains.addresses import parse_address
+from tokens.chains.addresses import address_key, parse_address
 from tokens.chains.registry.chains import QuoteToken
 from tokens.fees.fee_sums import summed_chains
 from tokens.following.coverage import covers_events
@@ -120,7 +121,9 @@ def _payees(token: Token, earned: EarnedFees) -> Collection[Payee]:
     currencies = (token.paired_token, token.contract_address)
     former = sorted({payee.recipient for payee in earned.amounts})
     recipients = dict.fromkeys([*current_recipients(token), *former])
-    return [Payee(recipient, currency) for recipient in recipients for currency in currencies]
+    # A launchpad may exchange fees for a currency that is not in the pool.
+    others = sorted(payee for payee in earned.amounts if payee.currency not in currencies)
+    return [*(Payee(recipient, currency) for recipient in recipients for currency in currencies), *others]
 
 
 def _describe(token: Token, payee: Payee, fees: EarnedFees, claims: dict[str, DailyAmounts], reason: str) -> PayeeFees:
@@ -132,13 +135,24 @@ def _describe(token: Token, payee: Payee, fees: EarnedFees, claims: dict[str, Da
     if pays_by_owner(token):
         own = claims.get(payee.recipient, DailyAmounts())
         claimed = KnownAmounts(amounts=own, reason=reason) if is_own else _POOLED
+    symbol, decimals = _currency_of(token, payee.currency)
     return PayeeFees(
         payee=payee,
-        symbol=token.symbol if is_own else token.pair,
-        decimals=token.decimals if is_own else _pair_decimals(token),
+        symbol=symbol,
+        decimals=decimals,
         earned=earned,
         claimed=claimed,
     )
+
+
+def _currency_of(token: Token, currency: str) -> tuple[str, int | None]:
+    """Return symbol and decimals of a currency that a token's fees are paid in."""
+    if currency == token.contract_address:
+        return token.symbol, token.decimals
+    if currency == token.paired_token:
+        return token.pair, _pair_decimals(token)
+    quote = registry().chain(token.chain_id).quote_tokens.get(address_key(currency))
+    return (quote.symbol, quote.decimals) if quote else (currency, None)
 
 
 def _pair_decimals(token: Token) -> int | None:

@@ -14,7 +14,7 @@ from tokens.installation.market_sources import has_own_trades
 from tokens.ledger.stored_blocks import HISTORY_NOT_READ, first_blocks
 from tokens.models import Token
 from tokens.models.candle import DAY
-from tokens.trades.pool_liquidity import HAS_SUPPORT, LEAST_CHECKED_CAP, POOL_RESERVES
+from tokens.trades.pool_liquidity import HAS_SUPPORT, IS_CURRENCY0, LEAST_CHECKED_CAP, POOL_RESERVES
 
 # A launch with a trade within this time is still traded.
 TRADED_WITHIN = timedelta(days=7)
@@ -38,7 +38,7 @@ FROM (
     SELECT token_id, high_usd, volume_usd, high::float8 AS price, block_number, supply,
         10::float8 ^ token.decimals AS token_unit,
         10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
-        lower(contract_address) COLLATE "C" < lower(paired_token) COLLATE "C" AS is_currency0,
+        {IS_CURRENCY0} AS is_currency0,
         high_usd * (supply::float8 / 10::float8 ^ token.decimals) AS full_value,
         NULL::integer AS starting_tick, 'infinity'::float8 AS quote_depth, true AS is_traded
     FROM tokens_candle AS candle JOIN tokens_token AS token ON token.id = token_id
@@ -130,9 +130,11 @@ def _trades_reason(token: Token, peak: _Peak | None, since: int | None) -> str:
 
 def _graduation(token: Token) -> tuple[bool | None, str]:
     """Return whether the token has left its bonding curve, or why that is unknown."""
-    chain = registry().chains.get(token.chain_id)
-    if chain is None or not chain.is_solana:
+    chain, facts = registry().chains.get(token.chain_id), token.launch.facts if hasattr(token, "launch") else {}
+    if chain is None or not (chain.is_solana or facts.get("curve_config")):
         return None, NO_CURVE
+    if not chain.is_solana:
+        return token.pool_address != facts["pool"]["address"], ""
     if token.market.graduated_at is not None or token.market.curve_progress == 100:
         return True, ""
     return (None, CURVE_UNKNOWN) if token.market.curve_progress is None else (False, "")

@@ -10,6 +10,8 @@ from config.site.formats import compact_text, in_usd, plain
 from config.site.page_input import parse_choice, parse_page_flag, parse_whole_number, refuse_longer
 from tokens.catalogue.list_parameters import MAX_USD
 from tokens.catalogue.selections import ANY_WARNING, NO_WARNING, WARNING_CHOICES, Selection
+from tokens.installation.installed_launchpads import MAX_LAUNCHPADS, indexed_launchpads
+from tokens.installation.installed_registry import registry
 from tokens.models.expressions import MAX_INTERFACE_LENGTH
 
 # Parameter -> condition of `Selection`.
@@ -18,6 +20,7 @@ FILTERS = {
     "warnings": "warnings",
     "minMarketCap": "min_market_cap",
     "minVolume24h": "min_volume_24h",
+    "launchpad": "launchpads",
     "socialInterface": "interface",
 }
 # USD.
@@ -52,11 +55,14 @@ def parse_filters(values: Mapping[str, str]) -> Selection:
     # PostgreSQL's texts have no NUL.
     interface = values.get("socialInterface", "").replace("\0", "").strip()
     refuse_longer(interface, "socialInterface", MAX_INTERFACE_LENGTH)
+    launchpads = values.get("launchpad", "").split(",")[:MAX_LAUNCHPADS]
+    known = registry().launchpads
     return Selection(
         trusted=parse_page_flag(values, "verified"),
         warnings=parse_choice(values, "warnings", WARNING_CHOICES),
         min_market_cap=parse_whole_number(values, "minMarketCap", MAX_USD),
         min_volume_24h=parse_whole_number(values, "minVolume24h", MAX_USD),
+        launchpads=tuple(sorted({parse_choice({"launchpad": name}, "launchpad", known) for name in launchpads} - {""})),
         interface=interface,
     )
 
@@ -64,11 +70,13 @@ def parse_filters(values: Mapping[str, str]) -> Selection:
 def filter_parameters(filters: Selection) -> dict[str, str]:
     """Return the parameters of a URL with these conditions."""
     conditions = filters.conditions
-    return {
-        name: _ON if conditions[condition] is True else str(conditions[condition])
-        for name, condition in FILTERS.items()
-        if condition in conditions
-    }
+    return {name: _parameter(conditions[condition]) for name, condition in FILTERS.items() if condition in conditions}
+
+
+def _parameter(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return _ON if value is True else str(value)
 
 
 def build_chips(filters: Selection, interfaces: Iterable[str], address: Callable[..., str]) -> list[ChipGroup]:
@@ -91,10 +99,25 @@ def build_chips(filters: Selection, interfaces: Iterable[str], address: Callable
         ChipGroup(gettext("Market cap"), amounts("minMarketCap", _MARKET_CAPS)),
         ChipGroup(gettext("Volume, 24 h"), amounts("minVolume24h", _VOLUMES)),
         ChipGroup(
+            gettext("Launchpad"),
+            [chip("launchpad", ",".join(names), _titles(names)) for names in _launchpads(filters.launchpads)],
+        ),
+        ChipGroup(
             gettext("Interface"),
             [chip("socialInterface", name, plain(name, 16)) for name in _interfaces(filters.interface, interfaces)],
         ),
     ]
+
+
+def _launchpads(chosen: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return each indexed launchpad, and the chosen ones together; none where there is only one."""
+    indexed = [(name,) for name in indexed_launchpads()]
+    found = list(dict.fromkeys([*indexed, chosen] if chosen else indexed))
+    return found if chosen or len(found) > 1 else []
+
+
+def _titles(names: tuple[str, ...]) -> str:
+    return plain(", ".join(registry().launchpads[name].title for name in names), 40)
 
 
 def _interfaces(chosen: str, found: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ from django.http import Http404
 
 from tokens.chains.addresses import parse_address
 from tokens.installation import installed_registry
+from tokens.installation.installed_launchpads import is_declared, launchpad_badge
 from tokens.installation.installed_registry import generation_label, generation_version
 from tokens.models import Token
 
@@ -37,6 +38,8 @@ def describe_token(token: Token) -> dict[str, Any]:
         "token": token,
         "type": generation_label(token.generation),
         "version": generation_version(token.generation),
+        "launchpad": launchpad_badge(token.generation),
+        "is_declared": is_declared(token.generation),
         "chain": installed_registry.chain_name(token.chain_id),
         "explorer_page": installed_registry.explorer_token_page(token.chain_id, token.contract_address),
     }

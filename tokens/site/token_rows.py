@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.profiles import social_refresh
 from tokens.installation import installed_registry
+from tokens.installation.installed_launchpads import launchpad_badge
 from tokens.ledger.creators import Creator, count_launches, creator_of, user_name
 from tokens.models import Market, Token
 from tokens.models.candle import DAY
@@ -17,7 +18,7 @@ from tokens.site.sparklines import Sparkline, draw_sparklines
 from tokens.site.warning_texts import WarningText, warning_texts
 
 _COLUMNS = (
-    *("chain_id", "contract_address", "name", "symbol", "img_url", "deployed_at"),
+    *("chain_id", "contract_address", "generation", "name", "symbol", "img_url", "deployed_at"),
     *("requestor_fid", "requestor_address", "msg_sender", "known_interface_deployer", "launch_warnings"),
     *(f"market__{name}" for name in ("market_cap", "volume_24h", "price_change_24h", "curve_progress")),
     *("market__price_quote", "market__price_usd"),
@@ -30,6 +31,8 @@ class TokenRow:
 
     token: Token
     chain: str
+    # Empty where all tokens are of one launchpad.
+    launchpad: str
     market: Market
     # Trades of the last 24 hours.
     buys: int | None
@@ -58,6 +61,7 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
         TokenRow(
             token=token,
             chain=installed_registry.chain_name(token.chain_id),
+            launchpad=launchpad_badge(token.generation),
             market=token.market,
             buys=token.buys,
             sells=token.sells,

@@ -15,7 +15,7 @@ ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 MINT = "So11111111111111111111111111111111111111112"
 # What is described by a pattern is one of these, or none.
 SAMPLES = [ADDRESS, ADDRESS.lower(), ADDRESS.upper(), MINT, "0x" + "ab" * 32, "0X" + "AB" * 32]
-SAMPLES += ["2026-01-05", f"8453:{ADDRESS}", f"8453:{ADDRESS}.QUOTE"]
+SAMPLES += ["zora", "2026-01-05", f"8453:{ADDRESS}", f"8453:{ADDRESS}.QUOTE"]
 SAMPLES += ["0x12", "WETH", "vitalik.eth", ADDRESS + "0", ADDRESS[2:], "0x" + "g" * 40, MINT + "0", "0x" + "ab" * 33]
 # Opaque, and refused by rules of its own; and what is not found where it has another form.
 UNBOUNDED = {"cursor", "recipientCursor", "requestKey"}

@@ -231,7 +231,7 @@ def test_transactions_that_cannot_be_decoded_are_counted_until_they_are_indexed(
     name = "index_requests_undecodable"
     found = numbers("chain")
     assert (found[name, "101"], found[name, "8453"]) == (2, 0)
-    IndexRequest.objects.filter(pk=requests[0].pk).finish(status="confirmed")
+    IndexRequest.objects.filter(pk=requests[0].pk).finish(status="confirmed", undecodable=False)
     assert numbers("chain")[name, "101"] == 1
 
 

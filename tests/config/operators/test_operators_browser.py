@@ -248,6 +248,7 @@ def test_the_dashboard_and_all_lists_load_without_an_error_and_nothing_from_anot
     titles = site.page.locator("section[aria-label] h2").all_inner_texts()
     assert titles == [
         "Launches",
+        "Launchpads",
         "Deployments in flight",
         "Following",
         "Periodic tasks",

@@ -15,7 +15,7 @@ from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from leaderboard.admin.dashboard import WEB_STARTED_AT, ranking_panels
 from leaderboard.models import Interval
-from tests.config.operators.admin_pages import figures, panels
+from tests.config.operators.admin_pages import figures, panels, shown
 from tests.nodes.devchain_launches import UNKNOWN_HASH
 from tests.rows.agent_factories import AgentFactory, SnapshotFactory
 from tests.rows.factories import (
@@ -47,7 +47,7 @@ def test_strangers_see_the_login(client):
 @pytest.mark.parametrize(
     ("permission", "titles"),
     [
-        ("view_token", ["Launches", "Market data"]),
+        ("view_token", ["Launches", "Launchpads", "Market data"]),
         ("view_indexrequest", ["Periodic tasks", "Index requests", "Nodes"]),
         ("view_chainhead", ["Following", "Trades"]),
         ("view_deployment", ["Deployments in flight"]),
@@ -86,7 +86,7 @@ def test_each_panel_of_an_empty_installation_says_what_would_fill_it(operator, s
     text, found = operator.get(DASHBOARD).text, panels(operator)
     # They show the state of their providers or of beat, which is never nothing.
     always = {"Market data", "Deployers' profiles", "Periodic tasks"}
-    assert len(found) == 13
+    assert len(found) == 14
     for title in found.keys() - always:
         assert escape(found[title].empty_text) in text
         assert found[title].empty_text.endswith(".")
@@ -136,6 +136,50 @@ def test_launches_are_counted_by_the_hour(operator):
     assert [figure.value for figure in panel.figures] == ["5", "1"]
     assert [bar["height"] for bar in panel.chart.rectangles if bar["value"]] == [33, 66, 100]
     assert f"{now:%d %b, %H}:00: 3</title>" in operator.get(DASHBOARD).text
+
+
+def test_launchpads_are_counted_by_chain(operator, settings):
+    settings.RPC_URLS = {8453: ("https://a.example",), 1: ("https://b.example",), 101: ("https://c.example",)}
+    settings.LAUNCHPADS = {8453: ("clanker", "zora")}
+    now = timezone.now()
+    for generation, age, number in (("v4", 2, 3), ("v0", 30, 2), ("zora", 2, 1), ("doppler", 30, 1)):
+        TokenFactory.create_batch(number, generation=generation, deployed_at=now - timedelta(hours=age))
+    TokenFactory(chain_id=1, deployed_at=now)
+    TokenFactory(generation="zora", blocked=True)
+    found = figures(operator, "Launchpads")
+    on_base = ["Clanker", "Liquid", "Zora", "Flaunch", "Doppler", "Virtuals", "Bankr"]
+    assert [label for label in found if label.endswith(" on Base")] == [f"{title} on Base" for title in on_base]
+    others = [label for label in found if not label.endswith(" on Base")]
+    assert others == ["Clanker on Ethereum", "Doppler on Ethereum", "Clanker on Solana"]
+    values = [found[f"{title} on Base"].value for title in ("Clanker", "Zora", "Flaunch", "Doppler")]
+    assert values == ["5 launches", "1 launch", "0 launches", "1 launch"]
+    assert found["Clanker on Ethereum"].value == "1 launch"
+    assert found["Clanker on Base"].note.startswith("3 in the last 24 hours; contracts 0x")
+    address = "0x777777751622c0d3258f214F9DF38E35BF45baF3"
+    assert found["Zora on Base"].note == f"1 in the last 24 hours; contract {address}"
+    assert found["Doppler on Base"].note.startswith("off: not in LAUNCHPADS_8453; contract 0x")
+    assert len(shown(operator, found["Clanker on Base"].page)) == 5
+    # Blocked ones are in the admin's list.
+    assert len(shown(operator, found["Zora on Base"].page)) == 2
+
+
+def test_undecodable_logs_alarm_at_the_launchpad_of_their_contract(operator, settings):
+    settings.RPC_URLS = {8453: ("https://a.example",)}
+    settings.LAUNCHPADS = {8453: ("clanker", "zora")}
+    factory, coin = "0x777777751622c0d3258f214F9DF38E35BF45baF3", "0x" + "Aa" * 20
+    of_zora = {"chain_id": 8453, "undecodable": True, "launchpad": "zora"}
+    IndexRequestFactory.create_batch(2, **of_zora, status="failed", contract=factory)
+    # Beside a launch that is indexed.
+    IndexRequestFactory(**of_zora, status="indexed", contract=coin)
+    IndexRequestFactory(chain_id=1, undecodable=True, launchpad="zora", contract=factory)
+    IndexRequestFactory(chain_id=8453)
+    alarming = [figure for figure in panels(operator)["Launchpads"].figures if figure.is_alarming]
+    assert {figure.label for figure in alarming} == {"Zora on Base: undecodable logs"}
+    assert [(figure.value, figure.note.split()[1]) for figure in alarming] == [
+        ("2 transactions", f"{factory}:"),
+        ("1 transaction", f"{coin}:"),
+    ]
+    assert [len(shown(operator, figure.page)) for figure in alarming] == [2, 1]
 
 
 def test_index_requests_are_counted_by_status_and_failures_alarm(operator):
@@ -319,5 +363,5 @@ def test_it_takes_few_queries_whatever_there_is(client, settings, django_assert_
     user = User.objects.create_user("reader", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     client.force_login(user)
-    with django_assert_max_num_queries(29):
+    with django_assert_max_num_queries(31):
         client.get(DASHBOARD)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.config.operators.admin_pages import figures, panels, shown
-from tests.nodes.solana_recorded import CONFIG, PROGRAM
+from tests.nodes.solana.recorded import CONFIG, PROGRAM
 from tests.rows.factories import (
     ChainHeadFactory,
     CoverageAlarmFactory,

@@ -91,7 +91,7 @@ def test_it_refuses_a_v4_pool_id_and_names_the_successor(client, known):
 @pytest.mark.parametrize(
     "hidden", [{"unindexed": True}, {"pool_address": checksum_address(STRANGER)}, {"position_id": ""}]
 )
-def test_it_has_no_other_pool(fetch, node, hidden):
+def test_it_has_no_token_pool(fetch, node, hidden):
     TokenFactory(**({"generation": "v2", "pool_address": V3_POOL, "position_id": "2"} | hidden))
     answer = fetch(V3_POOL)
     assert (answer.status_code, answer.json()) == (404, {"error": "Token not found"})

@@ -24,6 +24,7 @@ TOKENS = {
     "contract_address": "'0x' || upper(lpad(to_hex(n), 40, '0'))",
     "copy_key": "lpad(to_hex(n), 64, '0')",
     "verified": "n % 2000 = 7",
+    "generation": "CASE WHEN n % 2000 = 7 THEN 'zora' WHEN n % 2000 = 1007 THEN 'doppler' ELSE 'v4' END",
     "launch_warnings": "CASE WHEN n % 50 = 3 THEN ARRAY['UNUSUAL_TICK'] ELSE '{}' END",
     "social_context": """CASE WHEN n <= 30 THEN '{"interface": "Rare"}'::jsonb
         WHEN n % 2 = 0 THEN '{"interface": "Usual"}' ELSE '{"interface": "Other"}' END""",
@@ -37,6 +38,9 @@ MARKETS = {
 }
 RARE = {
     "verified": {"verified": "1"},
+    "launchpad": {"launchpad": "zora"},
+    "launchpads": {"launchpad": "flaunch,zora"},
+    "launchpad and cap": {"launchpad": "doppler", "minMarketCap": 1},
     "cap": {"minMarketCap": 1_000_000},
     "volume": {"minVolume24h": 1_000_000},
     "verified and cap": {"verified": "1", "minMarketCap": 1_000_000},
@@ -79,6 +83,7 @@ def fetch(request, client, read_key):
         {"minVolume24h": 1},
         {"socialInterface": "usual"},
         {"pair": "weth"},
+        {"launchpad": "clanker"},
         {"chainId": 8453, "verified": "1"},
         {"champagne": "1"},
         {"startDate": 1},

@@ -110,6 +110,49 @@ def test_lists_by_warnings(fetch):
     assert fetch(warnings="none", limit=0).json()["total"] == fetch(warnings="any", limit=0).json()["total"] == 2
 
 
+def test_lists_by_launchpad(fetch):
+    of_clanker = [TokenFactory(generation=name).pk for name in ("v0", "v3.1", "v4", "solana")]
+    of_zora, of_doppler, gone = (TokenFactory(generation=name).pk for name in ("zora", "doppler", "gone"))
+    assert sorted(ids(fetch(launchpad="clanker"))) == of_clanker
+    for names, expected in (
+        ("zora", [of_zora]),
+        ("zora,doppler", [of_doppler, of_zora]),
+        ("doppler,zora,zora", [of_doppler, of_zora]),
+        # In the registry, and without tokens.
+        ("flaunch", []),
+    ):
+        answer = fetch(launchpad=names)
+        assert (ids(answer), answer.json()["total"]) == (expected, len(expected))
+    assert gone in ids(fetch()) and len(ids(fetch())) == 7
+    assert ids(fetch(launchpad="zora", chainId=1)) == []
+
+
+@pytest.mark.parametrize(
+    "names", ["Zora", "zora,", "zora, doppler", "gone", "clanker,v4", "zora\0", ",".join(["zora"] * 30)]
+)
+def test_an_unknown_launchpad_is_refused(fetch, names):
+    answer = fetch(launchpad=names)
+    assert answer.status_code == 400
+    (detail,) = answer.json()["details"]
+    assert detail["field"] == "launchpad"
+
+
+def test_records_name_the_launchpad(fetch):
+    made = [
+        ("v0", "proxy", "clanker", "Clanker"),
+        ("v4", "clanker_v4", "clanker", "Clanker"),
+        ("solana", "clanker_solana", "clanker", "Clanker"),
+        ("zora", "zora", "zora", "Zora"),
+        # Its launchpad is no longer in the registry.
+        ("gone", "gone", "gone", "gone"),
+    ]
+    for generation, *_ in made:
+        TokenFactory(generation=generation)
+    records = fetch(sort="asc").json()["data"]
+    names = ("type", "launchpad", "launchpadTitle")
+    assert [[record[name] for name in names] for record in records] == [list(labels) for _, *labels in made]
+
+
 @pytest.mark.parametrize(("parameter", "column"), [("minMarketCap", "market_cap"), ("minVolume24h", "volume_24h")])
 @pytest.mark.parametrize("sort", ["desc", "asc"])
 @pytest.mark.parametrize("sort_by", SORTS)
@@ -130,6 +173,8 @@ FILTERS = [
     ({"warnings": "any"}, {"launch_warnings": ["UNUSUAL_TICK"]}, {}),
     ({"minMarketCap": 5}, {}, {"market_cap": 5}),
     ({"minVolume24h": 5}, {}, {"volume_24h": 5}),
+    ({"launchpad": "zora"}, {"generation": "zora"}, {}),
+    ({"launchpad": "flaunch,zora"}, {"generation": "zora"}, {}),
 ]
 
 

@@ -540,6 +540,8 @@ RECORD = {
     "contract_address": "0x5FbDB2315678afecb367f032d93F642f64180aa3",
     "chain_id": 8453,
     "type": "clanker_v4",
+    "launchpad": "clanker",
+    "launchpadTitle": "Clanker",
     "name": "Higher ↑",
     "symbol": "HIGHER",
     "description": None,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from config.api.openapi_views import openapi_document
 from config.api.rendering import render_json
 from tests.nodes.recordings import DATA
-from tests.nodes.solana_recorded import CREATOR, LAUNCH, MINT, PARTNER, POOL
-from tests.nodes.solana_recorded import WRAPPED_SOL as SOL
+from tests.nodes.solana.recorded import CREATOR, LAUNCH, MINT, PARTNER, POOL
+from tests.nodes.solana.recorded import WRAPPED_SOL as SOL
 from tests.rows.factories import TokenFactory
 from tokens.catalogue.records import read_records
 from tokens.chains.addresses import (

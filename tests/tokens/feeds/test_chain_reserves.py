@@ -14,8 +14,8 @@ from tokens.trades.prices.liquidity_bounds import bounds_of, counted_ranges
 POOL = "0x" + "5e" * 32
 PAIR = FeedPair(
     token_id=1, token="0x" + "1" * 40, symbol="DOGE", decimals=18, pool=POOL, quote="0x" + "2" * 40,
-    quote_symbol="WETH", locker="", factory="", creator="", block_number=7, created_at=0, tx_hash="",
-    quote_decimals=18, tick=0, fee=None,
+    quote_symbol="WETH", locker="", factory="", creator="", generation="v4", block_number=7, created_at=0, tx_hash="",
+    quote_decimals=18, is_currency0=True, is_curve=False, root=2**96, fee=None,
 )  # fmt: skip
 ticks = st.integers(-60, 60).map(lambda number: 200 * number)
 ranges = st.tuples(ticks, ticks, st.integers(1, 10**6).map(lambda size: size * 10**16)).filter(

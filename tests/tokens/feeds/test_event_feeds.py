@@ -30,6 +30,7 @@ pytestmark = pytest.mark.django_db
 
 # Of every number in the schemas of DEXTools.
 NUMBER = r"\d+\.\d+"
+ZORA = "0x777777751622c0d3258f214F9DF38E35BF45baF3"
 
 
 def fetch(path, **parameters):
@@ -161,6 +162,7 @@ def test_a_pair_of_dex_screener_never_changes(pair, settings):
         "createdAtBlockTimestamp": unix(block_time(0)),
         "createdAtTxnId": "0x" + "11" * 32,
         "creator": SENDER,
+        "metadata": {"launchpad": "clanker", "launchpadTitle": "Clanker"},
     }
     path = f"dexscreener/{CHAIN}/pair"
     assert answer_of(path, id=POOL) == {"pair": described}
@@ -180,6 +182,22 @@ def test_a_pair_of_dextools_names_its_factory_and_the_factory_its_exchange(pair,
     exchange = {"factoryAddress": FACTORY, "name": "Pad"}
     assert answer_of(f"dextools/{CHAIN}/exchange", id=FACTORY) == {"exchange": exchange}
     assert fetch(f"dextools/{CHAIN}/exchange", id=WETH).status_code == 404
+
+
+def test_declared_launchpads_are_named_in_feeds(pair, settings):
+    settings.FEED_DEX_NAME = "Pad"
+    settings.RPC_URLS = {CHAIN: ("http://127.0.0.1:9",)}
+    settings.LAUNCHPADS = {CHAIN: ("clanker", "zora")}
+    Token.objects.filter(pk=pair.pk).update(generation="zora", factory_address=ZORA)
+    described = answer_of(f"dexscreener/{CHAIN}/pair", id=POOL)["pair"]
+    assert described["metadata"] == {"launchpad": "zora", "launchpadTitle": "Zora"}
+    path = f"dextools/{CHAIN}/exchange"
+    assert answer_of(path, id=ZORA) == {"exchange": {"factoryAddress": ZORA, "name": "Zora"}}
+    assert answer_of(path, id=FACTORY)["exchange"]["name"] == "Pad"
+    # The only launchpad has the name that was agreed upon.
+    settings.LAUNCHPADS = {CHAIN: ("zora",)}
+    assert answer_of(path, id=ZORA)["exchange"]["name"] == "Pad"
+    assert fetch(path, id=FACTORY).status_code == 404
 
 
 def test_a_block_of_dextools_has_its_time(pair):

@@ -7,20 +7,23 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db.models import F
+from django.db.models import Case, F, When
 from eth_utils.address import to_canonical_address
 
 from development.devchain import node_client
-from development.devchain.anvil import CHAIN_ID, TRADERS
+from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE, TRADERS
+from development.devchain.declared_samples import launch_on_curve, launch_plain
 from development.devchain.launch_transactions import Recipient
-from development.devchain.trader import SampleTraders, _buy, _sell
+from development.devchain.sample_swaps import buy, sell
+from development.devchain.trader import SampleTraders
 from tests.nodes.followed import Followed
 from tests.simulator import SimulatedChain
 from tokens.feeds.checking.feed_check import FeedCheck
-from tokens.feeds.pool_events import UNKNOWN_MAKER
+from tokens.feeds.pool_events import UNKNOWN_MAKER, read_pool_events
 from tokens.feeds.served_blocks import find_feed_chain, read_served_blocks
+from tokens.following.coverage import open_live_coverage
 from tokens.installation.installed_chains import installed_chain
-from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token
+from tokens.models import LaunchFacts, PoolLiquidityChange, PoolTrade, Token, TokenPool
 
 pytestmark = pytest.mark.django_db
 
@@ -76,9 +79,9 @@ def converted(followed_launchpad):
     followed_launchpad.launch(recipients=shares)
     traders = SampleTraders(at.rpc_url, random=SimulatedChain(7).rng)
     traders.trade_once()
-    sample = traders._tokens[-1]
-    _buy(at, sample, anybody, wei=10**17)
-    _sell(at, sample, anybody, share=1)
+    sample = list(traders._tokens.values())[-1]
+    buy(at, sample, anybody, wei=10**17)
+    sell(at, sample, anybody, share=1)
     locker = node_client.bind_contract(at.rpc_url, "Locker", at.locker)
     node_client.transact(at.rpc_url, locker.functions.collectRewards(sample.address), sender=anybody)
     followed_launchpad.mine(6)
@@ -104,7 +107,7 @@ def test_a_conversion_through_a_router_that_is_stored_as_a_trade_is_named(conver
 def test_events_without_a_maker_are_counted_and_named_on_request(converted):
     launchpad, sample, anybody = converted
     # A few blocks are read by their hashes, with senders; the longer range of the fixture by its logs, without.
-    _buy(launchpad.deployment, sample, anybody, wei=10**16)
+    buy(launchpad.deployment, sample, anybody, wei=10**16)
     Followed(CHAIN_ID).catch_up()
     launchpad.mine(6)
     Followed(CHAIN_ID).catch_up()
@@ -170,8 +173,8 @@ def test_a_trade_beside_a_collection_of_its_trader_is_compared_by_what_hooks_are
             ("Locker", at.locker),
         )
     )
-    _buy(at, sample, anybody, wei=10**17)
-    _sell(at, sample, anybody, share=0.5)
+    buy(at, sample, anybody, wei=10**17)
+    sell(at, sample, anybody, share=0.5)
     purchase = router.encode_abi("swapTokens", [sample.key, at.wrapped_native, wei, anybody])
     code = caller_code(
         (
@@ -240,6 +243,76 @@ def test_a_pair_with_another_fee_than_its_swaps_is_named(traded):
     lines = [line for line in compare().differences if ": its fee is 3000 in the feed, and 10000 on the chain" in line]
     # Once for each.
     assert len(lines) == len({line.split(", ")[1] for line in lines}) > 1
+
+
+@pytest.fixture
+def curves(own_launchpad, settings, forget_chains):
+    """Follow all launchpads of the development chain, and trade tokens of curves until some graduate, and on."""
+    settings.CHAINS_FILES = (*settings.CHAINS_FILES, str(LAUNCHPADS_FILE))
+    settings.LAUNCHPADS = {CHAIN_ID: ("clanker", "curve", "plain")}
+    forget_chains()
+    first, at = int(own_launchpad.rpc("eth_blockNumber"), 16), own_launchpad.deployment
+    settings.FOLLOW_FROM = {CHAIN_ID: first}
+    open_live_coverage(installed_chain(CHAIN_ID).info, final=first)
+    Followed(CHAIN_ID).catch_up()
+    sender, rng = node_client.connect(at.rpc_url).eth.accounts[1], SimulatedChain(7).rng
+    # The same addresses, and so the same trades, in every run.
+    own_launchpad.launch(salt=bytes(32))
+    launch_plain(at, sender=sender)
+    for _ in range(3):
+        launch_on_curve(at, sender=sender, random=rng)
+    traders = SampleTraders(at.rpc_url, random=rng)
+    for _ in range(70):
+        traders.trade_once()
+    Followed(CHAIN_ID).catch_up()
+    own_launchpad.mine(6)
+    Followed(CHAIN_ID).catch_up()
+    return own_launchpad
+
+
+def test_curves_and_the_pools_they_graduate_into_are_compared(curves, client):
+    found = compare()
+    assert found.differences == []
+    assert found.events == PoolTrade.objects.count() + PoolLiquidityChange.objects.count()
+    assert (found.unpriced, found.without_usd) == (0, 0)
+    graduated = TokenPool.objects.exclude(is_currency0=None).select_related("token")
+    assert graduated
+    blocks = served()
+    events = read_pool_events(find_feed_chain(CHAIN_ID), blocks.first, blocks.last)
+    for pool in graduated:
+        own = [event for event in events if event.pair.token_id == pool.token_id]
+        change = pool.token.events.get(kind="pool_changed")
+        later = [event.pair.pool == pool.pool_address for event in own]
+        assert later == sorted(later) and {True, False} == {*later}
+        # A curve has no reserves in the feed, and the pool has.
+        assert [event.reserves is not None for event in own] == later
+        joins = [event for event in own if event.kind == "join"]
+        assert {event.tx_hash for event in joins} == {change.tx_hash} and len(joins) == 2
+        (pair,) = client.get(f"/api/feeds/dexscreener/{CHAIN_ID}/pair?id={pool.pool_address}").json().values()
+        assert (pair["createdAtTxnId"], pair["createdAtBlockNumber"]) == (change.tx_hash, change.block_number)
+        assert client.get(f"/api/feeds/dexscreener/{CHAIN_ID}/asset?id={pair['asset1Id']}").status_code == 200
+
+
+def test_seeded_faults_of_curves_and_graduated_pools_are_named(curves):
+    graduated = TokenPool.objects.exclude(is_currency0=None)
+    trades = PoolTrade.objects.filter(token__in=graduated.values("token")).order_by("position")
+    for trade in (trades.first(), trades.last()):
+        rows, where = PoolTrade.objects.filter(pk=trade.pk), f"block {trade.block_number}, log {trade.log_index}"
+        for name, wrong in (
+            ("amount_token", F("amount_token") * 2),
+            ("amount_quote", F("amount_quote") + 1),
+            ("price", F("price") * 2),
+            ("trader", bytes(20)[:-1] + b"\1"),
+        ):
+            rows.update(**{name: wrong})
+            assert any(text.startswith(where) for text in compare().differences), name
+            rows.update(**{name: getattr(trade, name)})
+    liquidity = PoolLiquidityChange.objects.filter(token__in=graduated.values("token")).first()
+    PoolLiquidityChange.objects.filter(pk=liquidity.pk).update(liquidity=F("liquidity") * 2)
+    assert any("amount0 is" in text for text in compare().differences)
+    PoolLiquidityChange.objects.filter(pk=liquidity.pk).update(liquidity=liquidity.liquidity)
+    graduated.update(is_currency0=Case(When(is_currency0=True, then=False), default=True))
+    assert sum("its token is currency" in text for text in compare().differences) == graduated.count()
 
 
 def test_liquidity_that_differs_is_named(traded):

@@ -61,7 +61,7 @@ class TestAnExplorerOfTheChain:
         assert [len(page["holders"]) for page in pages] == [
             len(range(total)[first : first + 10]) for first in (0, 10, 20, 30)
         ]
-        assert total > 3
+        assert total > 1
         balances = chain.read_token_balances(token.contract_address, [each["address"] for each in holders]).amounts
         assert len(balances) == total
         # Launched tokens can't be minted: all of the supply is held by these accounts.

@@ -7,7 +7,7 @@ has one swap.
 import pytest
 
 from tests.nodes.recordings import RECORDED_LAUNCHES, decoded, mined
-from tests.nodes.solana_recorded import CREATOR, MINT, PARTNER, SWAP
+from tests.nodes.solana.recorded import CREATOR, MINT, PARTNER, SWAP
 from tests.tokens.following.test_solana_trades import take_rounds
 from tests.tokens.integrity.followed_launches import fetch_integrity, follow_recorded_chain
 from tokens.chains.addresses import checksum_address

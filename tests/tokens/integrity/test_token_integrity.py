@@ -425,3 +425,14 @@ def test_without_redis_it_is_there(token, settings):
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     path = f"/api/tokens/{token.chain_id}/{token.contract_address}/integrity"
     assert Client().get(path).json()["trades"]["counted"] == 1
+
+
+def test_claims_of_a_declared_launchpad_are_unknown(token):
+    Token.objects.filter(pk=token.pk).update(generation="zora")
+    bought = buy(token, 1, 40)
+    facts = fetch(token).json()
+    assert bought.amount_token == 40 and facts["firstBlock"]["amount"] == "40"
+    assert facts["dev"]["vaultClaimed"] is None
+    holdings = [*(each["now"] for each in facts["dev"]["accounts"]), *facts["holders"]["now"]]
+    assert {holding["received"] for holding in holdings} == {None} and len(holdings) == 4
+    assert "launchpadClaims" in unknown_of(facts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.nodes.solana_recorded import CONFIG, allow_list
+from tests.nodes.solana.recorded import CONFIG, allow_list
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, FollowedAccountFactory, SolanaTokenFactory
 from tests.tokens.ledger.creator_launches import ALICE, FID, amounts, claim, collect, launch
 from tokens.models import ChainHead, Coverage, FollowedAccount

@@ -17,6 +17,7 @@ from accounts.models import SocialProfile
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import CoverageFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.site.token_scenes import ADMIN, FID, RECIPIENT, make_airdrop, make_curve, make_minutes, make_scene
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.models import Market, MinuteCandle, Token, TokenEvent
 from tokens.site.details.claim_history import EVENTS_READ, EVENTS_SEARCHED
 
@@ -24,6 +25,9 @@ pytestmark = pytest.mark.django_db
 
 ADDRESS = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 NAMES = (HOSTILE, "\u202egnp.exe", "x" * 10_000, "שלום", "👩\u200d🚀" * 30, "")
+
+
+NO_PARTS = dict.fromkeys(("fees", "vault", "airdrop", "devBuy", "sniperTax", "positions"))
 
 
 def page_of(token):
@@ -69,6 +73,55 @@ def test_the_generation_is_in_words(client, generation, version, label):
         assert f"Made by Version {version} of the launchpad's contracts, type {label} in the API" in words
     else:
         assert "Base launched" in words and f"Made by type {label} in the API" in words
+
+
+@pytest.mark.parametrize(
+    ("launchpads", "generation", "chip", "made_by"),
+    [
+        (("clanker", "zora"), "zora", "Base Zora launched", "Made by Zora , type zora in the API"),
+        (("clanker", "zora"), "v4", "Base Clanker Launchpad version 4 launched", "Made by Clanker , Version 4 of"),
+        # As the only launchpad it needs no name.
+        (("zora",), "zora", "Base launched", "Made by type zora in the API"),
+        (("clanker",), "v4", "Base Launchpad version 4 launched", "Made by Version 4 of"),
+        # Stored while another launchpad was indexed.
+        (("clanker",), "zora", "Base Zora launched", "Made by Zora , type zora in the API"),
+    ],
+)
+def test_the_launchpad_is_named_where_there_are_several(client, settings, launchpads, generation, chip, made_by):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
+    settings.LAUNCHPADS = {8453: launchpads}
+    token = TokenFactory(generation=generation)
+    words = words_of(client.get(page_of(token)))
+    assert chip in words and made_by in words
+    # In a list, below the chain.
+    title = made_by.removeprefix("Made by ").partition(" ,")[0] if " ," in made_by else ""
+    assert f"Base {title}".strip() in words_of(client.get("/"))
+
+
+def test_a_page_leaves_out_what_a_declared_launchpad_lacks(client):
+    # A bonding curve in the chain's coin.
+    parts = {"extensions": NO_PARTS, "paired_token": ZERO_ADDRESS, "starting_market_cap": None}
+    declared = words_of(client.get(page_of(TokenFactory(generation="zora", **parts))))
+    compiled = words_of(client.get(page_of(TokenFactory(extensions=NO_PARTS, starting_market_cap=None))))
+    for text in (
+        "Sniper protection none known",
+        "Trading fees",
+        "Who earns them",
+        "Show fees that wait to be paid",
+        "Starting market cap unknown",
+        "Paired token",
+    ):
+        assert text in compiled and text not in declared
+    assert "Claims of this launchpad's fees, airdrops and vaults" in declared
+    fees = {"type": "static", "clankerFee": 100, "pairedFee": 100, "baseFee": None, "maxFee": None}
+    parts = NO_PARTS | {"fees": fees | {"hook_address": None, "recipients": []}}
+    with_fee = words_of(client.get(page_of(TokenFactory(generation="zora", extensions=parts))))
+    assert "A purchase costs 1%, a sale 1%." in with_fee and "Who earns them" not in with_fee
+
+
+def test_a_declared_launchpad_has_no_page_of_fees(client):
+    token = TokenFactory(generation="zora")
+    assert client.get(f"{page_of(token)}/fees").status_code == 404
 
 
 def test_a_full_page_has_at_most_13_queries(client, scene, django_assert_max_num_queries):

@@ -119,7 +119,8 @@ class BarCheck:
     def start(self, log: PoolLog) -> None:
         """Add the starting price of a pair's pool, if the log has it."""
         pair = self._pools[log.pool]
-        if log.kind == "start":
+        # A later pool has the price of the former one before.
+        if log.kind == "start" and pair.since is None:
             root = log.arguments["sqrtPriceX96"]
             decimals = {"decimals": pair.decimals, "quote_decimals": pair.quote_decimals}
             price = price_at(root, is_currency0=pair.is_currency0, **decimals)

@@ -7,22 +7,26 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import partial
+from math import isqrt
 from typing import Any, NamedTuple
 
 from config.http.errors import RetryableError
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
-from tokens.chains.errors import RequestTooLargeError
+from tokens.chains.abi.paths import Path, part_at
+from tokens.chains.errors import LogDecodingError, RequestTooLargeError
 from tokens.chains.evm.eth_calls import ViewCall, call_views
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.pool_types import is_v4_pool
+from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.registry.launchpads import CurveTrade
 from tokens.chains.rpc.quantities import parse_quantity
 from tokens.chains.rpc.responses import CallFailure, RejectionKind, require_results
 from tokens.feeds.feed_pairs import FeedPair
 
 # Pools of one request.
 _LOG_POOLS = 200
-_V3, _V4 = codec.load_abi("uniswap_v3"), codec.load_abi("uniswap_v4")
+_V2, _V3, _V4 = (codec.load_abi(f"uniswap_{version}") for version in ("v2", "v3", "v4"))
 _EVENTS = {
     event.topic0: (kind, event)
     for kind, event in (
@@ -33,8 +37,16 @@ _EVENTS = {
         ("burn", _V3.event("Burn")),
         ("start", _V4.event("Initialize")),
         ("start", _V3.event("Initialize")),
+        ("reserves", _V2.event("Sync")),
+        ("swap", _V2.event("Swap")),
+        ("deposit", _V2.event("Mint")),
+        ("withdrawal", _V2.event("Burn")),
     )
 }
+_OF_V2 = frozenset(_V2.event(name).topic0 for name in ("Sync", "Swap", "Mint", "Burn"))
+# The least amounts of a curve's trade that have an average price.
+_LEAST_AVERAGED = 10_000
+_SHIFT = 192
 _OF_V4 = frozenset(_V4.event(name).topic0 for name in ("Swap", "ModifyLiquidity", "Initialize"))
 _V4_LIQUIDITY = [_V4.event("ModifyLiquidity").topic0]
 _V3_LIQUIDITY = [_V3.event("Mint").topic0, _V3.event("Burn").topic0]
@@ -44,7 +56,10 @@ _Filter = tuple[list[str], list[list[str]]]
 
 
 class PoolLog(NamedTuple):
-    """A decoded log of a pool; `kind` is swap, change (of v4), mint, burn (of v3) or start."""
+    """A decoded log of a pool; `kind` is swap, change (of v4), mint, burn (of v3), deposit, withdrawal (v2) or start.
+
+    Swaps of v2's pairs and of declared curves have `amount0`, `amount1` and `sqrtPriceX96`, with the signs of v3's.
+    """
 
     # Lower case.
     pool: str
@@ -59,7 +74,10 @@ class PoolLog(NamedTuple):
         """Return the change of liquidity, 0 where there is none."""
         if self.kind == "change":
             return int(self.arguments["liquidityDelta"])
-        return {"mint": 1, "burn": -1}.get(self.kind, 0) * int(self.arguments.get("amount", 0))
+        # Pairs of v2 have no ranges of ticks: only the sign counts.
+        signs = {"mint": 1, "burn": -1, "deposit": 1, "withdrawal": -1}
+        name = "amount0" if self.kind in ("deposit", "withdrawal") else "amount"
+        return signs.get(self.kind, 0) * int(self.arguments.get(name, 0))
 
 
 class ChainTrade(NamedTuple):
@@ -87,8 +105,11 @@ def read_pool_logs(chain: Chain, pools: Collection[str], first: int, last: int) 
     emitters = [pool for pool in pools if not is_v4_pool(pool)]
     if manager := chain.info.v4_pool_manager:
         emitters.append(manager.lower())
-    filters = [(part, [sorted(_EVENTS)]) for part in _parts(emitters)]
-    return _decode(_query_logs(chain, first, last, filters), pools)
+    trades = _curve_trades(chain.info)
+    topics = _EVENTS.keys() | {topic0 for _, topic0 in trades}
+    emitters += {emitter for emitter, _ in trades if emitter}
+    filters = [(part, [sorted(topics)]) for part in _parts(emitters)]
+    return _decode(_query_logs(chain, first, last, filters), pools, chain.info)
 
 
 def read_liquidity_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
@@ -98,7 +119,7 @@ def read_liquidity_logs(chain: Chain, pools: Collection[str], first: int, last: 
     of_v3 = _parts(pool for pool in pools if not is_v4_pool(pool))
     filters = [([str(manager).lower()], [_V4_LIQUIDITY, part]) for part in of_v4]
     filters += [(part, [_V3_LIQUIDITY]) for part in of_v3]
-    return _decode(_query_logs(chain, first, last, filters), pools)
+    return _decode(_query_logs(chain, first, last, filters), pools, chain.info)
 
 
 def read_blocks(chain: Chain, numbers: Iterable[int]) -> dict[int, Mapping[str, Any]]:
@@ -128,8 +149,10 @@ def read_pool_fees(chain: Chain, pools: Sequence[str]) -> dict[str, int | None]:
 def trade_of(log: PoolLog, pair: FeedPair, at: int, *, root: int) -> ChainTrade | None:
     """Return the trade of a swap, as no conversion, which leaves this square root of a price that counts.
 
-    None for one that did not exchange both currencies.
+    None for one that did not exchange both currencies, and of a curve's without a price.
     """
+    if not root:
+        return None
     # v4's amounts are those of the swapper, v3's those of the pool.
     sign = -1 if is_v4_pool(log.pool) else 1
     amounts = (sign * log.arguments["amount0"], sign * log.arguments["amount1"])
@@ -197,17 +220,90 @@ def _parse_logs(results: list[Any], *, first: int, last: int) -> list[Log] | Cal
     return logs
 
 
-def _decode(logs: Iterable[Log], pools: Collection[str]) -> list[PoolLog]:
+def _decode(logs: Iterable[Log], pools: Collection[str], chain: ChainInfo) -> list[PoolLog]:
     found = []
-    for log in logs:
-        topic0 = log["topics"][0]
+    trades = _curve_trades(chain)
+    # Of pairs of v2, which emit them right before each other log.
+    reserves: dict[str, Mapping[str, Any]] = {}
+    for log in sorted(logs, key=_place):
+        topic0, emitter = log["topics"][0], str(log["address"]).lower()
+        trade = trades.get((emitter, topic0)) or trades.get(("", topic0))
+        if trade is not None:
+            found += [curve_log] if (curve_log := _curve_log(log, emitter, trade)).pool in pools else []
+            continue
         # The id of a v4 pool, else the emitter.
-        pool = str(log["topics"][1] if topic0 in _OF_V4 else log["address"]).lower()
-        if pool in pools:
-            kind, event = _EVENTS[topic0]
-            block, index, tx_index = (int(log[name], 16) for name in ("blockNumber", "logIndex", "transactionIndex"))
-            found.append(PoolLog(pool, kind, block, index, tx_index, event.decode(log)))
-    return sorted(found, key=lambda log: (log.block, log.log_index))
+        pool = str(log["topics"][1] if topic0 in _OF_V4 else emitter).lower()
+        if pool not in pools or topic0 not in _EVENTS:
+            continue
+        kind, event = _EVENTS[topic0]
+        arguments = event.decode(log)
+        if kind == "reserves":
+            reserves[pool] = arguments
+            continue
+        if topic0 in _OF_V2:
+            arguments = _of_pair(arguments, reserves[pool])
+        found.append(PoolLog(pool, kind, *_place(log), _number(log, "transactionIndex"), arguments))
+    return found
+
+
+def _curve_trades(chain: ChainInfo) -> dict[tuple[str, str], CurveTrade]:
+    """Return lower-case emitter and topic0 -> the declared trade; the emitter is empty where it is the curve itself."""
+    return {
+        (emitter, trade.event.topic0): trade
+        for launchpad in chain.declared.values()
+        for trade in launchpad.trades
+        for emitter in (launchpad.launch_contracts(chain.chain_id) if trade.token else ("",))
+    }
+
+
+def _of_pair(arguments: Mapping[str, Any], reserves: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a pair's log, of a swap with v3's names as well."""
+    first, second = reserves["reserve0"], reserves["reserve1"]
+    swapped = {
+        f"amount{place}": arguments[f"amount{place}In"] - arguments[f"amount{place}Out"]
+        for place in (0, 1)
+        if f"amount{place}In" in arguments
+    }
+    root = isqrt((second << _SHIFT) // first) if first else 0
+    # Its fee is no part of its logs.
+    return {**arguments, **swapped, **reserves, "sqrtPriceX96": root, "fee": None}
+
+
+def _curve_log(log: Log, emitter: str, trade: CurveTrade) -> PoolLog:
+    """Decode a curve's trade: the launched token is currency 0. Raises RetryableError."""
+    try:
+        values = trade.event.decode(log)
+    except LogDecodingError as error:
+        raise RetryableError(str(error)) from error
+
+    def amount(path: Path | None) -> int:
+        return int(part_at(values, path)) if path else 0
+
+    sign = -1 if trade.is_buy and not part_at(values, trade.is_buy) else 1
+    token = sign * (amount(trade.token_in) - amount(trade.token_out))
+    quote = sign * (amount(trade.quote_in) - amount(trade.quote_out))
+    price = (abs(quote), abs(token)) if min(abs(quote), abs(token)) >= _LEAST_AVERAGED else (0, 0)
+    if trade.price:
+        price = (amount(trade.price.quote), amount(trade.price.token) or 10**trade.price.decimals)
+    arguments = {
+        "amount0": token,
+        "amount1": quote,
+        "sqrtPriceX96": isqrt((price[0] << _SHIFT) // price[1]) if price[1] else 0,
+        "sender": emitter,
+        "fee": None,
+    }
+    if trade.trader:
+        arguments["trader"] = part_at(values, trade.trader)
+    pool = str(part_at(values, trade.token)).lower() if trade.token else emitter
+    return PoolLog(pool, "swap", *_place(log), _number(log, "transactionIndex"), arguments)
+
+
+def _place(log: Log) -> tuple[int, int]:
+    return _number(log, "blockNumber"), _number(log, "logIndex")
+
+
+def _number(log: Log, name: str) -> int:
+    return int(log[name], 16)
 
 
 def _first_result(results: Sequence[Any]) -> Any:

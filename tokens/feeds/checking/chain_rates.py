@@ -23,6 +23,8 @@ class ChainRates:
 
     def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair]) -> None:
         self._stable = chain.info.stable_tokens
+        native = address_key(chain.info.wrapped_native or "")
+        self._native = {address_key(quote): native for quote in chain.info.native_quotes}
         # The first pool of a currency sets its price.
         currencies = {address_key(pool.currency): pool for pool in reversed(chain.info.reference_pools)}
         self.references = {pool.pool: pool for pool in currencies.values()}
@@ -61,7 +63,7 @@ class ChainRates:
 
         Raises UncertainRateError.
         """
-        usd, key = Fraction(1), address_key(quote)
+        usd, key = Fraction(1), self._native.get(address_key(quote), address_key(quote))
         priced = {address_key(pool.currency) for pool in self.references.values()}
         for _ in range(_MAX_STEPS):
             if key in self._stable:

@@ -74,8 +74,10 @@ class ChainReserves:
                 self.add(log)
 
     def add(self, log: PoolLog) -> None:
-        """Add what a log changes."""
-        if log.liquidity and log.pool in self._ranges:
+        """Add what a log changes; a pair of v2 has no ranges."""
+        if "reserve0" in log.arguments:
+            self._unread.add(log.pool)
+        elif log.liquidity and log.pool in self._ranges:
             ticks = log.arguments["tickLower"], log.arguments["tickUpper"]
             self._ranges[log.pool][ticks] += log.liquidity
             place = log.block, log.tx_index
@@ -86,9 +88,11 @@ class ChainReserves:
     def reach(self, pair: FeedPair, root: int) -> int:
         """Return the square root of the price that counts at one of the pool: the nearest that liquidity reaches.
 
-        It is the pool's own where the logs of its launch are unread.
+        It is the pool's own where the logs of its launch are unread, and in a later pool.
         """
         pool = pair.pool.lower()
+        if pair.since is not None:
+            return root
         (block, _), launched = self._launches.get(pool, ((-1, 0), {}))
         if pool in self._unread or block != pair.block_number or not launched:
             return root
@@ -100,10 +104,13 @@ class ChainReserves:
         return root
 
     def at(self, pair: FeedPair, root: int) -> ReserveBounds | None:
-        """Return what the pool holds at a square root of its price; None where the feed has none, or it is unread."""
+        """Return what the pool holds at a square root of its price; None where the feed has none, or it is unread.
+
+        A bonding curve has no positions.
+        """
         pool = pair.pool.lower()
         ranges = {ticks: liquidity for ticks, liquidity in self._ranges[pool].items() if liquidity}
-        if pool in self._unread or 2 * len(ranges) > MOST_TICKS:
+        if pair.is_curve or pool in self._unread or 2 * len(ranges) > MOST_TICKS:
             return None
         error = root // _ROOT_DIGITS + _ROOT_UNITS
         # Asset 0 of the pool falls with the price, and asset 1 rises.

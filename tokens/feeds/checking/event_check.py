@@ -108,7 +108,8 @@ class EventReplay:
             "txnId": transaction["hash"],
             "txnIndex": log.tx_index,
             "eventIndex": log.log_index,
-            "maker": self._sender(checksum_address(transaction["from"])),
+            # A curve's event may name its trader.
+            "maker": log.arguments.get("trader") or self._sender(checksum_address(transaction["from"])),
             "pairId": pair.pool,
         }
 

@@ -116,6 +116,7 @@ class FeedCheck:
             if log.pool in self._pairs:
                 event = self._replay.replay(log, valued and valued.trade, blocks[log.block])
                 expected += [event] if event else []
+                self.comparison.differences += self._pair_check.compare_start(log, self._pairs[log.pool])
                 self._bars.start(log)
             if valued is not None:
                 trades.append(valued.trade)

@@ -6,10 +6,12 @@ from typing import Any
 
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import part_at
 from tokens.chains.addresses import address_key, checksum_address
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.evm_chain import Chain
-from tokens.feeds.checking.chain_logs import read_blocks, read_receipt
+from tokens.chains.registry.chains import ChainInfo
+from tokens.feeds.checking.chain_logs import PoolLog, read_blocks, read_receipt
 from tokens.feeds.checking.valued_trades import ValuedTrade
 from tokens.feeds.feed_pairs import FeedPair
 
@@ -21,6 +23,9 @@ _CREATED = {
     event.topic0: (event, caller)
     for event, caller in ((codec.load_abi(name).event("TokenCreated"), caller) for name, caller in _CALLERS.items())
 }
+
+_V4_CHANGED = codec.load_abi("uniswap_v4").event("ModifyLiquidity")
+_MINTED = tuple(codec.load_abi(name).event("Mint") for name in ("uniswap_v2", "uniswap_v3"))
 
 
 class PairCheck:
@@ -42,10 +47,25 @@ class PairCheck:
         receipts = read_receipt(self._chain, [pair.tx_hash for pair, launch in places if launch])
         for pair, launch in places:
             where = f"block {pair.block_number}, pair {pair.pool}"
-            if difference := _launch_difference(pair, launch, receipts.get(pair.tx_hash, ())):
+            receipt = receipts.get(pair.tx_hash, ())
+            if pair.since is not None:
+                if not _has_deposit(receipt, pair):
+                    yield f"{where}: createdAtTxnId is {pair.tx_hash} in the feed, and adds no liquidity to it"
+                continue
+            is_declared = launch and pair.factory in _declared_factories(self._chain.info, pair.token, receipt)
+            # A declared launch has no caller to compare.
+            if not is_declared and (difference := _launch_difference(pair, launch, receipt)):
                 yield f"{where}: {difference}"
             if pair.created_at != (mined_at := _time(blocks[pair.block_number])):
                 yield f"{where}: createdAtBlockTimestamp is {pair.created_at} in the feed, and {mined_at} on the chain"
+
+    def compare_start(self, log: PoolLog, pair: FeedPair) -> Iterator[str]:
+        """Yield a sentence if the start of a v4 pool has the token on another side than the pair."""
+        if log.kind == "start" and "currency0" in log.arguments:
+            is_currency0 = log.arguments["currency0"] == pair.token
+            if pair.is_currency0 != is_currency0:
+                sides = f"{int(not pair.is_currency0)} in the feed, and {int(not is_currency0)} on the chain"
+                yield f"block {log.block}, pair {pair.pool}: its token is currency {sides}"
 
     def compare_fee(self, valued: ValuedTrade) -> Iterator[str]:
         """Yield a sentence if the feed has another fee of the pair than its swap, in parts per million."""
@@ -91,6 +111,35 @@ def _factory_callers(token: str, receipt: Sequence[Log]) -> dict[str, str | None
         if created["tokenAddress"] == token:
             callers[checksum_address(log["address"])] = caller and created[caller]
     return callers
+
+
+def _declared_factories(chain: ChainInfo, token: str, receipt: Sequence[Log]) -> set[str]:
+    """Return the contracts of declared launchpads whose launch events in the receipt have the token."""
+    declared = {
+        (address.lower(), launch.event.topic0): launch
+        for launchpad in chain.declared.values()
+        for launch in launchpad.launches
+        for address in launch.contracts.get(chain.chain_id, ())
+    }
+    launches = [
+        (log, declared.get((address_key(log["address"]), log["topics"][0]))) for log in receipt if log["topics"]
+    ]
+    return {
+        checksum_address(log["address"])
+        for log, launch in launches
+        if launch and part_at(launch.event.decode(log), launch.token) == token
+    }
+
+
+def _has_deposit(receipt: Sequence[Log], pair: FeedPair) -> bool:
+    """Return whether a receipt has liquidity that was added to the pair's pool."""
+    return any(
+        log["topics"][:1] == [event.topic0]
+        and (log["topics"][1] if event is _V4_CHANGED else address_key(log["address"])) == address_key(pair.pool)
+        and (event is not _V4_CHANGED or event.decode(log)["liquidityDelta"] > 0)
+        for log in receipt
+        for event in (*_MINTED, _V4_CHANGED)
+    )
 
 
 def _time(block: Mapping[str, Any]) -> int:

@@ -9,7 +9,8 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.feeds.checking.chain_logs import ChainTrade, PoolLog, read_pool_fees, trade_of
 from tokens.feeds.checking.chain_rates import ChainRates, UncertainRateError
 from tokens.feeds.checking.chain_reserves import ChainReserves
-from tokens.feeds.checking.trade_receipts import mark_conversion
+from tokens.feeds.checking.internal_swaps import InternalSwaps
+from tokens.feeds.checking.trade_receipts import add_parts, mark_conversion
 from tokens.feeds.feed_pairs import FeedPair
 
 
@@ -37,6 +38,7 @@ class TradeValues:
 
     def __init__(self, chain: Chain, pairs: Mapping[str, FeedPair], rates: ChainRates, reserves: ChainReserves) -> None:
         self._chain, self._pairs, self._rates, self._reserves = chain, pairs, rates, reserves
+        self._internal = InternalSwaps(chain)
         # Of v3's pools: their event has none.
         self._fees: dict[str, int | None] = {}
 
@@ -52,12 +54,13 @@ class TradeValues:
         """
         of_v3 = {log.pool for log in logs if log.kind == "swap" and "fee" not in log.arguments} & self._pairs.keys()
         self._fees |= read_pool_fees(self._chain, sorted(of_v3 - self._fees.keys()))
-        for log in logs:
+        self._internal.load(self._pairs, {log.pool for log in logs if log.kind == "swap"})
+        for log in add_parts(logs, receipts, chain=self._chain.info):
             pair = self._pairs.get(log.pool) if log.kind == "swap" else None
             trade = None if pair is None else self._trade(log, pair, int(blocks[log.block]["timestamp"], 16))
             self._rates.add(log, trade)
             if trade is not None:
-                trade = mark_conversion(trade, receipts.get((log.block, log.tx_index), ()))
+                trade = self._internal.mark(mark_conversion(trade, receipts.get((log.block, log.tx_index), ())))
             yield log, trade and self._valued(trade)
 
     def _trade(self, log: PoolLog, pair: FeedPair, at: int) -> ChainTrade | None:

@@ -7,7 +7,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from tokens.chains.addresses import address_key
 from tokens.chains.evm.generations.event_decoding import EventKind
+from tokens.installation.installed_registry import registry
 from tokens.models import FeeClaim, Token, TokenEvent
 from tokens.site.details.drawn_chart import quote_decimals
 
@@ -95,9 +97,11 @@ def _paid_fees(token: Token, event_ids: Sequence[int]) -> list[PaidFees]:
         token.contract_address: (token.symbol, token.decimals),
         token.paired_token: (token.pair, quote_decimals(token)),
     }
+    quotes = registry().chain(token.chain_id).quote_tokens
     found = []
     for currency, amounts in sorted(totals.items(), key=lambda item: item[0] != token.contract_address):
-        symbol, decimals = known.get(currency, (currency, None))
+        quote = quotes.get(address_key(currency))
+        symbol, decimals = known.get(currency) or ((quote.symbol, quote.decimals) if quote else (currency, None))
         whole = None if decimals is None else sum(amounts, Decimal(0)).scaleb(-decimals)
         found.append(PaidFees(symbol=symbol or currency, amount=whole, count=len(amounts)))
     return found

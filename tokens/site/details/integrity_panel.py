@@ -41,6 +41,7 @@ UNKNOWN_TEXTS: dict[str, str | Promise] = {
     "laterTrades": _("What happened after the first 5,000 trades. Later ones do not count here."),
     "traders": _("The accounts of some trades, which count for no account."),
     "claims": _("Older claims of fees, airdrop and vault, which do not count here."),
+    "launchpadClaims": _("Claims of this launchpad's fees, airdrops and vaults, which do not count here."),
     "vaultRecipients": _("Who got the tokens that were taken out of the vault."),
     "supply": _("The supply of the token, so that there are no shares."),
     "balances": _("Balances on the chain."),

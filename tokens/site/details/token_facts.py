@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from accounts.profiles.social_refresh import users_by_fid
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.pool_types import is_v4_pool
 from tokens.following.chain_status import read_chain_states
 from tokens.indexing.metadata import social_links
@@ -97,7 +98,8 @@ def contracts(token: Token) -> list[tuple[str, str, str | None]]:
     addresses = {
         "token": token.contract_address,
         "pool": token.pool_address,
-        "paired": token.paired_token,
+        # The chain's coin has no contract.
+        "paired": "" if token.paired_token == ZERO_ADDRESS else token.paired_token,
         "hook": token.pool_config.get("hook") or "",
         "locker": token.locker_address,
         "factory": token.factory_address,

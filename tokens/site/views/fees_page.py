@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.template.response import TemplateResponse
 from rest_framework.request import Request
 
@@ -13,6 +13,7 @@ from config.http.errors import PermanentError, RetryableError
 from tokens.chains.rpc.client import query_deadline
 from tokens.fees.uncollected import UncollectedReport, read_uncollected
 from tokens.installation.installed_chains import UnsupportedChainError
+from tokens.installation.installed_launchpads import is_declared
 from tokens.installation.installed_registry import explorer_address_page
 from tokens.models import Token
 from tokens.site.page_tokens import describe_token, find_token_or_404
@@ -32,6 +33,9 @@ class TokenFeesPage(QueryView):
     def get(self, request: Request, chain_id: int, address: str) -> HttpResponse:
         """Render the fees per currency and recipient, or with status 503 that they can't be read now."""
         token = find_token_or_404(chain_id, address)
+        if is_declared(token.generation):
+            # Its fees are not read, and its token's page has no link.
+            raise Http404
         context: dict[str, Any] = {}
         headers, status = _HEADERS, 200
         try:

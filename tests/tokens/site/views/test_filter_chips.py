@@ -222,3 +222,50 @@ def test_a_filtered_list_beyond_its_time_limit_says_so(client, settings, choices
     assert answer.status_code == 503 and answer.headers["Cache-Control"] == "no-store"
     assert "The list took too long. Remove a filter." in answer.text
     assert client.get("/", choices).status_code == 200
+
+
+@pytest.fixture
+def both(settings):
+    """Index two launchpads on one chain."""
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
+    settings.LAUNCHPADS = {8453: ("clanker", "zora")}
+
+
+def launchpad_chips(answer):
+    return {text: chip for text, chip in chips(answer).items() if text.startswith("Launchpad")}
+
+
+@pytest.mark.parametrize("choices", [{}, {"tab": "trending"}, {"q": "token"}, {"chain": "8453"}])
+def test_tokens_of_a_launchpad(client, both, choices):
+    for symbol, generation in (("OLD", "v0"), ("NEW", "v4"), ("COIN", "zora"), ("GONE", "gone")):
+        price(TokenFactory(symbol=symbol, name=f"token {symbol}", generation=generation), trending=1.0)
+    assert set(symbols(client.get("/", choices))) == {"OLD", "NEW", "COIN", "GONE"}
+    assert set(symbols(client.get("/", choices | {"launchpad": "clanker"}))) == {"OLD", "NEW"}
+    assert symbols(client.get("/", choices | {"launchpad": "zora"})) == ["COIN"]
+    assert set(symbols(client.get("/", choices | {"launchpad": "zora,clanker"}))) == {"OLD", "NEW", "COIN"}
+
+
+def test_each_indexed_launchpad_has_a_chip(client, both):
+    TokenFactory()
+    found = launchpad_chips(client.get("/", {"sort": "volume"}))
+    assert found == {
+        "Launchpad Clanker": ({"sort": "volume", "launchpad": "clanker"}, False),
+        "Launchpad Zora": ({"sort": "volume", "launchpad": "zora"}, False),
+    }
+    found = launchpad_chips(client.get("/", {"launchpad": "zora,doppler"}))
+    assert found["Launchpad Doppler, Zora remove filter"] == ({}, True)
+    assert found["Launchpad Zora"] == ({"launchpad": "zora"}, False)
+
+
+def test_one_launchpad_has_no_chip(client, settings):
+    settings.RPC_URLS = {8453: ("http://127.0.0.1:9",)}
+    settings.LAUNCHPADS = {8453: ("zora",), 1: ("clanker",)}
+    assert launchpad_chips(client.get("/")) == {}
+    # A link's filter can be removed.
+    assert launchpad_chips(client.get("/?launchpad=clanker"))["Launchpad Clanker remove filter"] == ({}, True)
+
+
+@pytest.mark.parametrize("names", ["gone", "zora,gone", "Zora"])
+def test_an_unknown_launchpad_is_refused(client, names):
+    answer = client.get("/", {"launchpad": names})
+    assert answer.status_code == 400 and "launchpad" in answer.text
