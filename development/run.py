@@ -190,9 +190,15 @@ def _check_servers() -> None:
 def _check_system() -> None:
     """Run the checks of the chains. Raises StartFailedError for errors; prints warnings.
 
-    Without configured chains, only those about variables: the others would be about the development chain.
+    Without configured chains, only those about variables: the others would be about the development chain. Its registry
+    file is written when it starts, so that its launchpads are not checked here.
     """
-    for message in checks.run_checks(tags=(CHAINS,)):
+    of_settings = settings.LAUNCHPADS
+    if not run_chains.evm_chain_ids():
+        settings.LAUNCHPADS = {id_: names for id_, names in of_settings.items() if id_ != anvil.CHAIN_ID}
+    messages = checks.run_checks(tags=(CHAINS,))
+    settings.LAUNCHPADS = of_settings
+    for message in messages:
         if message.is_serious():
             raise StartFailedError(f"{message.msg} {message.hint or ''}".strip())
         if settings.RPC_URLS or message.id == UNKNOWN_VARIABLE:
@@ -234,8 +240,10 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
         # From the first block, to include manual launches.
         _CHAIN_FROM: "0",
         # In addition to the operator's own files, which may describe other chains.
-        "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file))),
-    } | run_chains.deployer_settings()
+        "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file), str(anvil.LAUNCHPADS_FILE))),
+        **run_chains.launchpad_settings(),
+        **run_chains.deployer_settings(),
+    }
 
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:

@@ -12,6 +12,8 @@ from development.devchain import anvil
 
 # The setting by which the processes find the development chain.
 DEVELOPMENT_RPC_URLS = f"RPC_URLS_{anvil.CHAIN_ID}"
+# The factory's, and those of the development chain's own file.
+_LAUNCHPADS = ("clanker", "curve", "plain")
 
 
 def has_development_chain(environment: Mapping[str, str]) -> bool:
@@ -52,6 +54,11 @@ def market_greeting(address: str, *, token: str) -> str:
   Candles           curl {shlex.quote(f"{path}/candles?interval=1m")}
   Trending          curl {shlex.quote(f"{address}/api/tokens/trending?chainId={anvil.CHAIN_ID}")}
 """
+
+
+def launchpad_settings() -> dict[str, str]:
+    """Return the setting that indexes all launchpads of the development chain; empty if the operator has set it."""
+    return {} if anvil.CHAIN_ID in settings.LAUNCHPADS else {f"LAUNCHPADS_{anvil.CHAIN_ID}": ",".join(_LAUNCHPADS)}
 
 
 def deployer_settings() -> dict[str, str]:

@@ -74,6 +74,8 @@ ROOMS = {
         "tokens.market",
     },
     "tokens.deploying": {"tokens.chains", "tokens.installation", "tokens.indexing"},
+    # Trials of declared launchpads show what would be trades.
+    "tokens.declaring": {"tokens.chains", "tokens.installation", "tokens.trades"},
     # The rules of a deployment's texts.
     "tokens.uploads": {"tokens.deploying"},
     "tokens.ledger": {
@@ -156,11 +158,12 @@ ALONE = {
     "config.wsgi": "the web server names it",
     "development.local_accounts": "called by a management command only",
     "tokens.admin.list_filters": "shared by the admin's lists",
+    "tokens.chains.abi.paths": "shared by the registry's declarations and the decoders of three rooms",
     "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",
+    "tokens.chains.registry.presets": "the registry's presets, beside the chains",
     "tokens.trades.curve_progress": "the arithmetic of another program than that of Uniswap's pools",
     "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.indexing.launch_lookup": "a read of chains; index requests have a transaction",
-    "tokens.indexing.market_relaunch": "imported by the writer of launches, without the provider",
     "tokens.market.pool_statistics": "shared by both sources of market data",
     "tokens.installation.market_sources": "a rule of settings, without a chain or a signer",
     "tokens.trades.retention": "settings name it",

@@ -29,6 +29,9 @@ STATES = 10_000
 # Start timeout; a start takes about 0.1 s on an idle machine.
 START_SECONDS = 30.0
 _HERE = Path(__file__).resolve().parent
+# Registry file of the launchpads beside the factory, as an operator declares them. It is apart from the chain's file,
+# which versions without declared launchpads read, too.
+LAUNCHPADS_FILE = _HERE / "launchpads.toml"
 # npm installs the binary for this system of those that package.json pins; that for x86-64 Linux is the tested one.
 _BINARIES = "node_modules/@foundry-rs/anvil-*/bin/anvil"
 _NOT_INSTALLED = (

@@ -44,6 +44,8 @@ _CONTRACTS = {
     "presale": "Presale",
     "presale_allowlist": "PresaleAllowlist",
     "swap_router": "SwapRouter",
+    "curve_launchpad": "CurveLaunchpad",
+    "plain_launchpad": "PlainLaunchpad",
 }
 # Role in the registry, which is also the field -> its data layout if launches use the contract.
 _LAYOUTS = {
@@ -101,6 +103,8 @@ class DevelopmentContracts:
     presale: str
     presale_allowlist: str
     swap_router: str
+    curve_launchpad: str
+    plain_launchpad: str
 
     @property
     def dollar_pool_key(self) -> tuple[str, str, int, int, str]:
@@ -198,6 +202,8 @@ def _steps(at: DevelopmentContracts) -> list[_ContractCall]:
         "Presale": (["address"] * 3, [OWNER, at.factory, OWNER]),
         "PresaleAllowlist": (["address"], [at.presale]),
         "SwapRouter": (["address"] * 2, [at.pool_manager, at.wrapped_native]),
+        "CurveLaunchpad": (["address"] * 2, [at.pool_manager, at.wrapped_native]),
+        "PlainLaunchpad": (["address"], [at.pool_manager]),
     }
     creations = [
         _ContractCall(to=None, data=load_artifact(name).bytecode + encode(*arguments.get(name, ([], []))).hex())

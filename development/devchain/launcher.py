@@ -4,10 +4,13 @@ Usage: `python -m development.devchain.launcher --rpc-url URL --every SECONDS [-
 """
 
 import argparse
+import itertools
 import secrets
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from functools import partial
+from random import SystemRandom
 from typing import NoReturn
 
 import requests
@@ -16,13 +19,16 @@ from web3.logs import DISCARD
 
 from development.devchain import node_client
 from development.devchain.anvil import LAUNCHERS
-from development.devchain.deploy_contracts import locate_contracts
+from development.devchain.declared_samples import change_curve, launch_on_curve, launch_plain
+from development.devchain.deploy_contracts import DevelopmentContracts, locate_contracts
 from development.devchain.launch_transactions import send_launch
 from development.devchain.sample_loop import exit_on_signals, repeat_sample
 from development.devchain.samples import random_launch
 
 # Launches without delay at the start, so that a fresh installation has data at once.
 _AT_ONCE = 3
+# Launchpads of successive launches: one of the first ones is on the curve.
+_LAUNCHPADS = ("factory", "curve", "factory", "plain")
 # Seconds between two looks for pending transactions.
 _MINING_SECONDS = 1.0
 
@@ -37,7 +43,7 @@ def main() -> None:
     exit_on_signals()
     threading.Thread(target=_keep_mining, args=(options.rpc_url,), daemon=True).start()
     repeat_sample(
-        partial(_launch, options.rpc_url),
+        partial(_launch, options.rpc_url, itertools.count()),
         rpc_url=options.rpc_url,
         every=options.every,
         at_once=_AT_ONCE,
@@ -56,14 +62,25 @@ def _keep_mining(rpc_url: str) -> NoReturn:
             time.sleep(_MINING_SECONDS)
 
 
-def _launch(rpc_url: str) -> str:
+def _launch(rpc_url: str, numbers: Iterator[int]) -> str:
     """Launch one sample from an account of the node; return its symbol and address."""
     deployment = locate_contracts(rpc_url)
     accounts = node_client.connect(rpc_url).eth.accounts[:LAUNCHERS]
     sender = secrets.choice(accounts)
+    launchpad = _LAUNCHPADS[next(numbers) % len(_LAUNCHPADS)]
+    if launchpad == "plain":
+        return launch_plain(deployment, sender=sender)
+    if launchpad == "curve":
+        random = SystemRandom()
+        change_curve(deployment, accounts=accounts, random=random)
+        return launch_on_curve(deployment, sender=sender, random=random)
+    return _launch_by_factory(deployment, sender=sender, accounts=accounts)
+
+
+def _launch_by_factory(deployment: DevelopmentContracts, *, sender: str, accounts: Sequence[str]) -> str:
     config = random_launch(deployment, sender=sender, accounts=accounts)
-    receipt = node_client.wait_for_receipt(rpc_url, send_launch(deployment, config, sender=sender))
-    created = node_client.bind_contract(rpc_url, "Factory", deployment.factory).events.TokenCreated()
+    receipt = node_client.wait_for_receipt(deployment.rpc_url, send_launch(deployment, config, sender=sender))
+    created = node_client.bind_contract(deployment.rpc_url, "Factory", deployment.factory).events.TokenCreated()
     [event] = created.process_receipt(receipt, errors=DISCARD)
     return f"launched {config.symbol} {event['args']['tokenAddress']}"
 

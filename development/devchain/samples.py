@@ -1,5 +1,6 @@
 """Sample launches as varied as real ones: scripts, emoji, pairs, fees, and parts of the supply."""
 
+import base64
 import json
 import secrets
 from collections.abc import Iterator, Sequence
@@ -64,6 +65,14 @@ def random_launch(deployment: DevelopmentContracts, *, sender: str, accounts: Se
         airdrop=_airdrop(sender, accounts) if _one_in(4) else None,
         own_buy=LaunchPurchase(recipient=sender, value=_GWEI * (1 + secrets.randbelow(10**7))) if _one_in(3) else None,
     )
+
+
+def random_terms() -> tuple[str, str, str]:
+    """Return name, symbol and metadata URI of a random token, for launchpads that store its document elsewhere."""
+    name, symbol, description = next(_new_identities)
+    document = {"name": name, "symbol": symbol, "description": description, "image": _draw_picture(symbol)}
+    encoded = base64.b64encode(_compact(document).encode()).decode()
+    return name, symbol, f"data:application/json;base64,{encoded}"
 
 
 def _identities() -> Iterator[tuple[str, str, str]]:

@@ -30,6 +30,8 @@ class TokenPool:
     tick: int
     # Unix seconds.
     launched_at: int
+    # Whole tokens.
+    supply: int
 
     @property
     def is_first(self) -> bool:

@@ -18,6 +18,7 @@ from tests.processes.fork_server import Forked, ForkServer
 from tests.processes.waiting import wait_for
 from tests.simulator import ALL, Faults, Limits, Node, SimulatedChain, Traffic, serve
 from tests.simulator.comparing import differences
+from tests.simulator.declared_launches import LAUNCHPAD
 from tests.simulator.registry_file import write_registry_file
 from tokens.models import ChainHead, Coverage, CoverageAlarm
 
@@ -131,6 +132,11 @@ def write_registry(path: Path, seeds: Sequence[int]) -> None:
     write_registry_file(path, (plan(seed).chain_id for seed in seeds), finality_depth=FINALITY_DEPTH)
 
 
+def launchpad_settings(seeds: Sequence[int]) -> dict[str, str]:
+    """Return the environment's variables by which the chains index v4 and the declared launchpad."""
+    return {f"LAUNCHPADS_{plan(seed).chain_id}": f"clanker,{LAUNCHPAD}" for seed in seeds}
+
+
 def run(seed: int, fork_server: ForkServer) -> list[str]:
     """Run a seed; return the errors in the end, one line each."""
     try:
@@ -141,7 +147,7 @@ def run(seed: int, fork_server: ForkServer) -> list[str]:
 
 def _run(planned: Plan, fork_server: ForkServer) -> Iterator[str]:
     rng = random.Random(f"run {planned.seed}")
-    chain = SimulatedChain(planned.seed, chain_id=planned.chain_id, traffic=Traffic(swaps=1.0))
+    chain = SimulatedChain(planned.seed, chain_id=planned.chain_id, traffic=Traffic(swaps=1.0, declared=0.3))
     chain.mine(planned.blocks_before)
     with _serve(chain, planned) as nodes, _followers(planned, fork_server, nodes) as followers:
         _grow(chain, planned, rng, nodes, followers)
@@ -165,10 +171,11 @@ def _run(planned: Plan, fork_server: ForkServer) -> Iterator[str]:
     corrected = alarms.aggregate(count=Sum("corrected", default=0))["count"]
     requests = sum(node.requests for node in nodes)
     kept = len(truth.tokens), len(truth.events), len(truth.pool_logs)
+    declared = sum(token.columns["generation"] == LAUNCHPAD for token in truth.tokens.values())
     print(
         f"seed {planned.seed}: {chain.head.number} blocks, {len(chain.dropped)} reorgs, {followers.killed} kills,"
-        f" {kept[0]} tokens, {kept[1]} events, {kept[2]} pool logs, {requests} requests, {len(alarms)} alarms,"
-        f" {corrected} corrected",
+        f" {kept[0]} tokens ({declared} declared), {kept[1]} events, {kept[2]} pool logs, {requests} requests,"
+        f" {len(alarms)} alarms, {corrected} corrected",
         flush=True,
     )
 

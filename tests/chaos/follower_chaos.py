@@ -37,6 +37,7 @@ FINALITY_DEPTH = 40
 DEEPEST = 30
 # Most launches of a launching transaction.
 _BATCH = 8
+_KEY = ("currency0", "currency1", "fee", "tickSpacing", "hooks")
 # The interval between two changes of tokens while there is nothing to launch.
 _PAUSE_SECONDS = 0.1
 # Approximate lifetime of a follower, its start included.
@@ -67,6 +68,8 @@ class Plan:
     trades: int
     kills: int
     reorgs: int
+    # The share of the launching transactions that are of the declared launchpad, with one launch each.
+    declared: float = 0.0
     seed: int = 1
     # Pause of the driver while no launch is due.
     pause_seconds: float = _PAUSE_SECONDS
@@ -194,15 +197,25 @@ class ChainDriver:
         return int(self.launchpad.web3.eth.block_number)
 
     def _launch(self, count: int) -> None:
-        self.note_launch(self.launchpad.launch_batch(*(self._draw_launch() for _ in range(count))))
+        if self.rng.random() < self.plan.declared:
+            name, (paired, tick) = f"Plain {self.rng.randrange(10**9)}", self._draw_quote(of_launched=0.2)
+            terms = (name, name[-4:], f"ipfs://{name}")
+            self.note_launch(self.launchpad.launch_plain(terms, paired=paired, tick=tick))
+        else:
+            self.note_launch(self.launchpad.launch_batch(*(self._draw_launch() for _ in range(count))))
+
+    def _draw_quote(self, *, of_launched: float) -> tuple[str, int]:
+        """Return ether, dollars or a launched token, and the tick to start at."""
+        at, rng = self.launchpad.deployment, self.rng
+        if self.blocks and rng.random() < of_launched:
+            return rng.choice(self.pools[:OLDEST]).token, -23_000
+        return rng.choice(((at.wrapped_native, -230_400), (at.usd, -424_400)))
 
     def _draw_launch(self) -> DevLaunchConfig:
-        """Return a launch for ether, dollars or a launched token, of which a part is bought by the launch itself."""
-        at, rng, name = self.launchpad.deployment, self.rng, f"Chaos {self.rng.randrange(10**9)}"
-        paired, tick = rng.choice(((at.wrapped_native, -230_400), (at.usd, -424_400)))
+        """Return a launch of which a part is bought by the launch itself."""
+        rng, name = self.rng, f"Chaos {self.rng.randrange(10**9)}"
         buys = rng.random() < 0.3
-        if self.blocks and not buys and rng.random() < 0.2:
-            paired, tick = rng.choice(self.pools[:OLDEST]).token, -23_000
+        paired, tick = self._draw_quote(of_launched=0.0 if buys else 0.2)
         recipient = Recipient(admin=SENDER, recipient=SENDER, bps=BPS, wants=rng.choice(list(FEE_PREFERENCES)))
         return DevLaunchConfig(
             name=name,
@@ -220,8 +233,18 @@ class ChainDriver:
         at = self.launchpad.deployment
         placed = node_client.bind_contract(at.rpc_url, "Locker", at.locker).events.TokenRewardAdded()
         launched = [event["args"] for event in placed.process_receipt(receipt, errors=DISCARD)]
+        pools = node_client.bind_contract(at.rpc_url, "PoolManager", at.pool_manager).events.Initialize()
+        keys = {
+            event["args"]["id"]: tuple(event["args"][name] for name in _KEY)
+            for event in pools.process_receipt(receipt, errors=DISCARD)
+        }
+        plain = node_client.bind_contract(at.rpc_url, "PlainLaunchpad", at.plain_launchpad).events.Launched()
         self.blocks[receipt["blockNumber"]] = [
-            TradedPool(args["token"], tuple(args["poolKey"].values())) for args in launched
+            *(TradedPool(args["token"], tuple(args["poolKey"].values())) for args in launched),
+            *(
+                TradedPool(event["args"]["token"], keys[event["args"]["poolId"]])
+                for event in plain.process_receipt(receipt, errors=DISCARD)
+            ),
         ]
 
     def _change(self) -> None:

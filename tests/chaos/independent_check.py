@@ -71,6 +71,12 @@ class Reader:
         found = Found()
         for event in self._events("Factory", self.deployment.factory, "TokenCreated"):
             found.tokens[event["args"]["tokenAddress"]] = self._token(event)
+        initialized = {
+            event["args"]["id"]: event["args"]
+            for event in self._events("PoolManager", self.deployment.pool_manager, "Initialize")
+        }
+        for event in self._events("PlainLaunchpad", self.deployment.plain_launchpad, "Launched"):
+            found.tokens[event["args"]["token"]] = self._plain_token(event, initialized[event["args"]["poolId"]])
         for event in self._events("Locker", self.deployment.locker, "TokenRewardAdded"):
             args = event["args"]
             shares = zip(args["rewardAdmins"], args["rewardRecipients"], args["rewardBps"], strict=True)
@@ -131,31 +137,63 @@ class Reader:
 
     def _token(self, event: EventData) -> Row:
         args = event["args"]
-        pool_id, quote = "0x" + args["poolId"].hex(), args["pairedToken"]
+        return self._placed(
+            event, token=args["tokenAddress"], quote=args["pairedToken"], tick=args["startingTick"], supply=10**29
+        ) | {
+            "generation": "v4",
+            "uri": None,
+            "name": args["tokenName"],
+            "symbol": args["tokenSymbol"],
+            "img_url": args["tokenImage"],
+            "admin": args["tokenAdmin"],
+            "msg_sender": args["msgSender"],
+            "locker_address": args["locker"],
+        }
+
+    def _plain_token(self, event: EventData, pool: Mapping[str, Any]) -> Row:
+        """Return the row of a launch by the declared launchpad, and of its pool's Initialize."""
+        token, terms = event["args"]["token"], event["args"]["terms"]
+        is_first = pool["currency0"] == token
+        return self._placed(
+            event,
+            token=token,
+            quote=pool["currency1" if is_first else "currency0"],
+            tick=pool["tick"] if is_first else -pool["tick"],
+            supply=10**27,
+        ) | {
+            "generation": "plain",
+            "uri": terms["uri"],
+            "name": terms["name"],
+            "symbol": terms["symbol"],
+            "img_url": "",
+            "admin": event["args"]["creator"],
+            "msg_sender": "",
+            "locker_address": "",
+            "shares": [],
+        }
+
+    def _placed(self, event: EventData, *, token: str, quote: str, tick: int, supply: int) -> Row:
+        """Return what all launches have in common, and keep the pool; `tick` as if the token were currency 0."""
+        pool_id, at = "0x" + event["args"]["poolId"].hex(), self._block(event["blockNumber"])["timestamp"]
         self._pools[pool_id] = TokenPool(
-            token=args["tokenAddress"],
+            token=token,
             quote=quote,
             quote_decimals=USD_DECIMALS if quote == self.deployment.usd else 18,
-            tick=args["startingTick"],
-            launched_at=self._block(event["blockNumber"])["timestamp"],
+            tick=tick,
+            launched_at=at,
+            supply=supply // 10**18,
         )
         return {
             "tx_hash": event["transactionHash"].to_0x_hex(),
             "log_index": event["logIndex"],
             "block_number": event["blockNumber"],
             "block_hash": event["blockHash"].to_0x_hex(),
-            "deployed_at": datetime.fromtimestamp(self._block(event["blockNumber"])["timestamp"], UTC),
-            "name": args["tokenName"],
-            "symbol": args["tokenSymbol"],
-            "img_url": args["tokenImage"],
-            "admin": args["tokenAdmin"],
-            "msg_sender": args["msgSender"],
+            "deployed_at": datetime.fromtimestamp(at, UTC),
             "pool_address": pool_id,
             "paired_token": quote,
-            "locker_address": args["locker"],
             "factory_address": event["address"],
             "verified_on_chain": False,
-            "supply": 10**29,
+            "supply": supply,
         }
 
     def _block(self, number: int) -> Row:
@@ -173,7 +211,10 @@ def read_rows(database_url: str, chain_id: int) -> Found:
     """Read the chain's rows of the database."""
     found = Found()
     with psycopg.connect(database_url, row_factory=psycopg.rows.dict_row) as connection:
-        for row in connection.execute("SELECT * FROM tokens_token WHERE chain_id = %s AND NOT unindexed", [chain_id]):
+        tokens = """SELECT token.*, document.uri FROM tokens_token token
+            LEFT JOIN tokens_tokendocument document ON document.token_id = token.id
+            WHERE chain_id = %s AND NOT unindexed"""
+        for row in connection.execute(tokens, [chain_id]):
             fees = row["extensions"]["fees"]
             found.tokens[row["contract_address"]] = row | {"shares": fees["recipients"]}
         events = """SELECT event.*, token.contract_address AS of_token FROM tokens_tokenevent event
@@ -255,6 +296,7 @@ def main() -> None:
     wrong = [*compare(chain, rows), *compare_fee_sums(chain, rows), *compare_trades(trades, trade_rows)]
     print("\n".join(wrong[:50]))
     counted = {"head": reader.head, "tokens": len(chain.tokens), "events": len(chain.events)}
+    counted["declared"] = sum(token["generation"] == "plain" for token in chain.tokens.values())
     counted["fee sums"] = len(rows.fee_sums)
     print(json.dumps(counted | count_trades(trades, trade_rows)))
     sys.exit(1 if wrong else 0)

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 from django.db.models import F
 
-from development.devchain.anvil import CHAIN_ID
+from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE
 from tests.chaos import follower_chaos
 from tests.chaos.follower_chaos import Plan
 from tokens.models import Candle, CollectionSum, Market, MinuteCandle, PoolLiquidityChange, PoolTrade, RollingSum, Token
@@ -13,7 +13,7 @@ from tokens.models import Candle, CollectionSum, Market, MinuteCandle, PoolLiqui
 pytestmark = pytest.mark.slow
 
 MADE_UP = "0x" + "12" * 20
-PLAN = Plan(launches=60, trades=120, kills=3, reorgs=3)
+PLAN = Plan(launches=60, trades=120, kills=3, reorgs=3, declared=0.5)
 
 
 @pytest.fixture
@@ -22,9 +22,10 @@ def environment(own_launchpad, service_environment, tmp_path):
     follower_chaos.write_finality(finality, CHAIN_ID)
     url = own_launchpad.deployment.rpc_url
     return service_environment | {
-        "CHAINS_FILE": f"{service_environment['CHAINS_FILE']},{finality}",
+        "CHAINS_FILE": f"{service_environment['CHAINS_FILE']},{finality},{LAUNCHPADS_FILE}",
         f"RPC_WS_URL_{CHAIN_ID}": url.replace("http", "ws"),
         f"FOLLOW_FROM_{CHAIN_ID}": "0",
+        f"LAUNCHPADS_{CHAIN_ID}": "clanker,plain",
         "LOG_LEVEL": "ERROR",
     }
 
@@ -37,7 +38,7 @@ def test_every_row_is_right_after_kills_and_reorganisations(own_launchpad, envir
     assert is_right, findings
     assert counted["tokens"] == PLAN.launches
     # Conversions and pools for launched tokens are rarer than the trades of this short run: `make chaos` has them.
-    covered = ("trades", "sells", "of currency 0", "sums", "fee sums")
+    covered = ("declared", "trades", "sells", "of currency 0", "sums", "fee sums")
     assert [name for name in covered if not counted[name]] == []
     assert counted["trades"] > counted["of currency 0"]
 

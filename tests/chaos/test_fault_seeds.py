@@ -26,10 +26,14 @@ GROUPS = [
 def test_the_rows_are_the_truth_in_the_end(seeds, service_environment, tmp_path):
     registry = tmp_path / "chains.toml"
     fault_seed.write_registry(registry, seeds)
-    environment = service_environment | {
-        "CHAINS_FILE": str(registry),
-        "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
-    }
+    environment = (
+        service_environment
+        | fault_seed.launchpad_settings(seeds)
+        | {
+            "CHAINS_FILE": str(registry),
+            "LOG_LEVEL": os.environ.get("LOG_LEVEL", "ERROR"),
+        }
+    )
     with (
         fork_server(environment, of="tests.processes.forked_follower") as processes,
         ThreadPoolExecutor(AT_ONCE) as threads,

@@ -14,7 +14,6 @@ from tests.chaos.chain_trades import DAY, ChainTrade, ChainTrades, Row, TokenPoo
 _PERIODS = {"1h": 3600, "6h": 21_600, "24h": DAY}
 # A market is priced anew when the rate of its quote token has changed by more than 1 %.
 _STALE_RATE = 0.0102
-_SUPPLY = 10**11
 
 # Later columns replace earlier ones of the same name.
 _TRADES = """
@@ -203,7 +202,7 @@ def _in_usd(pool: TokenPool, price: float, quote_usd: float, ranges: Sequence[tu
     usd = price * quote_usd
     return {
         "price_usd": About(usd),
-        "market_cap": About(usd * _SUPPLY),
+        "market_cap": About(usd * pool.supply),
         "liquidity_usd": About(liquidity * quote_usd, 1e-6),
     }
 

@@ -10,7 +10,7 @@ import requests
 
 from development.standins.solana_node import SolanaStandIn
 from tests.development.test_run import Run, end_in_time
-from tests.nodes.solana_recorded import CONFIG, CREATOR, LAUNCH, MINT, PARTNER, SPL_MINT, WRAPPED_SOL
+from tests.nodes.solana.recorded import CONFIG, CREATOR, LAUNCH, MINT, PARTNER, SPL_MINT, WRAPPED_SOL
 from tests.processes.waiting import wait_for
 
 pytestmark = pytest.mark.slow

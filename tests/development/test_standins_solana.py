@@ -4,8 +4,8 @@ import pytest
 import requests
 
 from development.standins.http_server import Mode
-from tests.nodes import solana_recorded as recorded
-from tests.nodes.solana_forms import raw_of
+from tests.nodes.solana import recorded
+from tests.nodes.solana.forms import raw_of
 
 
 @pytest.fixture

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 from web3 import Web3
 from web3.types import RPCEndpoint
 
 from development.devchain import node_client
 from development.devchain.anvil import run_anvil
+from development.devchain.declared_samples import change_curve, launch_on_curve
 from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
 from development.devchain.launch_transactions import TOKEN_SUPPLY, deployment_config
 from development.devchain.samples import random_launch
@@ -55,9 +57,26 @@ def test_it_waits_for_the_contracts_and_prints_what_it_has_launched(tmp_path: Pa
         output, errors = process.communicate(timeout=60)
         addresses = [found[1] for line in output.splitlines(keepends=True) if (found := LINE.fullmatch(line))]
         assert (process.returncode, errors, len(set(addresses)), output.count("\n")) == (0, "", 5, 5)
-        created = node_client.bind_contract(url, "Factory", deployed.factory).events.TokenCreated()
-        for address in addresses:
-            assert len(created.get_logs(from_block=0, argument_filters={"tokenAddress": address})) == 1
+        # By the factory, the curve, the factory, the plain launchpad, and again by the factory.
+        assert launched_by(url, "Factory", deployed.factory, "TokenCreated") == [addresses[n] for n in (0, 2, 4)]
+        assert launched_by(url, "CurveLaunchpad", deployed.curve_launchpad, "Launched") == addresses[1:2]
+        assert launched_by(url, "PlainLaunchpad", deployed.plain_launchpad, "Launched") == addresses[3:4]
+
+
+def launched_by(url: str, artifact: str, address: str, event: str) -> list[str]:
+    logs = node_client.bind_contract(url, artifact, address).events[event]().get_logs(from_block=0)
+    return [str(log["args"].get("token") or log["args"]["tokenAddress"]) for log in logs]
+
+
+def test_creators_of_curves_claim_fees_hand_them_on_and_change_uris(own_contracts: DevelopmentContracts) -> None:
+    at, url, random = own_contracts, own_contracts.rpc_url, Random(1)
+    accounts = [SENDER, OTHER]
+    change_curve(at, accounts=accounts, random=random)
+    assert "launched " in launch_on_curve(at, sender=SENDER, random=random)
+    for _ in range(12):
+        change_curve(at, accounts=accounts, random=random)
+    curves = node_client.bind_contract(url, "CurveLaunchpad", at.curve_launchpad)
+    assert all(curves.events[name]().get_logs(from_block=0) for name in ("FeesClaimed", "CreatorUpdated", "UriUpdated"))
 
 
 def test_it_has_blocks_made_and_stops_between_launches_without_a_trace(own_contracts: DevelopmentContracts) -> None:

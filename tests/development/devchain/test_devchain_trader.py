@@ -13,10 +13,11 @@ from typing import Any
 
 from development.devchain import node_client
 from development.devchain.anvil import TRADERS, run_anvil
+from development.devchain.declared_samples import launch_on_curve, launch_plain
 from development.devchain.deploy_contracts import DevelopmentContracts, deploy_contracts
 from development.devchain.launch_transactions import DevLaunchConfig, Recipient
 from development.devchain.trader import SampleTraders
-from tests.nodes.devchain_tests import OTHER, launch_token
+from tests.nodes.devchain_tests import OTHER, SENDER, launch_token
 
 
 @contextmanager
@@ -74,6 +75,27 @@ def test_wallets_swap_one_washes_and_the_locker_converts(own_contracts: Developm
     assert len(washed) > 1
     assert len({swap["id"] for swap in washed}) == 1
     assert [sum(swap[f"amount{number}"] for swap in washed) for number in (0, 1)].count(0) == 1
+
+
+def test_curves_are_traded_graduate_and_trade_on_in_their_pools(own_contracts: DevelopmentContracts) -> None:
+    at, url, random = own_contracts, own_contracts.rpc_url, Random(3)
+    launch_plain(at, sender=SENDER)
+    for _ in range(6):
+        launch_on_curve(at, sender=SENDER, random=random)
+    first = node_client.connect(url).eth.block_number + 1
+    samples = SampleTraders(url, random=random)
+
+    for _ in range(100):
+        samples.trade_once()
+
+    curves = node_client.bind_contract(url, "CurveLaunchpad", at.curve_launchpad)
+    on_curves = curves.events.Traded().get_logs(from_block=first)
+    assert {log["args"]["isBuy"] for log in on_curves} == {True, False}
+    graduated = {log["args"]["poolId"] for log in curves.events.Graduated().get_logs(from_block=first)}
+    assert graduated
+    # What a pool gets is above zero: the token in a sale, wrapped ether in a purchase.
+    in_pools = [log["args"]["amount0"] > 0 for log in swap_logs(at, first=first) if log["args"]["id"] in graduated]
+    assert {True, False} == {*in_pools}
 
 
 def swap_logs(at: DevelopmentContracts, *, first: int) -> Any:
