@@ -12,29 +12,64 @@ two launches shared an address. The floor is what any decoder built on eth_abi m
 same types on the bytes of the same logs that our decoder reads, without finding these logs, without taking their hex
 apart, and without turning values into anything.
 
+Then the same launches by a launchpad that declares TokenCreated in a registry file, against the compiled layout, which
+also reads the logs of lockers, hooks and extensions; and v4's launches where other launchpads are declared but off, and
+where they are on, against the registry without any.
+
+Then trades with curves that one contract emits for all of its tokens, of tokens that are not indexed: no topic has the
+token, so that each is decoded before it is dropped.
+
 All are timed in turns, in seconds of the processor, and the best round of each counts. Exits with code 1 where the made
-decoder is less than ten times as fast as eth_abi's, or whole decoding of a transaction takes longer than the floor.
+decoder is less than ten times as fast as eth_abi's, whole decoding of a transaction takes longer than the floor, or
+a declared launch takes longer than two compiled ones.
 """
 
 import argparse
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import eth_abi
 from eth_abi.decoding import ContextFramesBytesIO
 from eth_abi.registry import registry
 
+from benchmarks.results import keep
 from tests.nodes.recordings import V4_LAUNCHES, Mined, base, mined
 from tokens.chains.abi import codec
 from tokens.chains.abi.codec import AbiEvent, Log
 from tokens.chains.addresses import checksum_bytes
 from tokens.chains.evm.logs.log_decoding import decode_logs, launch_topics, own_topics
-from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.evm.logs.pool_logs import decode_pool_logs
+from tokens.chains.registry.chains import ChainInfo, load_registry
+from tokens.chains.types import Launch
 
 # How many times as fast as eth_abi's decoder ours is at least, and how long whole decoding takes at most, floor = 1.
 FASTER = 10.0
 LIMIT = 1.0
+# How many times as long as a compiled launch a declared one takes at most.
+DECLARED_LIMIT = 2.0
+# Logs of a round that are dropped, each of another token.
+DROPPED = 2_000
+DECLARED = """
+[launchpads.declared]
+pool = "v4"
+
+[[launchpads.declared.launch]]
+contracts = { 8453 = ["0xE85A59c628F7d27878ACeB4bf3b35733630083a9"] }
+event = "TokenCreated(address msgSender, address indexed tokenAddress, address indexed tokenAdmin, string tokenImage, string tokenName, string tokenSymbol, string tokenMetadata, string tokenContext, int24 startingTick, address poolHook, bytes32 poolId, address pairedToken, address locker, address mevModule, uint256 extensionsSupply, address[] extensions)"
+token = "tokenAddress"
+name = "tokenName"
+symbol = "tokenSymbol"
+image = "tokenImage"
+uri = "tokenMetadata"
+creator = "tokenAdmin"
+pool_id = "poolId"
+"""  # noqa: E501
 
 CREATED = codec.load_abi("v4").event("TokenCreated")
 # The events of a v4 launch. Other logs are not decoded.
@@ -65,7 +100,9 @@ def main() -> int:
     passed = [
         compare_events(transactions, rounds=options.rounds, repeat=repeat),
         compare_launches(transactions, rounds=options.rounds, repeat=repeat),
+        compare_declared(transactions, rounds=options.rounds, repeat=repeat),
     ]
+    time_dropped(rounds=options.rounds)
     return 0 if all(passed) else 1
 
 
@@ -136,6 +173,97 @@ def compare_launches(transactions: list[Mined], *, rounds: int, repeat: int) -> 
     return judge("time ratio", ratio, limit=LIMIT, passed=ratio <= LIMIT)
 
 
+def compare_declared(transactions: list[Mined], *, rounds: int, repeat: int) -> bool:
+    """Return whether a declared launch takes no longer than two compiled ones; keep the result."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "declared.toml"
+        path.write_text(DECLARED, encoding="utf-8")
+        chains = {
+            "compiled": replace(base()),
+            "declared": load_registry(path, launchpads={8453: ("declared",)}).chain(8453),
+            "compiled, others declared but off": load_registry(path).chain(8453),
+            "compiled, others on": load_registry(launchpads={8453: ("clanker", "zora", "doppler")}).chain(8453),
+        }
+    expected, *found = (
+        [values_of(launch) for one in transactions for launch in one.decode(chain)] for chain in chains.values()
+    )
+    assert all(values == expected for values in found)
+    watched = {name: [watched_logs(chain, one) for one in transactions] for name, chain in chains.items()}
+    times = {transaction.receipt["blockHash"]: 1_735_689_600 for transaction in transactions}
+
+    def decode_whole(chain: ChainInfo) -> None:
+        for transaction in transactions:
+            transaction.decode(chain)
+
+    def decode_watched(name: str, chain: ChainInfo) -> None:
+        for logs in watched[name]:
+            decode_logs(chain, logs, times=times)
+
+    subjects = {f"whole transaction, {name}": partial(decode_whole, chain) for name, chain in chains.items()}
+    subjects |= {f"logs alone, {name}": partial(decode_watched, name, chain) for name, chain in chains.items()}
+    seconds = dict(zip(subjects, time_in_turns(*subjects.values(), rounds=rounds, repeat=repeat), strict=True))
+    ratios = {name: spent / seconds[f"{name.partition(',')[0]}, compiled"] for name, spent in seconds.items()}
+    for name, spent in seconds.items():
+        rate = len(transactions) * repeat / spent
+        print(f"{name + ':':55}{rate:8.0f} launches/s, compiled = 1: {ratios[name]:.2f}")
+    launches = {name: round(1e6 * spent / len(transactions) / repeat, 1) for name, spent in seconds.items()}
+    rounded = {name: round(ratio, 3) for name, ratio in ratios.items()}
+    keep("decode", {"load": round(os.getloadavg()[0], 1), "launch_us": launches, "ratios": rounded})
+    worst = max(ratio for name, ratio in ratios.items() if name.endswith(" declared"))
+    return judge("declared launch, compiled = 1", worst, limit=DECLARED_LIMIT, passed=worst <= DECLARED_LIMIT)
+
+
+def time_dropped(*, rounds: int) -> None:
+    """Print the time of a trade that is decoded and dropped, with a swap of a v4 pool beside it; keep the result.
+
+    The drop itself is a look-up in a dictionary.
+    """
+    chain = load_registry(launchpads={56: ("fourmeme",)}).chain(56)
+    trade = chain.launchpads[0].trades[0]
+    (contract,) = chain.launch_contracts
+    traded = [_log(contract, [trade.event.topic0], _trade_words(number), number) for number in range(DROPPED)]
+    (swapped,) = codec.load_abi("uniswap_v4").events["Swap"]
+    topics = [swapped.topic0, "0x" + "11" * 32, "0x" + "00" * 12 + "22" * 20]
+    swaps = [_log(chain.v4_pool_manager or "", topics, [5, 7, 1 << 96, 9, 3, 100], number) for number in range(DROPPED)]
+
+    def drop(logs: list[Log]) -> None:
+        found = decode_pool_logs(logs, chain=chain, times={}, senders={}, any_v3=False)
+        assert len(found.swaps) == DROPPED
+
+    subjects = {"trade with a curve": traded, "swap of a v4 pool": swaps}
+    seconds = time_in_turns(*(partial(drop, logs) for logs in subjects.values()), rounds=rounds, repeat=1)
+    dropped = {name: round(1e6 * spent / DROPPED, 1) for name, spent in zip(subjects, seconds, strict=True)}
+    for name, spent in dropped.items():
+        print(f"{name}, dropped: {spent} us")
+    keep("dropped_trades", {"load": round(os.getloadavg()[0], 1), "dropped_us": dropped})
+
+
+def _trade_words(number: int) -> list[int]:
+    """Return the words of a trade of a token of its own: token, account, price, amount, cost, fee, offers, funds."""
+    return [7_919 * number + 5, number + 1, 6 * 10**9, 10**24, 10**17, 10**15, 5, 6]
+
+
+def _log(address: str, topics: list[str], words: list[int], number: int) -> Log:
+    return {
+        "address": address,
+        "topics": topics,
+        "data": "0x" + "".join(word.to_bytes(32).hex() for word in words),
+        "blockNumber": "0x10",
+        "blockHash": "0x" + "11" * 32,
+        "transactionHash": "0x" + number.to_bytes(32).hex(),
+        "transactionIndex": "0x1",
+        "logIndex": hex(number),
+    }
+
+
+def values_of(launch: Launch) -> tuple[object, ...]:
+    """Return what both layouts read of a launch."""
+    pool = launch.pool
+    assert pool
+    texts = launch.name, launch.symbol, launch.image
+    return launch.token, launch.admin, launch.log_index, texts, pool.address, pool.paired_token, pool.tick, pool.hook
+
+
 def judge(what: str, ratio: float, *, limit: float, passed: bool) -> bool:
     """Print the verdict, and return it."""
     print(f"{what}: {ratio:.2f} (limit {limit}): {'passed' if passed else 'FAILED'}")
@@ -162,11 +290,12 @@ def raw_types(event: AbiEvent) -> tuple[str, ...]:
 
 def watched_logs(chain: ChainInfo, transaction: Mined) -> list[Log]:
     """Return those of the transaction's logs that match the filters."""
-    requested, own = launch_topics(chain), own_topics()
+    requested, own = launch_topics(chain), own_topics(chain)
+    emitters = chain.emitters | chain.pools_of_launches
     return [
         log
         for log in transaction.logs
-        if log["topics"][0] in own or (log["topics"][0] in requested and log["address"].lower() in chain.emitters)
+        if log["topics"][0] in own or (log["topics"][0] in requested and log["address"].lower() in emitters)
     ]
 
 

@@ -1,6 +1,6 @@
 """Benchmark from a block to the list: how soon a launch that was just mined is in the response of `GET /api/tokens`.
 
-    python -m benchmarks.head_latency [--launches 500] [--a-block 4]
+    python -m benchmarks.head_latency [--launches 500] [--a-block 4] [--launchpads]
 
 anvil mines a block a second, with launches of our development contracts in each. The service is what production runs,
 by the Procfile's lines: the web server and the follower, on an empty database of the bundled PostgreSQL. The clock
@@ -8,8 +8,13 @@ starts when anvil notifies a subscription of the benchmark's own of the block, a
 has arrived; the list is polled every 5 ms. Measured with a WebSocket URL (RPC_WS_URL), by polling only, and with a
 WebSocket behind the cache of public responses, which by contract is up to 2 s old; else that cache is off.
 
-Every launch has to appear. The results go to `benchmarks/results/head_latency.json` as well. Exits with code 1 where,
-with a WebSocket, half of the launches take over 300 ms or one in a hundred over 1 s.
+With `--launchpads`, it is measured with a WebSocket only: for v4 alone, and then with Zora and Doppler switched on. For
+each launch by our contracts there is one of theirs, three of four by Zora, with the trades after it. Recorded logs of
+their real contracts are emitted again (`launchpad_mix`).
+
+Every launch has to appear. The results go to `benchmarks/results/head_latency.json` as well, with `--launchpads` to
+`head_latency_launchpads.json`. Exits with code 1 where, with a WebSocket, half of the launches take over 300 ms or one
+in a hundred over 1 s, or where the launchpads add over 100 ms to that.
 """
 
 import argparse
@@ -17,7 +22,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +34,7 @@ from redis import Redis
 from websockets.sync.client import connect
 
 from benchmarks.http_load import fetch, open_connection, percentile
+from benchmarks.launchpad_mix import LAUNCHES_A_ROUND, LaunchpadMix
 from benchmarks.lists import dataset
 from benchmarks.processes import follower, web_server
 from benchmarks.results import keep
@@ -52,6 +58,7 @@ _HEADERS = '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads
 _CREATED = codec.load_abi("v4").event("TokenCreated")
 
 WITH_WEBSOCKET = "WebSocket"
+WITH_LAUNCHPADS, OF_LAUNCHPADS = "WebSocket, with Zora and Doppler", "Zora's and Doppler's among them"
 # Name, whether there is a WebSocket URL, EDGE_CACHE_SECONDS.
 RUNS = ((WITH_WEBSOCKET, True, "0"), ("polling", False, "0"), ("WebSocket, answers cached for 2 s", True, "2"))
 
@@ -99,24 +106,36 @@ def main() -> int:
     os.environ["REDIS_URL"] = os.environ["REDIS_URL"].partition("?")[0] + f"?db={REDIS_DATABASE}"
     dataset.make_empty(EMPTY)
     dataset.manage(EMPTY, "migrate", "--verbosity", "0")
-    found = {name: _measure(options, websocket=websocket, cache=cache) for name, websocket, cache in RUNS}
+    if options.launchpads:
+        found = {WITH_WEBSOCKET: _measure(options)[0]}
+        found[WITH_LAUNCHPADS], found[OF_LAUNCHPADS] = _measure(options, with_launchpads=True)
+    else:
+        found = {name: _measure(options, websocket=websocket, cache=cache)[0] for name, websocket, cache in RUNS}
     return _report(found)
 
 
-def _measure(options: argparse.Namespace, *, websocket: bool, cache: str) -> list[float]:
-    """Return the latencies of one run, sorted, in seconds."""
+def _measure(
+    options: argparse.Namespace, *, websocket: bool = True, cache: str = "0", with_launchpads: bool = False
+) -> tuple[list[float], list[float]]:
+    """Return the latencies of one run, sorted, in seconds: of launches by our contracts, and by declared launchpads."""
     dataset.make_empty(OURS, template=EMPTY)
     Redis.from_url(os.environ["REDIS_URL"]).flushdb()
     chains_file = bundled.local_directory() / "head_latency.toml"
     with anvil.run_anvil(block_time=BLOCK_SECONDS) as url:
         deployment = deploy_contracts.deploy_contracts(url, chains_file=chains_file)
         environment = dataset.environment(OURS) | chain_settings(url, chains_file, websocket=websocket)
+        mix = None
+        if with_launchpads:
+            mix, launchpads = LaunchpadMix(deployment), bundled.local_directory() / "head_latency_launchpads.toml"
+            environment |= mix.declare(launchpads) | {"CHAINS_FILE": f"{chains_file},{launchpads}"}
         with web_server(environment, EDGE_CACHE_SECONDS=cache) as port, follower(environment):
             wait_until_followed(OURS)
+            _warm_up(deployment, mix)
             clock = Clock()
             with watching(clock, url, lambda: clock.watch_list(port)):
-                hashes = _launch(deployment, options)
-                return launch_latencies(url, deployment, hashes, clock)
+                hashes = _launch(deployment, options, mix)
+                ours = launch_latencies(url, deployment, hashes, clock)
+                return ours, _wait_for_list(_blocks_of(url, mix.launched), clock) if mix else []
 
 
 def chain_settings(url: str, chains_file: Path, *, websocket: bool) -> dict[str, str]:
@@ -157,15 +176,40 @@ def watching(clock: Clock, url: str, *watches: Callable[[], None]) -> Iterator[N
             thread.join()
 
 
-def _launch(deployment: DevelopmentContracts, options: argparse.Namespace) -> list[Any]:
-    """Send so many launches at an even pace; return their transactions' hashes."""
-    accounts = node_client.connect(deployment.rpc_url).eth.accounts
+def _warm_up(deployment: DevelopmentContracts, mix: LaunchpadMix | None) -> None:
+    """Launch as often as a round does, and wait until all is written: a follower's first launches load its decoders."""
+    *_, other = node_client.connect(deployment.rpc_url).eth.accounts
+    for number in range(LAUNCHES_A_ROUND):
+        config = DevLaunchConfig(
+            name=f"First {number}", symbol=f"F{number}", salt=(2**255 + number).to_bytes(32, "big")
+        )
+        send_launch(deployment, config, sender=other)
+    expected = LAUNCHES_A_ROUND
+    if mix:
+        for _ in range(LAUNCHES_A_ROUND):
+            mix.send_next(other)
+        expected += len(mix.launched)
+        mix.launched.clear()
+    deadline = time.monotonic() + _START_SECONDS
+    with dataset.connect(OURS) as connection:
+        while connection.execute("SELECT FROM tokens_token").rowcount < expected:
+            if time.monotonic() > deadline:
+                raise RuntimeError("the first launches were not written")
+            time.sleep(0.1)
+
+
+def _launch(deployment: DevelopmentContracts, options: argparse.Namespace, mix: LaunchpadMix | None) -> list[Any]:
+    """Send so many launches at an even pace, and one of the mix after each; return the transactions' hashes of ours."""
+    *accounts, other = node_client.connect(deployment.rpc_url).eth.accounts
     pause = BLOCK_SECONDS / options.a_block
     begin = time.monotonic()
     hashes = []
     for number in range(options.launches):
         config = DevLaunchConfig(name=f"Head {number}", symbol=f"H{number}", salt=number.to_bytes(32, "big"))
         hashes.append(send_launch(deployment, config, sender=accounts[number % len(accounts)]))
+        if mix:
+            time.sleep(max(begin + (number + 0.5) * pause - time.monotonic(), 0))
+            mix.send_next(other)
         time.sleep(max(begin + (number + 1) * pause - time.monotonic(), 0))
     return hashes
 
@@ -181,6 +225,16 @@ def launch_latencies(url: str, deployment: DevelopmentContracts, hashes: list[An
         for log in receipt["logs"]:
             if log["address"].lower() == deployment.factory.lower() and log["topics"][0] == _CREATED.topic0:
                 launched[f"0x{log['topics'][1][26:]}".lower()] = receipt["blockNumber"]
+    return _wait_for_list(launched, clock)
+
+
+def _blocks_of(url: str, launched: Mapping[str, Any]) -> dict[str, int]:
+    """Return token -> the block of its launch, of transactions by token."""
+    return {token: node_client.wait_for_receipt(url, sent)["blockNumber"] for token, sent in launched.items()}
+
+
+def _wait_for_list(launched: Mapping[str, int], clock: Clock) -> list[float]:
+    """Return the seconds from block to list of tokens by their blocks, sorted. Raises RuntimeError as above."""
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     while missing := launched.keys() - clock.seen.keys():
         if time.monotonic() > deadline:
@@ -198,17 +252,23 @@ def _report(found: dict[str, list[float]]) -> int:
             zip(("p50_ms", "p90_ms", "p99_ms", "slowest_ms"), (round(value, 1) for value in values), strict=True)
         )
     print_table(("from block to list, ms", "launches", "p50", "p90", "p99", "slowest"), rows)
-    keep("head_latency", {"block_seconds": BLOCK_SECONDS, "runs": result})
+    load = {"load_average": [round(load, 1) for load in os.getloadavg()]}
+    name = "head_latency_launchpads" if WITH_LAUNCHPADS in found else "head_latency"
+    keep(name, {**load, "block_seconds": BLOCK_SECONDS, "runs": result})
     limits = Limits()
     limits.at_most("50th percentile with a WebSocket", 1000 * percentile(found[WITH_WEBSOCKET], 50), 300, "ms")
     limits.at_most("99th percentile with a WebSocket", 1000 * percentile(found[WITH_WEBSOCKET], 99), 1000, "ms")
+    if WITH_LAUNCHPADS in found:
+        both = (1000 * percentile(found[name], 99) for name in (WITH_LAUNCHPADS, WITH_WEBSOCKET))
+        limits.at_most("what launchpads add to the 99th percentile", next(both) - next(both), 100, "ms")
     return 0 if limits.are_kept else 1
 
 
 def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure how soon a mined launch is in the list.")
     parser.add_argument("--launches", type=int, default=500, help="of each run")
-    parser.add_argument("--a-block", type=int, default=4, help="how many launches are sent for each block")
+    parser.add_argument("--a-block", type=float, default=4, help="how many launches are sent for each block")
+    parser.add_argument("--launchpads", action="store_true", help="compare with Zora and Doppler switched on")
     return parser.parse_args()
 
 

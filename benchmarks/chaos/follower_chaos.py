@@ -1,10 +1,11 @@
 """Chaos run of the follower: launches and trades on a reorganising development chain while the follower is killed.
 
-    python -m benchmarks.chaos.follower_chaos [--launches 5000] [--trades 1500] [--kills 50] [--reorgs 50] [--seed 1]
+    python -m benchmarks.chaos.follower_chaos [--launches 5000] [--trades 1500] [--kills 50] [--reorgs 50]
+        [--declared 0.5] [--seed 1]
 
-Real `manage.py follow` processes, a database of its own in the benchmarks' server, a node of its own. In the end an
-independent script, which shares no code with the service, compares all rows with the chain. Exits with code 1 where one
-is wrong.
+Real `manage.py follow` processes, a database of its own in the benchmarks' server, a node of its own. A launchpad that
+only a registry file declares launches beside v4. In the end an independent script, which shares no code with the
+service, compares all rows with the chain. Exits with code 1 where one is wrong.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.lists import dataset
-from development.devchain.anvil import CHAIN_ID, run_anvil
+from development.devchain.anvil import CHAIN_ID, LAUNCHPADS_FILE, run_anvil
 from development.devchain.deploy_contracts import deploy_contracts
 from tests.chaos import follower_chaos
 from tests.nodes.devchain_launches import Launchpad
@@ -34,7 +35,8 @@ def main() -> None:
         launchpad = Launchpad(deploy_contracts(url, chains_file=chains))
         follower_chaos.write_finality(finality, CHAIN_ID)
         environment = dataset.environment(_DATABASE) | {
-            "CHAINS_FILE": f"{chains},{finality}",
+            "CHAINS_FILE": f"{chains},{finality},{LAUNCHPADS_FILE}",
+            f"LAUNCHPADS_{CHAIN_ID}": "clanker,plain",
             f"RPC_URLS_{CHAIN_ID}": url,
             f"RPC_WS_URL_{CHAIN_ID}": url.replace("http", "ws"),
             f"FOLLOW_FROM_{CHAIN_ID}": "0",
@@ -55,6 +57,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--launches", type=int, default=5000)
     parser.add_argument("--trades", type=int, default=1500, help="blocks of trades, at least")
+    parser.add_argument("--declared", type=float, default=0.5, help="share of launches by a declared launchpad")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--reorgs", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
