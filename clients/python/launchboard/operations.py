@@ -204,11 +204,11 @@ class Operations(Connection):
         return self.call("GET", "/api/marketcap", schemas.MarketCap, query=query)
 
     def list_factories(self, **query: Unpack[schemas.ListFactoriesQuery]) -> schemas.ListFactoriesAnswer:
-        """List the factories by chain, with their generation and the topic of their launches."""
+        """List the factories by chain, with their launchpad, generation and the topics of their launches."""
         return self.call("GET", "/api/metadata/factories", schemas.ListFactoriesAnswer, query=query)
 
     def list_contracts(self, **query: Unpack[schemas.ListContractsQuery]) -> schemas.ListContractsAnswer:
-        """List the launchpad's contracts by chain, with role and generation; on Solana its accounts."""
+        """List the launchpads' contracts by chain, with role and generation; on Solana accounts."""
         return self.call("GET", "/api/metadata/contracts", schemas.ListContractsAnswer, query=query)
 
     def stream_tokens(self, **query: Unpack[schemas.StreamTokensQuery]) -> EventStream:

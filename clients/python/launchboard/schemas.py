@@ -229,6 +229,7 @@ class ContractEventsShape(TypedDict):
     """
 
     tokenCreated: NotRequired[str]
+    launches: NotRequired[list[str]]
 
 
 ConversionEnum: TypeAlias = Literal["none", "simulated", "unknown"]
@@ -352,6 +353,7 @@ FactEnum: TypeAlias = Literal[
     "laterTrades",
     "traders",
     "claims",
+    "launchpadClaims",
     "vaultRecipients",
     "supply",
     "balances",
@@ -594,6 +596,15 @@ class Pagination(TypedDict):
     cursor: str | None
     total: int
     totalPages: int
+
+
+class PairMetadata(TypedDict):
+    """
+    Further facts about a pair of DEX Screener's format.
+    """
+
+    launchpad: str
+    launchpadTitle: str
 
 
 class PasswordBody(TypedDict):
@@ -946,6 +957,7 @@ class ScreenerPair(TypedDict):
     dexKey: str
     creator: NotRequired[str]
     feeBps: NotRequired[int]
+    metadata: PairMetadata
 
 
 class ScreenerPairAnswer(TypedDict):
@@ -1265,6 +1277,7 @@ class Trade(TypedDict):
     amountQuote: str
     poolAmountQuote: str
     protocolFee: str | None
+    tokenFee: str | None
     priceQuote: float
     priceUsd: float | None
     valueUsd: float | None
@@ -1636,6 +1649,9 @@ class DailySumsQuery(TypedDict):
 Fid: TypeAlias = int
 
 
+LaunchpadItem: TypeAlias = str
+
+
 class ListTokensQuery(TypedDict):
     chainId: NotRequired[int]
     champagne: NotRequired[bool]
@@ -1644,6 +1660,7 @@ class ListTokensQuery(TypedDict):
     fids: NotRequired[list[Fid]]
     includeMarket: NotRequired[bool]
     includeUser: NotRequired[bool]
+    launchpad: NotRequired[list[LaunchpadItem]]
     limit: NotRequired[int]
     minMarketCap: NotRequired[int]
     minVolume24h: NotRequired[int]
@@ -1777,6 +1794,7 @@ class ListTokensAuthenticatedQuery(TypedDict):
     fids: NotRequired[list[Fid]]
     includeMarket: NotRequired[bool]
     includeUser: NotRequired[bool]
+    launchpad: NotRequired[list[LaunchpadItem]]
     limit: NotRequired[int]
     minMarketCap: NotRequired[int]
     minVolume24h: NotRequired[int]
@@ -2012,6 +2030,8 @@ class Data(TypedDict):
     block_hash: str
     deployed_at: str
     tags: Tags1
+    launchpad: NotRequired[str]
+    launchpadTitle: NotRequired[str]
 
 
 class TokenIndexedEvent(TypedDict):
@@ -2048,6 +2068,8 @@ class Data1(TypedDict):
     deployed_at: str
     tags: Tags1
     changed: list[str]
+    launchpad: NotRequired[str]
+    launchpadTitle: NotRequired[str]
 
 
 class TokenUpdatedEvent(TypedDict):
@@ -2083,6 +2105,8 @@ class Data2(TypedDict):
     block_hash: str
     deployed_at: str
     tags: Tags1
+    launchpad: NotRequired[str]
+    launchpadTitle: NotRequired[str]
 
 
 class TokenReorgedEvent(TypedDict):
@@ -2118,6 +2142,8 @@ class Data3(TypedDict):
     block_hash: str
     deployed_at: str
     tags: Tags1
+    launchpad: NotRequired[str]
+    launchpadTitle: NotRequired[str]
 
 
 class TokenConfirmedEvent(TypedDict):
@@ -2384,7 +2410,7 @@ class ClaimedFeesAnswer(TypedDict):
 
 class Contract(TypedDict):
     """
-    A contract of the launchpad; on Solana an account.
+    A contract of a launchpad; on Solana an account.
     """
 
     name: str
@@ -2393,6 +2419,8 @@ class Contract(TypedDict):
     indexed: bool
     address: str
     role: RoleEnum
+    launchpad: str | None
+    launchpadTitle: str | None
     generation: str | None
     version: str | None
     type: str | None
@@ -2900,6 +2928,8 @@ class TokenDetail(TypedDict):
     pool_config: PoolConfig
     starting_market_cap: float | None
     extensions: Extensions
+    launchpad: str
+    launchpadTitle: str
     socialLinks: list[SocialLink]
     tags: Tags
     warnings: list[str]
@@ -2920,7 +2950,7 @@ class TokenDetailAnswer(TypedDict):
 
 class TokenRecord(TypedDict):
     """
-    Token record of all endpoints; every key is always present, null if unknown.
+    Token record of all endpoints; every key is always present, null if unknown or not of the token's launchpad.
     """
 
     id: int
@@ -2953,6 +2983,8 @@ class TokenRecord(TypedDict):
     pool_config: PoolConfig
     starting_market_cap: float | None
     extensions: Extensions1
+    launchpad: str
+    launchpadTitle: str
     socialLinks: list[SocialLink]
     tags: Tags
     warnings: list[str]
@@ -3087,6 +3119,8 @@ class FieldTrendingToken(TypedDict):
     pool_config: NotRequired[PoolConfig]
     starting_market_cap: float | None
     extensions: NotRequired[Extensions2]
+    launchpad: NotRequired[str]
+    launchpadTitle: NotRequired[str]
     socialLinks: NotRequired[list[SocialLink]]
     tags: NotRequired[Tags]
     warnings: NotRequired[list[str]]
@@ -3152,7 +3186,7 @@ class Holding(TypedDict):
 
     bought: str
     sold: str
-    received: str
+    received: str | None
     amount: str
     percent: float | None
     trades: int
@@ -3174,7 +3208,7 @@ class LaunchHolder(TypedDict):
 
     bought: str
     sold: str
-    received: str
+    received: str | None
     amount: str
     percent: float | None
     trades: int
@@ -3279,7 +3313,7 @@ class IntegrityDev(TypedDict):
     accounts: list[DevAccount]
     atLaunch: LaunchShare
     now: LaunchShare
-    vaultClaimed: VaultClaimed
+    vaultClaimed: VaultClaimed | None
 
 
 class IntegrityHolders(TypedDict):

@@ -449,8 +449,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the factories by chain, with their generation and the topic of their launches
-         * @description List the factories by chain, with their generation and the topic of their launches.
+         * List the factories by chain, with their launchpad, generation and the topics of their launches
+         * @description List the factories by chain, with their launchpad, generation and the topics of their launches.
          */
         get: operations["listFactories"];
         put?: never;
@@ -469,8 +469,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the launchpad's contracts by chain, with role and generation; on Solana its accounts
-         * @description List the launchpad's contracts by chain, with role and generation; on Solana its accounts.
+         * List the launchpads' contracts by chain, with role and generation; on Solana accounts
+         * @description List the launchpads' contracts by chain, with role and generation; on Solana accounts.
          */
         get: operations["listContracts"];
         put?: never;
@@ -2440,29 +2440,34 @@ export interface components {
             messageId?: string;
             id?: string;
         };
-        /** @description A contract of the launchpad; on Solana an account. */
+        /** @description A contract of a launchpad; on Solana an account. */
         Contract: {
             /** @description Type and role, for display. */
             name: string;
             chainId: number;
             /** @description Name of the chain. */
             chain: string;
-            /** @description Whether this service reads the chain. */
+            /** @description Whether this service reads the chain for this launchpad. */
             indexed: boolean;
             address: string;
             role: components["schemas"]["RoleEnum"];
-            /** @description Null where several generations share it. */
+            /** @description Its name; null where several generations share it. */
+            launchpad: string | null;
+            launchpadTitle: string | null;
+            /** @description Null where several generations share it, and of declared launchpads. */
             generation: string | null;
             /** @description The launchpad's number of the generation. */
             version: string | null;
-            /** @description The `type` of tokens of the generation. */
+            /** @description The `type` of the tokens that it launches. */
             type: string | null;
             events: components["schemas"]["ContractEventsShape"];
         };
         /** @description Topics of a contract's events. */
         ContractEventsShape: {
-            /** @description Only of factories: topic0 of their launches. */
+            /** @description Only of factories of a generation: topic0 of their launches. */
             tokenCreated?: string;
+            /** @description Only of factories: topic0 of each event of a launch. */
+            launches?: string[];
         };
         /**
          * @description * `none` - none
@@ -2893,13 +2898,14 @@ export interface components {
          *     * `laterTrades` - laterTrades
          *     * `traders` - traders
          *     * `claims` - claims
+         *     * `launchpadClaims` - launchpadClaims
          *     * `vaultRecipients` - vaultRecipients
          *     * `supply` - supply
          *     * `balances` - balances
          *     * `solanaBalances` - solanaBalances
          * @enum {string}
          */
-        FactEnum: "transfers" | "funders" | "transactionPlaces" | "launchTrades" | "expiredTrades" | "laterTrades" | "traders" | "claims" | "vaultRecipients" | "supply" | "balances" | "solanaBalances";
+        FactEnum: "transfers" | "funders" | "transactionPlaces" | "launchTrades" | "expiredTrades" | "laterTrades" | "traders" | "claims" | "launchpadClaims" | "vaultRecipients" | "supply" | "balances" | "solanaBalances";
         /** @description A launched token, or a quote token, which has no supply here. */
         FeedAsset: {
             id: string;
@@ -3013,8 +3019,8 @@ export interface components {
         Holding: {
             readonly bought: string;
             readonly sold: string;
-            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. */
-            readonly received: string;
+            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. Null for a launchpad whose claims are not read. */
+            received: string | null;
             /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
             amount: string;
             /**
@@ -3109,7 +3115,8 @@ export interface components {
             atLaunch: components["schemas"]["LaunchShare"];
             /** @description Sum of the accounts after all counted trades. */
             now: components["schemas"]["LaunchShare"];
-            vaultClaimed: components["schemas"]["VaultClaimed"];
+            /** @description Null for a launchpad whose claims are not read. */
+            vaultClaimed: components["schemas"]["VaultClaimed"] | null;
         };
         IntegrityHolders: {
             /** @description The ten largest after `seconds`. */
@@ -3195,8 +3202,8 @@ export interface components {
         LaunchHolder: {
             readonly bought: string;
             readonly sold: string;
-            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. */
-            readonly received: string;
+            /** @description Fees and airdrop that were claimed for a dev account; 0 for others, and at launch. Null for a launchpad whose claims are not read. */
+            received: string | null;
             /** @description Bought and received less sold, in the token's smallest unit. Negative if more was sold: transfers brought it. */
             amount: string;
             /**
@@ -3495,6 +3502,12 @@ export interface components {
             total: number;
             /** @description Pages in the whole list, of ten rows each. */
             totalPages: number;
+        };
+        /** @description Further facts about a pair of DEX Screener's format. */
+        PairMetadata: {
+            /** @description Name of the token's launchpad. */
+            launchpad: string;
+            launchpadTitle: string;
         };
         /** @description Credentials of a staff account; not read if the request has an administrator's Authorization header. */
         PasswordBody: {
@@ -4117,6 +4130,7 @@ export interface components {
             creator?: string;
             /** @description Absent where it changes, or differs by direction. */
             feeBps?: number;
+            metadata: components["schemas"]["PairMetadata"];
         };
         ScreenerPairAnswer: {
             pair: components["schemas"]["ScreenerPair"];
@@ -4300,7 +4314,7 @@ export interface components {
             /** @description EIP-55 checksum address; on Solana the mint. */
             contract_address: string;
             chain_id: number;
-            /** @description Label of the generation, such as clanker_v4. */
+            /** @description Label of the generation, such as clanker_v4, or the launchpad's name. */
             type: string;
             name: string;
             symbol: string;
@@ -4432,6 +4446,10 @@ export interface components {
                     positionBps: number;
                 }[] | null;
             };
+            /** @description Name of the token's launchpad, as the filter `launchpad` has it. */
+            launchpad: string;
+            /** @description The launchpad's title for display. */
+            launchpadTitle: string;
             /** @description Social media URLs of the metadata. */
             socialLinks: components["schemas"]["SocialLink"][];
             tags: components["schemas"]["Tags"];
@@ -4474,7 +4492,7 @@ export interface components {
             /** @description Null on the last page. */
             cursor: string | null;
         };
-        /** @description Token record of all endpoints; every key is always present, null if unknown. */
+        /** @description Token record of all endpoints; every key is always present, null if unknown or not of the token's launchpad. */
         TokenRecord: {
             id: number;
             /**
@@ -4497,7 +4515,7 @@ export interface components {
             /** @description EIP-55 checksum address; on Solana the mint. */
             contract_address: string;
             chain_id: number;
-            /** @description Label of the generation, such as clanker_v4. */
+            /** @description Label of the generation, such as clanker_v4, or the launchpad's name. */
             type: string;
             name: string;
             symbol: string;
@@ -4629,6 +4647,10 @@ export interface components {
                     positionBps: number;
                 }[] | null;
             };
+            /** @description Name of the token's launchpad, as the filter `launchpad` has it. */
+            launchpad: string;
+            /** @description The launchpad's title for display. */
+            launchpadTitle: string;
             /** @description Social media URLs of the metadata. */
             socialLinks: components["schemas"]["SocialLink"][];
             tags: components["schemas"]["Tags"];
@@ -4710,7 +4732,7 @@ export interface components {
         };
         ToolsExchange: {
             factoryAddress: string;
-            /** @description FEED_DEX_NAME. */
+            /** @description FEED_DEX_NAME, or the launchpad's title. */
             name: string;
         };
         ToolsExchangeAnswer: {
@@ -4758,8 +4780,10 @@ export interface components {
             readonly amountQuote: string;
             /** @description What the pool got or paid, without the protocol fee. Volumes, candles, trending, ledgers, feeds and days use it. */
             readonly poolAmountQuote: string;
-            /** @description What a v4 pool's hook took beside `poolAmountQuote`. Null in pools without a hook and where no log proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's. */
+            /** @description What a v4 pool's hook or a bonding curve took beside `poolAmountQuote`. Null where no log proves it, as of trades stored before version 0.3.0: `amountQuote` is then the pool's. */
             readonly protocolFee: string | null;
+            /** @description What a declared launchpad's hook took in the launched token: `amountToken` is so much less than the pool paid in a purchase, or more than the pool got in a sale. Null where no event reports it. */
+            readonly tokenFee: string | null;
             /**
              * Format: double
              * @description Price paid: `amountQuote` for `amountToken`, in whole units.
@@ -5043,7 +5067,7 @@ export interface components {
             /** @description EIP-55 checksum address; on Solana the mint. */
             contract_address?: string;
             chain_id?: number;
-            /** @description Label of the generation, such as clanker_v4. */
+            /** @description Label of the generation, such as clanker_v4, or the launchpad's name. */
             type?: string;
             name?: string;
             symbol?: string;
@@ -5175,6 +5199,10 @@ export interface components {
                     positionBps: number;
                 }[] | null;
             };
+            /** @description Name of the token's launchpad, as the filter `launchpad` has it. */
+            launchpad?: string;
+            /** @description The launchpad's title for display. */
+            launchpadTitle?: string;
             /** @description Social media URLs of the metadata. */
             socialLinks?: components["schemas"]["SocialLink"][];
             tags?: components["schemas"]["Tags"];
@@ -7169,6 +7197,8 @@ export interface operations {
                 includeMarket?: boolean;
                 /** @description Include related.user, the user who requested the launch. */
                 includeUser?: boolean;
+                /** @description Names of launchpads. */
+                launchpad?: string[];
                 /** @description With 0 only the counts. */
                 limit?: number;
                 /** @description Only tokens with a known market cap of at least so many USD. */
@@ -8583,6 +8613,8 @@ export interface operations {
                 includeMarket?: boolean;
                 /** @description Include related.user, the user who requested the launch. */
                 includeUser?: boolean;
+                /** @description Names of launchpads. */
+                launchpad?: string[];
                 /** @description With 0 only the counts. */
                 limit?: number;
                 /** @description Only tokens with a known market cap of at least so many USD. */
@@ -16017,7 +16049,7 @@ export interface operations {
                     data: {
                         contract_address: string;
                         chain_id: number;
-                        /** @description Generation of the launchpad's contracts, such as v4. */
+                        /** @description Generation of the launchpad's contracts, such as v4; the name of a declared launchpad. */
                         generation: string;
                         /** @description Cut to 256 characters. */
                         name: string;
@@ -16052,6 +16084,10 @@ export interface operations {
                             knownInterfaceDeployer: boolean;
                             blocked: boolean;
                         };
+                        /** @description Name of the token's launchpad. */
+                        launchpad?: string;
+                        /** @description Its title for display. */
+                        launchpadTitle?: string;
                     };
                 };
             };
@@ -16110,7 +16146,7 @@ export interface operations {
                     data: {
                         contract_address: string;
                         chain_id: number;
-                        /** @description Generation of the launchpad's contracts, such as v4. */
+                        /** @description Generation of the launchpad's contracts, such as v4; the name of a declared launchpad. */
                         generation: string;
                         /** @description Cut to 256 characters. */
                         name: string;
@@ -16147,6 +16183,10 @@ export interface operations {
                         };
                         /** @description Names of the stored fields that changed, such as admin, metadata or blocked. `GET /api/tokens/{chainId}/{address}` has their values. */
                         changed: string[];
+                        /** @description Name of the token's launchpad. */
+                        launchpad?: string;
+                        /** @description Its title for display. */
+                        launchpadTitle?: string;
                     };
                 };
             };
@@ -16205,7 +16245,7 @@ export interface operations {
                     data: {
                         contract_address: string;
                         chain_id: number;
-                        /** @description Generation of the launchpad's contracts, such as v4. */
+                        /** @description Generation of the launchpad's contracts, such as v4; the name of a declared launchpad. */
                         generation: string;
                         /** @description Cut to 256 characters. */
                         name: string;
@@ -16240,6 +16280,10 @@ export interface operations {
                             knownInterfaceDeployer: boolean;
                             blocked: boolean;
                         };
+                        /** @description Name of the token's launchpad. */
+                        launchpad?: string;
+                        /** @description Its title for display. */
+                        launchpadTitle?: string;
                     };
                 };
             };
@@ -16298,7 +16342,7 @@ export interface operations {
                     data: {
                         contract_address: string;
                         chain_id: number;
-                        /** @description Generation of the launchpad's contracts, such as v4. */
+                        /** @description Generation of the launchpad's contracts, such as v4; the name of a declared launchpad. */
                         generation: string;
                         /** @description Cut to 256 characters. */
                         name: string;
@@ -16333,6 +16377,10 @@ export interface operations {
                             knownInterfaceDeployer: boolean;
                             blocked: boolean;
                         };
+                        /** @description Name of the token's launchpad. */
+                        launchpad?: string;
+                        /** @description Its title for display. */
+                        launchpadTitle?: string;
                     };
                 };
             };
@@ -16390,7 +16438,7 @@ export interface operations {
                     subject: string;
                     data: {
                         recipient: string;
-                        /** @description Address of the ERC-20 that was paid. */
+                        /** @description Address of the ERC-20 that was paid; zero for the chain's coin. */
                         currency: string;
                         /** @description In the smallest unit of the currency. */
                         amount: string;
@@ -16462,7 +16510,7 @@ export interface operations {
                     subject: string;
                     data: {
                         recipient: string;
-                        /** @description Address of the ERC-20 that was paid. */
+                        /** @description Address of the ERC-20 that was paid; zero for the chain's coin. */
                         currency: string;
                         /** @description In the smallest unit of the currency. */
                         amount: string;
