@@ -227,8 +227,8 @@ def time_dropped(*, rounds: int) -> None:
     swaps = [_log(chain.v4_pool_manager or "", topics, [5, 7, 1 << 96, 9, 3, 100], number) for number in range(DROPPED)]
 
     def drop(logs: list[Log]) -> None:
-        found = decode_pool_logs(logs, chain=chain, times={}, senders={}, any_v3=False)
-        assert len(found.swaps) == DROPPED
+        decoded = decode_pool_logs(logs, chain=chain, times={}, senders={}, any_v3=False)
+        assert len(decoded.swaps) == DROPPED
 
     subjects = {"trade with a curve": traded, "swap of a v4 pool": swaps}
     seconds = time_in_turns(*(partial(drop, logs) for logs in subjects.values()), rounds=rounds, repeat=1)
@@ -239,7 +239,7 @@ def time_dropped(*, rounds: int) -> None:
 
 
 def _trade_words(number: int) -> list[int]:
-    """Return the words of a trade of a token of its own: token, account, price, amount, cost, fee, offers, funds."""
+    """Return the words of a trade with a new token: token, account, price, amount, cost, fee, offers, funds."""
     return [7_919 * number + 5, number + 1, 6 * 10**9, 10**24, 10**17, 10**15, 5, 6]
 
 

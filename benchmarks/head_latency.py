@@ -107,11 +107,11 @@ def main() -> int:
     dataset.make_empty(EMPTY)
     dataset.manage(EMPTY, "migrate", "--verbosity", "0")
     if options.launchpads:
-        found = {WITH_WEBSOCKET: _measure(options)[0]}
-        found[WITH_LAUNCHPADS], found[OF_LAUNCHPADS] = _measure(options, with_launchpads=True)
+        latencies = {WITH_WEBSOCKET: _measure(options)[0]}
+        latencies[WITH_LAUNCHPADS], latencies[OF_LAUNCHPADS] = _measure(options, with_launchpads=True)
     else:
-        found = {name: _measure(options, websocket=websocket, cache=cache)[0] for name, websocket, cache in RUNS}
-    return _report(found)
+        latencies = {name: _measure(options, websocket=websocket, cache=cache)[0] for name, websocket, cache in RUNS}
+    return _report(latencies)
 
 
 def _measure(
@@ -243,9 +243,9 @@ def _wait_for_list(launched: Mapping[str, int], clock: Clock) -> list[float]:
     return sorted(clock.seen[token] - clock.notified[block] for token, block in launched.items())
 
 
-def _report(found: dict[str, list[float]]) -> int:
+def _report(latencies: dict[str, list[float]]) -> int:
     rows, result = [], {}
-    for name, times in found.items():
+    for name, times in latencies.items():
         values = [1000 * percentile(times, percent) for percent in (50, 90, 99, 100)]
         rows.append((name, f"{len(times)}", *(f"{value:,.0f}" for value in values)))
         result[name] = {"launches": len(times)} | dict(
@@ -253,13 +253,13 @@ def _report(found: dict[str, list[float]]) -> int:
         )
     print_table(("from block to list, ms", "launches", "p50", "p90", "p99", "slowest"), rows)
     load = {"load_average": [round(load, 1) for load in os.getloadavg()]}
-    name = "head_latency_launchpads" if WITH_LAUNCHPADS in found else "head_latency"
+    name = "head_latency_launchpads" if WITH_LAUNCHPADS in latencies else "head_latency"
     keep(name, {**load, "block_seconds": BLOCK_SECONDS, "runs": result})
     limits = Limits()
-    limits.at_most("50th percentile with a WebSocket", 1000 * percentile(found[WITH_WEBSOCKET], 50), 300, "ms")
-    limits.at_most("99th percentile with a WebSocket", 1000 * percentile(found[WITH_WEBSOCKET], 99), 1000, "ms")
-    if WITH_LAUNCHPADS in found:
-        both = (1000 * percentile(found[name], 99) for name in (WITH_LAUNCHPADS, WITH_WEBSOCKET))
+    limits.at_most("50th percentile with a WebSocket", 1000 * percentile(latencies[WITH_WEBSOCKET], 50), 300, "ms")
+    limits.at_most("99th percentile with a WebSocket", 1000 * percentile(latencies[WITH_WEBSOCKET], 99), 1000, "ms")
+    if WITH_LAUNCHPADS in latencies:
+        both = (1000 * percentile(latencies[name], 99) for name in (WITH_LAUNCHPADS, WITH_WEBSOCKET))
         limits.at_most("what launchpads add to the 99th percentile", next(both) - next(both), 100, "ms")
     return 0 if limits.are_kept else 1
 

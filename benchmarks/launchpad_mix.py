@@ -72,8 +72,8 @@ class LaunchpadMix:
         recording = self._recordings[number % LAUNCHES_A_ROUND]
         recorded = recording["expected"]
         token = recorded["token"][:_SORTING_DIGITS].lower() + keccak(text=f"token {number}").hex()[:32]
-        own = {recorded["token"]: token, recorded["pool_id"]: "0x" + keccak(text=f"pool {number}").hex()}
-        replaced = self._replace(recording, own)
+        replacements = {recorded["token"]: token, recorded["pool_id"]: "0x" + keccak(text=f"pool {number}").hex()}
+        replaced = self._replace(recording, replacements)
         self._request("anvil_setCode", token, _viewed(recording))
         for place, entry in enumerate(recording["transactions"]):
             logs = [{name: log[name] for name in ("address", "topics", "data")} for log in entry["receipt"]["logs"]]
@@ -85,11 +85,11 @@ class LaunchpadMix:
             if place == 0:
                 self.launched[token] = sent
 
-    def _replace(self, recording: Mapping[str, Any], own: Mapping[str, str]) -> Any:
+    def _replace(self, recording: Mapping[str, Any], addresses: Mapping[str, str]) -> Any:
         """Return a function that replaces the recording's contracts, token and pool in a text, in lower case."""
         contracts = {role: address for role, address in recording["contracts"].items() if isinstance(address, str)}
         names = {contracts[role]: real for real, role in ROLES.items() if role in contracts}
-        names |= {contracts["pool_manager"]: self._at.pool_manager} | own
+        names |= {contracts["pool_manager"]: self._at.pool_manager} | addresses
         if "weth" in contracts:
             names[contracts["weth"]] = self._at.wrapped_native
         # A hook may have the address of a contract of the development chain.

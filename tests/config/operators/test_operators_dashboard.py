@@ -146,21 +146,21 @@ def test_launchpads_are_counted_by_chain(operator, settings):
         TokenFactory.create_batch(number, generation=generation, deployed_at=now - timedelta(hours=age))
     TokenFactory(chain_id=1, deployed_at=now)
     TokenFactory(generation="zora", blocked=True)
-    found = figures(operator, "Launchpads")
+    panel = figures(operator, "Launchpads")
     on_base = ["Clanker", "Liquid", "Zora", "Flaunch", "Doppler", "Virtuals", "Bankr"]
-    assert [label for label in found if label.endswith(" on Base")] == [f"{title} on Base" for title in on_base]
-    others = [label for label in found if not label.endswith(" on Base")]
+    assert [label for label in panel if label.endswith(" on Base")] == [f"{title} on Base" for title in on_base]
+    others = [label for label in panel if not label.endswith(" on Base")]
     assert others == ["Clanker on Ethereum", "Doppler on Ethereum", "Clanker on Solana"]
-    values = [found[f"{title} on Base"].value for title in ("Clanker", "Zora", "Flaunch", "Doppler")]
+    values = [panel[f"{title} on Base"].value for title in ("Clanker", "Zora", "Flaunch", "Doppler")]
     assert values == ["5 launches", "1 launch", "0 launches", "1 launch"]
-    assert found["Clanker on Ethereum"].value == "1 launch"
-    assert found["Clanker on Base"].note.startswith("3 in the last 24 hours; contracts 0x")
+    assert panel["Clanker on Ethereum"].value == "1 launch"
+    assert panel["Clanker on Base"].note.startswith("3 in the last 24 hours; contracts 0x")
     address = "0x777777751622c0d3258f214F9DF38E35BF45baF3"
-    assert found["Zora on Base"].note == f"1 in the last 24 hours; contract {address}"
-    assert found["Doppler on Base"].note.startswith("off: not in LAUNCHPADS_8453; contract 0x")
-    assert len(shown(operator, found["Clanker on Base"].page)) == 5
+    assert panel["Zora on Base"].note == f"1 in the last 24 hours; contract {address}"
+    assert panel["Doppler on Base"].note.startswith("off: not in LAUNCHPADS_8453; contract 0x")
+    assert len(shown(operator, panel["Clanker on Base"].page)) == 5
     # Blocked ones are in the admin's list.
-    assert len(shown(operator, found["Zora on Base"].page)) == 2
+    assert len(shown(operator, panel["Zora on Base"].page)) == 2
 
 
 def test_undecodable_logs_alarm_at_the_launchpad_of_their_contract(operator, settings):
