@@ -80,30 +80,28 @@ class FeedAsset(NamedTuple):
 
 
 def find_pair(chain: ChainInfo, pool: str) -> FeedPair | None:
-    """Return the pair in a pool, an address or id in stored form. One query, more where tokens may change pools."""
+    """Return the pair in a pool, an address or id in stored form. Two queries, more of a former pool."""
     tokens = Token.objects.on_chain().filter(chain_id=chain.chain_id).order_by("pk")
-    searches = [tokens.filter(pool_address=pool)]
-    if chain.moves_pools:
-        searches.insert(0, tokens.filter(pools__pool_address=pool))
-    pairs = (pair for search in searches for pair in _read_pairs(chain, search) if pair.pool == pool)
+    searches = (tokens.filter(pool_address=pool), tokens.filter(pools__pool_address=pool))
+    pairs = (pair for search in searches for pair in _read_pairs(search) if pair.pool == pool)
     return next(pairs, None)
 
 
-def find_pairs(chain: ChainInfo, token_ids: Collection[int]) -> dict[int, list[FeedPair]]:
+def find_pairs(token_ids: Collection[int]) -> dict[int, list[FeedPair]]:
     """Return token id -> its pairs in sequence, without tokens with a quote token of unknown decimals.
 
-    One query, and two more where tokens may change pools.
+    Two queries, and one more if a token has several pools.
     """
     pairs = defaultdict(list)
-    for pair in _read_pairs(chain, Token.objects.filter(pk__in=token_ids)):
+    for pair in _read_pairs(Token.objects.filter(pk__in=token_ids)):
         pairs[pair.token_id].append(pair)
     return dict(pairs)
 
 
 def read_chain_pairs(chain: ChainInfo) -> Iterator[FeedPair]:
-    """Yield all pairs of a chain. One query, and two more where tokens may change pools."""
+    """Yield all pairs of a chain. Two queries, and one more if a token has several pools."""
     tokens = Token.objects.on_chain().filter(chain_id=chain.chain_id).exclude(pool_address="")
-    return _read_pairs(chain, tokens.order_by("pk"))
+    return _read_pairs(tokens.order_by("pk"))
 
 
 def find_asset(chain: ChainInfo, address: str) -> FeedAsset | None:
@@ -135,9 +133,9 @@ def first_shown(*texts: str) -> str:
     return next(text for text in texts if any(part.isprintable() and not part.isspace() for part in text))
 
 
-def _read_pairs(chain: ChainInfo, tokens: QuerySet[Token]) -> Iterator[FeedPair]:
+def _read_pairs(tokens: QuerySet[Token]) -> Iterator[FeedPair]:
     """Yield the pairs of tokens, those of one token in sequence."""
-    changes = _read_changes(tokens) if chain.moves_pools else {}
+    changes = _read_changes(tokens)
     for *columns, pool, fees, curve in tokens.values_list(*_COLUMNS, _POOL, _FEES, _CURVE):
         pk, token, symbol, decimals, present, quote, quote_symbol, *others, block, created_at, tx_hash = columns
         if not pool or pool["pair_decimals"] is None:
@@ -172,11 +170,13 @@ def _read_pairs(chain: ChainInfo, tokens: QuerySet[Token]) -> Iterator[FeedPair]
 
 
 def _read_changes(tokens: QuerySet[Token]) -> dict[int, list[dict[str, Any]]]:
-    """Return token id -> what differs in its later pairs, in sequence. Two queries."""
+    """Return token id -> what differs in its later pairs, in sequence. One query, and one more if a token has several pools."""
     pools = TokenPool.objects.filter(token__in=tokens.order_by())
     sides = defaultdict[int, dict[str, bool | None]](dict)
     for token_id, pool, is_currency0 in pools.values_list("token_id", "pool_address", "is_currency0"):
         sides[token_id][pool] = is_currency0
+    if not sides:
+        return {}
     changes = defaultdict[int, list[dict[str, Any]]](list)
     columns = ("token_id", "block_number", "log_index", "at", "tx_hash", "arguments")
     events = TokenEvent.objects.filter(token__in=sides, kind=EventKind.POOL_CHANGED).values_list(*columns)

@@ -110,7 +110,7 @@ def read_pool_events(chain: ChainInfo, first: int, last: int) -> list[PoolEvent]
     changes = _read(PoolLiquidityChange.objects.filter(**within), _CHANGE_COLUMNS)
     if len(trades) + len(changes) > MOST_EVENTS:
         raise TooManyEventsError
-    pairs = find_pairs(chain, {row[1] for row in (*trades, *changes)})
+    pairs = find_pairs({row[1] for row in (*trades, *changes)})
     pools = _ReplayedPools(pairs)
     pools.load_liquidity(start)
     pools.load_prices(changes, start)

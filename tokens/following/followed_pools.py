@@ -19,11 +19,11 @@ def select_followed_pools(chain: ChainInfo) -> PoolSelection | None:
     if not has_own_trades(chain.chain_id):
         return None
     launched = Token.objects.on_chain().filter(chain_id=chain.chain_id).exclude(pool_address="")
-    # In no sequence: the first ones that an index has.
-    pools = set(launched.order_by().values_list("pool_address", flat=True)[: MAX_NAMED_POOLS + 1])
-    if chain.moves_pools:
-        former = launched.order_by().filter(pools__isnull=False)
-        pools.update(former.values_list("pools__pool_address", flat=True)[: MAX_NAMED_POOLS + 1])
+    # In no sequence: the first ones that an index has. Former pools, too, whoever declared the move.
+    present = launched.order_by().values_list("pool_address", flat=True)
+    former = launched.order_by().filter(pools__isnull=False).values_list("pools__pool_address", flat=True)
+    most = MAX_NAMED_POOLS + 1
+    pools = set(present[:most].union(former[:most], all=True))
     if len(pools) > MAX_NAMED_POOLS:
         return EVERY_POOL
     return select_pools(pools | {reference.pool for reference in chain.reference_pools})

@@ -159,7 +159,7 @@ class _Tokens:
         by_nft = _tokens_of_nfts(chain, {event.nft for event in declared if event.nft})
         hooks = set[tuple[int, str]]()
         if any(event.source is EventSource.HOOK for event in declared):
-            hooks = _hooks_of([*found, *by_pool.values()], chain)
+            hooks = _hooks_of([*found, *by_pool.values()])
             hooks |= {(token.pk, values["hook"]) for token, values in moves}
         return cls(chain=chain, by_address=by_address, by_locker=by_locker, by_pool=by_pool, by_nft=by_nft, hooks=hooks)
 
@@ -236,9 +236,7 @@ def _tokens_of_pools(chain: ChainInfo, pools: AbstractSet[str]) -> dict[str, Tok
     launched = Token.objects.launched_on(chain.chain_id).only(*_COLUMNS, "pool_address")
     # The index on pools leaves out tokens without one, which a long list of texts does not imply to the planner.
     of_present = launched.exclude(pool_address="").filter(equals_any("pool_address", pools))
-    of_any = (
-        TokenPool.objects.filter(equals_any("pool_address", pools), token__in=launched) if chain.moves_pools else ()
-    )
+    of_any = TokenPool.objects.filter(equals_any("pool_address", pools), token__in=launched)
     former = {pool.pool_address: pool.token for pool in of_any}
     return former | {token.pool_address: token for token in of_present}
 
@@ -253,12 +251,12 @@ def _tokens_of_nfts(chain: ChainInfo, nfts: AbstractSet[str]) -> dict[str, Token
     return {nft: tokens[token_id] for token_id, nft in found.items()}
 
 
-def _hooks_of(tokens: Sequence[Token], chain: ChainInfo) -> set[tuple[int, str]]:
-    """Return the hooks of each token's pools, with the token's id. At most two queries, none without a token."""
+def _hooks_of(tokens: Sequence[Token]) -> set[tuple[int, str]]:
+    """Return the hooks of each token's pools, with the token's id. Two queries, none without a token."""
     if not tokens:
         return set()
     first = LaunchFacts.objects.filter(token__in=tokens).values_list("token_id", KT("facts__pool__hook"))
-    later = TokenPool.objects.filter(token__in=tokens).values_list("token_id", "hook") if chain.moves_pools else ()
+    later = TokenPool.objects.filter(token__in=tokens).values_list("token_id", "hook")
     return {(token_id, hook) for token_id, hook in (*first, *later) if hook}
 
 

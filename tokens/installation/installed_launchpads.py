@@ -39,6 +39,14 @@ def is_declared(generation: str) -> bool:
     return bool(launchpad_of(generation).launches)
 
 
+def read_generations(chain: ChainInfo) -> frozenset[str]:
+    """Return the stored generations of tokens whose events and curves are read: compiled, or declared and indexed.
+
+    Rows of other tokens are of a launchpad that is switched off, or that the registry no longer has.
+    """
+    return frozenset(registry().generations).union(pad.name for pad in chain.launchpads)
+
+
 def parse_launchpads(text: str) -> tuple[str, ...]:
     """Return the names of launchpads between commas, each once and sorted. Raises ValueError for an unknown one."""
     known, names = registry().launchpads, text.split(",", MAX_LAUNCHPADS)

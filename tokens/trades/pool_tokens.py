@@ -1,12 +1,12 @@
 """Tokens by their pools, with the facts that turn a swap into a trade."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import BooleanField, OuterRef, Subquery, Value
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from tokens.chains.addresses import address_key
@@ -61,40 +61,23 @@ class PoolTokenCache:
 
 
 def find_pool_tokens(chain: ChainInfo, pools: Iterable[str]) -> dict[str, PoolToken]:
-    """Return pool -> the canonical token of a launch in it. One query, and one more where tokens may change pools."""
-    wanted = set(pools)
-    found = {token.pool: token for token in _read(chain, "pools__pool_address", wanted)} if chain.moves_pools else {}
-    return found | {token.pool: token for token in _read(chain, "pool_address", wanted - found.keys())}
+    """Return pool -> the canonical token whose pool it is or was. One query.
+
+    Former pools are rows, also those of a launchpad that the registry no longer has.
+    """
+    return {token.pool: token for token in _read(chain, ("pool_address", "pools__pool_address"), pools)}
 
 
 def find_tokens(chain: ChainInfo, addresses: Iterable[str]) -> dict[str, PoolToken]:
     """Return address -> the canonical launched token, in its present pool. One query."""
-    return {token.address: token for token in _read(chain, "contract_address", addresses)}
+    return {token.address: token for token in _read(chain, ("contract_address",), addresses)}
 
 
-def _read(chain: ChainInfo, column: str, texts: Iterable[str]) -> Iterator[PoolToken]:
-    # The index on pools leaves out tokens without one, which a long list of texts does not imply to the planner.
-    in_pools = Token.objects.on_chain().exclude(pool_address="")
-    launched = in_pools.filter(equals_any(column, set(texts)), chain_id=chain.chain_id)
-    pool_column = "pools__pool_address" if column == "pools__pool_address" else "pool_address"
-    of_pool = TokenPool.objects.filter(token=OuterRef("pk"), pool_address=OuterRef(pool_column))
-    columns = (
-        "pk",
-        "contract_address",
-        "decimals",
-        pool_column,
-        "paired_token",
-        "locker_address",
-        "generation",
-        _fact("pool", "pair_decimals"),
-        _fact("pool", "hook"),
-        _fact("fees", "hook"),
-        _fact("pool", "address"),
-        KeyTextTransform("curve_config", "launch__facts"),
-        Subquery(of_pool.values("is_currency0")) if chain.moves_pools else Value(None, BooleanField(null=True)),
-        Subquery(of_pool.values("hook")) if chain.moves_pools else Value(""),
-    )
-    for row in launched.values_list(*columns):
+def _read(chain: ChainInfo, columns: Sequence[str], texts: Iterable[str]) -> Iterator[PoolToken]:
+    """Yield the tokens with one of these texts in a column. Of several columns, later ones come last."""
+    wanted = set(texts)
+    first, *others = [_rows(chain, column, wanted) for column in columns]
+    for row in first.union(*others, all=True):
         pk, address, decimals, pool, quote, locker, name, quote_decimals, *facts = row
         launch_hook, fee_hook, first, curve, is_first, hook = facts
         if is_first is None:
@@ -113,6 +96,30 @@ def _read(chain: ChainInfo, column: str, texts: Iterable[str]) -> Iterator[PoolT
             hook=fee_hook and intern(fee_hook),
             internal_senders=chain.internal_senders(name, hook or launch_hook),
         )
+
+
+def _rows(chain: ChainInfo, column: str, texts: AbstractSet[str]) -> QuerySet[Token, tuple[Any, ...]]:
+    # The index on pools leaves out tokens without one, which a long list of texts does not imply to the planner.
+    in_pools = Token.objects.on_chain().exclude(pool_address="")
+    launched = in_pools.filter(equals_any(column, texts), chain_id=chain.chain_id)
+    pool_column = "pools__pool_address" if column == "pools__pool_address" else "pool_address"
+    of_pool = TokenPool.objects.filter(token=OuterRef("pk"), pool_address=OuterRef(pool_column))
+    return launched.values_list(
+        "pk",
+        "contract_address",
+        "decimals",
+        pool_column,
+        "paired_token",
+        "locker_address",
+        "generation",
+        _fact("pool", "pair_decimals"),
+        _fact("pool", "hook"),
+        _fact("fees", "hook"),
+        _fact("pool", "address"),
+        KeyTextTransform("curve_config", "launch__facts"),
+        Subquery(of_pool.values("is_currency0")),
+        Subquery(of_pool.values("hook")),
+    )
 
 
 def _fact(part: str, name: str) -> KeyTextTransform:

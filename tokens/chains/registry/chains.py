@@ -232,11 +232,6 @@ class ChainInfo:
                     found[source] = (*found.get(source, ()), declared)
         return found
 
-    @property
-    def moves_pools(self) -> bool:
-        """Whether tokens may have pools before their present one."""
-        return any(change.field == "pool" for pad in self.launchpads for change in pad.changes)
-
     @cached_property
     def stable_tokens(self) -> frozenset[str]:
         """Lower-case addresses of quote tokens that count as 1 USD: marked so, or of a reference pool."""

@@ -5,16 +5,18 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 import orjson
-from django.db.models import TextField
+from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import decode_event
+from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import EventLog, Launch, TransactionFacts
 from tokens.following.coverage import event_contracts
 from tokens.indexing.backlogs.known_decimals import complete_from_rows
 from tokens.indexing.fact_json import Json, event_facts, launch_facts
 from tokens.indexing.relaunches import first_launches, is_preceded
+from tokens.installation.installed_launchpads import read_generations
 from tokens.installation.installed_registry import registry
 from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
 
@@ -46,22 +48,30 @@ def log_ids(transactions: Iterable[TransactionFacts]) -> set[LogId]:
 def find_log_rows(coverage: Coverage, first: int, last: int) -> Mapping[LogId, int]:
     """Return the stored logs of these blocks with their block numbers.
 
-    Logs of registry contracts that the coverage lacks or that are no longer read are left out, and events of tokens
-    whose declared launchpad is no longer indexed.
+    Left out is what a reading lacks: launches and logs of contracts that are not read, or that the registry no longer
+    has, and events of tokens whose declared launchpad is switched off.
     """
     of_blocks = {"chain_id": coverage.chain_id, "block_number__range": (first, last)}
     names = ("tx_hash", "log_index", "block_hash", "block_number")
     launches = Token.objects.filter(**of_blocks, unindexed=False).values_list(*names, "factory_address")
     chain = registry().chain(coverage.chain_id)
-    unindexed = chain.declared.keys() - set(chain.indexed)
-    still_read = TokenEvent.objects.filter(**of_blocks).exclude(token__generation__in=unindexed)
-    events = still_read.values_list(*names, "emitter")
-    left_out = chain.known_emitters - event_contracts(coverage, chain)
+    contracts = event_contracts(coverage, chain)
+    events = _read_events(chain).filter(**of_blocks).values_list(*names, "emitter")
+    left_out = chain.known_emitters - contracts
+    read = (
+        *(row for row in launches if row[-1].lower() in contracts),
+        *(row for row in events if row[-1].lower() not in left_out),
+    )
     return {
         LogId(tx_hash, log_index, block_hash, emitter): number
-        for tx_hash, log_index, block_hash, number, emitter in (*launches, *events)
-        if emitter.lower() not in left_out
+        for tx_hash, log_index, block_hash, number, emitter in read
     }
+
+
+def _read_events(chain: ChainInfo) -> QuerySet[TokenEvent]:
+    """Return the stored events of a chain without those of tokens whose launchpad is switched off."""
+    of_read = Q(token=None) | Q(token__generation__in=read_generations(chain))
+    return TokenEvent.objects.filter(of_read, chain_id=chain.chain_id)
 
 
 def find_altered_transactions(coverage: Coverage, transactions: Collection[TransactionFacts]) -> set[str]:
@@ -94,7 +104,9 @@ def find_altered_events(coverage: Coverage, transactions: Collection[Transaction
     for facts in transactions:
         for log in facts.event_logs:
             logs[facts.tx_hash, log.log_index].append((log, facts.block_time))
-    events = TokenEvent.objects.filter(chain_id=coverage.chain_id, tx_hash__in={tx_hash for tx_hash, _ in logs})
+    chain = registry().chain(coverage.chain_id)
+    # Launchpads may share an emitter: the log of one that is switched off is read as the other's.
+    events = _read_events(chain).filter(tx_hash__in={tx_hash for tx_hash, _ in logs})
     columns = ("pk", "tx_hash", "log_index", "kind", "arguments", "at")
     return {
         event_id: tx_hash

@@ -1,13 +1,17 @@
 """Comparison of stored trades and liquidity changes with those of a second reading, and their repair."""
 
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+
+from django.db.models import Q
 
 from tokens.chains.pool_types import LiquidityChange, Swap, chain_position, split_position
 from tokens.chains.registry.chains import ChainInfo
 from tokens.following.block_contents import pool_logs
 from tokens.following.verifying.second_reading import SecondReading, UnprovenError
-from tokens.models import Coverage, PoolTrade, Token
+from tokens.installation.installed_launchpads import read_generations
+from tokens.models import Coverage, PoolLiquidityChange, PoolTrade, Token
 from tokens.trades import trade_writing
 from tokens.trades.quote_rates import delete_other_reference_prices
 
@@ -30,7 +34,8 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     """Make the stored trades and liquidity changes of a range equal to the reading.
 
     Raises UnprovenError where they differ, unless each block of the range has a proof: both readings may lack logs, and
-    all blocks without one are suspect. Rows of undecided blocks stay. Uncounted are trades that only lack their hook's
+    all blocks without one are suspect. Rows of undecided blocks stay, and those of tokens whose launchpad is switched
+    off: their curves and pairs may be of a kind that is no longer read. Uncounted are trades that only lack their hook's
     fee, and corrected ones of versions before 0.3.0: no node was wrong. Call it in a transaction that holds the chain's
     lock, after the launches of the same blocks are repaired.
     """
@@ -41,7 +46,9 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     before = trade_writing.find_pool_logs(chain.chain_id, reading.first, reading.last)
     altered, without_fee = trade_writing.compare_pool_logs(contents.swaps, contents.liquidity_changes, chain=chain)
     invented = before - read.keys()
-    invented -= _find_unread_trades(chain, invented)
+    invented -= _find_others(chain, invented, generations=read_generations(chain))
+    # Without its declaration, a launchpad's own swaps are taken for trades.
+    altered -= _find_others(chain, altered, generations=read_generations(chain) | chain.declared.keys())
     kept = {position for position in invented | altered if split_position(position)[0] in reading.undecided}
     invented, altered = invented - kept, altered - kept
     former = _find_former_trades(chain.chain_id, altered)
@@ -98,18 +105,16 @@ def _later_pools(coverage: Coverage, pools: Collection[str]) -> set[str]:
     }
 
 
-def _find_unread_trades(chain: ChainInfo, positions: Collection[int]) -> set[int]:
-    """Return the positions of trades of declared launchpads that are no longer indexed.
-
-    Their curves, and the pairs of v2 that they graduated into, may be of a kind that is no longer read.
-    """
-    unindexed = chain.declared.keys() - set(chain.indexed)
-    if not positions or not unindexed:
+def _find_others(chain: ChainInfo, positions: Collection[int], *, generations: AbstractSet[str]) -> set[int]:
+    """Return the positions of rows of tokens that are of none of these generations."""
+    if not positions:
         return set()
-    trades = PoolTrade.objects.filter(
-        token__chain_id=chain.chain_id, token__generation__in=unindexed, position__in=positions
-    )
-    return set(trades.values_list("position", flat=True))
+    of_others = ~Q(token__generation__in=generations), Q(token__chain_id=chain.chain_id, position__in=positions)
+    return {
+        position
+        for model in (PoolTrade, PoolLiquidityChange)
+        for position in model._default_manager.filter(*of_others).values_list("position", flat=True)
+    }
 
 
 def _find_former_trades(chain_id: int, positions: Collection[int]) -> set[int]:

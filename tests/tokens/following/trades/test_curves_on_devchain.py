@@ -10,9 +10,14 @@ from development.devchain import node_client
 from development.devchain.anvil import LAUNCHPADS_FILE
 from tests.nodes.devchain_tests import OTHER, SENDER
 from tests.nodes.followed import Followed
+from tests.nodes.following_chain import control
 from tokens.chains.addresses import ZERO_ADDRESS
+from tokens.following.coverage import open_live_coverage
+from tokens.following.history import read_history
+from tokens.following.verifying.verification import verify_coverage
+from tokens.installation.installed_chains import installed_chain
 from tokens.market.trading.trade_pages import fetch_trade_page, find_traded_token, parse_trade_cursor
-from tokens.models import Candle, FeeClaim, Market, PoolTrade, Token, TokenDocument, TokenPool
+from tokens.models import Candle, FeeClaim, Market, PoolTrade, Token, TokenDocument, TokenEvent, TokenPool
 
 pytestmark = pytest.mark.django_db
 
@@ -206,3 +211,78 @@ def test_claims_of_a_declared_launchpad_are_what_the_creator_got(curves, followe
     curves.call("claimFees", token)
     followed.catch_up()
     assert int(FeeClaim.objects.get().amount) == 2 * ETHER // 100
+
+
+def read_all(chain_id: int) -> None:
+    """Read all blocks as final ones, beside the head."""
+    chain = installed_chain(chain_id)
+    last = chain.read_head()
+    for row in open_live_coverage(chain.info, final=last):
+        for _ in read_history(row, chain=chain, target=lambda: last, control=control()):
+            pass
+
+
+def verify_all(chain_id: int) -> list[Any]:
+    """Verify all blocks that are followed, and return the runs."""
+    chain = installed_chain(chain_id)
+    last = chain.read_head()
+    rows = open_live_coverage(chain.info, final=last)
+    return [
+        run
+        for row in rows
+        for run in verify_coverage(row, chain=chain, alternate=chain, target=lambda: last, control=control())
+    ]
+
+
+def stored_rows() -> dict[str, list[Any]]:
+    """Return all rows that blocks made."""
+    tokens = ("pk", "unindexed", "generation", "admin", "pool_address", "tx_hash", "block_hash", "supply")
+    trades = ("position", "is_buy", "is_conversion", "amount_token", "amount_quote", "price", "protocol_fee")
+    return {
+        "tokens": list(Token.objects.order_by("pk").values_list(*tokens)),
+        "trades": list(PoolTrade.objects.order_by("position").values_list(*trades)),
+        "events": list(TokenEvent.objects.order_by("pk").values_list("pk", "kind", "arguments")),
+        "claims": list(FeeClaim.objects.order_by("pk").values_list("amount", "recipient")),
+        "pools": list(TokenPool.objects.order_by("pool_address").values_list("pool_address", "is_currency0")),
+    }
+
+
+@pytest.mark.parametrize("is_declared", [True, False], ids=["table kept", "table gone"])
+def test_rows_of_a_launchpad_that_is_switched_off_stay(curves, followed, settings, forget_chains, is_declared):
+    """Check verification after the switch, later trades in the pool, and the launchpad on again."""
+    chain_id = curves.launchpad.chain_id
+    token, still_curve = curves.launch("Graduate"), curves.launch("Curve", value=ETHER // 10)
+    curves.buy(token, 5 * ETHER)
+    curves.swap(token, ETHER // 10)
+    curves.call("updateCreator", still_curve, OTHER)
+    curves.call("claimFees", token)
+    followed.catch_up()
+    read_all(chain_id)
+    before, launchpads = stored_rows(), settings.LAUNCHPADS
+    assert [len(rows) for rows in before.values()] == [2, 3, 3, 1, 2]
+
+    settings.LAUNCHPADS = {chain_id: ("clanker",)}
+    files = settings.CHAINS_FILES
+    if not is_declared:
+        settings.CHAINS_FILES = files[:-1]
+    forget_chains()
+    runs = verify_all(chain_id)
+    assert [(run.missing, run.invented, run.corrected, run.kept) for run in runs] == [(0, 0, 0, 0)]
+    assert stored_rows() == before
+    held = curves.balance(token, OTHER)
+    curves.swap(token, ETHER // 10)
+    curves.buy(still_curve, ETHER // 10)
+    followed.restart()
+    followed.catch_up()
+    read_all(chain_id)
+    assert all((run.missing, run.invented, run.corrected) == (0, 0, 0) for run in verify_all(chain_id))
+    assert {name: rows[: len(before[name])] for name, rows in stored_rows().items()} == before
+    last = PoolTrade.objects.order_by("position").last()
+    assert (last.is_buy, last.amount_token) == (True, curves.balance(token, OTHER) - held)
+
+    settings.LAUNCHPADS, settings.CHAINS_FILES = launchpads, files
+    forget_chains()
+    followed.restart()
+    read_all(chain_id)
+    assert amounts(still_curve) == [curves.balance(still_curve, owner) for owner in (SENDER, OTHER)]
+    assert [run for run in verify_all(chain_id) if run.missing or run.invented or run.corrected] == []
