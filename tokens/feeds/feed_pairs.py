@@ -170,7 +170,7 @@ def _read_pairs(tokens: QuerySet[Token]) -> Iterator[FeedPair]:
 
 
 def _read_changes(tokens: QuerySet[Token]) -> dict[int, list[dict[str, Any]]]:
-    """Return token id -> what differs in its later pairs, in sequence. One query, and one more if a token has several pools."""
+    """Return token id -> what differs in its later pairs, in sequence. One query, and one more if there are any."""
     pools = TokenPool.objects.filter(token__in=tokens.order_by())
     sides = defaultdict[int, dict[str, bool | None]](dict)
     for token_id, pool, is_currency0 in pools.values_list("token_id", "pool_address", "is_currency0"):

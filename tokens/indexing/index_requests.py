@@ -19,6 +19,7 @@ from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import BlockHeader, TransactionFacts
 from tokens.indexing import chain_lock
 from tokens.indexing.backlogs import pool_backlogs
+from tokens.indexing.relaunches import unwind_dropped_launches
 from tokens.indexing.unwinding import drop_states, hide_and_delete, unwind_transactions
 from tokens.indexing.writing import write_transactions
 from tokens.installation.installed_chains import LaunchChain, installed_chain, installed_launch_chain
@@ -215,7 +216,9 @@ def _read_and_write(request: IndexRequest, chain: LaunchChain) -> tuple[str, ...
     incomplete, unless the chain has another block at that height.
     """
     try:
-        return _write(request, chain.info, chain.read_with_state(request.tx_hash))
+        facts = chain.read_with_state(request.tx_hash)
+        unwind_dropped_launches(facts, chain)
+        return _write(request, chain.info, facts)
     except LaunchNotFoundError as error:
         number, block_hash = _block_of(request)
         if number is None:

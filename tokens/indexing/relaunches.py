@@ -1,77 +1,123 @@
-"""Tokens whose rows had another launch: in another block before a reorg, or by a contract that came later.
+"""Tokens whose rows had another launch: in another block before a reorg, or one that came later on the chain.
 
-Several contracts may launch a token: one creates it, and others make a pool of a token that exists. The first launch on
-the chain counts, whichever was read first. A contract launches a token once, so that its launch in another place is the
-same one in another block.
+Several logs may launch a token: one contract creates it, others make a pool of a token that exists, and a contract may
+repeat its event. The first on the chain counts, whichever was read first, as long as the chain has its block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Self
 
+from django.db import transaction
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
+from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import Launch, TransactionFacts
+from tokens.indexing import chain_lock
 from tokens.indexing.event_rows import delete_events
+from tokens.indexing.unwinding import unwind_transactions
+from tokens.installation.installed_chains import LaunchChain
 from tokens.models import LaunchFacts, ProviderRefresh, Token, TokenDocument, TokenEvent, TokenPool
 from tokens.trades import pool_log_rows
 from tokens.trades.market_rows import reset_markets
 
 
-def is_preceded(launch: Launch, *, factory: str, block_number: int, log_index: int) -> bool:
-    """Return whether a launch of the same token by another contract came first on the chain."""
-    return factory != launch.factory and (block_number, log_index) < (launch.block_number, launch.log_index)
+class StoredLaunch(NamedTuple):
+    """The place of a stored launch; the names are columns of `Token`, and facts of launches."""
+
+    tx_hash: str
+    block_hash: str
+    block_number: int
+    log_index: int
+
+    @classmethod
+    def of(cls, token: Token) -> Self:
+        """Return the place of a token's launch."""
+        return cls(token.tx_hash, token.block_hash, token.block_number, token.log_index)
+
+    def precedes(self, launch: Launch) -> bool:
+        """Return whether it came before this launch of the same token on the chain.
+
+        Another block at the same height, or of the same transaction, is one that the chain has dropped.
+        """
+        if self.block_hash != launch.block_hash and (
+            self.tx_hash == launch.tx_hash or self.block_number == launch.block_number
+        ):
+            return False
+        return (self.block_number, self.log_index) < (launch.block_number, launch.log_index)
 
 
 def first_launches(transactions: Iterable[TransactionFacts]) -> dict[str, Launch]:
-    """Return address -> the token's first launch.
-
-    No contract launches the same token twice. If a node reports so, the later launch counts.
-    """
-    found = dict[str, Launch]()
+    """Return address -> the token's first launch."""
     launches = (launch for facts in transactions for launch in facts.launches)
+    found = dict[str, Launch]()
     for launch in sorted(launches, key=lambda launch: (launch.block_number, launch.log_index)):
-        before = found.get(launch.token)
-        if before is None or before.factory == launch.factory:
-            found[launch.token] = launch
+        found.setdefault(launch.token, launch)
     return found
 
 
 def without_later(launches: Mapping[str, Launch], before: Iterable[Token]) -> dict[str, Launch]:
-    """Return the launches of which the stored tokens have no earlier one by another contract."""
+    """Return the launches of which the stored tokens have no earlier one."""
     later = {
         token.contract_address
         for token in before
-        if not token.unindexed
-        and is_preceded(
-            launches[token.contract_address],
-            factory=token.factory_address,
-            block_number=token.block_number,
-            log_index=token.log_index,
-        )
+        if not token.unindexed and StoredLaunch.of(token).precedes(launches[token.contract_address])
     }
     return {address: launch for address, launch in launches.items() if address not in later}
+
+
+def unwind_dropped_launches(facts: TransactionFacts, chain: LaunchChain) -> None:
+    """Unwind earlier launches of the transaction's tokens of which the chain has dropped the block.
+
+    For transactions that are read by their hashes: nothing else of the chain is read then. One query, and one request
+    to a node if there is such a launch that is not final. Raises NodeUnavailableError.
+    """
+    launches = first_launches([facts])
+    stored = Token.objects.on_chain().filter(chain_id=chain.info.chain_id, contract_address__in=launches)
+    earlier = [
+        token
+        for token in stored.filter(confirmed=False)
+        if StoredLaunch.of(token).precedes(launches[token.contract_address])
+    ]
+    headers = chain.read_headers({token.block_number for token in earlier}) if earlier else {}
+    for token in earlier:
+        if token.block_number not in headers:
+            raise NodeUnavailableError(f"chain {token.chain_id}: its node lacks block {token.block_number}")
+        if headers[token.block_number].hash != token.block_hash:
+            with transaction.atomic():
+                chain_lock.lock_exclusive(token.chain_id)
+                unwind_transactions(token.chain_id, [token.tx_hash], block_hash=token.block_hash)
 
 
 def clear_displaced(
     before: Sequence[Token], pools: Mapping[int, str | None], *, launches: Mapping[str, Launch], chain: ChainInfo
 ) -> None:
-    """Delete what was stored of tokens as another contract's: trades, pools, documents, and its launchpad's events.
+    """Delete what was stored of tokens by a launch that is no longer theirs.
 
-    Arguments and transaction as of `reset_relaunched_markets`; call it before that.
+    These are trades in another pool, pools and documents of another transaction's launch, and the events of another
+    contract's launchpad. Arguments and transaction as of `reset_relaunched_markets`; call it before that.
     """
-    displaced = [token for token in before if token.factory_address != launches[token.contract_address].factory]
-    if not displaced:
+    moved = [token.pk for token in before if pools.get(token.pk) != _pool(launches[token.contract_address])]
+    if moved:
+        pool_log_rows.delete_tokens(chain.chain_id, moved, now=timezone.now())
+    others = [token for token in before if token.tx_hash != launches[token.contract_address].tx_hash]
+    if not others:
         return
-    moved = [token.pk for token in displaced if pools.get(token.pk) != _pool(launches[token.contract_address])]
-    pool_log_rows.delete_tokens(chain.chain_id, moved, now=timezone.now())
-    TokenPool.objects.filter(token__in=displaced).delete()
-    TokenDocument.objects.filter(token__in=displaced).delete()
+    TokenPool.objects.filter(token__in=others).delete()
+    insert_next_pools({token.pk: launches[token.contract_address].next_pool for token in others})
+    TokenDocument.objects.filter(token__in=others).delete()
     # Events of the token itself, and of contracts that the registry trusts for every token, stay.
-    kept = {token.pk: token.contract_address for token in displaced}
-    events = TokenEvent.objects.filter(token__in=displaced).values_list("pk", "token_id", "emitter")
+    foreign_launches = (token for token in others if token.factory_address != launches[token.contract_address].factory)
+    kept = {token.pk: token.contract_address for token in foreign_launches}
+    events = TokenEvent.objects.filter(token__in=kept).values_list("pk", "token_id", "emitter")
     foreign = [pk for pk, of, emitter in events if emitter != kept[of] and emitter.lower() not in chain.registered]
     delete_events(foreign)
+
+
+def insert_next_pools(pools: Mapping[int, str | None]) -> None:
+    """Insert the pools that curves are going to graduate into, by the ids of tokens."""
+    TokenPool.objects.bulk_create(TokenPool(token_id=pk, pool_address=pool) for pk, pool in pools.items() if pool)
 
 
 def read_launch_pools(tokens: Sequence[Token]) -> dict[int, str | None]:

@@ -29,19 +29,21 @@ from tokens.indexing.current_state import CURRENT_COLUMNS
 from tokens.indexing.documents.document_rows import request_documents
 from tokens.indexing.launch_rows import LaunchKey, LaunchLine, launch_key, make_launch_line
 from tokens.indexing.relaunches import (
+    StoredLaunch,
     clear_displaced,
     first_launches,
+    insert_next_pools,
     read_launch_pools,
     reset_relaunched_markets,
     without_later,
 )
-from tokens.models import LaunchFacts, Token, TokenPool
+from tokens.models import LaunchFacts, Token
 from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "contract_address")
 # Columns of an inserted token beside those of its line. Operators set the tags; nothing on the chain changes them.
 # The launch of a stored token.
-_PLACE = ("contract_address", "factory_address", "unindexed", "block_number", "block_hash", "log_index")
+_PLACE = ("contract_address", "factory_address", "unindexed", *StoredLaunch._fields)
 _TAGS = ("champagne", "verified", "blocked")
 _TIMES = ("created_at", "last_indexed")
 
@@ -132,7 +134,7 @@ def confirm_launches(chain_id: int, *, up_to_block: int) -> int:
 
 
 def _hide_relocated(transactions: Sequence[TransactionFacts], *, chain_id: int, but: Mapping[str, Launch]) -> None:
-    """Hide tokens that these transactions launched in other blocks, unless they are launched again.
+    """Hide tokens that these transactions launched in other blocks, unless they launch them again.
 
     A token of the same block stays: a response without it is incomplete.
     """
@@ -141,7 +143,7 @@ def _hide_relocated(transactions: Sequence[TransactionFacts], *, chain_id: int, 
     moved = [
         pk
         for pk, address, tx_hash, block_hash in known.values_list("pk", "contract_address", "tx_hash", "block_hash")
-        if block_hash != blocks[tx_hash] and address not in but
+        if block_hash != blocks[tx_hash] and (address not in but or but[address].tx_hash != tx_hash)
     ]
     if moved:
         Token.objects.filter(pk__in=moved).hide()
@@ -174,7 +176,7 @@ def _write_launches(
     new = [address for address in made if address not in existing]
     with connection.cursor() as cursor:
         ids = _insert(cursor, [made[address] for address in new], final=final)
-        _insert_next_pools(dict(zip(ids, (launches[address].next_pool for address in new), strict=True)))
+        insert_next_pools(dict(zip(ids, (launches[address].next_pool for address in new), strict=True)))
         # Of those that existed, documents follow from their changes, too.
         request_documents({pk: uri for pk, address in zip(ids, new, strict=True) if (uri := launches[address].uri)})
         _update(cursor, [line for address, line in made.items() if address in existing], final=final)
@@ -205,11 +207,6 @@ def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -
     copy_into(cursor, "tokens_token", CopyText(columns, b"".join(tokens)))
     copy_into(cursor, "tokens_launchfacts", CopyText(("token_id", "facts"), b"".join(facts)))
     return ids
-
-
-def _insert_next_pools(pools: Mapping[int, str | None]) -> None:
-    """Insert the pools that curves are going to graduate into, by the ids of new tokens."""
-    TokenPool.objects.bulk_create(TokenPool(token_id=pk, pool_address=pool) for pk, pool in pools.items() if pool)
 
 
 def _update(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> None:

@@ -183,13 +183,18 @@ def test_the_requestors_profiles_are_wanted():
     assert set(SocialProfile.objects.values_list("fid", flat=True)) == {7, 8, 9}
 
 
-def test_of_a_token_that_is_launched_twice_the_later_launch_counts():
+@pytest.mark.parametrize("later_place", [{"block_number": 1}, {"block_number": 0, "log_index": 1}])
+@pytest.mark.parametrize("is_together", [True, False])
+def test_of_a_token_that_is_launched_twice_the_first_launch_counts(later_place, is_together):
     first, second = drawn_launches(2)
-    later = replace(second, token=first.token, block_number=first.block_number + 1, name="Later")
-    written = write_all(launch_facts_of([later, first]))
-    assert written.launches == 1
-    assert Token.objects.get().name == "Later"
-    assert set(written.addresses) == {first.tx_hash, second.tx_hash}
+    place = {name: getattr(first, name) + added for name, added in later_place.items()}
+    if not later_place["block_number"]:
+        place["block_hash"] = first.block_hash
+    later = replace(second, token=first.token, name="Later", **place)
+    facts = launch_facts_of([later, first])
+    written = [write_all(facts)] if is_together else [write_all([each]) for each in facts]
+    assert Token.objects.get().name == first.name
+    assert {tx_hash for each in written for tx_hash in each.addresses} == {first.tx_hash, second.tx_hash}
 
 
 def test_of_an_event_that_is_reported_twice_one_is_kept():

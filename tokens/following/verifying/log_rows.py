@@ -15,7 +15,7 @@ from tokens.chains.types import EventLog, Launch, TransactionFacts
 from tokens.following.coverage import event_contracts
 from tokens.indexing.backlogs.known_decimals import complete_from_rows
 from tokens.indexing.fact_json import Json, event_facts, launch_facts
-from tokens.indexing.relaunches import first_launches, is_preceded
+from tokens.indexing.relaunches import StoredLaunch, first_launches
 from tokens.installation.installed_launchpads import read_generations
 from tokens.installation.installed_registry import registry
 from tokens.models import Coverage, LaunchFacts, Token, TokenEvent
@@ -91,10 +91,10 @@ def _is_altered(stored: Json, launch: Launch) -> bool:
     """Return whether a launch was stored with other facts. A token of an earlier launch is not this one's."""
     if stored == launch_facts(launch):
         return False
-    factory, block_number, log_index = (stored.get(name) for name in ("factory", "block_number", "log_index"))
-    if factory is None or block_number is None or log_index is None:
+    if any(stored.get(name) is None for name in StoredLaunch._fields):
         return True
-    return not is_preceded(launch, factory=factory, block_number=int(block_number), log_index=int(log_index))
+    hashes, numbers = (stored["tx_hash"], stored["block_hash"]), (stored["block_number"], stored["log_index"])
+    return not StoredLaunch(*hashes, *map(int, numbers)).precedes(launch)
 
 
 def find_altered_events(coverage: Coverage, transactions: Collection[TransactionFacts]) -> Mapping[int, str]:

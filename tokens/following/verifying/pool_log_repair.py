@@ -34,9 +34,9 @@ def repair_pool_logs(coverage: Coverage, reading: SecondReading) -> PoolLogRepai
     """Make the stored trades and liquidity changes of a range equal to the reading.
 
     Raises UnprovenError where they differ, unless each block of the range has a proof: both readings may lack logs, and
-    all blocks without one are suspect. Rows of undecided blocks stay, and those of tokens whose launchpad is switched
-    off: their curves and pairs may be of a kind that is no longer read. Uncounted are trades that only lack their hook's
-    fee, and corrected ones of versions before 0.3.0: no node was wrong. Call it in a transaction that holds the chain's
+    all blocks without one are suspect. Rows of undecided blocks stay. So do those of a launchpad that is switched off:
+    its curves and pairs may be of a kind that is no longer read. Uncounted are trades that only lack their hook's fee,
+    and corrected ones of versions before 0.3.0: no node was wrong. Call it in a transaction that holds the chain's
     lock, after the launches of the same blocks are repaired.
     """
     if reading.pools is None:
