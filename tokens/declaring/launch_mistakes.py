@@ -68,15 +68,13 @@ def _of_views(decoded: Launch, rpc: RecordingClient) -> Iterator[str]:
 
 
 def _of_token(launch: Launch, rpc: RecordingClient) -> Iterator[str]:
-    before, block = launch.block_number - 1, launch.block_number
+    before = launch.block_number - 1
     if had_code(rpc, launch.token, before):
         pool = "" if launch.pool else f", and its pool's {_pool_events()} is not in this transaction"
         yield (
             f"{launch.token} is no new token: it has code in block {before}{pool}. Is the event that of a purchase, and"
             " another one that of the creation?"
         )
-    elif had_code(rpc, launch.token, block) is False:
-        yield f"{launch.token} has no code in block {block}: `token` names no contract, or other arguments are indexed"
 
 
 def _of_pools(declared: DeclaredLaunch, mined: MinedTransaction, launch: Launch) -> Iterator[str]:

@@ -72,6 +72,11 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
     for (_, before), facts in zip(decoded, parts, strict=True):
         place, declared, log = _declaration_of(mined, before)
         mistakes += find_decimals_mistake(before, rpc=rpc)
+        mistakes += (
+            f"it is not stored: {log.reason}. `token` names no contract, or other arguments are indexed"
+            for log in facts.undecodable
+            if log.log_index == before.log_index
+        )
         for launch in facts.launches:
             if launch.log_index not in launches:
                 launches[launch.log_index] = _try_launch(place, declared, traded, log, before, launch, rpc)

@@ -12,7 +12,13 @@ from tokens.chains.abi.codec import AbiFunction
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.headers import block_call, read_header
 from tokens.chains.rpc.client import EVERY_NODE, ONE_ROUND, QueryPolicy, RpcClient
-from tokens.chains.rpc.quantities import MalformedResponseError, parse_block_number, parse_list, parse_object
+from tokens.chains.rpc.quantities import (
+    MalformedResponseError,
+    parse_block_number,
+    parse_data,
+    parse_list,
+    parse_object,
+)
 from tokens.chains.rpc.responses import Call, NodeBehindError, accept_executions, require_results
 from tokens.chains.types import BlockHeader
 
@@ -164,6 +170,27 @@ def call_view_groups(rpc: RpcClient, *groups: Sequence[ViewCall], block: int | N
     """Call all views in one request, and return the results by group. Raises NodeUnavailableError."""
     answers = iter(call_views(rpc, [view for group in groups for view in group], block=block))
     return [[next(answers) for _ in group] for group in groups]
+
+
+def lacks_code(rpc: RpcClient, address: str, *, block: int, witness: str) -> bool:
+    """Return whether an address has no code as of the end of a block; False where no node proves it.
+
+    A node that lacks the block's state may report no code of any address. So its response counts only if it has the
+    code of `witness`, a contract that existed by then.
+    """
+
+    def parse(results: list[Any]) -> bool:
+        require_results(results)
+        code, of_witness = map(parse_data, results)
+        if of_witness == "0x":
+            raise NodeBehindError(f"the node lacks the state of block {block}")
+        return code == "0x"
+
+    calls = [("eth_getCode", (each, hex(block))) for each in (address, witness)]
+    try:
+        return rpc.query(calls, parse=parse, policy=ONE_ROUND)
+    except NodeUnavailableError:
+        return False
 
 
 def would_revert(rpc: RpcClient, call: ViewCall, *, block: int) -> bool:

@@ -8,6 +8,7 @@ from tests.nodes.launch_builder import HOOK_V4, STRANGER, TOKEN, USDC, v1_launch
 from tests.nodes.recorded_node import Node, RefusedError
 from tests.nodes.recordings import base, decoded, mined
 from tokens.chains.errors import NodeUnavailableError
+from tokens.chains.evm.eth_calls import lacks_code
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.rpc.client import RpcClient
 
@@ -208,3 +209,31 @@ def test_v1_metadata_is_requested_and_unknown(node):
 
 def test_the_hook_is_the_events(node):
     assert read(node, v4_launch()).pool.hook == HOOK_V4
+
+
+def pruned():
+    raise RefusedError(-32000, "missing trie node")
+
+
+@pytest.mark.parametrize(
+    ("codes", "is_proven"),
+    [
+        # What each node has as code of the address and of the witness.
+        ([("0x", "0x")], False),
+        ([(None, None)], False),
+        ([("0x", None)], False),
+        ([("0x", "60")], False),
+        ([("0x", "0x"), ("0x", "0x60")], True),
+        ([(None, None), ("0x", "0x60")], True),
+        ([("0x", "0x"), ("0x60", "0x60")], False),
+    ],
+)
+def test_only_a_node_with_the_state_proves_that_an_address_has_no_code(node, second_node, codes, is_proven):
+    """Check that nodes that pruned the state, or don't have it yet, lose no launch of a token."""
+    address, witness = "0x" + "11" * 20, "0x" + "22" * 20
+    nodes = [node, second_node][: len(codes)]
+    for each, (of_address, of_witness) in zip(nodes, codes, strict=True):
+        found = {address: of_address, witness: of_witness}
+        each.answers["eth_getCode"] = lambda at, block, found=found: found[at] or pruned()
+    client = RpcClient(chain_id=8453, urls=tuple(each.url for each in nodes), attempts=1)
+    assert lacks_code(client, address, block=7, witness=witness) is is_proven

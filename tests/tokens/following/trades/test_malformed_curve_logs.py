@@ -8,9 +8,10 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
 from development.devchain import node_client
-from tests.nodes.devchain_tests import SENDER
+from tests.nodes.devchain_tests import OTHER, SENDER
 from tests.nodes.followed import Followed
 from tests.nodes.following_chain import control
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.pool_types import EVERY_POOL
 from tokens.following import coverage
@@ -156,6 +157,25 @@ def test_malformed_logs_are_counted_and_cost_nothing_else(own_launchpad, emitter
     assert (token.contract_address, token.name) == (emitters.token, "Odd")
     trades = PoolTrade.objects.order_by("position").values_list("tx_hash", "amount_token")
     assert [(f"0x{tx_hash.hex()}", amount) for tx_hash, amount in trades] == [(first, TOKENS), (last, 2 * TOKENS)]
+    assert undecodable() == expected
+
+
+@pytest.mark.parametrize("follow", [follow_head, follow_history])
+def test_a_launch_of_no_token_is_counted_and_not_stored(own_launchpad, emitters, follow):
+    """Launch an account, the zero address and a token: only the token has code."""
+    go_on = follow(own_launchpad.chain_id)
+    expected = {emitters.make(no_token): emitters.contract for no_token in (OTHER, ZERO_ADDRESS)}
+    launched = emitters.make(emitters.token)
+    go_on()
+    # It has no view: a supply that is unknown is no reason.
+    assert list(Token.objects.values_list("tx_hash", "supply")) == [(launched, None)]
+    assert undecodable() == expected
+    reasons = IndexRequest.objects.filter(undecodable=True).values_list("last_error", flat=True)
+    assert all(any(f"its token {address} has no code" in text for text in reasons) for address in (OTHER, ZERO_ADDRESS))
+    IndexRequest.objects.all().delete()
+    for tx_hash in expected:
+        with pytest.raises(LogDecodingError, match="no code"):
+            index_transaction(chain_id=own_launchpad.chain_id, tx_hash=tx_hash)
     assert undecodable() == expected
 
 

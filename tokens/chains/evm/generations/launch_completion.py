@@ -1,12 +1,12 @@
 """Launch fields that neither logs nor calldata contain, fetched from contracts at the launch's block."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from tokens.chains.abi.paths import find_part
-from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_views, call_views_at_blocks
+from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_views, call_views_at_blocks, lacks_code
 from tokens.chains.evm.generations.launch_views import (
     PAIR_VIEWS,
     is_usable,
@@ -14,6 +14,7 @@ from tokens.chains.evm.generations.launch_views import (
     with_known_quote,
     with_reserves,
 )
+from tokens.chains.pool_types import UndecodableLog
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import Launch, MissingValue, Pool, TransactionFacts
@@ -32,7 +33,7 @@ def complete_launches(
 
     Calls are made at each launch's block: later changes are events, which are folded over the launch. Launches of which
     a condition does not hold are left out, those of tokens with more than MAX_DECIMALS, and of several by one log all
-    but the first. Raises NodeUnavailableError.
+    but the first. A launch of a token that has no code is an undecodable log. Raises NodeUnavailableError.
     """
     launches = [(launch, missing_values(launch)) for facts in transactions for launch in facts.launches]
     calls = [
@@ -47,7 +48,7 @@ def complete_launches(
         _complete(launch, [(value, next(results)) for value in missing], chain) for launch, missing in launches
     ]
     rest = iter(_with_pairs(rpc, completed))
-    return [replace(facts, launches=_first_of_each_log([next(rest) for _ in facts.launches])) for facts in transactions]
+    return [_with_launches(rpc, facts, [next(rest) for _ in facts.launches]) for facts in transactions]
 
 
 def _complete(launch: Launch, results: Sequence[tuple[MissingValue, ViewResult]], chain: ChainInfo) -> Launch | None:
@@ -87,8 +88,35 @@ def view_value(missing: MissingValue, result: ViewResult) -> Any:
     return find_part(result, missing.result) if missing.result else next(iter(result.values()))
 
 
-def _first_of_each_log(launches: Sequence[Launch | None]) -> tuple[Launch, ...]:
-    return tuple({launch.log_index: launch for launch in reversed(launches) if launch}.values())[::-1]
+def _with_launches(rpc: RpcClient, facts: TransactionFacts, completed: Iterable[Launch | None]) -> TransactionFacts:
+    """Return the transaction with the first launch of each log whose token has code; the others are undecodable."""
+    launches = [launch for launch in completed if launch]
+    codeless = [launch for launch in launches if _lacks_token(rpc, launch)]
+    found = {launch.log_index: launch for launch in reversed(launches) if launch not in codeless}
+    undecodable = {each.log_index: _undecodable(each) for each in codeless if each.log_index not in found}
+    return replace(
+        facts,
+        launches=tuple(found.values())[::-1],
+        undecodable=(*facts.undecodable, *undecodable.values()),
+    )
+
+
+def _lacks_token(rpc: RpcClient, launch: Launch) -> bool:
+    """Return whether the declared argument has no token: only such an address, or an odd token, has no supply."""
+    if not launch.is_declared or launch.supply is not None:
+        return False
+    return lacks_code(rpc, launch.token, block=launch.block_number, witness=launch.factory)
+
+
+def _undecodable(launch: Launch) -> UndecodableLog:
+    return UndecodableLog(
+        block_number=launch.block_number,
+        tx_hash=launch.tx_hash,
+        log_index=launch.log_index,
+        emitter=launch.factory,
+        launchpad=launch.generation,
+        reason=f"its token {launch.token} has no code in block {launch.block_number}",
+    )
 
 
 def _with_pairs(rpc: RpcClient, launches: Sequence[Launch | None]) -> list[Launch | None]:
