@@ -66,6 +66,8 @@ class Swap(NamedTuple):
     fees_after: tuple[HookFee, ...] = ()
     # Of currency 0 and currency 1: what the trader paid besides, or got less, as a declared launchpad reports it.
     reported_fees: tuple[int, int] | None = None
+    # Of a swap that is read by a launchpad's declaration: only this launchpad's tokens have it. None of any other one.
+    launchpad: str | None = None
 
 
 class LiquidityChange(NamedTuple):

@@ -80,10 +80,10 @@ def named_events(chain: ChainInfo) -> Mapping[Source, AbiEvent]:
         for launch in pad.launches
         for event in (value.event for value in launch.other_logs)
     }
-    swaps = (chain.swap_parts, chain.curve_trades)
-    named = {source: each.event for declared in swaps for source, each in declared.items()}
+    parts = {source: first.event for source, (first, *_) in chain.swap_parts.items()}
+    trades = {source: first.event for source, (first, *_) in chain.curve_trades.items()}
     later = {source: first.event for source, (first, *_) in chain.token_events.items()}
-    return {**others, **named, **later, **launch_sources(chain)}
+    return {**others, **parts, **trades, **later, **launch_sources(chain)}
 
 
 def unnamed_logs(chain: ChainInfo, logs: Sequence[Log]) -> Iterator[Log]:

@@ -15,7 +15,7 @@ from tokens.chains.rpc.quantities import MalformedResponseError
 from tokens.chains.types import Launch, Pool
 from tokens.declaring.declared_sources import source_of
 from tokens.trades.pool_prices import is_exchange
-from tokens.trades.pool_tokens import PoolToken
+from tokens.trades.pool_tokens import PoolToken, select_declared
 from tokens.trades.quote_rates import QuoteRates
 from tokens.trades.trade_rows import make_trade_rows
 
@@ -41,7 +41,7 @@ def try_swaps(mined: MinedTransaction, launch: Launch, launchpad: Launchpad) -> 
     except MalformedResponseError as error:
         yield TriedLog(tx_hash=mined.hash, log_index=0, text=f"trades can't be decoded: {error}")
     for log in mined.logs:
-        if part := mined.chain.swap_parts.get(source_of(log)):
+        for part in mined.chain.swap_parts.get(source_of(log), ())[:1]:
             text = f"{part.event.signature.partition('(')[0]}: part of a swap, no trade of its own"
             yield TriedLog(tx_hash=mined.hash, log_index=int(log["logIndex"], 16), text=text)
 
@@ -53,7 +53,9 @@ def _in_pool(
     found, without_parts = _read(mined, pool)
     for log in found.undecodable:
         yield TriedLog(tx_hash=mined.hash, log_index=log.log_index, text=f"can't be decoded: {log.reason}")
-    for swap, bare in zip(found.swaps, without_parts.swaps, strict=True):
+    of_pool = {token.pool: token}
+    with_parts, bare_swaps = (select_declared(each.swaps, of_pool) for each in (found, without_parts))
+    for swap, bare in zip(with_parts, bare_swaps, strict=True):
         if swap.pool == pool.address:
             filled = "" if (swap.amount0, swap.amount1) == (bare.amount0, bare.amount1) else ", with parts by the hook"
             text = f"{_swap_text(swap, token)}{filled}"
@@ -107,4 +109,5 @@ def _pool_token(chain: ChainInfo, launch: Launch, pool: Pool, launchpad: Launchp
         locker=launch.locker or "",
         is_currency0=is_curve or address_key(launch.token) < address_key(currency),
         internal_senders=launchpad.senders_in(pool.hook),
+        generation=launchpad.name,
     )

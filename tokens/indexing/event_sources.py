@@ -54,9 +54,11 @@ def filter_trusted(
         return [], []
     tokens = _Tokens.named_by([(log, event) for _, log, event in read], chain=chain)
     trusted, undecodable = [], []
+    # By another declaration of the same event, which has other indexed arguments.
+    decoded = {(facts.tx_hash, log.log_index) for facts, log, event in read if isinstance(event, DecodedEvent)}
     for facts, log, event in read:
         if isinstance(event, LogDecodingError):
-            if tokens.is_trusted(log):
+            if (facts.tx_hash, log.log_index) not in decoded and tokens.is_trusted(log):
                 undecodable.append(_undecodable(facts, log, event, tokens))
             continue
         is_ours, token = tokens.match(event)
@@ -169,7 +171,8 @@ class _Tokens:
         if source is EventSource.LAUNCHPAD:
             return True
         if source is EventSource.ITSELF:
-            return log.emitter in self.by_address
+            token = self.by_address.get(log.emitter)
+            return token is not None and (log.declared is None or log.declared.launchpad == token.generation)
         if source is EventSource.ITS_LOCKER:
             return log.emitter in self.chain.addresses("locker") or log.emitter in self.by_locker
         return log.emitter in self.chain.addresses(source.value)

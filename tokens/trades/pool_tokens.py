@@ -1,6 +1,6 @@
 """Tokens by their pools, with the facts that turn a swap into a trade."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from sys import intern
@@ -10,6 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from tokens.chains.addresses import address_key
+from tokens.chains.pool_types import Swap, position_of
 from tokens.chains.registry.chains import ChainInfo
 from tokens.models import Token, TokenPool
 from tokens.models.expressions import equals_any
@@ -35,6 +36,8 @@ class PoolToken(NamedTuple):
     hook: str | None = None
     # EIP-55 addresses of the launchpad's contracts that swap in the pool: no trades, but they move the price.
     internal_senders: frozenset[str] = frozenset()
+    # Of a declared launchpad its name.
+    generation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,22 @@ def find_pool_tokens(chain: ChainInfo, pools: Iterable[str]) -> dict[str, PoolTo
     return {token.pool: token for token in _read(chain, ("pool_address", "pools__pool_address"), pools)}
 
 
+def select_declared(swaps: Sequence[Swap], tokens: Mapping[str, PoolToken]) -> Sequence[Swap]:
+    """Return the swaps without readings by other launchpads' declarations than the token's; `tokens` are by pool.
+
+    One without a declaration counts where none of the token's launchpad is. Swaps of other pools have no reading.
+    """
+    if not any(swap.launchpad for swap in swaps):
+        return swaps
+    of_tokens = {pool: token.generation for pool, token in tokens.items()}
+    own = {position_of(swap) for swap in swaps if swap.launchpad and of_tokens.get(swap.pool) == swap.launchpad}
+    return [
+        swap
+        for swap in swaps
+        if (position_of(swap) not in own if swap.launchpad is None else of_tokens.get(swap.pool) == swap.launchpad)
+    ]
+
+
 def find_tokens(chain: ChainInfo, addresses: Iterable[str]) -> dict[str, PoolToken]:
     """Return address -> the canonical launched token, in its present pool. One query."""
     return {token.address: token for token in _read(chain, ("contract_address",), addresses)}
@@ -95,6 +114,7 @@ def _read(chain: ChainInfo, columns: Sequence[str], texts: Iterable[str]) -> Ite
             is_currency0=is_first,
             hook=fee_hook and intern(fee_hook),
             internal_senders=chain.internal_senders(name, hook or launch_hook),
+            generation=intern(name),
         )
 
 

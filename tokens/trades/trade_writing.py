@@ -15,7 +15,7 @@ from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead, PoolLiquidityChange, PoolTrade
 from tokens.trades import market_rows, pool_log_rows, quote_rates, rolling_sums
 from tokens.trades.pool_log_rows import StagedTrades
-from tokens.trades.pool_tokens import PoolToken, PoolTokenCache
+from tokens.trades.pool_tokens import PoolToken, PoolTokenCache, select_declared
 from tokens.trades.prices.liquidity_bounds import bound_prices
 from tokens.trades.trade_rows import address_bytes, make_trade_rows, transaction_bytes
 
@@ -75,6 +75,7 @@ def store_trades(
     """
     tokens = (cache or PoolTokenCache(chain)).find({log.pool for logs in (swaps, liquidity_changes) for log in logs})
     quote_rates.store_reference_prices(chain, swaps)
+    swaps = select_declared(swaps, tokens)
     if prepared is None or tokens.keys() - prepared.pools:
         swaps = bound_prices(swaps, liquidity_changes, tokens)
     staged = _convert(chain, swaps, tokens, prepared, valued=live)
@@ -109,11 +110,13 @@ def prepare_trades(
     quote token.
     """
     found = cache.find({swap.pool for swap in swaps})
+    swaps = select_declared(swaps, found)
     # Decimals that are unknown may be stored before these swaps are.
     tokens = {
         pool: token for pool, token in found.items() if token.quote_decimals is not None and token.quote not in launched
     }
     priced = cache.find({swap.pool for swap in before}) | found
+    before = select_declared(before, priced)
     bounded = bound_prices([*before, *swaps], liquidity_changes, priced)
     rates = quote_rates.load_rates(cache.chain, _quotes(tokens), bounded)
     swaps = bounded[len(before) :]
@@ -286,6 +289,8 @@ def _read_logs(
     """Return position -> row of each log; None for one that makes no row."""
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
     tokens = PoolTokenCache(chain).find({log.pool for log in logs})
+    swaps = select_declared(swaps, tokens)
+    logs = [*swaps, *liquidity_changes]
     found: dict[int, _PoolLog | None] = {chain_position(log.block_number, log.log_index): None for log in logs}
     # No rates: a price in USD is no fact of these logs.
     bounded = bound_prices(swaps, liquidity_changes, tokens)

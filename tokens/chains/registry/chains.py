@@ -19,7 +19,14 @@ from typing import Any
 from tokens.chains.addresses import ZERO_ADDRESS, address_key
 from tokens.chains.registry import launchpad_choice
 from tokens.chains.registry.entry_rules import EMITTING_ROLES, SOLANA
-from tokens.chains.registry.launchpads import CurveTrade, Launchpad, PoolKind, SwapPart, TokenEventDeclaration
+from tokens.chains.registry.launchpads import (
+    CurveTrade,
+    Launchpad,
+    PoolKind,
+    SwapPart,
+    TokenEventDeclaration,
+    by_source,
+)
 from tokens.chains.registry.presets import Position, Preset, build_preset
 from tokens.chains.registry.quote_tokens import QuoteToken, ReferencePool, build_reference_pools
 from tokens.chains.registry.toml_files import (
@@ -190,14 +197,14 @@ class ChainInfo:
         return frozenset({self.v4_pool_manager.lower()} if self.v4_pool_manager and "v4" in self.pool_kinds else ())
 
     @cached_property
-    def swap_parts(self) -> Mapping[tuple[str, str], SwapPart]:
-        """Lower-case address and topic0 -> the event about a part of a swap, of declared launchpads."""
-        return {
-            (address, part.event.topic0): part
+    def swap_parts(self) -> Mapping[tuple[str, str], tuple[SwapPart, ...]]:
+        """Lower-case address and topic0 -> the events about parts of swaps, of each declared launchpad one at most."""
+        return by_source(
+            (address, part)
             for pad in self.declared.values()
             for part in pad.swap_parts
             for address in pad.launch_contracts(self.chain_id)
-        }
+        )
 
     def internal_senders(self, launchpad: str, hook: str | None) -> frozenset[str]:
         """Return the accounts whose swaps in a pool with this hook are no trades, of a launchpad's token."""
@@ -205,18 +212,17 @@ class ChainInfo:
         return found.senders_in(hook) if found else frozenset()
 
     @cached_property
-    def curve_trades(self) -> Mapping[tuple[str, str], CurveTrade]:
-        """Lower-case address and topic0 -> the event about trades of declared curves.
+    def curve_trades(self) -> Mapping[tuple[str, str], tuple[CurveTrade, ...]]:
+        """Lower-case address and topic0 -> the events about trades of declared curves, of each launchpad one at most.
 
         The address is empty where each token's own curve emits it.
         """
-        return {
-            (address.lower(), trade.event.topic0): trade
+        return by_source(
+            (address, trade)
             for pad in self.launchpads
             for trade in pad.trades
-            for launch in pad.launches
-            for address in (launch.contracts.get(self.chain_id, ()) if trade.token else ("",))
-        }
+            for address in (pad.launch_contracts(self.chain_id) if trade.token else ("",))
+        )
 
     @cached_property
     def token_events(self) -> Mapping[tuple[str, str], tuple[TokenEventDeclaration, ...]]:
@@ -224,13 +230,12 @@ class ChainInfo:
 
         The address is empty where tokens, their pools or hooks emit it.
         """
-        found = dict[tuple[str, str], tuple[TokenEventDeclaration, ...]]()
-        for pad in self.launchpads:
-            for declared in pad.later_events:
-                for address in pad.event_emitters(declared.subject, self.chain_id):
-                    source = (address, declared.event.topic0)
-                    found[source] = (*found.get(source, ()), declared)
-        return found
+        return by_source(
+            (address, declared)
+            for pad in self.launchpads
+            for declared in pad.later_events
+            for address in pad.event_emitters(declared.subject, self.chain_id)
+        )
 
     @cached_property
     def stable_tokens(self) -> frozenset[str]:

@@ -1,8 +1,9 @@
 """Launchpads that are declared as data: the events of their launches, and where each value of a launch comes from."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from tokens.chains.abi.codec import AbiEvent, AbiFunction
 from tokens.chains.abi.paths import Path
@@ -206,6 +207,15 @@ class TokenClaim:
 
 
 TokenEventDeclaration = TokenChange | TokenClaim
+Declared = TypeVar("Declared", SwapPart, CurveTrade, TokenEventDeclaration)
+
+
+def by_source(emitted: Iterable[tuple[str, Declared]]) -> Mapping[tuple[str, str], tuple[Declared, ...]]:
+    """Return lower-case address and topic0 -> the declarations of its event; launchpads may share both."""
+    found = defaultdict[tuple[str, str], list[Declared]](list)
+    for address, declared in emitted:
+        found[address, declared.event.topic0].append(declared)
+    return {source: tuple(of_source) for source, of_source in found.items()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,6 +3,7 @@
 Nothing of the indexer is used but the connection to the nodes, and the list of pairs.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -100,8 +101,11 @@ class ChainTrade(NamedTuple):
         return self.quote if self.is_buy else -self.quote
 
 
-def read_pool_logs(chain: Chain, pools: Collection[str], first: int, last: int) -> list[PoolLog]:
-    """Return the logs of these pools, in lower case, in their sequence. Raises NodeUnavailableError."""
+def read_pool_logs(chain: Chain, pools: Mapping[str, str], first: int, last: int) -> list[PoolLog]:
+    """Return the logs of pools in their sequence. Raises NodeUnavailableError.
+
+    `pools` are lower-case pools -> generation of their tokens, which is empty for reference pools.
+    """
     emitters = [pool for pool in pools if not is_v4_pool(pool)]
     if manager := chain.info.v4_pool_manager:
         emitters.append(manager.lower())
@@ -119,7 +123,7 @@ def read_liquidity_logs(chain: Chain, pools: Collection[str], first: int, last: 
     of_v3 = _parts(pool for pool in pools if not is_v4_pool(pool))
     filters = [([str(manager).lower()], [_V4_LIQUIDITY, part]) for part in of_v4]
     filters += [(part, [_V3_LIQUIDITY]) for part in of_v3]
-    return _decode(_query_logs(chain, first, last, filters), pools, chain.info)
+    return _decode(_query_logs(chain, first, last, filters), dict.fromkeys(pools, ""), chain.info)
 
 
 def read_blocks(chain: Chain, numbers: Iterable[int]) -> dict[int, Mapping[str, Any]]:
@@ -220,16 +224,15 @@ def _parse_logs(results: list[Any], *, first: int, last: int) -> list[Log] | Cal
     return logs
 
 
-def _decode(logs: Iterable[Log], pools: Collection[str], chain: ChainInfo) -> list[PoolLog]:
-    found = []
+def _decode(logs: Iterable[Log], pools: Mapping[str, str], chain: ChainInfo) -> list[PoolLog]:
+    found = list[PoolLog]()
     trades = _curve_trades(chain)
     # Of pairs of v2, which emit them right before each other log.
     reserves: dict[str, Mapping[str, Any]] = {}
     for log in sorted(logs, key=_place):
         topic0, emitter = log["topics"][0], str(log["address"]).lower()
-        trade = trades.get((emitter, topic0)) or trades.get(("", topic0))
-        if trade is not None:
-            found += [curve_log] if (curve_log := _curve_log(log, emitter, trade)).pool in pools else []
+        if declared := (*trades.get((emitter, topic0), ()), *trades.get(("", topic0), ())):
+            found += _curve_logs(log, emitter, declared, pools)
             continue
         # The id of a v4 pool, else the emitter.
         pool = str(log["topics"][1] if topic0 in _OF_V4 else emitter).lower()
@@ -246,14 +249,14 @@ def _decode(logs: Iterable[Log], pools: Collection[str], chain: ChainInfo) -> li
     return found
 
 
-def _curve_trades(chain: ChainInfo) -> dict[tuple[str, str], CurveTrade]:
-    """Return lower-case emitter and topic0 -> the declared trade; the emitter is empty where it is the curve itself."""
-    return {
-        (emitter, trade.event.topic0): trade
-        for launchpad in chain.declared.values()
-        for trade in launchpad.trades
-        for emitter in (launchpad.launch_contracts(chain.chain_id) if trade.token else ("",))
-    }
+def _curve_trades(chain: ChainInfo) -> dict[tuple[str, str], list[CurveTrade]]:
+    """Return lower-case emitter and topic0 -> declared trades; the emitter is empty where it is the curve itself."""
+    found = defaultdict[tuple[str, str], list[CurveTrade]](list)
+    for launchpad in chain.declared.values():
+        for trade in launchpad.trades:
+            for emitter in launchpad.launch_contracts(chain.chain_id) if trade.token else ("",):
+                found[emitter, trade.event.topic0].append(trade)
+    return found
 
 
 def _of_pair(arguments: Mapping[str, Any], reserves: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,12 +272,24 @@ def _of_pair(arguments: Mapping[str, Any], reserves: Mapping[str, Any]) -> dict[
     return {**arguments, **swapped, **reserves, "sqrtPriceX96": root, "fee": None}
 
 
+def _curve_logs(log: Log, emitter: str, trades: Sequence[CurveTrade], pools: Mapping[str, str]) -> Iterator[PoolLog]:
+    """Yield the trade in one of the pools, by the declaration of its token's launchpad. Raises RetryableError."""
+    errors = []
+    for trade in trades:
+        try:
+            found = _curve_log(log, emitter, trade)
+        except LogDecodingError as error:
+            errors.append(error)
+            continue
+        if pools.get(found.pool) == trade.launchpad:
+            yield found
+    if len(errors) == len(trades):
+        raise RetryableError(str(errors[0]))
+
+
 def _curve_log(log: Log, emitter: str, trade: CurveTrade) -> PoolLog:
-    """Decode a curve's trade: the launched token is currency 0. Raises RetryableError."""
-    try:
-        values = trade.event.decode(log)
-    except LogDecodingError as error:
-        raise RetryableError(str(error)) from error
+    """Decode a curve's trade: the launched token is currency 0. Raises LogDecodingError."""
+    values = trade.event.decode(log)
 
     def amount(path: Path | None) -> int:
         return int(part_at(values, path)) if path else 0

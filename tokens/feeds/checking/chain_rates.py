@@ -40,7 +40,7 @@ class ChainRates:
         for end in range(before - 1, max(before - 1 - _SEARCHED, -1), -_STEP):
             if not missing:
                 return
-            logs = read_pool_logs(chain, missing, max(end - _STEP + 1, 0), end)
+            logs = read_pool_logs(chain, dict.fromkeys(missing, ""), max(end - _STEP + 1, 0), end)
             for log in logs:
                 self.add(log, None)
             missing -= {log.pool for log in logs if log.kind == "swap"}

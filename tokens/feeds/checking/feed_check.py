@@ -71,7 +71,7 @@ class FeedCheck:
         rates = ChainRates(chain, self._pairs)
         rates.load(chain, before=first)
         self._values = TradeValues(chain, self._pairs, rates, self._reserves)
-        self._pools = self._pairs.keys() | rates.references.keys()
+        self._pools = dict.fromkeys(rates.references, "") | {key: pair.generation for key, pair in self._pairs.items()}
         # No chain has a trade before its first block: bars and sums of that day are complete.
         after = _read_time(chain, first - 1) if first else _read_time(chain, 0) // DAY * DAY - 1
         self._bars = BarCheck(chain.info, self._pairs, after=after, verified=verified)

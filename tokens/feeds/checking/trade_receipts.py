@@ -46,9 +46,16 @@ def read_receipts(
     return {place: receipts[tx_hash] for place, tx_hash in hashes.items()}
 
 
-def add_parts(logs: Iterable[PoolLog], receipts: Mapping[_Place, Sequence[Log]], *, chain: ChainInfo) -> list[PoolLog]:
+def add_parts(
+    logs: Iterable[PoolLog],
+    receipts: Mapping[_Place, Sequence[Log]],
+    *,
+    chain: ChainInfo,
+    pairs: Mapping[str, FeedPair],
+) -> list[PoolLog]:
     """Return the logs, with the amounts of swaps as the pool and its hook exchanged them together.
 
+    Of launchpads that share the hook, the declaration of the pair's launchpad counts.
     Of several swaps in a pool and transaction, a part is of the next one; behind the last one it is of that.
     """
     logs = list(logs)
@@ -59,11 +66,15 @@ def add_parts(logs: Iterable[PoolLog], receipts: Mapping[_Place, Sequence[Log]],
     whole: dict[tuple[int, int], dict[str, int]] = {}
     for place, receipt in receipts.items() if chain.swap_parts else ():
         for raw in receipt:
-            part = chain.swap_parts.get((raw["address"].lower(), raw["topics"][0])) if raw["topics"] else None
-            if part is None:
+            declared = chain.swap_parts.get((raw["address"].lower(), raw["topics"][0]), ()) if raw["topics"] else ()
+            for part in declared:
+                values = part.event.decode(raw)
+                pool = str(part_at(values, part.pool)).lower()
+                if len(declared) == 1 or (pool in pairs and pairs[pool].generation == part.launchpad):
+                    break
+            else:
                 continue
-            values = part.event.decode(raw)
-            in_pool = swaps.get((place, str(part_at(values, part.pool)).lower()), [])
+            in_pool = swaps.get((place, pool), [])
             later = [swap for swap in in_pool if swap.log_index > int(raw["logIndex"], 16)]
             for swap in (*later[:1], *in_pool[-1:])[:1]:
                 sums = whole.setdefault((swap.block, swap.log_index), {name: swap.arguments[name] for name in _AMOUNTS})

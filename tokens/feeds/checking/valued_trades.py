@@ -55,7 +55,7 @@ class TradeValues:
         of_v3 = {log.pool for log in logs if log.kind == "swap" and "fee" not in log.arguments} & self._pairs.keys()
         self._fees |= read_pool_fees(self._chain, sorted(of_v3 - self._fees.keys()))
         self._internal.load(self._pairs, {log.pool for log in logs if log.kind == "swap"})
-        for log in add_parts(logs, receipts, chain=self._chain.info):
+        for log in add_parts(logs, receipts, chain=self._chain.info, pairs=self._pairs):
             pair = self._pairs.get(log.pool) if log.kind == "swap" else None
             trade = None if pair is None else self._trade(log, pair, int(blocks[log.block]["timestamp"], 16))
             self._rates.add(log, trade)

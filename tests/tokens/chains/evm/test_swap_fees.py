@@ -24,6 +24,7 @@ from tokens.chains.evm.logs.swap_fees import FEE_TOPICS, attach_reports
 from tokens.chains.pool_types import Conversion, HookFee
 from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.quantities import MalformedResponseError
+from tokens.trades.pool_tokens import PoolToken, select_declared
 
 LOCKER, TOKEN, WETH = (to_checksum_address("0x" + digits * 20) for digits in ("10", "70", "42"))
 HOOK = to_checksum_address("0x" + "88" * 20)
@@ -211,6 +212,40 @@ def test_reports_of_a_hook_are_of_their_own_swap(hook_chain, first):
     assert (own.amount0, other.amount0) == (plain.amount0 - 30, plain.amount0 - 50)
     # Fees are sums of sizes.
     assert (own.reported_fees, other.reported_fees) == ((8, 9), (2, 3))
+
+
+@pytest.fixture
+def shared_hook_chain(tmp_path):
+    """Return Base with two launchpads that share a hook; the second one has its amounts exchanged, and takes fees."""
+    exchanged = "Part(bytes32 indexed id, int256 amount1, int256 amount0)"
+    fees = f'{{ event = "{TAKEN}", pool = "id", fee0 = ["own", "other"], fee1 = "quote" }}'
+    (tmp_path / "own.toml").write_text(
+        "".join(
+            f'[launchpads.{name}]\npool = "v4"\nswap_parts = [\n'
+            f'{{ event = "{event}", pool = "id", amount0 = "amount0", amount1 = "amount1" }},\n{more}]\n'
+            f'[[launchpads.{name}.launch]]\ncontracts = {{ 8453 = ["{HOOK}"] }}\n'
+            'event = "Made(address token)"\ntoken = "token"\n'
+            for name, event, more in (("x", PARTS, ""), ("y", exchanged, fees))
+        )
+    )
+    return load_registry(tmp_path / "own.toml", launchpads={8453: ("x", "y")}).chain(8453)
+
+
+def pool_token(generation):
+    return PoolToken(1, TOKEN, 18, POOL, WETH, 18, LOCKER, is_currency0=True, generation=generation)
+
+
+@pytest.mark.parametrize(("generation", "filled"), [("x", (30, -40)), ("y", (-40, 30)), ("v4", (0, 0)), (None, (0, 0))])
+def test_parts_of_a_shared_hook_are_those_of_the_tokens_launchpad(shared_hook_chain, generation, filled):
+    found = read([swap(2), swap(5), swap(9, OTHER_POOL)])
+    reports = attach_reports(found, [part(3), taken(4, -7, 1, 9)], chain=shared_hook_chain)
+    tokens = {POOL: pool_token(generation)} if generation else {}
+    own, later, other = select_declared(reports.swaps, tokens)
+    plain = found.swaps[0]
+    assert (plain.amount0 - own.amount0, plain.amount1 - own.amount1) == filled
+    # One launchpad declares fees: they are those of every swap that the hook names.
+    assert own.reported_fees == (8, 9)
+    assert (later.amount0, other.amount0) == (found.swaps[1].amount0, found.swaps[2].amount0)
 
 
 def test_topics_are_those_of_the_contracts():

@@ -228,12 +228,15 @@ def find_event_logs(mined: MinedTransaction) -> tuple[EventLog, ...]:
 
 
 def _event_logs(chain: ChainInfo, log: Log) -> Iterator[EventLog]:
-    """Yield the log as the compiled event that it is, else as the event that each launchpad declares."""
+    """Yield the log as the compiled event that it is, and as the event that each launchpad declares.
+
+    Its token decides which of them counts.
+    """
     address, topic0 = log["address"].lower(), log["topics"][0]
     layout = _BY_TOPIC.get(topic0)
     if layout and _may_be_trusted(chain, address, layout.source):
         yield _event_log(log, None)
-    elif chain.token_events:
+    if chain.token_events:
         for source in ((address, topic0), ("", topic0)):
             for declared in chain.token_events.get(source, ()):
                 yield _event_log(log, declared)

@@ -42,6 +42,7 @@ def read_curve_trade(log: Log, trade: CurveTrade, place: LogPlace) -> Swap:
         part_at(values, trade.trader) if trade.trader else place.trader,
         place.tx_index,
         reported_fees=(0, _amount(values, trade.fee)) if trade.fee else None,
+        launchpad=trade.launchpad,
     )
 
 

@@ -67,13 +67,20 @@ class PoolLogs:
         elif record is not None and record.liquidity:
             self.liquidity_changes.append(record)
 
-    def add_trade(self, log: Log, trade: CurveTrade, place: LogPlace) -> None:
-        """Add a trade with a curve. A malformed one is no error of a node: each node would return the same log."""
-        try:
-            self.swaps.append(read_curve_trade(log, trade, place))
-        except LogDecodingError as error:
-            launchpad = trade.launchpad if trade.token else None
-            self.undecodable.append(undecodable_at(place, launchpad=launchpad, reason=str(error)))
+    def add_trades(self, log: Log, trades: Sequence[CurveTrade], place: LogPlace) -> None:
+        """Add a trade with a curve as each launchpad declares it: the curve's token decides which one is stored.
+
+        A malformed log matches none. It is no error of a node: each node would return the same log.
+        """
+        errors = []
+        for trade in trades:
+            try:
+                self.swaps.append(read_curve_trade(log, trade, place))
+            except LogDecodingError as error:
+                launchpad = trade.launchpad if trade.token else None
+                errors.append(undecodable_at(place, launchpad=launchpad, reason=str(error)))
+        if len(errors) == len(trades):
+            self.undecodable.append(errors[0])
 
     def filtered(self, is_wanted: Callable[[str], bool]) -> "PoolLogs":
         """Return what the wanted pools emitted."""
@@ -153,8 +160,8 @@ def decode_pool_logs(
                 found.add(_read_change(log, index, times=times, senders=senders))
             elif topic0 in PAIR_TOPICS:
                 found.add(pairs.read(log, place_of(log, index, times=times, senders=senders)))
-            elif trade := curves.get((log["address"].lower(), topic0)) or curves.get(("", topic0)):
-                found.add_trade(log, trade, place_of(log, index, times=times, senders=senders))
+            elif trades := (*curves.get((log["address"].lower(), topic0), ()), *curves.get(("", topic0), ())):
+                found.add_trades(log, trades, place_of(log, index, times=times, senders=senders))
         except MalformedResponseError:
             if not any_v3 or topic0 in V4_POOL_TOPICS:
                 raise

@@ -18,7 +18,7 @@ from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.logs.curve_trades import bounded_amount
 from tokens.chains.evm.logs.log_places import address_in, checksum_text, place_of, undecodable_at
 from tokens.chains.evm.logs.pool_logs import PoolLogs
-from tokens.chains.pool_types import Conversion, HookFee, Swap, UndecodableLog, is_v4_pool
+from tokens.chains.pool_types import Conversion, HookFee, Swap, UndecodableLog, is_v4_pool, position_of
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.registry.launchpads import SwapPart
 from tokens.chains.rpc.quantities import MalformedResponseError
@@ -36,6 +36,8 @@ class _HookReport(NamedTuple):
     amounts: tuple[int, int]
     # None where the event has none.
     fees: tuple[int, int] | None
+    # The launchpad whose declaration this is, where several declare the event; else None.
+    launchpad: str | None
 
 
 # The sender of what is minted.
@@ -60,26 +62,41 @@ def attach_reports(found: PoolLogs, logs: Iterable[Log], *, chain: ChainInfo) ->
     """Return the logs of pools, the swaps with what validated logs with `report_topics` report; all in chain order.
 
     Conversions of other contracts than lockers are left to the caller: they have the address of their emitter. Parts
-    count by the emitters of their launchpads' launches; malformed ones are undecodable. Raises MalformedResponseError.
+    count by the emitters of their launchpads' launches; malformed ones are undecodable. Where launchpads share an
+    emitter, a swap comes once without its parts, and once with those of each launchpad. Raises MalformedResponseError.
     """
     reports = defaultdict[str, list[_Report]](list)
     manager = (chain.v4_pool_manager or "").lower()
     undecodable: list[UndecodableLog] = []
     for log in logs:
-        part = chain.swap_parts.get((log["address"].lower(), log["topics"][0]))
-        try:
-            report = _read_part(log, part) if part else _read_report(log, manager)
-        except LogDecodingError as error:
-            emitted = place_of(log, int(log["logIndex"], 16), times={}, senders={})
-            undecodable.append(undecodable_at(emitted, launchpad=part.launchpad if part else "", reason=str(error)))
+        parts = chain.swap_parts.get((log["address"].lower(), log["topics"][0]), ())
+        own = _read_parts(log, parts) if parts else [_read_report(log, manager)]
+        if isinstance(own, UndecodableLog):
+            undecodable.append(own)
             continue
-        if report is not None:
-            reports[log["transactionHash"]].append((int(log["logIndex"], 16), report))
-    swaps = list(found.swaps)
+        index = int(log["logIndex"], 16)
+        reports[log["transactionHash"]] += [(index, report) for report in own if report is not None]
+    swaps, declared = list(found.swaps), list[Swap]()
     for tx_hash, places in _places(found.swaps, reports).items():
-        for place, swap in _of_transaction({place: swaps[place] for place in places}, reports[tx_hash]):
+        bare = {place: swaps[place] for place in places}
+        launchpads = {_launchpad_of(report) for _, report in reports[tx_hash]} - {None}
+        for place, swap in _of_transaction(bare, _of_launchpad(reports[tx_hash], None)):
             swaps[place] = swap
+        for launchpad in sorted(filter(None, launchpads)):
+            read = _of_transaction(bare, _of_launchpad(reports[tx_hash], launchpad))
+            declared += [swap._replace(launchpad=launchpad) for _, swap in read]
+    if declared:
+        swaps = sorted([*swaps, *declared], key=position_of)
     return replace(found, swaps=swaps, undecodable=[*found.undecodable, *undecodable])
+
+
+def _launchpad_of(report: Conversion | HookFee | _HookReport) -> str | None:
+    return report.launchpad if isinstance(report, _HookReport) else None
+
+
+def _of_launchpad(reports: Iterable[_Report], launchpad: str | None) -> list[_Report]:
+    """Return the reports that no launchpad shares, and those by the declaration of this one."""
+    return [(index, report) for index, report in reports if _launchpad_of(report) in (None, launchpad)]
 
 
 def _places(swaps: Sequence[Swap], reports: Mapping[str, object]) -> dict[str, list[int]]:
@@ -149,7 +166,21 @@ def _parts(swaps: Mapping[int, Swap], reports: Iterable[_Report]) -> dict[int, l
     return parts
 
 
-def _read_part(log: Log, part: SwapPart) -> _HookReport:
+def _read_parts(log: Log, parts: Sequence[SwapPart]) -> list[_HookReport] | UndecodableLog:
+    """Decode a part by each declaration that it matches; an undecodable log matches none."""
+    found, reasons = list[_HookReport](), list[str]()
+    for part in parts:
+        try:
+            found.append(_read_part(log, part, launchpad=part.launchpad if len(parts) > 1 else None))
+        except LogDecodingError as error:
+            reasons.append(str(error))
+    if found:
+        return found
+    emitted = place_of(log, int(log["logIndex"], 16), times={}, senders={})
+    return undecodable_at(emitted, launchpad=parts[0].launchpad, reason=reasons[0])
+
+
+def _read_part(log: Log, part: SwapPart, *, launchpad: str | None) -> _HookReport:
     """Decode a part. Raises LogDecodingError."""
     values = part.event.decode(log)
     amounts = (
@@ -159,7 +190,7 @@ def _read_part(log: Log, part: SwapPart) -> _HookReport:
     has_fees = bool(part.fee0 or part.fee1)
     amount0, amount1 = amounts
     fee0, fee1 = fees
-    return _HookReport(part_at(values, part.pool), (amount0, amount1), (fee0, fee1) if has_fees else None)
+    return _HookReport(part_at(values, part.pool), (amount0, amount1), (fee0, fee1) if has_fees else None, launchpad)
 
 
 def _read_report(log: Log, manager: str) -> Conversion | HookFee | None:
