@@ -11,6 +11,8 @@ _LOG_INDEX_BITS = 20
 LOG_INDEX_LIMIT = 1 << _LOG_INDEX_BITS
 # With 0x.
 _POOL_ID_DIGITS = 66
+# Of Uniswap v2's pairs, in parts per million: no log has it.
+PAIR_FEE = 3_000
 
 
 class HookFee(NamedTuple):
@@ -57,7 +59,7 @@ class Swap(NamedTuple):
     # The transaction's index in the block; on Solana part of `log_index`.
     tx_index: int | None = None
     # What liquidity providers got of the amount that was paid in, in parts per million. None of v3's pools, where it is
-    # the pool's own, and on Solana.
+    # the pool's own, of curves, and on Solana.
     fee: int | None = None
     # Conversions for which this was the last swap in its pool: one of the pool's own token, by its own locker, is this.
     conversions: tuple[Conversion, ...] = ()

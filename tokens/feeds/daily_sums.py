@@ -14,15 +14,19 @@ from tokens.feeds.served_blocks import NotServedError, ServedBlocks, find_block_
 from tokens.trades.trade_rows import STORED_VALUE
 
 # Incremented with every change of the cached value.
-CACHE_VERSION = 2
+CACHE_VERSION = 3
 _HOUR = 3600
 # Verified days change only if an operator reads blocks again.
 _CACHE_TIMES = CacheTimes(fresh=24 * _HOUR, ttl=48 * _HOUR, wait_timeout=15.0, lock_ttl=60.0)
 
-# The fee is that of v4's event, else the launch's, which v3's pools keep. A launch's fees have a hook where the pool is
-# one of v4. `at` leaves out partitions, and each of the others is read by its index of positions.
+# The fee is that of the trade, which pools of v4 and v2 have, else the launch's, until the token leaves the launch's
+# pool. A launch's fees have a hook where the pool is one of v4. `at` leaves out partitions, and each of the others is
+# read by its index of positions.
 _FEE = """COALESCE(trade.fee, CASE WHEN launch.facts #>> '{fees,type}' = 'static'
-    AND launch.facts #>> '{fees,hook}' IS NULL THEN (launch.facts #>> '{fees,clanker_fee}')::numeric * 100 END)"""
+    AND launch.facts #>> '{fees,hook}' IS NULL AND NOT EXISTS (
+        SELECT FROM tokens_tokenevent AS change WHERE change.token_id = trade.token_id
+            AND change.kind = 'pool_changed' AND (change.block_number << 20 | change.log_index) <= trade.position
+    ) THEN (launch.facts #>> '{fees,clanker_fee}')::numeric * 100 END)"""
 _SUM_UP = """
     SELECT paired_token, max(pair), max(quote_decimals), count(*), count(*) FILTER (WHERE fee IS NULL),
         count(*) FILTER (WHERE value_usd IS NULL), sum(amount_quote),

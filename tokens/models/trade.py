@@ -63,8 +63,8 @@ class PoolTrade(models.Model):
     quote_usd = ExactNumericField(null=True)
     # The transaction's index in its block; None on Solana, and of trades that were stored before version 0.3.0.
     tx_index = models.IntegerField(null=True)
-    # The share of the amount paid in that liquidity providers got, in parts per million, as v4's event has it. None of
-    # v3's pools, where it is the launch's, and where `tx_index` is None.
+    # The share of the amount paid in that liquidity providers got, in parts per million: as v4's event has it, and of
+    # v2's pairs. None of v3's pools, where it is the launch's, of curves, and where `tx_index` is None.
     fee = models.IntegerField(null=True)
     # What the hook of a v4 pool took beside `amount_quote`, in the same unit: a purchase cost so much more, and a sale
     # brought so much less. None of other pools, and where no log proves it, as of trades stored before version 0.3.0.

@@ -9,12 +9,13 @@ import pytest
 from django.test import Client
 
 from tests.nodes.following_chain import final
+from tests.rows.factories import TokenEventFactory
 from tests.simulator import Traffic
 from tests.simulator.chain import GENESIS_TIME
 from tests.tokens.feeds.feed_worlds import CHAIN, WETH, add_swap, make_pair
 from tests.tokens.market.stored_trades import WEEK
 from tokens.feeds.daily_sums import sum_up_blocks
-from tokens.models import Coverage, LaunchFacts, PoolTrade, Token
+from tokens.models import Coverage, LaunchFacts, PoolTrade, Token, TokenEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -132,6 +133,12 @@ def test_fees_are_those_of_the_event_and_else_of_a_launch_without_a_hook():
     fees = {"type": "static", "clanker_fee": "100", "paired_fee": "100", "hook": None}
     LaunchFacts.objects.update(facts=facts | {"fees": fees})
     assert row()[4:8] == (0, 2, 4 * 10**11, 2 * 10**11 * 13_000 // 10**6)
+    # Afterwards the token is in another pool, whose fee is not the launch's.
+    TokenEventFactory(token=token, kind="pool_changed", block_number=111, log_index=99)
+    assert row()[4] == 0
+    TokenEvent.objects.update(log_index=0)
+    assert row()[4:8] == (1, 2, 4 * 10**11, 2 * 10**11 * 3_000 // 10**6)
+    TokenEvent.objects.all().delete()
     LaunchFacts.objects.update(facts=facts | {"fees": fees | {"hook": "0x" + "22" * 20}})
     assert row()[4] == 1
     PoolTrade.objects.update(quote_usd=3000)

@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import UTC, datetime
 from fractions import Fraction
 from io import StringIO
 
@@ -14,6 +15,7 @@ from config.redis.connection import redis_client
 from tests.nodes.launchpad_recordings import CHAIN, RECORDINGS, hold_view, load_recording, name_of, write_registry
 from tokens.chains.abi import codec
 from tokens.feeds.checking.feed_check import FeedCheck
+from tokens.feeds.daily_sums import sum_up_blocks
 from tokens.feeds.event_answers import describe_events
 from tokens.feeds.pool_events import read_pool_events
 from tokens.installation.installed_chains import installed_chain
@@ -26,6 +28,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # Sales, after which the pool's hook swaps collected fees itself.
 RECORDING = next(path for path in RECORDINGS if path.stem == "zora-creator_coin_1")
 _SWAP = codec.load_abi("uniswap_v4").event("Swap")
+V3_SWAP, POOL_CREATED = (codec.load_abi("uniswap_v3").event(name) for name in ("Swap", "PoolCreated"))
+PAIR_SYNC, PAIR_SWAP = (codec.load_abi("uniswap_v2").event(name) for name in ("Sync", "Swap"))
 # The calldata of decimals().
 _DECIMALS = "0x313ce567"
 
@@ -276,3 +280,56 @@ def test_the_feed_check_names_seeded_faults_of_declared_launchpads(install, reco
             assert [text for text in check_feeds(recording).differences if text.startswith(where)], (seeded, trade)
             rows.update(**stored)
     assert check_feeds(recording).differences == []
+
+
+def fees_of_recorded_swaps(recording) -> list[tuple[int, int]]:
+    """Return quote amount and fee, in parts per million, of each swap in the v3 pool and in the pair.
+
+    The v3 factory reports its pool's fee. The pair's is the one by which its reserves allow exactly the output.
+    """
+    expected, found, reserves = recording["expected"], [], {}
+    is_first = int(expected["token"], 16) < int(expected["quote"], 16)
+    for log in (log for entry in recording["transactions"] for log in entry["receipt"]["logs"]):
+        words = [int(log["data"][start : start + 64], 16) for start in range(2, len(log["data"]) - 63, 64)]
+        signed = [word - (1 << 256 if word >= 1 << 255 else 0) for word in words]
+        match log["topics"][0]:
+            case POOL_CREATED.topic0:
+                fee = int(log["topics"][3], 16)
+            case V3_SWAP.topic0:
+                found.append((abs(signed[1 if is_first else 0]), fee))
+            case PAIR_SYNC.topic0:
+                reserves[log["address"]] = words
+            case PAIR_SWAP.topic0:
+                in0, in1, out0, out1 = words
+                after0, after1 = reserves[log["address"]]
+                before = (after0 - in0 + out0, after1 - in1 + out1)
+                (paid, got, *held) = (in0, out1, *before) if in0 else (in1, out0, *before[::-1])
+                found.append((in1 + out1 if is_first else in0 + out0, implied_fee(paid, got, *held)))
+    return found
+
+
+def implied_fee(paid: int, got: int, held_in: int, held_out: int) -> int:
+    """Return the only fee of a tenth of a percent's multiples with which the constant product pays this out."""
+    exact = [
+        fee
+        for fee in range(0, 20_000, 500)
+        if paid * (10**6 - fee) * held_out // (held_in * 10**6 + paid * (10**6 - fee)) == got
+    ]
+    (fee,) = exact
+    return fee
+
+
+MIGRATED = next(path for path in RECORDINGS if path.stem == "doppler-v3_to_v2_1")
+
+
+@pytest.mark.parametrize("recording", [MIGRATED], indirect=True, ids=["v3 to v2"])
+def test_daily_fees_are_those_of_the_pool_that_each_trade_is_in(install, recording):
+    install("doppler")
+    backfill(recording)
+    swaps = fees_of_recorded_swaps(recording)[: PoolTrade.objects.count()]
+    assert {fee for _, fee in swaps} == {3_000, recording["expected"]["fee"]} and recording["expected"]["fee"] != 3_000
+    first, *_, last = blocks_of(recording)
+    (row,) = sum_up_blocks(CHAIN, datetime(2000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC), first, last)
+    *_, trades, without_fee, _, volume, fees, _, _ = row
+    assert (trades, without_fee, volume) == (len(swaps), 0, sum(amount for amount, _ in swaps))
+    assert fees == sum(amount * fee for amount, fee in swaps) // 10**6

@@ -47,6 +47,8 @@ _EVENTS = {
 _OF_V2 = frozenset(_V2.event(name).topic0 for name in ("Sync", "Swap", "Mint", "Burn"))
 # The least amounts of a curve's trade that have an average price.
 _LEAST_AVERAGED = 10_000
+# Of pairs, in parts per million: their contract has it as a constant, and no log.
+_PAIR_FEE = 3_000
 _SHIFT = 192
 _OF_V4 = frozenset(_V4.event(name).topic0 for name in ("Swap", "ModifyLiquidity", "Initialize"))
 _V4_LIQUIDITY = [_V4.event("ModifyLiquidity").topic0]
@@ -268,8 +270,7 @@ def _of_pair(arguments: Mapping[str, Any], reserves: Mapping[str, Any]) -> dict[
         if f"amount{place}In" in arguments
     }
     root = isqrt((second << _SHIFT) // first) if first else 0
-    # Its fee is no part of its logs.
-    return {**arguments, **swapped, **reserves, "sqrtPriceX96": root, "fee": None}
+    return {**arguments, **swapped, **reserves, "sqrtPriceX96": root, "fee": _PAIR_FEE}
 
 
 def _curve_logs(log: Log, emitter: str, trades: Sequence[CurveTrade], pools: Mapping[str, str]) -> Iterator[PoolLog]:

@@ -14,6 +14,7 @@ from tokens.chains.abi.paths import find_part, part_at
 from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
 from tokens.chains.evm.generations.launch_views import is_usable, with_known_quote, with_reserves
 from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED, MinedTransaction
+from tokens.chains.pool_types import PAIR_FEE
 from tokens.chains.registry.launchpads import (
     Argument,
     Constant,
@@ -28,8 +29,6 @@ from tokens.chains.registry.launchpads import (
 from tokens.chains.types import Launch, LiquidityFees, MissingValue, Pool, to_bps
 
 PAIR_CREATED = codec.load_abi("uniswap_v2").event("PairCreated")
-# Of Uniswap v2's pairs, in parts per million.
-_PAIR_FEE = 3_000
 _V3 = codec.load_abi("uniswap_v3")
 POOL_CREATED, V3_INITIALIZED = _V3.event("PoolCreated"), _V3.event("Initialize")
 # The fee of a v4 pool whose hook sets the fee of each swap.
@@ -191,7 +190,7 @@ def _v4_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, Liqui
 def _v2_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, LiquidityFees]]:
     for paired in _pairs_of(mined, token):
         pair, _ = _orient(token, paired["token0"], paired["token1"], None)
-        yield _pool(mined, paired["pair"], pair, tick=None, spacing=None, hook=None), _static_fees(_PAIR_FEE)
+        yield _pool(mined, paired["pair"], pair, tick=None, spacing=None, hook=None), _static_fees(PAIR_FEE)
 
 
 def _v3_pools(mined: MinedTransaction, token: str) -> Iterator[tuple[Pool, LiquidityFees]]:

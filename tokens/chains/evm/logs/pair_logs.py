@@ -9,7 +9,7 @@ from tokens.chains.abi import codec
 from tokens.chains.abi.codec import Log
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.logs.log_places import LogPlace
-from tokens.chains.pool_types import LiquidityChange, Swap
+from tokens.chains.pool_types import PAIR_FEE, LiquidityChange, Swap
 from tokens.chains.registry.entry_rules import MAX_TICK
 from tokens.chains.rpc.quantities import MalformedResponseError
 
@@ -63,6 +63,7 @@ def _swap(log: Log, place: LogPlace, *, root: int) -> Swap:
         values["sender"],
         trader,
         tx_index,
+        PAIR_FEE,
     )
 
 
