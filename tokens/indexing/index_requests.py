@@ -23,6 +23,7 @@ from tokens.indexing.relaunches import unwind_dropped_launches
 from tokens.indexing.unwinding import drop_states, hide_and_delete, unwind_transactions
 from tokens.indexing.writing import write_transactions
 from tokens.installation.installed_chains import LaunchChain, installed_chain, installed_launch_chain
+from tokens.installation.installed_launchpads import launchpad_of
 from tokens.installation.installed_registry import registry
 from tokens.models import FollowedBlock, IndexRequest, IndexRequestStatus, StoredState, Token, TokenEvent
 from tokens.models.index_request import IndexRequestQuerySet
@@ -213,7 +214,7 @@ def _read_and_write(request: IndexRequest, chain: LaunchChain) -> tuple[str, ...
     """Read the transaction, write its rows and return the addresses of its tokens. Raises as `Chain.read_with_state`.
 
     A block's contents never change while the chain has the block. A response without the stored rows is therefore
-    incomplete, unless the chain has another block at that height.
+    incomplete, unless the chain has another block at that height. Rows of a launchpad that is switched off stay.
     """
     try:
         facts = chain.read_with_state(request.tx_hash)
@@ -224,11 +225,27 @@ def _read_and_write(request: IndexRequest, chain: LaunchChain) -> tuple[str, ...
         if number is None:
             raise
         header = chain.read_headers([number]).get(number)
+        if header is not None and header.hash == block_hash and (addresses := _find_switched_off(request, chain.info)):
+            block = {"block_number": number, "block_hash": block_hash}
+            IndexRequest.objects.filter(pk=request.pk).finish(status=IndexRequestStatus.INDEXED, **block)
+            return addresses
         if header is None or header.hash == block_hash:
             raise NodeUnavailableError(
                 f"chain {chain.info.chain_id}: incomplete response, without stored rows of the block"
             ) from error
         raise
+
+
+def _find_switched_off(request: IndexRequest, chain: ChainInfo) -> tuple[str, ...]:
+    """Return the tokens of the transaction's rows whose launchpad is switched off: no reading has them."""
+    tx = {"chain_id": request.chain_id, "tx_hash": request.tx_hash}
+    of_events = TokenEvent.objects.filter(**tx).values("token")
+    tokens = Token.objects.on_chain().filter(Q(**tx) | Q(pk__in=of_events)).order_by("log_index", "pk")
+    return tuple(
+        address
+        for address, generation in tokens.values_list("contract_address", "generation")
+        if not chain.indexes(launchpad_of(generation).name)
+    )
 
 
 def _open(

@@ -95,13 +95,14 @@ def clear_displaced(
 ) -> None:
     """Delete what was stored of tokens by a launch that is no longer theirs.
 
-    These are trades in another pool, pools and documents of another transaction's launch, and the events of another
-    contract's launchpad. Arguments and transaction as of `reset_relaunched_markets`; call it before that.
+    These are trades in another pool, pools and documents of another contract's or transaction's launch, and the events
+    of another contract's launchpad. Arguments and transaction as of `reset_relaunched_markets`; call it before that.
     """
     moved = [token.pk for token in before if pools.get(token.pk) != _pool(launches[token.contract_address])]
     if moved:
         pool_log_rows.delete_tokens(chain.chain_id, moved, now=timezone.now())
-    others = [token for token in before if token.tx_hash != launches[token.contract_address].tx_hash]
+    # The same transaction in another block launches the same pools, with the same document.
+    others = [token for token in before if not _is_same(token, launches[token.contract_address])]
     if not others:
         return
     TokenPool.objects.filter(token__in=others).delete()
@@ -113,6 +114,10 @@ def clear_displaced(
     events = TokenEvent.objects.filter(token__in=kept).values_list("pk", "token_id", "emitter")
     foreign = [pk for pk, of, emitter in events if emitter != kept[of] and emitter.lower() not in chain.registered]
     delete_events(foreign)
+
+
+def _is_same(token: Token, launch: Launch) -> bool:
+    return (token.tx_hash, token.factory_address) == (launch.tx_hash, launch.factory)
 
 
 def insert_next_pools(pools: Mapping[int, str | None]) -> None:

@@ -15,6 +15,7 @@ from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.following.coverage import open_live_coverage
 from tokens.following.history import read_history
 from tokens.following.verifying.verification import verify_coverage
+from tokens.indexing.index_requests import index_transaction
 from tokens.installation.installed_chains import installed_chain
 from tokens.market.trading.trade_pages import fetch_trade_page, find_traded_token, parse_trade_cursor
 from tokens.models import Candle, FeeClaim, Market, PoolTrade, Token, TokenDocument, TokenEvent, TokenPool
@@ -268,6 +269,10 @@ def test_rows_of_a_launchpad_that_is_switched_off_stay(curves, followed, setting
     forget_chains()
     runs = verify_all(chain_id)
     assert [(run.missing, run.invented, run.corrected, run.kept) for run in runs] == [(0, 0, 0, 0)]
+    assert stored_rows() == before
+    launched = Token.objects.get(contract_address=token)
+    hashes = (launched.tx_hash, launched.events.order_by("pk").last().tx_hash)
+    assert [index_transaction(chain_id=chain_id, tx_hash=each) for each in hashes] == [(token,), (token,)]
     assert stored_rows() == before
     held = curves.balance(token, OTHER)
     curves.swap(token, ETHER // 10)

@@ -74,15 +74,16 @@ def attach_reports(found: PoolLogs, logs: Iterable[Log], *, chain: ChainInfo) ->
         if isinstance(own, UndecodableLog):
             undecodable.append(own)
             continue
-        index = int(log["logIndex"], 16)
-        reports[log["transactionHash"]] += [(index, report) for report in own if report is not None]
+        for report in own:
+            if report is not None:
+                reports[log["transactionHash"]].append((int(log["logIndex"], 16), report))
     swaps, declared = list(found.swaps), list[Swap]()
     for tx_hash, places in _places(found.swaps, reports).items():
         bare = {place: swaps[place] for place in places}
-        launchpads = {_launchpad_of(report) for _, report in reports[tx_hash]} - {None}
         for place, swap in _of_transaction(bare, _of_launchpad(reports[tx_hash], None)):
             swaps[place] = swap
-        for launchpad in sorted(filter(None, launchpads)):
+        launchpads = {launchpad for _, report in reports[tx_hash] if (launchpad := _launchpad_of(report))}
+        for launchpad in sorted(launchpads):
             read = _of_transaction(bare, _of_launchpad(reports[tx_hash], launchpad))
             declared += [swap._replace(launchpad=launchpad) for _, swap in read]
     if declared:
