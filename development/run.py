@@ -92,7 +92,7 @@ def _run() -> None:
         environment |= chain | run_standins.standin_settings(sample_ports)
         if run_chains.has_development_chain(environment):
             environment |= agent_reporter.ranking_settings(environment) | run_webhooks.receiver_settings(environment)
-        running_chain.publish_settings(chain | run_standins.issuer_settings(sample_ports))
+        running_chain.publish_settings(chain | run_standins.command_settings(sample_ports))
         local = bundled.local_directory()
         run_webhooks.start_receiver(supervisor, environment, local=local, find_free_port=free_port)
         commands = _read_procfile()
@@ -112,7 +112,7 @@ def _run() -> None:
         )
         _start_samples(supervisor, environment)
         services = run_standins.services_greeting(sample_ports)
-        has_users = bool(run_standins.issuer_settings(sample_ports))
+        has_users = "issuer" in sample_ports
         token = _find_sample_token(supervisor, environment)
         print(_greeting(environment, accounts, services, token, has_users=has_users), flush=True)
         while True:

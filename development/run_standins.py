@@ -104,6 +104,8 @@ SERVICES = (
         advice="set EXPLORER_URL_<chainId> (Blockscout)",
     ),
 )
+# `manage.py user_token` and `check_feeds --holders` need these.
+_OF_COMMANDS = ("issuer", "explorer")
 
 
 def choose_ports(find_free_port: Callable[[int], int]) -> dict[str, int]:
@@ -122,9 +124,9 @@ def standin_settings(ports: Mapping[str, int]) -> dict[str, str]:
     return found
 
 
-def issuer_settings(ports: Mapping[str, int]) -> dict[str, str]:
-    """Return the settings that trust the stand-in's tokens, by which commands find it; empty without it."""
-    return _issuer_environment(_url(ports["issuer"])) if "issuer" in ports else {}
+def command_settings(ports: Mapping[str, int]) -> dict[str, str]:
+    """Return the settings by which commands find stand-ins: the issuer of user tokens, and the explorer."""
+    return standin_settings({name: port for name, port in ports.items() if name in _OF_COMMANDS})
 
 
 def services_greeting(ports: Mapping[str, int]) -> str:

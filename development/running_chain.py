@@ -1,4 +1,4 @@
-"""Discovery of the running development chain for `manage.py`, and of its stand-in issuer of user tokens."""
+"""Discovery of the running development chain for `manage.py`, and of its stand-ins that commands need."""
 
 import json
 import os

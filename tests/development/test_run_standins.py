@@ -52,6 +52,9 @@ def test_the_explorer_stand_in_is_only_for_the_feed_with_holders(
     assert f"  Holders           {line}" in run_standins.services_greeting(ports).splitlines()
     url = run_standins.standin_settings(ports).get(f"EXPLORER_URL_{CHAIN_ID}")
     assert url == ("http://127.0.0.1:8605" if "explorer" in ports else None)
+    # `manage.py check_feeds --holders` reads it.
+    assert run_standins.command_settings(ports).get(f"EXPLORER_URL_{CHAIN_ID}") == url
+    assert "MARKET_BASE_URL" not in run_standins.command_settings(ports)
 
 
 def choose_port(wanted: int = 0) -> tuple[int, subprocess.Popen[str]]:

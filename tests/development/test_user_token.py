@@ -27,7 +27,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def running(local: Path, issuer: IssuerStandIn) -> Iterator[dict[str, str]]:
     """Announce a `make run` with this issuer and return its settings."""
-    settings = run_standins.issuer_settings({"issuer": int(issuer.url.rpartition(":")[2])})
+    settings = run_standins.command_settings({"issuer": int(issuer.url.rpartition(":")[2])})
     (local / "development-chain.json").write_text(json.dumps(settings), encoding="utf-8")
     with (local / "run.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -136,7 +136,14 @@ def _candle_truths(truth: Truth, swaps: Sequence[PoolLogTruth]) -> dict[tuple[st
     for swap in swaps:
         for seconds in (_MINUTE, _HOUR, _DAY):
             by_period[swap.log.token, seconds, swap.at.block_time // seconds * seconds].append(swap)
-    return {key: _candle(entries, truth) for key, entries in by_period.items()}
+    return {key: _candle(entries, truth) | _net(entries, seconds=key[1]) for key, entries in by_period.items()}
+
+
+def _net(entries: Sequence[PoolLogTruth], *, seconds: int) -> Json:
+    """Return what purchases of a day paid less what sales got; other candles have none."""
+    logs = map(_swap, entries)
+    paid = sum(log.amount_quote if log.is_buy else -log.amount_quote for log in logs)
+    return {"net_quote": paid if seconds == _DAY else None}
 
 
 def _candle(entries: Sequence[PoolLogTruth], truth: Truth) -> Json:
@@ -181,6 +188,7 @@ def _candle_rows(chain_id: int) -> dict[tuple[str, int, int], Json]:
     )
     return {
         (row.token.contract_address, seconds, int(row.at.timestamp())): {name: getattr(row, name) for name in names}
+        | {"net_quote": getattr(row, "net_quote", None)}
         for seconds, row in stored
     }
 

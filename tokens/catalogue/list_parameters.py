@@ -139,7 +139,8 @@ class TokenFilters(SearchQuery):
         WARNING_CHOICES,
         required=False,
         error_messages={"invalid_choice": f"must be {' or '.join(WARNING_CHOICES)}"},
-        help_text="none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY.",
+        help_text="none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY and"
+        " UNSUPPORTED_PRICE.",
     )
     minMarketCap = WholeNumberField(
         source="min_market_cap",

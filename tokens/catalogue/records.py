@@ -19,7 +19,7 @@ from tokens.catalogue.token_trust import TrustFacts, describe_trust
 from tokens.indexing.metadata import find_link, social_links, web_link, with_web_links
 from tokens.installation.installed_launchpads import launchpad_of
 from tokens.models import Token
-from tokens.models.token import POSSIBLE_COPY, TokenQuerySet
+from tokens.models.token import TokenQuerySet, all_warnings
 
 Record = dict[str, Any]
 
@@ -33,6 +33,7 @@ _STATE_COLUMNS = (
     "confirmed",
     "launch_warnings",
     "possible_copy",
+    "has_unsupported_price",
     "user_verified",
 )
 TOKEN_COLUMNS = (*(field.column for field in RECORD_FIELDS), *_STATE_COLUMNS)
@@ -107,7 +108,7 @@ def _build_token(row: Sequence[Any]) -> Record:
     champagne, verified, verified_on_chain, known_deployer, blocked, confirmed, launch_warnings, *facts = row[
         len(_NAMES) : len(TOKEN_COLUMNS)
     ]
-    possible_copy, user_verified = facts
+    possible_copy, has_unsupported_price, user_verified = facts
     launchpad = launchpad_of(row[_GENERATION])
     record["launchpad"], record["launchpadTitle"] = launchpad.name, launchpad.title
     record["img_url"] = web_link(record["img_url"])
@@ -122,7 +123,7 @@ def _build_token(row: Sequence[Any]) -> Record:
         "knownInterfaceDeployer": known_deployer,
         "blocked": blocked,
     }
-    record["warnings"] = [*launch_warnings, POSSIBLE_COPY] if possible_copy else launch_warnings
+    record["warnings"] = all_warnings(launch_warnings, possible_copy, has_unsupported_price)
     record["trust"] = describe_trust(
         TrustFacts(
             is_operator_verified=verified,

@@ -111,7 +111,8 @@ class TokenRecordSerializer(serializers.Serializer[Any]):
     tags = TagsSerializer()
     warnings = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Warnings about the launch, or about a possible copy of another token.",
+        help_text="Warnings about the launch, about a possible copy of another token (POSSIBLE_COPY), and about a price"
+        " that the pool could not pay for a part of the supply (UNSUPPORTED_PRICE).",
     )
     trust = TrustSerializer()
     priceUsd = NullableNumber(help_text="Null unless market data was requested.")

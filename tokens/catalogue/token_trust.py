@@ -14,7 +14,7 @@ from tokens.indexing.launch_warnings import (
     UNUSUAL_POSITIONS,
     UNUSUAL_TICK,
 )
-from tokens.models.token import POSSIBLE_COPY
+from tokens.models.token import POSSIBLE_COPY, UNSUPPORTED_PRICE
 
 OPERATOR_VERIFIED = "OPERATOR_VERIFIED"
 DEPLOYER_KNOWN = "DEPLOYER_KNOWN"
@@ -39,7 +39,10 @@ TRUST_REASONS = {
     " known deployer",
     BLOCKED: "an operator removed the token from the lists",
 }
-WARNING_CODES = (UNUSUAL_TICK, UNUSUAL_PAIR_ADDRESS, MISSING_POOL_CONFIG, UNUSUAL_POSITIONS, POSSIBLE_COPY)
+WARNING_CODES = (
+    *(UNUSUAL_TICK, UNUSUAL_PAIR_ADDRESS, MISSING_POOL_CONFIG, UNUSUAL_POSITIONS),
+    *(POSSIBLE_COPY, UNSUPPORTED_PRICE),
+)
 
 
 @dataclass(frozen=True, slots=True)

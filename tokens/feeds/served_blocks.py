@@ -14,12 +14,13 @@ from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import query_deadline
 from tokens.following.chain_heads import read_final_block
-from tokens.following.coverage import covers_trades, first_gapless_block
+from tokens.following.coverage import covers_trades
 from tokens.following.reorg_window import read_blocks
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
 from tokens.installation.market_sources import has_own_trades
 from tokens.models import Coverage
+from tokens.models.followed_chain import first_gapless_block
 from tokens.trades.retention import trades_from
 
 # Blocks that are read at once in a search by time.

@@ -121,16 +121,6 @@ def covers_trades(coverage: Coverage, chain: ChainInfo) -> bool:
     return not followed_makers(chain).isdisjoint(coverage.addresses)
 
 
-def first_gapless_block(rows: Collection[Coverage], *, before: int) -> int:
-    """Return the first block from which on the rows cover all blocks before this one; the block itself if none does.
-
-    Runs of a backfill may adjoin.
-    """
-    while (first := min((row.first_block for row in rows if row.followed_to >= before - 1), default=before)) < before:
-        before = first
-    return before
-
-
 def event_contracts(coverage: Coverage, chain: ChainInfo) -> frozenset[str]:
     """Return the contracts that logs of launches and events are requested of."""
     return chain.emitters.intersection(coverage.addresses)

@@ -1,7 +1,7 @@
 """Events after launch: stored with their transaction, deleted with its block, folded into token columns."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from tokens.indexing.documents.document_rows import request_documents
 from tokens.indexing.event_sources import TrustedEvent, filter_trusted, trusted_pool_claims
 from tokens.indexing.fact_json import Json, event_facts
 from tokens.installation.installed_registry import registry
-from tokens.models import CHANGE_KINDS, IndexRequest, LaunchFacts, StoredState, Token, TokenEvent, TokenPool
+from tokens.models import CHANGE_KINDS, IndexRequest, LaunchFacts, Market, StoredState, Token, TokenEvent, TokenPool
 from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "tx_hash", "log_index")
@@ -163,13 +163,17 @@ def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
 def store_pools(tokens: Sequence[Token], *, facts: Mapping[int, Json]) -> None:
     """Replace the pools of tokens that moved, or did no longer; `facts` are those of their launches, by token id.
 
-    Call it in a database transaction that has locked the tokens.
+    The first move of a token that was launched on a curve is its graduation. Call it in a database transaction that has
+    locked the tokens.
     """
     if not tokens:
         return
     pools = defaultdict[int, dict[str | None, _PoolSides]](dict)
-    moves = TokenEvent.objects.filter(token__in=tokens, kind=EventKind.POOL_CHANGED).order_by()
-    for token_id, arguments in moves.values_list("token_id", "arguments"):
+    first_moves = dict[int, datetime]()
+    moves = TokenEvent.objects.filter(token__in=tokens, kind=EventKind.POOL_CHANGED)
+    in_order = moves.order_by("block_number", "log_index").values_list("token_id", "at", "arguments")
+    for token_id, at, arguments in in_order:
+        first_moves.setdefault(token_id, at)
         pools[token_id][arguments["pool"]] = _PoolSides(arguments["isCurrency0"], arguments["hook"])
     for token in tokens:
         of_launch, known = facts[token.pk], pools[token.pk]
@@ -189,6 +193,22 @@ def store_pools(tokens: Sequence[Token], *, facts: Mapping[int, Json]) -> None:
         for pool, sides in pools[token.pk].items()
         if pool
     )
+    of_curves = [token.pk for token in tokens if facts[token.pk].get("curve_config") and not _is_on_solana(token)]
+    _store_graduations(of_curves, first_moves)
+
+
+def _is_on_solana(token: Token) -> bool:
+    return token.chain_id == registry().solana.chain_id
+
+
+def _store_graduations(token_ids: Collection[int], graduated_at: Mapping[int, datetime]) -> None:
+    """Store when tokens left their declared curves, or that they did not, with the progress of the curve."""
+    stored = Market.objects.filter(pk__in=token_ids).values_list("pk", "graduated_at")
+    for token_id, former in stored:
+        at = graduated_at.get(token_id)
+        if at != former:
+            # How far a declared curve is before its end, no event has.
+            Market.objects.filter(pk=token_id).update(graduated_at=at, curve_progress=None if at is None else 100)
 
 
 class _PoolSides(NamedTuple):

@@ -18,7 +18,7 @@ from tokens.indexing import chain_lock
 from tokens.indexing.event_rows import delete_events
 from tokens.indexing.unwinding import unwind_transactions
 from tokens.installation.installed_chains import LaunchChain
-from tokens.models import LaunchFacts, ProviderRefresh, Token, TokenDocument, TokenEvent, TokenPool
+from tokens.models import LaunchFacts, Market, ProviderRefresh, Token, TokenDocument, TokenEvent, TokenPool
 from tokens.trades import pool_log_rows
 from tokens.trades.market_rows import reset_markets
 
@@ -107,6 +107,8 @@ def clear_displaced(
         return
     TokenPool.objects.filter(token__in=others).delete()
     insert_next_pools({token.pk: launches[token.contract_address].next_pool for token in others})
+    graduated = Market.objects.filter(token__in=others, graduated_at__isnull=False)
+    graduated.update(graduated_at=None, curve_progress=None)
     TokenDocument.objects.filter(token__in=others).delete()
     # Events of the token itself, and of contracts that the registry trusts for every token, stay.
     foreign_launches = (token for token in others if token.factory_address != launches[token.contract_address].factory)

@@ -7,8 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, DecimalField, Exists, F, Func, Max, Min, OuterRef, Q, Sum
-from django.db.models.fields.json import KeyTextTransform
+from django.db.models import Count, DecimalField, F, Func, Max, Min, Q, Sum
 
 from accounts.models.profiles import MAX_FID
 from accounts.profiles import social_refresh
@@ -22,7 +21,6 @@ from tokens.installation.installed_registry import chain_name
 from tokens.ledger.creators import Creator
 from tokens.ledger.fee_ledger import read_wallet_claims
 from tokens.ledger.launch_outcomes import TRADED_WITHIN
-from tokens.models import TokenPool
 
 PAGE_SIZE = 20
 _FID = re.compile(r"[1-9][0-9]{0,18}")
@@ -86,10 +84,8 @@ def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
         volume=Func(F("market__volume_24h"), template="%(expressions)s::numeric", output_field=DecimalField()),
         traded_at=F("market__last_trade_at"),
         day_count=F("market__tx_count_24h"),
-        # Of a declared curve, whose token has another pool now.
-        curve=KeyTextTransform("curve_config", "launch__facts"),
-        is_moved=Exists(TokenPool.objects.filter(token=OuterRef("pk"), is_currency0__isnull=False)),
-    ).annotate(is_graduated=Q(market__graduated_at__isnull=False) | Q(curve__isnull=False, is_moved=True))
+        is_graduated=Q(market__graduated_at__isnull=False),
+    )
     # The provider has no time of the last trade.
     is_traded = Q(traded_at__gte=now - TRADED_WITHIN) | Q(day_count__gt=0)
     found = facts[: COUNTED_LAUNCHES + 1].aggregate(

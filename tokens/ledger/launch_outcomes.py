@@ -27,8 +27,9 @@ NO_TRADES = "no_trades"
 NO_PRICE = "no_price"
 NO_LIQUIDITY = "no_liquidity"
 
-# The highest price, volume and unpriced days. A day's candle has prices in USD only where each of its trades has one. A
-# price counts as far as the pool's liquidity supports it as a market cap, which is what the pool holds at that price.
+# The highest price, volume and unpriced days, where all blocks since the launch are read. A day's candle has prices in
+# USD only where each of its trades has one. A price counts as far as the pool's liquidity supports it as a market cap:
+# what the ranges hold at that price, or a bonding curve at the end of the day.
 _READ_PEAKS = f"""
 SELECT token_id, max(high_usd) FILTER (WHERE CASE
         WHEN full_value > {LEAST_CHECKED_CAP} THEN (SELECT {HAS_SUPPORT} FROM ({POOL_RESERVES}) AS reserves)
@@ -40,7 +41,8 @@ FROM (
         10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
         {IS_CURRENCY0} AS is_currency0,
         high_usd * (supply::float8 / 10::float8 ^ token.decimals) AS full_value,
-        NULL::integer AS starting_tick, 'infinity'::float8 AS quote_depth, true AS is_traded
+        NULL::integer AS starting_tick, 'infinity'::float8 AS quote_depth, true AS is_traded,
+        true AS is_history_read, at AS until
     FROM tokens_candle AS candle JOIN tokens_token AS token ON token.id = token_id
     LEFT JOIN tokens_launchfacts AS launch USING (token_id)
     WHERE token_id = ANY(%s::bigint[]) AND seconds = {DAY}
@@ -133,8 +135,7 @@ def _graduation(token: Token) -> tuple[bool | None, str]:
     chain, facts = registry().chains.get(token.chain_id), token.launch.facts if hasattr(token, "launch") else {}
     if chain is None or not (chain.is_solana or facts.get("curve_config")):
         return None, NO_CURVE
-    if not chain.is_solana:
-        return token.pool_address != facts["pool"]["address"], ""
     if token.market.graduated_at is not None or token.market.curve_progress == 100:
         return True, ""
-    return (None, CURVE_UNKNOWN) if token.market.curve_progress is None else (False, "")
+    # Events have the end of a declared curve, and not how far it is.
+    return (None, CURVE_UNKNOWN) if chain.is_solana and token.market.curve_progress is None else (False, "")

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 
 from tokens.chains.registry.chains import ChainInfo
-from tokens.following.coverage import first_gapless_block
 from tokens.following.solana.followed_accounts import followed_addresses
 from tokens.installation.installed_registry import registry
 from tokens.models import ChainHead, Coverage, FollowedAccount
+from tokens.models.followed_chain import first_gapless_block
 
 # Reason of an unknown fact: the blocks since the launch are not all read.
 HISTORY_NOT_READ = "history_not_read"

@@ -70,6 +70,9 @@ class Candle(CandleColumns):
     pk = models.CompositePrimaryKey("token_id", "seconds", "at")
     # HOUR or DAY.
     seconds = models.IntegerField()
+    # Of a day: what purchases paid less what sales got, in smallest units of the quote token, with conversions. None in
+    # candles of versions before 0.3.0.
+    net_quote = models.DecimalField(max_digits=78, decimal_places=0, null=True)
 
     def __str__(self) -> str:
         return f"{self.seconds} s from {self.at} of token {self.token_id}"

@@ -30,6 +30,20 @@ class EqualsAny(Func):
     output_field = BooleanField()
 
 
+class UnsupportedPrice(Func):
+    """Whether the price of own trades in USD makes no market cap, of a token's id and supply: liquidity is too little.
+
+    A scalar subquery, which looks up each token in the index: a join or an EXISTS may read all markets.
+    """
+
+    template = (
+        "coalesce((SELECT market_cap IS NULL AND price_quote IS NOT NULL AND price_usd IS NOT NULL"
+        " FROM tokens_market AS priced WHERE priced.token_id = %(expressions)s IS NOT NULL), false)"
+    )
+    arg_joiner = " AND "
+    output_field = BooleanField()
+
+
 class FeeRecipients(Func):
     """The current recipients of a token's fees: jsonb, for the index of tokens by recipient."""
 

@@ -1,5 +1,6 @@
 """Models of the progress of followed chains: covered blocks, heads, the reorg window, verification alarms."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -75,6 +76,16 @@ class Coverage(models.Model):
 
     def __str__(self) -> str:
         return f"blocks {self.first_block} to {self.followed_to} of chain {self.chain_id}"
+
+
+def first_gapless_block(rows: Collection[Coverage], *, before: int) -> int:
+    """Return the first block from which on the rows cover all blocks before this one; the block itself if none does.
+
+    Runs of a backfill may adjoin.
+    """
+    while (first := min((row.first_block for row in rows if row.followed_to >= before - 1), default=before)) < before:
+        before = first
+    return before
 
 
 class ChainHead(models.Model):

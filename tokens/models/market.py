@@ -56,9 +56,11 @@ class Market(models.Model):
     # The trending score as a number that sorts tokens alike at any later time; None without a trade.
     trending = models.FloatField(null=True)
     # Percent of its bonding curve's quote threshold that the pool holds, rounded down: 100 only where the curve is
-    # complete. None without a curve, and while its terms or the pool's price are unknown.
+    # complete. None without a curve, and while its terms or the pool's price are unknown: of a declared curve until its
+    # end.
     curve_progress = models.DecimalField(max_digits=9, decimal_places=6, null=True)
-    # The time of the swap that completed the curve, from the pool's account.
+    # The time of the swap that completed the curve, from the pool's account; of a declared curve that of the event by
+    # which the token moved into a pool.
     graduated_at = models.DateTimeField(null=True)
 
     class Meta:

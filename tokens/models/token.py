@@ -12,11 +12,12 @@ from django.db.models.functions import Lower
 from accounts.models import SocialProfile
 from config.site.formats import plain
 from tokens.chains.registry.entry_rules import LONGEST_GENERATION_NAME
-from tokens.models.expressions import INTERFACE, EqualsAny, FeeRecipients
+from tokens.models.expressions import INTERFACE, EqualsAny, FeeRecipients, UnsupportedPrice
 from tokens.models.sorts import at_least
 
-# The warning that depends on other tokens: it is determined when a token is read, as operators may tag tokens later.
+# Warnings that are determined when a token is read: operators may tag other tokens later, and prices change.
 POSSIBLE_COPY = "POSSIBLE_COPY"
+UNSUPPORTED_PRICE = "UNSUPPORTED_PRICE"
 
 # EIP-55 addresses have 42 characters, base58 mints up to 44.
 ADDRESS_LENGTH = 44
@@ -27,10 +28,18 @@ _LISTING_COLUMNS = ("blocked", "unindexed")
 # The stored facts by which a record's `trust` is verified.
 _TRUSTED = Q(verified=True) | Q(known_interface_deployer=True)
 _WARNED = ~Q(launch_warnings=[])
+_UNSUPPORTED = UnsupportedPrice(F("id"), F("supply"))
 
 
 def _no_list() -> list[str]:
     return []
+
+
+def all_warnings(of_launch: list[str], possible_copy: bool, has_unsupported_price: bool) -> list[str]:
+    """Return the warnings of a launch, followed by those that are determined on read."""
+    on_read = ((POSSIBLE_COPY, possible_copy), (UNSUPPORTED_PRICE, has_unsupported_price))
+    found = [code for code, applies in on_read if applies]
+    return [*of_launch, *found] if found else of_launch
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
@@ -52,9 +61,12 @@ class TokenQuerySet(models.QuerySet["Token"]):
         """Return the tokens of public lists."""
         return self.on_chain().filter(blocked=False)
 
-    def with_copies(self) -> Self:
-        """Annotate with `possible_copy`: an older verified or champagne token has the same name and symbol."""
-        return self.annotate(possible_copy=self._has_original())
+    def with_warnings(self) -> Self:
+        """Annotate with what `warnings` states besides columns: `possible_copy` and `has_unsupported_price`.
+
+        The former: an older verified or champagne token has the same name and symbol.
+        """
+        return self.annotate(possible_copy=self._has_original(), has_unsupported_price=_UNSUPPORTED)
 
     def _has_original(self) -> Exists:
         originals = self.model._default_manager.filter(
@@ -65,26 +77,26 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return Exists(originals)
 
     def with_record_facts(self) -> Self:
-        """Annotate with what records state besides columns: `with_copies`, and `user_verified`.
+        """Annotate with what records state besides columns: `with_warnings`, and `user_verified`.
 
         The latter: the launch's sender is a verified wallet of the requestor's profile. Others may name any user.
         """
         profiles = SocialProfile.objects.filter(
             EqualsAny(OuterRef("msg_sender"), F("verified_addresses")), fid=OuterRef("requestor_fid")
         )
-        return self.with_copies().annotate(user_verified=Exists(profiles))
+        return self.with_warnings().annotate(user_verified=Exists(profiles))
 
     def trusted(self) -> Self:
         """Return the tokens that an operator verified, or a known deployer launched."""
         return self.filter(_TRUSTED)
 
     def warned(self) -> Self:
-        """Return the tokens with a warning about their launch; POSSIBLE_COPY is about other tokens, too."""
+        """Return the tokens with a warning about their launch: neither about other tokens nor about the price."""
         return self.filter(_WARNED)
 
     def without_warnings(self) -> Self:
         """Return the tokens without any warning."""
-        return self.filter(~self._has_original(), launch_warnings=[])
+        return self.filter(~self._has_original(), ~Q(_UNSUPPORTED), launch_warnings=[])
 
     def with_least(self, column: str, least: float) -> Self:
         """Return the tokens with a market sort's column of at least this number, by its descending index."""
@@ -219,7 +231,7 @@ class Token(models.Model):
     pool_config = models.JSONField()
     extensions = models.JSONField()
     starting_market_cap = models.FloatField(null=True, blank=True)
-    # Warnings about the launch; POSSIBLE_COPY depends on other tokens and is determined on read.
+    # Warnings about the launch; POSSIBLE_COPY and UNSUPPORTED_PRICE are determined on read.
     launch_warnings = ArrayField(models.CharField(max_length=32), default=_no_list, blank=True)
     # Digest of name and symbol in normal form, for the detection of copies.
     copy_key = models.CharField(max_length=64)
@@ -233,8 +245,9 @@ class Token(models.Model):
     known_interface_deployer = models.BooleanField(default=False)
     blocked = models.BooleanField(default=False)
 
-    # Whether an older verified or champagne token has the same name and symbol; set by `with_copies()`.
+    # Set by `with_warnings()`.
     possible_copy: bool
+    has_unsupported_price: bool
     # Whether the sender is a verified wallet of the requestor; set by `with_record_facts()`.
     user_verified: bool
 
@@ -324,5 +337,5 @@ class Token(models.Model):
 
     @property
     def warnings(self) -> list[str]:
-        """Return the launch's warnings, and POSSIBLE_COPY if it applies. Requires `with_copies()`."""
-        return self.launch_warnings + ([POSSIBLE_COPY] if self.possible_copy else [])
+        """Return all warnings. Requires `with_warnings()`."""
+        return all_warnings(self.launch_warnings, self.possible_copy, self.has_unsupported_price)

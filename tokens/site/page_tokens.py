@@ -21,7 +21,7 @@ def find_page_token(chain_id: int, address: str) -> Token | None:
         return None
     # No chain id exceeds the column's range.
     tokens = Token.objects.at_address(stored, chain_id=min(chain_id, _MAX_CHAIN_ID))
-    return tokens.select_related("market", "launch").with_copies().first()
+    return tokens.select_related("market", "launch").with_warnings().first()
 
 
 def find_token_or_404(chain_id: int, address: str) -> Token:
@@ -30,6 +30,12 @@ def find_token_or_404(chain_id: int, address: str) -> Token:
     if token is None:
         raise Http404
     return token
+
+
+def has_moved(token: Token) -> bool:
+    """Return whether the token trades in another pool than that of its launch, whose fees and rules do not apply."""
+    pool = token.launch.facts.get("pool") if hasattr(token, "launch") else None
+    return bool(pool and pool.get("address") and pool["address"] != token.pool_address)
 
 
 def describe_token(token: Token) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
 def _select_tokens(token_ids: Sequence[int]) -> QuerySet[Any]:
     """Return the tokens with their markets, and with `interface`, and `buys` and `sells` of the last 24 hours."""
     day = FilteredRelation("rolling_sums", condition=Q(rolling_sums__seconds=DAY))
-    tokens = Token.objects.filter(pk__in=token_ids).with_copies().select_related("market").only(*_COLUMNS)
+    tokens = Token.objects.filter(pk__in=token_ids).with_warnings().select_related("market").only(*_COLUMNS)
     return tokens.annotate(day=day).annotate(buys=F("day__buys"), sells=F("day__sells"), interface=INTERFACE)
 
 

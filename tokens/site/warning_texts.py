@@ -11,7 +11,7 @@ from tokens.indexing.launch_warnings import (
     UNUSUAL_POSITIONS,
     UNUSUAL_TICK,
 )
-from tokens.models.token import POSSIBLE_COPY
+from tokens.models.token import POSSIBLE_COPY, UNSUPPORTED_PRICE
 
 
 class WarningText(NamedTuple):
@@ -52,6 +52,15 @@ _TEXTS = {
             _("Unusual liquidity"),
             _("The liquidity is spread over other prices than usual. The price may move faster than you expect."),
             _("The positions of the launch match none of the known shapes."),
+        ),
+        WarningText(
+            UNSUPPORTED_PRICE,
+            _("Unsupported price"),
+            _("The pool can pay this price for almost none of the tokens. A market cap would be false: none is shown."),
+            _(
+                "What the pool or the bonding curve holds of the paired token, by its changes of liquidity and its"
+                " trades, is less than a thousandth of the price times the supply."
+            ),
         ),
         WarningText(
             MISSING_POOL_CONFIG,

@@ -29,7 +29,8 @@ SELECT token_id,
     COALESCE(sum(amount_quote) FILTER (WHERE NOT is_conversion), 0) AS volume_quote,
     COALESCE(sum(value_usd) FILTER (WHERE NOT is_conversion), 0) AS volume_usd,
     count(*) FILTER (WHERE is_buy AND NOT is_conversion) AS buys,
-    count(*) FILTER (WHERE NOT is_buy AND NOT is_conversion) AS sells
+    count(*) FILTER (WHERE NOT is_buy AND NOT is_conversion) AS sells,
+    CASE WHEN GROUPING(hour) = 1 THEN sum(CASE WHEN is_buy THEN amount_quote ELSE -amount_quote END) END AS net_quote
 FROM (
     SELECT *, at - at %% 60 AS minute, at - at %% 3600 AS hour, at - at %% 86400 AS day,
         price * quote_usd AS usd, ARRAY[position, price, price * quote_usd] AS mark
@@ -71,8 +72,8 @@ WITH folded AS MATERIALIZED ({folded}), minutes AS (
     SELECT {columns} FROM folded WHERE seconds = 60 AND at >= %(minutes_from)s
     {minute_conflict}
 )
-INSERT INTO tokens_candle AS stored (seconds, {columns})
-SELECT seconds, {columns} FROM folded WHERE seconds > 60
+INSERT INTO tokens_candle AS stored (seconds, {columns}, net_quote)
+SELECT seconds, {columns}, net_quote FROM folded WHERE seconds > 60
 {conflict}
 """
 _ON_CONFLICT = "ON CONFLICT ({key}) DO UPDATE SET {merged}"
@@ -107,7 +108,9 @@ def merge_candles(cursor: CursorWrapper, trades: str, *, minutes_from: datetime)
         trades,
         minutes_from,
         minute_conflict=_ON_CONFLICT.format(key="token_id, at", merged=merged),
-        conflict=_ON_CONFLICT.format(key="token_id, seconds, at", merged=merged),
+        conflict=_ON_CONFLICT.format(
+            key="token_id, seconds, at", merged=f"{merged}, net_quote = stored.net_quote + EXCLUDED.net_quote"
+        ),
     )
 
 

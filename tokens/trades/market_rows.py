@@ -9,13 +9,15 @@ from django.utils import timezone
 
 from config.postgresql.bulk_load import array_literal
 from tokens.chains.registry.chains import ChainInfo
-from tokens.models import Market, RecentTrader, RollingSum, Token
+from tokens.installation.market_sources import has_own_trades
+from tokens.models import Coverage, Market, RecentTrader, RollingSum, Token
 from tokens.models.candle import DAY
+from tokens.models.followed_chain import first_gapless_block
 from tokens.models.market import MARKET_COLUMNS
 from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.trades.curve_progress import CURVE_PROGRESS
 from tokens.trades.opening_prices import STARTING_PRICE
-from tokens.trades.pool_liquidity import HAS_SUPPORT, IS_CURRENCY0, POOL_RESERVES
+from tokens.trades.pool_liquidity import HAS_SUPPORT, IS_CURRENCY0, IS_RESERVE_KNOWN, POOL_RESERVES
 from tokens.trades.pool_tokens import find_tokens
 from tokens.trades.quote_rates import QuoteRates, load_rates
 
@@ -62,7 +64,8 @@ _POOL = f"""
         launch.facts ->> 'curve_config' AS curve_config,
         EXISTS (SELECT FROM tokens_market WHERE token_id = token.id AND graduated_at IS NOT NULL) AS is_graduated,
         %(is_solana)s OR {IS_CURRENCY0} AS is_currency0,
-        coalesce(trade.at, traded.at) AS last_trade_at
+        coalesce(trade.at, traded.at) AS last_trade_at,
+        token.block_number >= %(read_from)s AS is_history_read, 'infinity'::timestamptz AS until
     FROM tokens_token AS token LEFT JOIN LATERAL (
         SELECT facts FROM tokens_launchfacts WHERE token_id = token.id OFFSET 0
     ) AS launch ON true
@@ -85,7 +88,9 @@ _HELD = f"""
     (SELECT *, price_quote::float8 AS price FROM ({_POOL}) AS pool OFFSET 0) AS pool
     CROSS JOIN LATERAL ({POOL_RESERVES}) AS reserves
 """
-_READ_RESERVES = f"SELECT contract_address, quote_reserve FROM {_HELD} WHERE is_launch_read AND price IS NOT NULL"
+_READ_RESERVES = f"""
+    SELECT contract_address, quote_reserve FROM {_HELD} WHERE {IS_RESERVE_KNOWN} AND price IS NOT NULL
+"""
 
 
 def _change(seconds: int) -> str:
@@ -202,7 +207,15 @@ def _pool_parameters(chain: ChainInfo, token_ids: Collection[int], rates: Mappin
         "rates": [rate.usd for rate in rates.values()],
         "depths": [rate.depth for rate in rates.values()],
         "is_solana": chain.is_solana,
+        "read_from": _first_read_block(chain),
     }
+
+
+def _first_read_block(chain: ChainInfo) -> int:
+    """Return the block since which all trades and changes of liquidity are stored; one above all without any."""
+    rows = Coverage.objects.filter(chain_id=chain.chain_id)
+    live = [row.first_block for row in rows if row.last_block is None]
+    return first_gapless_block(rows, before=max(live)) if live and has_own_trades(chain.chain_id) else _NEWEST
 
 
 def _newest_rates(chain: ChainInfo, quotes: Collection[str]) -> dict[str, _QuoteRate]:

@@ -6,6 +6,8 @@ where the pool can pay for a part of it (docs/market.md).
 
 import math
 
+from tokens.models.candle import DAY
+
 # A market cap above so many USD, or at more than so many times the starting price, needs a quote reserve of this share.
 LEAST_CHECKED_CAP = 100_000
 _MOST_RISE = 2
@@ -41,16 +43,26 @@ IS_CURRENCY0 = """coalesce(
         WHERE present.token_id = token.id AND present.pool_address = token.pool_address),
     lower(contract_address) COLLATE "C" < lower(paired_token) COLLATE "C"
 )"""
+# What traders paid for `pool`'s token less what they got, up to a day: what a bonding curve holds. Candles of former
+# versions have volumes only, which are no less.
+_PAID = f"""
+    SELECT sum(coalesce(net_quote, volume_quote))::float8 FROM tokens_candle AS paid
+    WHERE paid.token_id = pool.token_id AND paid.seconds = {DAY} AND paid.at <= pool.until
+"""
 # The reserves of `pool` at its price, in whole units of the quote token and without uncollected fees: of both
 # currencies, and of the quote token. With the position of the last change, and whether the first one is that of the
-# launch. NULL where no change is known. Liquidity that was removed leaves exactly nothing.
+# launch. NULL where no change is known; the quote token's is then what traders have paid. Liquidity that was removed
+# leaves exactly nothing.
 POOL_RESERVES = f"""
     SELECT max(last_position) AS last_position, min(first_position) < (pool.block_number + 1) << 20 AS is_launch_read,
         sum(liquidity * CASE
             WHEN is_currency0 THEN {_AMOUNT0} / token_unit * price + {_AMOUNT1} / quote_unit
             ELSE {_AMOUNT1} / token_unit * price + {_AMOUNT0} / quote_unit
         END) AS in_quote,
-        sum(liquidity * CASE WHEN is_currency0 THEN {_AMOUNT1} ELSE {_AMOUNT0} END / quote_unit) AS quote_reserve
+        coalesce(
+            sum(liquidity * CASE WHEN is_currency0 THEN {_AMOUNT1} ELSE {_AMOUNT0} END / quote_unit),
+            ({_PAID}) / quote_unit, 0
+        ) AS quote_reserve
     FROM (
         SELECT tick_lower, tick_upper, sum(liquidity)::float8 AS liquidity, max(position) AS last_position,
             min(position) AS first_position
@@ -60,13 +72,17 @@ POOL_RESERVES = f"""
         SELECT sqrt((price * quote_unit / token_unit) ^ (CASE WHEN is_currency0 THEN 1 ELSE -1 END)) AS root
     ) AS square_root
 """
-# Whether `full_value`, the price in USD times the supply, is a market cap; true where it is unknown. Without the
-# launch's liquidity a trade has to support it. CASE, because products of small numbers would fail by underflow.
+# Whether what the pool holds is known: the launch's liquidity, or all changes and trades since the launch.
+IS_RESERVE_KNOWN = "(is_launch_read IS TRUE OR is_history_read)"
+# Whether `full_value`, the price in USD times the supply, is a market cap; true where it is unknown. Where the reserve
+# is unknown a trade has to support it. CASE, because products of small numbers would fail by underflow.
 HAS_SUPPORT = f"""CASE
     WHEN full_value IS NULL THEN true
-    WHEN is_launch_read IS NOT TRUE THEN full_value <= {LEAST_CHECKED_CAP} OR is_traded
-    WHEN full_value <= {LEAST_CHECKED_CAP}
-        AND price <= {_MOST_RISE} * exp(starting_tick * {_LOG!r}::float8) * token_unit / quote_unit THEN true
+    WHEN NOT {IS_RESERVE_KNOWN} THEN full_value <= {LEAST_CHECKED_CAP} OR is_traded
+    WHEN full_value <= {LEAST_CHECKED_CAP} AND coalesce(
+        price <= {_MOST_RISE} * exp(starting_tick * {_LOG!r}::float8) * token_unit / quote_unit,
+        is_launch_read IS NOT TRUE
+    ) THEN true
     ELSE quote_reserve >= {_LEAST_SHARE} * price * (supply::float8 / token_unit)
         AND quote_depth >= {_LEAST_SHARE} * full_value
 END"""

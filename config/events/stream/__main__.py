@@ -23,7 +23,7 @@ from config.client_ip import address_key
 from config.events.stream.event_hub import EventHub
 from config.events.stream.event_reading import EventReader, connection_options
 from config.events.stream.log_poller import LogPoller, send_heartbeats, serve_turns
-from config.events.stream.stream_app import ClientLimits, StreamApp
+from config.events.stream.stream_app import ClientLimits, StreamApp, json_response
 from config.events.stream.stream_client import StreamCounts
 from config.events.stream.stream_metrics import StreamMetrics
 from config.events.stream.stream_query import STREAMED
@@ -41,8 +41,27 @@ MAX_UNFINISHED = 64
 # Deadline of a request's headers, and of open requests at the end of the process, in seconds.
 _HEADER_SECONDS = 5.0
 _STOP_SECONDS = 2.0
+# Status of an error that aiohttp finds -> the API's text.
+_ERRORS = {400: "Bad request", 500: "Internal server error"}
 # Of the apps only this one, if it is installed: the others load models and pages.
 _ERROR_REPORTS = "config.watching.error_reports.ErrorReportsConfig"
+
+
+class JsonErrorProtocol(web.RequestHandler):
+    """Connection whose errors that aiohttp itself finds, such as headers that are too long, have the API's form."""
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the response to a request that can't be parsed, or whose handler has failed."""
+        super().handle_error(request, status, exc, message)
+        response = json_response({"error": _ERRORS[status]}, status=status)
+        response.force_close()
+        return response
 
 
 class StreamServer:
@@ -54,7 +73,7 @@ class StreamServer:
 
     def __init__(self, app: StreamApp, limits: ClientLimits) -> None:
         self._app, self._limits = app, limits
-        self._server = web.Server(self._respond, handler_cancellation=True, access_log=None)
+        self._server = web.Server(self._respond, handler_cancellation=True)
         # Protocols of connections without a complete request: their deadlines and client addresses.
         self._unfinished: dict[asyncio.BaseProtocol, tuple[asyncio.TimerHandle, str]] = {}
         self._count_by_address: Counter[str] = Counter()
@@ -66,8 +85,9 @@ class StreamServer:
             self._limits.refused["unfinished"] += 1
             transport.abort()
             return
-        protocol = self._server()
-        deadline = asyncio.get_running_loop().call_later(_HEADER_SECONDS, self._close_unfinished, protocol)
+        loop = asyncio.get_running_loop()
+        protocol = JsonErrorProtocol(self._server, loop=loop, access_log=None)  # type: ignore[arg-type]
+        deadline = loop.call_later(_HEADER_SECONDS, self._close_unfinished, protocol)
         self._unfinished[protocol] = deadline, address
         self._count_by_address[address] += 1
         transport.set_protocol(protocol)

@@ -114,19 +114,19 @@ class StreamApp:
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
         path = request.path.removesuffix("/")
         if path == "/healthz":
-            return _json({"status": "ok"}, status=200)
+            return json_response({"status": "ok"}, status=200)
         host, _ = split_domain_port(request.headers.get("Host", ""))
         if not host or not validate_host(host, settings.ALLOWED_HOSTS):
-            return _json({"error": "Bad request"}, status=400)
+            return json_response({"error": "Bad request"}, status=400)
         if path == "/metrics":
             return self._respond_with_metrics(request)
         if path != PATH:
-            return _json({"error": "Not found"}, status=404)
+            return json_response({"error": "Not found"}, status=404)
         if request.method == "OPTIONS":
             return web.Response(status=204, headers=_CORS_HEADERS | _PREFLIGHT_HEADERS)
         if request.method not in _READS:
             allowed = ", ".join((*_READS, "OPTIONS"))
-            return _json({"error": f"{request.method} is not allowed"}, status=405, headers={"Allow": allowed})
+            return json_response({"error": f"{request.method} is not allowed"}, status=405, headers={"Allow": allowed})
         return await self._respond_with_events(request)
 
     async def _respond_with_events(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -135,7 +135,7 @@ class StreamApp:
         try:
             query = parse_stream_query(request.query.items(), last_event_id=request.headers.get("Last-Event-ID", ""))
         except StreamQueryError as error:
-            return _json(_invalid(error.details), status=400, headers=headers)
+            return json_response(_invalid(error.details), status=400, headers=headers)
         response = web.StreamResponse(headers=_STREAM_HEADERS | headers | {HEADER: current_request_id()})
         if request.method == "HEAD":
             return response
@@ -153,15 +153,17 @@ class StreamApp:
                 )
                 await client.serve(request, response)
         except RefusedStreamError as error:
-            return _json({"error": str(error)}, status=error.status, headers=headers | {"Retry-After": _RETRY_SECONDS})
+            return json_response(
+                {"error": str(error)}, status=error.status, headers=headers | {"Retry-After": _RETRY_SECONDS}
+            )
         return response
 
     def _respond_with_metrics(self, request: web.BaseRequest) -> web.Response:
         status = metrics_refusal(wsgi_environ(request))
         if status == 401:
-            return _json({"error": "Unauthorized"}, status=401, headers={"WWW-Authenticate": "Bearer"})
+            return json_response({"error": "Unauthorized"}, status=401, headers={"WWW-Authenticate": "Bearer"})
         if status is not None:
-            return _json({"error": "Not found"}, status=status)
+            return json_response({"error": "Not found"}, status=status)
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
         headers = {"Content-Type": content_type, "Cache-Control": NO_STORE}
         return web.Response(body=encode(self._metrics), headers=headers)
@@ -186,6 +188,7 @@ def _invalid(details: Mapping[str, str]) -> dict[str, object]:
     return {"error": f"{found[0]['field']} {found[0]['message']}", "details": found}
 
 
-def _json(body: object, *, status: int, headers: Mapping[str, str] = {}) -> web.Response:
+def json_response(body: object, *, status: int, headers: Mapping[str, str] = {}) -> web.Response:
+    """Return a response with a JSON body, which no cache keeps."""
     own = {"Content-Type": "application/json", "Cache-Control": NO_STORE}
     return web.Response(body=orjson.dumps(body), status=status, headers=own | dict(headers))

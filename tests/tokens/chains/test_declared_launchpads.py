@@ -86,7 +86,12 @@ def test_other_chains_stay_as_they_are(load):
             "pool_id",
             "expected an argument or { log = ... }: calls come later",
         ),
-        ('name = "name"', 'quote_reserve = "poolKey.fee"', "quote_reserve", "expected quote_reserve and token_reserve"),
+        (
+            'name = "name"',
+            'price = { value = "poolKey.fee", decimals = 18 }',
+            "price",
+            "expected of a curve only: other pools have a price of their own",
+        ),
         (
             'name = "name"',
             f'uri = {{ log = "Set(address coin, string uri)", by = "{FACTORY}", result = "uri" }}',
@@ -102,6 +107,41 @@ def test_each_mistake_is_reported_with_its_place(load, given, changed, place, ru
     ((found_place, found_rule),) = mistakes(load, LAUNCH.replace(given, changed))
     assert found_place == f"launchpads.coins.launch[0].{place}"
     assert found_rule.startswith(rule)
+
+
+_RESERVES = "expected quote_reserve and token_reserve, or value and decimals from 0 to 77"
+_VIEW = '{ call = "function reserve(address token) view returns (uint256)", to = "coin", args = ["coin"] }'
+
+
+@pytest.mark.parametrize(
+    ("price", "place", "rule"),
+    [
+        ('{ quote_reserve = "poolKey.fee" }', "", _RESERVES),
+        ('{ value = "poolKey.fee", decimals = 78 }', "", _RESERVES),
+        ('"poolKey.fee"', "", _RESERVES),
+        ('{ value = "name", decimals = 18 }', ".value", "name is string: expected uint8 or uint16"),
+        (f'{{ quote_reserve = {_VIEW}, token_reserve = "poolKey.fee" }}', "", "expected views of both reserves"),
+        (f"{{ value = {_VIEW}, decimals = 18 }}", "", "expected views of both reserves, or no view"),
+    ],
+)
+def test_a_price_that_is_none_is_refused(load, price, place, rule):
+    curve = LAUNCH.replace('name = "name"', f'pool = "curve"\nquote = "native"\nprice = {price}')
+    ((found_place, found_rule),) = mistakes(load, curve)
+    assert found_place == f"launchpads.coins.launch[0].price{place}" and found_rule.startswith(rule)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        '{ value = "poolKey.fee", decimals = 18 }',
+        '{ quote_reserve = "poolKey.fee", token_reserve = ["poolKey.fee"] }',
+        f"{{ quote_reserve = {_VIEW}, token_reserve = {_VIEW} }}",
+    ],
+)
+def test_a_curve_may_have_a_starting_price(load, price):
+    curve = LAUNCH.replace('name = "name"', f'pool = "curve"\nquote = "native"\nprice = {price}')
+    (pad,) = load(curve, "coins").chain(CHAIN).launchpads
+    assert pad.launches[0].fields.keys() >= {"quote_reserve", "token_reserve"}
 
 
 def test_a_name_that_no_launchpad_has_is_refused(load):

@@ -4,10 +4,12 @@ import html
 import re
 from datetime import UTC, datetime
 from fractions import Fraction
+from importlib import import_module
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.db.models import F
 from django.test import Client
 
@@ -20,7 +22,8 @@ from tokens.feeds.event_answers import describe_events
 from tokens.feeds.pool_events import read_pool_events
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
-from tokens.models import MinuteCandle, PoolTrade, Token
+from tokens.models import Market, MinuteCandle, PoolTrade, Token
+from tokens.trades import trade_writing
 from tokens.trades.pool_tokens import find_pool_tokens
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -213,6 +216,10 @@ def test_feeds_of_a_declared_launchpad_are_those_of_the_chain(install, recording
     assert (found.differences, found.events > 0) == ([], True)
 
 
+def stored_graduation():
+    return Market.objects.values_list("graduated_at", "curve_progress").get()
+
+
 GRADUATED = ("virtuals-launch_1_graduates", "doppler-v3_to_v2_1")
 
 
@@ -245,6 +252,20 @@ def test_feeds_have_both_pools_of_a_graduated_token_in_time(install, recording):
     had_curve = token.generation == "virtuals"
     (launch,) = ledger["launches"]
     assert (launch["outcome"]["graduated"], ledger["totals"]["graduated"]) == (had_curve or None, had_curve)
+    # The fee of the launch's pool is not that of the later one.
+    page = get(f"/tokens/{CHAIN}/{token.contract_address}").content.decode()
+    assert "A purchase costs" not in page and "Rules of the pool" not in page
+    assert page.count('<span class="chip good">Graduated</span>') == 2 * had_curve
+    assert "Sniper protection" not in page and "does not apply" not in page
+    graduation = (change.at, 100) if had_curve else (None, None)
+    assert stored_graduation() == graduation
+    # The same of rows that an earlier version stored.
+    Market.objects.update(graduated_at=None, curve_progress=None)
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("tokens.migrations.0064_graduations_of_declared_curves").GRADUATE)
+    assert stored_graduation() == graduation
+    trade_writing.recount_tokens(CHAIN, [token.pk])
+    assert stored_graduation() == graduation
 
     # Each wrong place of the change is found.
     faults = (

@@ -20,7 +20,7 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.pool_types import LiquidityChange, Swap
 from tokens.chains.registry.chains import load_registry
 from tokens.indexing import chain_lock
-from tokens.models import LaunchFacts, Market, PoolLiquidityChange, ReferencePrice, RollingClock, Token
+from tokens.models import Coverage, LaunchFacts, Market, PoolLiquidityChange, ReferencePrice, RollingClock, Token
 from tokens.trades import trade_writing
 from tokens.trades.market_rows import find_stale_markets
 
@@ -199,6 +199,81 @@ def test_a_launch_without_known_liquidity_needs_a_trade(launch):
     assert fake.market.market_cap is None
     store([fake.buy(10**18)])
     assert fake.market.market_cap == pytest.approx(3e14, rel=1e-3)
+
+
+@pytest.fixture(params=["curve", "liquidity of a later block", "backfilled"])
+def unread_launch(launch, request):
+    """Launch a token that is followed from its launch on, in a pool of which no change is in the launch's block.
+
+    A bonding curve has none at all, and anybody may open the pool that a token later moves into.
+    """
+    kind = request.param
+    follow = {"chain_id": 8453, "addresses": [base().v4_pool_manager.lower()], "verified_to": 102}
+    first = 103 if kind == "backfilled" else 101
+    Coverage.objects.create(**follow, address_set="a", first_block=first, followed_to=5000)
+    if kind == "backfilled":
+        Coverage.objects.create(**follow, address_set="a", first_block=1, last_block=102, followed_to=102)
+
+    def launched(positions):
+        pool = launch(positions)
+        changes = PoolLiquidityChange.objects.filter(token=pool.token)
+        changes.delete()
+        if kind == "liquidity of a later block":
+            store([], [change._replace(block_number=102) for change in pool.changes()])
+        return pool
+
+    return launched
+
+
+def test_one_purchase_is_no_support_where_all_trades_since_the_launch_are_read(unread_launch, launch):
+    honest, fake = launch(STANDARD), unread_launch(CHOSEN)
+    store([honest.buy(20 * 10**18)])
+    store([fake.buy(10**15)])
+    assert fake.market.price_usd * 1e11 > 10**14
+    assert (fake.market.market_cap, fake.market.price_change_24h) == (None, None)
+    assert set(lists().values()) == {honest.token.contract_address}, lists()
+    # Purchases and sales in turn leave nothing in the pool.
+    for _ in range(3):
+        store([fake.buy(10**20)])
+        store([fake.buy(-(10**20))])
+    assert fake.market.volume_24h > 10**6
+    assert fake.market.market_cap is None
+    assert {"UNSUPPORTED_PRICE"} == {*warnings_of(fake)} != {*warnings_of(honest)}
+
+
+def warnings_of(pool):
+    """Return the warnings of a token's record, which its page and the lists have, too."""
+    redis_client().flushdb()
+    address = pool.token.contract_address
+    records = {each["contract_address"]: each for each in Client().get("/api/tokens").json()["data"]}
+    codes = records[address]["warnings"]
+    assert set(codes) <= {*records[address]["trust"]["reasons"]}
+    without = Client().get("/api/tokens?warnings=none").json()["data"]
+    assert (address in {each["contract_address"] for each in without}) == (not codes)
+    for page in (f"/tokens/8453/{address}", f"/?q={address}"):
+        assert ("1 warning" in Client().get(page).text) == bool(codes)
+    return codes
+
+
+def test_a_price_on_a_curve_counts_once_buyers_paid_a_thousandth_of_the_cap(unread_launch):
+    pool = unread_launch(((-138_200, -120_000, 1.0),))
+    cap = 1.0001**-138_200 * 1e11 * USD
+    store([pool.buy(int(0.00099 * cap / USD * 10**18))])
+    assert pool.market.market_cap is None
+    store([pool.buy(int(0.00002 * cap / USD * 10**18))])
+    assert pool.market.market_cap == pytest.approx(pool.market.price_usd * 1e11)
+    assert warnings_of(pool) == []
+
+
+def test_an_unread_quote_token_of_a_chosen_price_prices_nothing(unread_launch, launch):
+    honest, quote = launch(STANDARD), unread_launch(CHOSEN)
+    store([honest.buy(10**18)])
+    fake = launch(STANDARD, paired=quote.token.contract_address)
+    store([quote.buy(10**16)])
+    store([fake.buy(2 * 10**21)])
+    unknown = fake.market
+    assert (unknown.price_usd, unknown.volume_24h, unknown.trending) == (None, None, None)
+    assert lists()["h24_volume_usd_desc"] == lists()["h24_trending"] == honest.token.contract_address
 
 
 def test_a_chosen_price_counts_once_buyers_paid_a_thousandth_of_the_cap(launch):

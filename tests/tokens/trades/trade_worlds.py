@@ -93,7 +93,12 @@ def expected_candles(rows: Iterable[TradeRow]) -> dict[tuple[int, int, int], dic
     for row in rows:
         for seconds in (60, 3600, 86_400):
             groups[row.token_id, seconds, row.at - row.at % seconds].append(row)
-    return {key: _fold(sorted(group, key=lambda row: row.position)) for key, group in groups.items()}
+    folded = {key: _fold(sorted(group, key=lambda row: row.position)) for key, group in groups.items()}
+    for key, group in groups.items():
+        if key[1] > 60:
+            paid = sum(row.amount_quote if row.is_buy else -row.amount_quote for row in group)
+            folded[key]["net_quote"] = paid if key[1] == 86_400 else None
+    return folded
 
 
 def _fold(rows: list[TradeRow]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from tokens.chains.abi.paths import Path
 from tokens.chains.registry.launchpad_tables import TableReader, ValueReader
@@ -27,6 +27,8 @@ POOL_IDS: Mapping[PoolKind, tuple[str, ...]] = {
     "v4": ("bytes32",),
     "curve": ("address",),
 }
+# A token may leave a curve, and enters none.
+_LATER_POOLS: tuple[PoolKind, ...] = ("v2", "v3", "v4")
 _FILLED, _TAKEN = ("amount0", "amount1"), ("fee0", "fee1")
 SWAP_PART = ("event", "pool", *_FILLED, *_TAKEN)
 _AMOUNTS = ("int128", "int256")
@@ -73,6 +75,14 @@ _CHANGED: Mapping[ChangedField, tuple[str, ...]] = {
     "pool": ("bytes32", "address"),
 }
 _MOST_DECIMALS = 77
+
+
+class PriceTable(NamedTuple):
+    """A price as a file has it: what its parts are, each with its place. `decimals` counts without `token`."""
+
+    quote: tuple[Any, str]
+    token: tuple[Any, str] | None
+    decimals: int = 0
 
 
 def read_swap_part(launchpad: str, reader: TableReader, table: Mapping[str, Any], place: str) -> SwapPart | None:
@@ -126,8 +136,8 @@ def read_trade(launchpad: str, reader: TableReader, table: Mapping[str, Any], pl
         reader.refuse(place, f"expected {sides}, or all four")
     if paths["is_buy"] is not None and flows != _PURCHASE:
         reader.refuse(f"{place}.is_buy", "expected beside quote_in and token_out only: a sale has them exchanged")
-    price = _price(reader, table["price"], f"{place}.price", values) if "price" in table else None
-    return CurveTrade(launchpad=launchpad, event=event, price=price, **paths)
+    price = read_price(reader, table["price"], f"{place}.price") if "price" in table else None
+    return CurveTrade(launchpad=launchpad, event=event, price=price and _trade_price(price, values), **paths)
 
 
 def read_change(
@@ -142,9 +152,9 @@ def read_change(
     if field is None:
         reader.refuse(f"{place}.set", f"expected one of {', '.join(_CHANGED)}")
         return None
-    kind = next((known for known in POOL_IDS if known == table.get("pool")), None)
+    kind = next((known for known in _LATER_POOLS if known == table.get("pool")), None)
     if (field == "pool") != (kind is not None):
-        reader.refuse(f"{place}.pool", f"expected one of {', '.join(POOL_IDS)} where a pool is set, else nothing")
+        reader.refuse(f"{place}.pool", f"expected one of {', '.join(_LATER_POOLS)} where a pool is set, else nothing")
     if "to" not in table and kind != "v2":
         reader.refuse(f"{place}.to", "missing: the argument that has the new value")
     declared = reader.event(table, place)
@@ -221,15 +231,17 @@ def _subject(
     return EventSubject(key=key, path=path, emitter=reader.contracts(table["by"], f"{place}.by"))
 
 
-def _price(reader: TableReader, table: object, place: str, values: ValueReader) -> CurvePrice | None:
+def read_price(reader: TableReader, table: object, place: str) -> PriceTable | None:
+    """Return what a table `price` has; None, refused, for a mistake."""
     match table:
         case {"quote_reserve": quote, "token_reserve": token, **others} if not others:
-            return CurvePrice(
-                quote=values.path(quote, f"{place}.quote_reserve", UNSIGNED),
-                token=values.path(token, f"{place}.token_reserve", UNSIGNED),
-            )
+            return PriceTable((quote, f"{place}.quote_reserve"), (token, f"{place}.token_reserve"))
         case {"value": value, "decimals": int(decimals), **others} if not others and 0 <= decimals <= _MOST_DECIMALS:
-            path = values.path(value, f"{place}.value", UNSIGNED)
-            return CurvePrice(quote=path, token=None, decimals=decimals)
+            return PriceTable((value, f"{place}.value"), None, decimals)
     reader.refuse(place, f"expected quote_reserve and token_reserve, or value and decimals from 0 to {_MOST_DECIMALS}")
     return None
+
+
+def _trade_price(price: PriceTable, values: ValueReader) -> CurvePrice:
+    token = values.path(*price.token, UNSIGNED) if price.token else None
+    return CurvePrice(quote=values.path(*price.quote, UNSIGNED), token=token, decimals=price.decimals)

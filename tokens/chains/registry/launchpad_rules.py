@@ -10,16 +10,19 @@ from tokens.chains.registry.launchpad_events import (
     UNSIGNED,
     read_change,
     read_claim,
+    read_price,
     read_swap_part,
     read_trade,
 )
 from tokens.chains.registry.launchpad_tables import Refuse, TableReader, ValueReader
 from tokens.chains.registry.launchpads import (
     RESERVES,
+    Constant,
     LaunchDeclaration,
     LaunchNft,
     Launchpad,
     TokenEventDeclaration,
+    Value,
     View,
 )
 
@@ -32,11 +35,9 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "creator": ("address",),
     "quote": ("address",),
     "pool_id": (),
-    # Of a curve at its launch.
-    **dict.fromkeys(RESERVES, UNSIGNED),
 }
 LAUNCHPAD = ("title", "pool", "internal_senders", "swap_parts", "launch", "trade", "change", "claim")
-LAUNCH = ("contracts", "event", "when", "token", "pool", "nft", *FIELDS)
+LAUNCH = ("contracts", "event", "when", "token", "pool", "price", "nft", *FIELDS)
 _MAX_LAUNCHES = 20
 HOOK = "hook"
 _Declared = TypeVar("_Declared")
@@ -114,8 +115,10 @@ class _LaunchpadReader(TableReader):
             self.refuse(f"{place}.pool_id", "expected an argument or { log = ... }: calls come later")
         if kind == "curve" and "quote" not in fields:
             self.refuse(f"{place}.quote", "missing: a curve has no event of a pool that has it")
-        if len(declared_reserves := fields.keys() & set(RESERVES)) == 1 or (declared_reserves and kind != "curve"):
-            self.refuse(f"{place}.{min(declared_reserves)}", f"expected {' and '.join(RESERVES)}, of a curve")
+        if "price" in table:
+            if kind != "curve":
+                self.refuse(f"{place}.price", "expected of a curve only: other pools have a price of their own")
+            fields |= self._price(table["price"], f"{place}.price", values)
         return LaunchDeclaration(
             event=event,
             contracts=self.contracts(table.get("contracts"), f"{place}.contracts"),
@@ -125,6 +128,19 @@ class _LaunchpadReader(TableReader):
             fields=fields,
             nft=self._nft(table["nft"], f"{place}.nft", values) if "nft" in table else None,
         )
+
+    def _price(self, table: object, place: str, values: ValueReader) -> dict[str, tuple[Value, ...]]:
+        """Return the fields of a starting price, which both come from views or both do not."""
+        price = read_price(self, table, place)
+        if price is None:
+            return {}
+        parts = (
+            values.read_all(*price.quote, UNSIGNED),
+            values.read_all(*price.token, UNSIGNED) if price.token else (Constant(value=10**price.decimals),),
+        )
+        if len({isinstance(value, View) for part in parts for value in part}) > 1:
+            self.refuse(place, "expected views of both reserves, or no view")
+        return dict(zip(RESERVES, parts, strict=True))
 
     def _nft(self, table: object, place: str, values: ValueReader) -> LaunchNft | None:
         if (

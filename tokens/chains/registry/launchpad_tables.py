@@ -150,9 +150,9 @@ class ValueReader:
 
     def _read(self, given: object, place: str, types: Sequence[str]) -> Value | None:
         if given == NATIVE and "address" in types:
-            return Constant(address=ZERO_ADDRESS)
+            return Constant(value=ZERO_ADDRESS)
         if isinstance(given, str) and given.startswith("0x"):
-            return Constant(address=self._reader.address(given, place))
+            return Constant(value=self._reader.address(given, place))
         if isinstance(given, str):
             path = self._path(given, self._arguments, place, types)
             return Argument(path=path) if path else None

@@ -9,7 +9,7 @@ from tokens.chains.abi.codec import AbiEvent, AbiFunction
 from tokens.chains.abi.paths import Path
 
 PoolKind = Literal["v2", "v3", "v4", "curve"]
-# Fields of a launch with the starting reserves of its curve.
+# Fields of a launch with the starting price of its curve: amounts of the quote token and of the launched one.
 RESERVES = ("quote_reserve", "token_reserve")
 ChangedField = Literal["creator", "uri", "image", "name", "symbol", "pool"]
 # What an argument of an event after launch has: the token, the id of one of its pools, or that of its NFT.
@@ -62,9 +62,9 @@ class Sender:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Constant:
-    """An address that is the same for each launch; EIP-55."""
+    """An address that is the same for each launch (EIP-55), or the amount of the token that a price is for."""
 
-    address: str
+    value: str | int
 
 
 Value = Argument | View | OtherLog | Sender | Constant
@@ -100,7 +100,7 @@ class LaunchDeclaration:
     # Of the argument that has the launched token.
     token: Path
     pool: PoolKind
-    # Name of another field, one of launchpad_rules.FIELDS -> its values.
+    # Name of another field, one of launchpad_rules.FIELDS or RESERVES -> its values.
     fields: Mapping[str, tuple[Value, ...]]
     nft: LaunchNft | None = None
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from tokens.chains.addresses import address_key
+from tokens.chains.addresses import ZERO_ADDRESS, address_key
 from tokens.chains.evm.generations.event_decoding import EventKind
 from tokens.installation.installed_registry import registry
 from tokens.models import FeeClaim, Token, TokenEvent
 from tokens.site.details.drawn_chart import quote_decimals
 
+_NATIVE_DECIMALS = 18
 # Events that a page reads at most, the newest ones.
 EVENTS_READ = 500
 # Events among which a recipient's claim is searched.
@@ -93,11 +94,13 @@ def _paid_fees(token: Token, event_ids: Sequence[int]) -> list[PaidFees]:
     totals: dict[str, list[Decimal]] = {}
     for currency, amount in FeeClaim.objects.filter(event_id__in=event_ids).values_list("currency", "amount"):
         totals.setdefault(currency, []).append(amount)
+    chain = registry().chain(token.chain_id)
     known = {
+        ZERO_ADDRESS: (chain.native, _NATIVE_DECIMALS),
         token.contract_address: (token.symbol, token.decimals),
         token.paired_token: (token.pair, quote_decimals(token)),
     }
-    quotes = registry().chain(token.chain_id).quote_tokens
+    quotes = chain.quote_tokens
     found = []
     for currency, amounts in sorted(totals.items(), key=lambda item: item[0] != token.contract_address):
         quote = quotes.get(address_key(currency))

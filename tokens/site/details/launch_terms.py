@@ -10,6 +10,7 @@ from config.site.formats import local_separators
 from tokens.chains.types import WEI_PER_TOKEN
 from tokens.installation.installed_registry import explorer_address_page
 from tokens.models import Token
+from tokens.site.page_tokens import has_moved
 from tokens.trades.protocol_fees import total_fee
 
 _BPS_PER_PERCENT, _PARTS_PER_PERCENT = 100, 10_000
@@ -92,7 +93,7 @@ def launch_terms(token: Token) -> LaunchTerms:
     shares = [_share(each, token) for each in (fees or {}).get("recipients") or ()]
     return LaunchTerms(
         supply=None if token.supply is None else whole_amount(token, token.supply),
-        fees=fees and _fees(fees),
+        fees=_fees(fees) if fees and not has_moved(token) else None,
         shares=shares[:_SHARES_SHOWN],
         hidden_shares=max(0, len(shares) - _SHARES_SHOWN),
         vault=_locked(token, parts.get("vault")),

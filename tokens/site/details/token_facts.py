@@ -14,6 +14,7 @@ from tokens.installation.installed_registry import explorer_address_page, explor
 from tokens.ledger.creators import Creator, creator_of, is_user_unverified, user_name
 from tokens.models import RollingSum, Token
 from tokens.models.candle import DAY
+from tokens.site.page_tokens import has_moved
 
 OTHERS_SHOWN = 10
 _LINKS_SHOWN = 12
@@ -100,7 +101,7 @@ def contracts(token: Token) -> list[tuple[str, str, str | None]]:
         "pool": token.pool_address,
         # The chain's coin has no contract.
         "paired": "" if token.paired_token == ZERO_ADDRESS else token.paired_token,
-        "hook": token.pool_config.get("hook") or "",
+        "hook": "" if has_moved(token) else token.pool_config.get("hook") or "",
         "locker": token.locker_address,
         "factory": token.factory_address,
         "admin": token.admin,

@@ -241,8 +241,10 @@ def test_other_requests_are_refused(start):
     ]:
         response, _ = stream.fetch(path, method, Host=host)
         assert (response.status, response.headers["Connection"]) == (status, "close"), (path, method)
-    assert stream.fetch(f"{PATH}?{'a' * 40_000}")[0].status == 400
-    assert stream.fetch(PATH, X="a" * 40_000)[0].status == 400
+    for path, headers in ((f"{PATH}?{'a' * 40_000}", {}), (PATH, {"X": "a" * 40_000})):
+        response, body = stream.fetch(path, **headers)
+        assert (response.status, response.headers["Content-Type"]) == (400, "application/json")
+        assert json.loads(body) == {"error": "Bad request"}
 
 
 def test_headers_of_the_stream(start):

@@ -1,9 +1,11 @@
 """A declared launchpad on the development chain, followed: a bonding curve, its graduation, and its pool."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.test import Client
 from web3.logs import DISCARD
 
 from development.devchain import node_client
@@ -53,6 +55,12 @@ class Curves:
 
     def sell_approved(self, token: str, amount: int) -> None:
         self.call("sell", token, amount, 0, sender=OTHER)
+
+    def time_of(self, name: str) -> datetime:
+        """Return the block time of the only event with this name."""
+        contract = node_client.bind_contract(self.at.rpc_url, "CurveLaunchpad", self.at.curve_launchpad)
+        (event,) = contract.events[name]().get_logs(from_block=0)
+        return datetime.fromtimestamp(self.launchpad.web3.eth.get_block(event["blockHash"])["timestamp"], UTC)
 
     def native(self, owner: str) -> int:
         return self.launchpad.web3.eth.get_balance(owner)
@@ -153,7 +161,14 @@ def test_trades_are_what_traders_paid_and_got(curves, followed):
     assert (sale["tokenFee"], int(sale["amountToken"])) == ("0", sold)
 
 
-def test_a_token_keeps_its_history_in_the_pool_that_it_graduates_into(curves, followed):
+def graduations(client: Client) -> list[tuple[bool, str | None, str | None]]:
+    """Return whether and when launches have graduated, or why that is unknown, in the ledger of their creator."""
+    launches = client.get(f"/api/creators/{SENDER}").json()["data"]["launches"]
+    names = ("graduated", "graduatedReason", "graduatedAt")
+    return [tuple(launch["outcome"][name] for name in names) for launch in launches]
+
+
+def test_a_token_keeps_its_history_in_the_pool_that_it_graduates_into(curves, followed, client):
     token = curves.launch("Graduate")
     curves.buy(token, ETHER)
     followed.catch_up()
@@ -172,7 +187,16 @@ def test_a_token_keeps_its_history_in_the_pool_that_it_graduates_into(curves, fo
     second, third = PoolTrade.objects.order_by("position")[1:]
     # The pool goes on where the curve ended.
     assert second.price < third.price < second.price * Decimal("1.1")
-    assert Market.objects.get(token=row).liquidity_usd > 2 * 3 * 2_900
+    market = Market.objects.get(token=row)
+    assert market.liquidity_usd > 2 * 3 * 2_900
+    assert (market.graduated_at, market.curve_progress) == (curves.time_of("Graduated"), 100)
+    for language, graduated in (("de", "Graduiert"), ("zh-hans", "已毕业")):
+        assert graduated in client.get(f"/{language}/tokens/{row.chain_id}/{token}").text
+    page = client.get(f"/tokens/{row.chain_id}/{token}").text
+    assert page.count('<span class="chip good">Graduated</span>') == 2
+    assert f"</span> {market.graduated_at:%Y-%m-%d %H:%M} UTC" in page
+    assert '<span class="chip good">Graduated</span>' in client.get("/").text
+    assert graduations(client) == [(True, None, f"{market.graduated_at:%Y-%m-%dT%H:%M:%S}.000Z")]
 
     curves.launchpad.revert(mark)
     curves.buy(token, ETHER // 10)
@@ -180,6 +204,12 @@ def test_a_token_keeps_its_history_in_the_pool_that_it_graduates_into(curves, fo
     row.refresh_from_db()
     assert (row.pool_address, TokenPool.objects.exists()) == (token, False)
     assert sum(amounts(token)) == curves.balance(token, OTHER)
+    market.refresh_from_db()
+    assert (market.graduated_at, market.curve_progress) == (None, None)
+    page = client.get(f"/tokens/{row.chain_id}/{token}").text
+    assert "The token trades on a bonding curve" in page
+    assert "Graduated" not in page and "How far the token is" not in page
+    assert graduations(client) == [(False, None, None)]
 
 
 def test_changes_of_a_declared_launchpad_are_its_tokens(curves, followed):
@@ -192,7 +222,7 @@ def test_changes_of_a_declared_launchpad_are_its_tokens(curves, followed):
     assert (rows[other].admin, rows[other].document.uri) == (SENDER, "https://new.example/token.json")
 
 
-def test_claims_of_a_declared_launchpad_are_what_the_creator_got(curves, followed):
+def test_claims_of_a_declared_launchpad_are_what_the_creator_got(curves, followed, client):
     token, other = curves.launch("Claimed"), curves.launch("Unclaimed")
     curves.buy(token, ETHER)
     curves.buy(other, ETHER)
@@ -204,6 +234,9 @@ def test_claims_of_a_declared_launchpad_are_what_the_creator_got(curves, followe
     (claim,) = FeeClaim.objects.select_related("event__token")
     assert (claim.event.token.contract_address, claim.recipient, claim.currency) == (token, SENDER, ZERO_ADDRESS)
     assert got == claim.amount == ETHER // 100
+    page = client.get(f"/tokens/{curves.launchpad.chain_id}/{token}").text
+    assert '<li>0.0100 <bdi>ETH</bdi> <span class="soft">in 1 payment</span></li>' in page
+    assert "Paid so far" not in client.get(f"/tokens/{curves.launchpad.chain_id}/{other}").text
 
     curves.launchpad.revert(mark)
     curves.buy(token, ETHER)

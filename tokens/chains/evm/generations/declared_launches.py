@@ -130,7 +130,7 @@ class LaunchScope:
             case Sender():
                 return self.mined.call.sender
             case Constant():
-                return value.address
+                return value.value
             case OtherLog():
                 logs = map(value.event.decode, self.mined.emitted(value.event, by=self.target(value.emitter)))
                 found = [log for log in logs if not value.having or find_part(log, value.having) == self.token]

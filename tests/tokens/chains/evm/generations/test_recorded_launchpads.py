@@ -3,6 +3,7 @@
 The truth is in the recordings: results of the contracts' own views.
 """
 
+import re
 import threading
 from collections.abc import Iterator
 from fractions import Fraction
@@ -134,6 +135,31 @@ def test_each_value_of_a_launch_is_that_of_the_contracts_views(path, recorded_no
         assert launch.pool.address == next(
             of_views[key] for key in ("pool_id", "pool", "bonding_pair") if key in of_views
         )
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        (
+            '{ log = "Mint(uint256 reserve0, uint256 reserve1)", by = "pair", result = "reserve1" }',
+            lambda expected: expected["reserves_after_prelaunch"][1],
+        ),
+        ('"initialPurchase"', lambda expected: expected["launch_event"]["initialPurchase"]),
+    ],
+    ids=["of another log", "of an argument"],
+)
+def test_a_launch_may_have_its_price_as_one_value(value, read, recorded_node, tmp_path):
+    recording = load_recording(next(path for path in RECORDINGS if path.stem == "virtuals-launch_1_graduates"))
+    file, node = write_registry(recording, tmp_path), recorded_node(recording)
+    # For a whole billion of tokens with 18 decimals, which is what its curve held.
+    text, replaced = re.subn(
+        r"(?m)^price = .*Mint.*$", f"price = {{ value = {value}, decimals = 27 }}", file.read_text()
+    )
+    assert replaced == 1
+    file.write_text(text)
+    chain = load_registry(file, launchpads={CHAIN: ("virtuals",)}).chain(CHAIN)
+    (launch,) = read_one_by_one(reading(chain, node), recording)[0].launches
+    assert 1.0001**launch.pool.tick == pytest.approx(int(read(recording["expected"])) / 10**27, rel=5.1e-5)
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
