@@ -30,7 +30,7 @@ class RecordedLaunchpad:
         expected = self.recording["expected"]
         self.code |= {each["token"].lower(): created for each in expected.get("launches", [expected])}
         hold_recording(node, self.recording)
-        self._recorded_view = node.answers["eth_call"]
+        self._recorded_view = node.recorded_view
         node.answers |= {"eth_getCode": self._code, "eth_call": self._view}
 
     @property
@@ -76,8 +76,10 @@ class RecordedLaunchpad:
         return "\n".join([f"[chains.{CHAIN}]", *lines, f"quote_tokens = [{quotes}]", ""])
 
     def _code(self, address: str, block: str) -> str:
-        self._require_state()
         created = self.code.get(address.lower())
+        if block == "latest":
+            return "0x" if created is None else "0x60"
+        self._require_state()
         return "0x" if created is None or int(block, 16) < created else "0x60"
 
     def _view(self, call: dict[str, str], block: str) -> str:

@@ -57,7 +57,7 @@ class Node:
             "eth_getBlockByHash": lambda block_hash, full: self.block(self.numbers.get(block_hash), full=full),
             "eth_getBlockReceipts": lambda number: self._block_receipts(self._number(number)),
             "eth_getLogs": self.logs,
-            "eth_call": self._view,
+            "eth_call": self.recorded_view,
         }
         self.transactions = {entry["hash"]: entry for block in chain["blocks"] for entry in block["transactions"]}
         self.receipts = dict(chain["receipts"])
@@ -87,7 +87,7 @@ class Node:
         def view(call: Json, block: str) -> str:
             if call["data"] == _ADMIN:
                 raise RefusedError(-32000, "missing trie node")
-            return self._view(call, block)
+            return self.recorded_view(call, block)
 
         self.answers["eth_call"] = view
 
@@ -157,7 +157,8 @@ class Node:
     def _logs_of(self, block: Json) -> list[Json]:
         return [log for entry in block["transactions"] for log in self.receipts[entry["hash"]]["logs"]]
 
-    def _view(self, call: Json, _block: str) -> str:
+    def recorded_view(self, call: Json, _block: str) -> str:
+        """Return the recorded result of a view; one that the recording lacks reverts."""
         recorded = self.views.get((call["to"].lower(), call["data"]))
         if recorded is None and call["data"].startswith(_COLLECT):
             # Each recorded locker collects; the function returns nothing.

@@ -1,22 +1,31 @@
 """An author's file on its chain: the launchpads, their launch events with places, and logs of their contracts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from django.conf import settings
 
 from config.http.errors import PermanentError
-from tokens.chains.abi.codec import AbiEvent, Log
+from tokens.chains.abi.codec import AbiEvent, Log, declared_event
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.evm.generations.declared_launches import DeclaredLaunch
 from tokens.chains.registry.chains import BUILT_IN_FILE, ChainInfo, load_registry
 from tokens.chains.registry.toml_files import read_registry_files
+from tokens.chains.types import Launch
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import default_evm_chain
 
 # Lower-case address and topic0 of a log.
 Source = tuple[str, str]
+_Declared = TypeVar("_Declared")
+# Every token emits them.
+_OF_TOKENS = frozenset(
+    declared_event(f"{name}(address indexed from, address indexed to, uint256 value)").topic0
+    for name in ("Transfer", "Approval")
+)
 
 
 class NothingDeclaredError(PermanentError):
@@ -86,9 +95,47 @@ def named_events(chain: ChainInfo) -> Mapping[Source, AbiEvent]:
     return {**others, **parts, **trades, **later, **launch_sources(chain)}
 
 
-def unnamed_logs(chain: ChainInfo, logs: Sequence[Log]) -> Iterator[Log]:
-    """Yield the logs of trusted emitters that no declaration names."""
-    named, emitters = named_events(chain), trusted_emitters(chain)
+def own_contracts(launches: Sequence[Launch]) -> frozenset[str]:
+    """Return the lower-case addresses of the launches' tokens, curves, pools and hooks, which no declaration names."""
+    pools = [launch.pool for launch in launches if launch.pool]
+    named = (
+        *(launch.token for launch in launches),
+        *(launch.next_pool for launch in launches),
+        *(address for pool in pools for address in (pool.address, pool.hook)),
+    )
+    return frozenset(address.lower() for address in named if address)
+
+
+def declared_for(log: Log, declared: Mapping[Source, _Declared], *, own: Collection[str]) -> _Declared | None:
+    """Return the declaration of a log by its emitter; `own` are the lower-case `own_contracts` of launches."""
+    emitter, topic0 = source_of(log)
+    return declared.get((emitter, topic0)) or (declared.get(("", topic0)) if emitter in own else None)
+
+
+def count_unnamed(chain: ChainInfo, logs: Sequence[Log], launches: Sequence[Launch]) -> list[tuple[Log, int]]:
+    """Return the logs of trusted emitters and of the launches' own curves that no declaration names.
+
+    Of those with one emitter and topic0 the first one, with their number.
+    """
+    named, own = named_events(chain), own_contracts(launches)
+    emitters, curves = trusted_emitters(chain), _own_curves(chain, launches)
+    unnamed = []
     for log in logs:
-        if log["address"].lower() in emitters and source_of(log) not in named:
-            yield log
+        emitter, topic0 = source_of(log)
+        is_trusted = emitter in emitters or (emitter in curves and topic0 not in _OF_TOKENS)
+        if is_trusted and declared_for(log, named, own=own) is None:
+            unnamed.append(log)
+    counts = Counter(map(source_of, unnamed))
+    first = {source_of(log): log for log in reversed(unnamed)}
+    return [(first[source], counts[source]) for source in counts]
+
+
+def _own_curves(chain: ChainInfo, launches: Sequence[Launch]) -> frozenset[str]:
+    """Return the lower-case addresses of curves that are contracts of their own; a token may be its own curve."""
+    may_be_tokens = any(not emitter for emitter, _ in chain.curve_trades)
+    return frozenset(
+        launch.pool.address.lower()
+        for launch in launches
+        if launch.curve_config and launch.pool and launch.pool.address
+        if may_be_tokens or launch.pool.address != launch.token
+    )

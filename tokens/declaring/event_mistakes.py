@@ -1,7 +1,7 @@
 """Mistakes of a declared event, as one transaction's logs show them: topic, `indexed`, length, emitter. Pure."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from sha3 import keccak_256
 
@@ -81,11 +81,6 @@ def find_topic_mistakes(events: Sequence[AbiEvent], contracts: Collection[str], 
         yield f"no address emits a declared event: {declared}"
         return
     yield f"`contracts` emit {len(by_contracts)} logs, and none is a declared event: {declared}"
-    similar = _similar_events(events)
-    for log in by_contracts:
-        yield log_text(log)
-        if log["topics"][0] in similar:
-            yield similar[log["topics"][0]]
 
 
 def _least_words(kind: str) -> int:
@@ -97,7 +92,7 @@ def _least_words(kind: str) -> int:
     return len(leaves) + len(dynamic) + (kind.startswith("(") and bool(dynamic))
 
 
-def _similar_events(events: Sequence[AbiEvent]) -> dict[str, str]:
+def find_similar_events(events: Iterable[AbiEvent]) -> dict[str, str]:
     """Return topic0 -> which event it is, of those that differ from a declared one in one place."""
     similar: dict[str, str] = {}
     for event in events:

@@ -1,6 +1,7 @@
 """Declared events of a transaction about a launch's token, as changes and claims would be stored."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.event_decoding import (
@@ -9,12 +10,13 @@ from tokens.chains.evm.generations.event_decoding import (
     EventSource,
     decode_event,
     find_event_logs,
+    moved_pool,
     read_payments,
 )
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.pool_types import order_currencies
 from tokens.chains.types import Launch
-from tokens.declaring.pool_trades import TriedLog
+from tokens.declaring.pool_trades import TriedLog, TriedPool
 
 
 def try_events(mined: MinedTransaction, launch: Launch) -> Iterator[TriedLog]:
@@ -30,6 +32,17 @@ def try_events(mined: MinedTransaction, launch: Launch) -> Iterator[TriedLog]:
             continue
         if _is_about(event, launch):
             yield TriedLog(tx_hash=mined.hash, log_index=log.log_index, text=_text(event, launch, mined))
+
+
+def find_moved_pools(mined: MinedTransaction, launch: Launch) -> Iterator[TriedPool]:
+    """Yield the pools that the token of a launch moves to in a transaction."""
+    for log in find_event_logs(mined):
+        if launch.pool and moved_pool(log):
+            event = decode_event(log)
+            if event.launchpad == launch.generation and _is_about(event, launch):
+                values = event.arguments
+                pool = replace(launch.pool, address=values["pool"], hook=values["hook"])
+                yield TriedPool(pool=pool, is_currency0=values["isCurrency0"])
 
 
 def _is_about(event: DecodedEvent, launch: Launch) -> bool:

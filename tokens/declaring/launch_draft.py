@@ -1,24 +1,32 @@
 """Draft of a launchpad's declaration, from an ABI and one of its launches. What is guessed has a comment."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from config.http.errors import PermanentError
 from tokens.chains.abi import codec
-from tokens.chains.abi.codec import Log
-from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
-from tokens.chains.errors import LogDecodingError
+from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.evm.eth_calls import ViewCall, ViewResult, call_views_at_blocks
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.evm.generations.declared_launches import PAIR_CREATED, POOL_CREATED
-from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED, MinedTransaction
+from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.evm.transactions.transaction_receipts import read_undecoded
 from tokens.chains.rpc.client import RpcClient
-from tokens.declaring.abi_files import Fields, FileEvent
+from tokens.declaring.abi_files import FileEvent
+from tokens.declaring.draft_values import (
+    TOKEN_NAMES,
+    DraftTable,
+    DraftValue,
+    EventArgument,
+    FileLog,
+    find_file_logs,
+    first_named,
+    quoted,
+)
+from tokens.declaring.later_drafts import DraftedLaunch, draft_later, find_quote, is_trade
+from tokens.declaring.made_pools import MadePool, find_made_pools
 from tokens.declaring.recorded_calls import had_code
-from tokens.declaring.value_origins import pool_log_text
 
 _TOKEN = codec.load_abi("token")
 _NAMING_KEYS = ("name", "symbol")
@@ -26,30 +34,17 @@ _NAMING = (_TOKEN.function("name"), _TOKEN.function("symbol"))
 # Views of the URI, in the declarations that a draft has.
 _URI_VIEWS = tuple(f"function {name}() view returns (string)" for name in ("contractURI", "tokenURI", "uri"))
 _LAUNCHES = re.compile("creat|launch|deploy|mint|new", re.I)
-_TRADES = re.compile("trad|buy|bought|sell|sold|purchas|swap", re.I)
-_TOKENS = re.compile("token|coin|asset", re.I)
 _URI = re.compile(r"(https?|ipfs|ar|data):|\{")
 _URI_NAMES = re.compile("ur[il]|metadata|meta|cid", re.I)
 _IMAGE_NAMES = re.compile("image|logo|img|icon", re.I)
 # In the sequence of preference: a caller may be a relayer.
 _CREATOR_NAMES = ("creator", "deployer", "owner", "admin", "dev", "author", "user", "payout", "caller", "sender")
-# Of a list, as many places as a launch may have owners.
-_MOST_PLACES = 3
 # Addresses of which code is read.
 _MOST_ADDRESSES = 40
 
 
 class NoLaunchEventError(PermanentError):
     """A transaction in which no event of the ABI names a new token."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DraftValue:
-    """A line of a declaration: its value in TOML, and a comment, which is empty for a certain one."""
-
-    key: str
-    value: str
-    comment: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,41 +58,9 @@ class LaunchDraft:
     pool: DraftValue
     # EIP-55; None where the pool has none.
     hook: str | None
-    # Events of the ABI that may be trades with a curve.
-    trades: Sequence[str]
     values: Sequence[DraftValue]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Argument:
-    """An argument of an event, or a part of it, with its value."""
-
-    path: str
-    type: str
-    value: Any
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition(".")[2] if not self.path[-1].isdecimal() else self.path
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Candidate:
-    """A log of one of the file's events."""
-
-    event: FileEvent
-    log: Log
-    arguments: Sequence[_Argument]
-
-    @property
-    def emitter(self) -> str:
-        return checksum_address(self.log["address"])
-
-    def of_type(self, kind: str) -> list[_Argument]:
-        return [argument for argument in self.arguments if argument.type == kind]
-
-    def equal(self, kind: str, value: object) -> list[_Argument]:
-        return [argument for argument in self.of_type(kind) if argument.value == value]
+    # Trades with a curve, changes and claims.
+    later: Sequence[DraftTable]
 
 
 @dataclass(kw_only=True)
@@ -128,14 +91,18 @@ class _LaunchContracts:
         return call_views_at_blocks(self.rpc, views)
 
 
-def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent]) -> LaunchDraft:
+def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent], *, trades: Sequence[str] = ()) -> LaunchDraft:
     """Return a declaration of the launch that the transaction made.
+
+    `trades` are hashes of further transactions: their logs show what events of trades, changes and claims have.
 
     Raises NoLaunchEventError, TransactionNotFoundError, NodeUnavailableError.
     """
     mined = read_undecoded(chain.rpc, chain.info, tx_hash)
     contracts = _LaunchContracts(rpc=chain.rpc, block=mined.block_number)
-    candidates = list(_candidates(mined, events))
+    further = [read_undecoded(chain.rpc, chain.info, trade) for trade in trades]
+    logs = [log for each in (mined, *further) for log in find_file_logs(each, events)]
+    candidates = [log for log in logs if log.mined is mined]
     tokens = _new_tokens(candidates, contracts)
     rated = [
         (_rate(candidate, token, contracts), candidate, token)
@@ -150,51 +117,38 @@ def draft_launch(chain: Chain, tx_hash: str, events: Sequence[FileEvent]) -> Lau
             f" transaction has: {names}"
         )
     _, candidate, token = max(rated, key=lambda each: each[0])
-    pool, pool_id, hook = _pool(mined, candidate, token.value)
-    trades: tuple[str, ...] = ()
-    if pool is None:
-        trades = tuple(each.text for each in events if _TRADES.search(each.text.partition("(")[0]))
-        pool, pool_id = _unknown_pool(is_curve=bool(trades))
+    trusted = (each for each in find_made_pools(mined) if each.is_trusted)
+    made = next((each for each in trusted if token.value in each.currencies), None)
+    of_trades = [log for log in logs if is_trade(log.event) and not (made and log.emitter == made.id)]
+    # A contract that several tokens share is no token's own curve.
+    own = [log for log in of_trades if contracts.is_new(log.emitter) is not False]
+    pool, *of_pool = _pool_values(made, candidate, own, find_quote(token.value, of_trades), events)
     values = [_token(candidate, token, tokens), *_naming(candidate, contracts.naming(token.value))]
     values += _texts(candidate, token.value, contracts, {value.value for value in values})
-    values += [_creator(mined, candidate, token.value), *pool_id]
+    values += [_creator(mined, candidate, token.value), *of_pool]
+    ids = [value.value.strip('"') for value in of_pool if value.key == "pool_id"]
+    launched = DraftedLaunch(
+        chain=chain.info,
+        token=token.value,
+        contract=candidate.emitter,
+        kind=pool.value.strip('"'),
+        pool=next((each.value for each in candidate.arguments if each.path in ids), made and made.id),
+        hook=made and made.hook,
+        has_pair=bool(made and made.kind == "v2"),
+    )
     return LaunchDraft(
         tx_hash=tx_hash,
         chain_id=chain.info.chain_id,
         emitter=candidate.emitter,
         event=candidate.event,
         pool=pool,
-        hook=hook,
-        trades=trades,
+        hook=made and made.hook,
         values=values,
+        later=tuple(draft_later(launched, [each for each in events if each is not candidate.event], logs)),
     )
 
 
-def _candidates(mined: MinedTransaction, events: Sequence[FileEvent]) -> Iterator[_Candidate]:
-    for log in mined.logs:
-        for each in events:
-            if log["topics"][:1] == [each.event.topic0] and len(log["topics"]) == each.event.indexed + 1:
-                try:
-                    values = each.event.decode(log)
-                except LogDecodingError:
-                    continue
-                yield _Candidate(event=each, log=log, arguments=tuple(_arguments(each.fields, values)))
-
-
-def _arguments(fields: Fields, values: Mapping[str, Any], above: str = "") -> Iterator[_Argument]:
-    """Yield all arguments and their parts that a path may name."""
-    for each in fields:
-        path, kind, value = f"{above}{each['name']}", each["type"], values[each["name"]]
-        if kind == "tuple":
-            yield from _arguments(each["components"], value, f"{path}.")
-        elif kind.endswith("[]") and not kind.startswith("tuple"):
-            for place, item in enumerate(value[:_MOST_PLACES]):
-                yield _Argument(path=f"{path}.{place}", type=kind[:-2], value=item)
-        else:
-            yield _Argument(path=path, type=kind, value=value)
-
-
-def _new_tokens(candidates: Sequence[_Candidate], contracts: _LaunchContracts) -> frozenset[str]:
+def _new_tokens(candidates: Sequence[FileLog], contracts: _LaunchContracts) -> frozenset[str]:
     """Return the addresses that events name and that the transaction made contracts with name and symbol."""
     named = dict.fromkeys(
         argument.value
@@ -209,7 +163,7 @@ def _new_tokens(candidates: Sequence[_Candidate], contracts: _LaunchContracts) -
     )
 
 
-def _rate(candidate: _Candidate, token: _Argument, contracts: _LaunchContracts) -> tuple[bool, bool, int, bool, bool]:
+def _rate(candidate: FileLog, token: EventArgument, contracts: _LaunchContracts) -> tuple[bool, bool, int, bool, bool]:
     """Return how likely the event is that of launches, and the argument its token."""
     texts = [text for text in candidate.of_type("string") if text.value in contracts.naming(token.value)]
     return (
@@ -217,18 +171,18 @@ def _rate(candidate: _Candidate, token: _Argument, contracts: _LaunchContracts) 
         contracts.is_new(candidate.emitter) is not True,
         bool(_LAUNCHES.search(candidate.event.event.signature.partition("(")[0])),
         len(texts),
-        bool(_TOKENS.search(token.name)),
+        bool(TOKEN_NAMES.search(token.name)),
         len(candidate.arguments) > len(candidate.of_type("address")),
     )
 
 
-def _token(candidate: _Candidate, token: _Argument, tokens: frozenset[str]) -> DraftValue:
+def _token(candidate: FileLog, token: EventArgument, tokens: frozenset[str]) -> DraftValue:
     others = [each.path for each in candidate.of_type("address") if each.value in tokens - {token.value}]
     comment = f"guessed: {', '.join(others)} is a new token, too" if others else ""
-    return _quoted("token", token.path, comment)
+    return quoted("token", token.path, comment)
 
 
-def _naming(candidate: _Candidate, naming: tuple[Any, Any]) -> Iterator[DraftValue]:
+def _naming(candidate: FileLog, naming: tuple[Any, Any]) -> Iterator[DraftValue]:
     """Yield the arguments that equal the contract's name and symbol; without one, the decoder calls the views."""
     for key, value in zip(_NAMING_KEYS, naming, strict=True):
         other = _NAMING_KEYS[1 - _NAMING_KEYS.index(key)]
@@ -236,15 +190,15 @@ def _naming(candidate: _Candidate, naming: tuple[Any, Any]) -> Iterator[DraftVal
         if equal := [each for each in candidate.equal("string", value) if other not in each.name.lower()]:
             best = next((argument for argument in equal if key in argument.name.lower()), equal[0])
             comment = f"guessed: {len(equal)} arguments equal {key}()" if len(equal) > 1 else ""
-            yield _quoted(key, best.path, comment)
+            yield quoted(key, best.path, comment)
 
 
-def _texts(candidate: _Candidate, token: str, contracts: _LaunchContracts, used: set[str]) -> Iterator[DraftValue]:
+def _texts(candidate: FileLog, token: str, contracts: _LaunchContracts, used: set[str]) -> Iterator[DraftValue]:
     texts = [each for each in candidate.of_type("string") if f'"{each.path}"' not in used]
     images = [each for each in texts if _IMAGE_NAMES.search(each.name)]
     uris = [each for each in texts if each not in images and (_URI.match(each.value) or _URI_NAMES.search(each.name))]
     if uris:
-        yield _quoted("uri", uris[0].path, "guessed: by its name or its value")
+        yield quoted("uri", uris[0].path, "guessed: by its name or its value")
     else:
         functions = [codec.declared_function(text) for text in _URI_VIEWS]
         for text, result in zip(_URI_VIEWS, contracts.call(token, functions), strict=True):
@@ -252,51 +206,39 @@ def _texts(candidate: _Candidate, token: str, contracts: _LaunchContracts, used:
                 yield DraftValue(key="uri", value=f'{{ call = "{text}" }}', comment="guessed: the token's view")
                 break
     if images:
-        yield _quoted("image", images[0].path, "guessed: by its name")
+        yield quoted("image", images[0].path, "guessed: by its name")
 
 
-def _creator(mined: MinedTransaction, candidate: _Candidate, token: str) -> DraftValue:
+def _creator(mined: MinedTransaction, candidate: FileLog, token: str) -> DraftValue:
     accounts = [each for each in candidate.of_type("address") if each.value not in (token, ZERO_ADDRESS)]
-    for name in _CREATOR_NAMES:
-        for argument in accounts:
-            if name in argument.name.lower():
-                sent = ", and it sent the transaction" if argument.value == mined.call.sender else ""
-                return _quoted("creator", argument.path, f"guessed: by its name{sent}")
+    if argument := first_named(accounts, _CREATOR_NAMES):
+        sent = ", and it sent the transaction" if argument.value == mined.call.sender else ""
+        return quoted("creator", argument.path, f"guessed: by its name{sent}")
     return DraftValue(key="creator", value='{ tx = "from" }', comment="guessed: no argument has the name of a creator")
 
 
-def _pool(
-    mined: MinedTransaction, candidate: _Candidate, token: str
-) -> tuple[DraftValue | None, list[DraftValue], str | None]:
-    """Return the kind of the token's pool, None without one, the argument that has its id, and its hook."""
-    kinds = (
-        ("v4", POOL_INITIALIZED, mined.chain.v4_pool_manager, ("id", "currency0", "currency1")),
-        ("v3", POOL_CREATED, mined.chain.v3_factory, ("pool", "token0", "token1")),
-        ("v2", PAIR_CREATED, mined.chain.v2_factory, ("pair", "token0", "token1")),
-    )
-    for kind, event, emitter, (key, first, second) in kinds:
-        for log in mined.emitted(event, by=emitter):
-            made = event.decode(log)
-            if token in (made[first], made[second]):
-                paths = [path for path_type in ("bytes32", "address") for path in candidate.equal(path_type, made[key])]
-                ids = [_quoted("pool_id", path.path) for path in paths[:1]]
-                hook = made.get("hooks", ZERO_ADDRESS)
-                # A curve may graduate into a pair that is created with the token.
-                guess = 'guessed: "curve" if trades begin on a bonding curve; ' if kind == "v2" else ""
-                return _quoted("pool", kind, guess + pool_log_text(log)), ids, None if hook == ZERO_ADDRESS else hook
-    return None, [], None
+def _pool_values(
+    made: MadePool | None, candidate: FileLog, own: Sequence[FileLog], quote: str | None, events: Sequence[FileEvent]
+) -> Iterator[DraftValue]:
+    """Yield the kind of the launch's pool, a curve's quote token, and the argument with the pool's id.
 
-
-def _unknown_pool(*, is_curve: bool) -> tuple[DraftValue, list[DraftValue]]:
-    """Return what to propose where the launch makes no pool of the token."""
-    if not is_curve:
-        return _quoted("pool", "v4", "guessed: the transaction makes no pool of the token"), []
-    quote = _quoted("quote", "native", "guessed: the chain's coin")
-    return _quoted("pool", "curve", "guessed: no pool is made, and the ABI has events of trades"), [quote]
-
-
-def _quoted(key: str, text: str, comment: str = "") -> DraftValue:
-    return DraftValue(key=key, value=f'"{text}"', comment=comment)
+    `own` are trades by contracts that the launch may have made.
+    """
+    curves = [(curve, log) for log in own for curve in candidate.equal("address", log.emitter)]
+    if curves or (made is None and any(map(is_trade, events))):
+        guess = "guessed: no pool is made, and the ABI has events of trades"
+        yield quoted("pool", "curve", f"it trades by {curves[0][1].place}" if curves else guess)
+        guess = "guessed: it moves in a trade" if quote else "guessed: the chain's coin"
+        yield quoted("quote", quote or "native", guess)
+        yield from [quoted("pool_id", curve.path) for curve, _ in curves[:1]]
+    elif made is None:
+        yield quoted("pool", "v4", "guessed: the transaction makes no pool of the token")
+    else:
+        # A curve may graduate into a pair that is created with the token.
+        guess = 'guessed: "curve" if trades begin on a bonding curve; ' if made.kind == "v2" else ""
+        yield quoted("pool", made.kind, guess + made.text)
+        paths = [path for kind in ("bytes32", "address") for path in candidate.equal(kind, made.id)]
+        yield from [quoted("pool_id", path.path) for path in paths[:1]]
 
 
 def _only_value(result: ViewResult) -> Any:
@@ -308,30 +250,22 @@ def draft_lines(draft: LaunchDraft, *, name: str) -> Iterator[str]:
     yield f"# Drafted from {draft.tx_hash}, chain {draft.chain_id}. Check what is guessed, then run"
     yield f"# manage.py try_launchpad FILE --tx {draft.tx_hash} --chain {draft.chain_id}"
     yield f"[launchpads.{name}]"
-    yield _line(_quoted("title", name, "guessed: from the file's name"))
-    yield _line(draft.pool)
+    yield quoted("title", name, "guessed: from the file's name").line()
+    yield draft.pool.line()
     if draft.hook:
         yield f"# The pool's hook is {draft.hook}. If it swaps in the pool itself (try a sale by --trade):"
         yield '# internal_senders = ["hook"]'
     yield ""
     yield f"[[launchpads.{name}.launch]]"
     yield f'contracts = {{ {draft.chain_id} = ["{draft.emitter}"] }}'
-    yield _line(_quoted("event", draft.event.text))
-    yield from map(_line, draft.values)
-    for event in draft.trades:
+    yield quoted("event", draft.event.text).line()
+    yield from (value.line() for value in draft.values)
+    for table in draft.later:
         yield ""
-        yield "# Trades with the curve: name the arguments. A sale has token_in and quote_out instead."
-        yield "# Optional: is_buy, fee and price."
-        yield f"# [[launchpads.{name}.trade]]"
-        yield f'# event = "{event}"'
-        yield from (f'# {key} = ""' for key in ("token", "trader", "quote_in", "token_out"))
+        yield from table.lines(name)
 
 
 def launchpad_name(stem: str, taken: Collection[str]) -> str:
     """Return a name for the launchpad, from that of its ABI's file; none of those that are taken."""
     name = re.sub("[^a-z0-9]+", "_", stem.lower()).strip("_")[:24]
     return name if re.match("[a-z]", name) and name not in taken else f"own_{name}"
-
-
-def _line(value: DraftValue) -> str:
-    return f"{value.key} = {value.value}" + (f"  # {value.comment}" if value.comment else "")

@@ -2,22 +2,17 @@
 
 from collections.abc import Iterator
 
-from tokens.chains.abi.codec import AbiEvent, Log
-from tokens.chains.addresses import checksum_address
-from tokens.chains.errors import LogDecodingError
-from tokens.chains.evm.generations.declared_launches import PAIR_CREATED, POOL_CREATED, DeclaredLaunch
+from tokens.chains.abi.codec import Log
+from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
+from tokens.chains.evm.generations.declared_launches import DeclaredLaunch
 from tokens.chains.evm.generations.launch_completion import MAX_DECIMALS
 from tokens.chains.evm.generations.launch_views import missing_values
-from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED, MinedTransaction
+from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.types import Launch, MissingValue
+from tokens.declaring.made_pools import POOL_EVENTS, find_made_pools
 from tokens.declaring.recorded_calls import RecordingClient, call_text, had_code
+from tokens.declaring.trade_mistakes import read_transfers
 from tokens.declaring.value_origins import value_text
-
-_CURRENCIES = {
-    POOL_INITIALIZED: ("v4", "id", "currency0", "currency1"),
-    POOL_CREATED: ("v3", "pool", "token0", "token1"),
-    PAIR_CREATED: ("v2", "pair", "token0", "token1"),
-}
 
 
 def find_condition_mistakes(
@@ -46,12 +41,23 @@ def find_decimals_mistake(decoded: Launch, *, rpc: RecordingClient) -> Iterator[
             yield f"{decoded.token} is not stored: it has {answer.value} decimals, more than {MAX_DECIMALS}"
 
 
+def find_token_mistake(launch: Launch, *, rpc: RecordingClient) -> str:
+    """Return that no contract is at the address of the launch's token; empty if one is, or where no node responds."""
+    block = launch.block_number
+    is_contract, place = had_code(rpc, launch.token, block), f"in block {block}"
+    if is_contract is None:
+        is_contract, place = had_code(rpc, launch.token, None), "at the newest block"
+    if is_contract is not False:
+        return ""
+    return f"{launch.token} has no code {place}: `token` names no contract, or other arguments are indexed"
+
+
 def find_launch_mistakes(
     declared: DeclaredLaunch, mined: MinedTransaction, decoded: Launch, launch: Launch, *, rpc: RecordingClient
 ) -> Iterator[str]:
     """Yield what is suspicious about a decoded launch."""
     yield from _of_views(decoded, rpc)
-    yield from _of_token(launch, rpc)
+    yield from _of_token(mined, launch, rpc)
     if launch.pool is None:
         yield from _of_pools(declared, mined, launch)
     if declared.launchpad.hook_swaps and launch.pool and not launch.pool.hook:
@@ -67,58 +73,52 @@ def _of_views(decoded: Launch, rpc: RecordingClient) -> Iterator[str]:
         yield f"no node has the state of block {decoded.block_number}: views were called at the newest block"
 
 
-def _of_token(launch: Launch, rpc: RecordingClient) -> Iterator[str]:
+def _of_token(mined: MinedTransaction, launch: Launch, rpc: RecordingClient) -> Iterator[str]:
     before = launch.block_number - 1
-    if had_code(rpc, launch.token, before):
+    existed = had_code(rpc, launch.token, before)
+    if existed:
         pool = "" if launch.pool else f", and its pool's {_pool_events()} is not in this transaction"
         yield (
             f"{launch.token} is no new token: it has code in block {before}{pool}. Is the event that of a purchase, and"
             " another one that of the creation?"
         )
+    elif existed is None and not _mints_supply(mined, launch):
+        yield (
+            f"it is unknown whether {launch.token} is new: no node has the state of block {before}, and the transaction"
+            " does not mint the token's whole supply"
+        )
+
+
+def _mints_supply(mined: MinedTransaction, launch: Launch) -> bool:
+    transfers = read_transfers(mined, launch.token)
+    minted = sum(transfer.amount for transfer in transfers if transfer.sender == ZERO_ADDRESS)
+    # Of the newest block, where no node has the launch's state: some of it may have been burned.
+    return bool(launch.supply) and minted >= (launch.supply or 0)
 
 
 def _of_pools(declared: DeclaredLaunch, mined: MinedTransaction, launch: Launch) -> Iterator[str]:
-    kind, chain = declared.declaration.pool, mined.chain
-    key = {"v4": "v4_pool_manager", "v3": "v3_factory"}.get(kind, "v2_factory")
-    event = next(each for each, (of, *_) in _CURRENCIES.items() if of == kind)
-    emitter = getattr(chain, key) or "which the registry lacks"
+    kind = declared.declaration.pool
+    of_kind = POOL_EVENTS[kind]
+    emitter = of_kind.trusted(mined.chain) or "which the registry lacks"
     yield (
-        f'no pool of {launch.token}: pool = "{kind}" is found by {_name(event)} with the token, by the chain\'s {key},'
-        f" {emitter}"
+        f'no pool of {launch.token}: pool = "{kind}" is found by {of_kind.name} with the token, by the chain\'s'
+        f" {of_kind.emitter}, {emitter}"
     )
-    found = list(_pool_events_of(mined, launch, kind))
-    yield from found
-    if not found:
+    pools = list(find_made_pools(mined))
+    for made in pools:
+        if launch.token not in made.currencies:
+            reason = "not the token's"
+        elif not made.is_trusted:
+            reason = f"the token's, and a {made.kind} pool by no contract of the chain's entry is not read"
+        elif made.kind != kind:
+            reason = f'the token\'s: declare pool = "{made.kind}"'
+        else:
+            reason = "the token's, and `pool_id` names another pool"
+        name, emitter = POOL_EVENTS[made.kind].name, checksum_address(made.log["address"])
+        yield f"{name} of pool {made.id} with {' and '.join(made.currencies)} by {emitter}: {reason}"
+    if not pools:
         yield f"no {_pool_events()} is in this transaction"
 
 
-def _pool_events_of(mined: MinedTransaction, launch: Launch, declared_kind: str) -> Iterator[str]:
-    """Yield the pools that contracts made in the transaction, and why none of them is the launch's."""
-    trusted = {"v4": mined.chain.v4_pool_manager, "v3": mined.chain.v3_factory, "v2": mined.chain.v2_factory}
-    for log in mined.logs:
-        event = next((each for each in _CURRENCIES if log["topics"][:1] == [each.topic0]), None)
-        if event is None:
-            continue
-        kind, pool, first, second = _CURRENCIES[event]
-        try:
-            made = event.decode(log)
-        except LogDecodingError:
-            continue
-        currencies, emitter = (made[first], made[second]), checksum_address(log["address"])
-        if launch.token not in currencies:
-            reason = "not the token's"
-        elif emitter.lower() != (trusted.get(kind) or "").lower():
-            reason = f"the token's, and a {kind} pool by no contract of the chain's entry is not read"
-        elif kind != declared_kind:
-            reason = f'the token\'s: declare pool = "{kind}"'
-        else:
-            reason = "the token's, and `pool_id` names another pool"
-        yield f"{_name(event)} of pool {made[pool]} with {' and '.join(currencies)} by {emitter}: {reason}"
-
-
 def _pool_events() -> str:
-    return " or ".join(map(_name, _CURRENCIES))
-
-
-def _name(event: AbiEvent) -> str:
-    return event.signature.partition("(")[0]
+    return " or ".join(pool.name for pool in POOL_EVENTS.values())

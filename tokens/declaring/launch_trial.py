@@ -14,17 +14,25 @@ from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.evm.transactions.transaction_receipts import read_undecoded
 from tokens.chains.types import Launch, TransactionFacts
 from tokens.declaring.declared_sources import (
+    count_unnamed,
+    declared_for,
     launch_sources,
     named_events,
+    own_contracts,
     placed_declarations,
     source_of,
-    unnamed_logs,
 )
-from tokens.declaring.event_mistakes import find_layout_mistake, find_topic_mistakes
-from tokens.declaring.later_events import try_events
-from tokens.declaring.launch_mistakes import find_condition_mistakes, find_decimals_mistake, find_launch_mistakes
+from tokens.declaring.event_mistakes import find_layout_mistake, find_similar_events, find_topic_mistakes
+from tokens.declaring.later_events import find_moved_pools, try_events
+from tokens.declaring.launch_mistakes import (
+    find_condition_mistakes,
+    find_decimals_mistake,
+    find_launch_mistakes,
+    find_token_mistake,
+)
 from tokens.declaring.pool_trades import TriedLog, try_swaps
 from tokens.declaring.recorded_calls import RecordingClient, call_text, recording_client
+from tokens.declaring.trade_mistakes import find_trade_mistakes, why_no_trade
 from tokens.declaring.value_origins import TriedValue, ValueTracer
 
 
@@ -34,10 +42,22 @@ class TriedLaunch:
 
     # Of the declaration in the file, such as `launchpads.zora.launch[0]`.
     place: str
+    declared: DeclaredLaunch
     launch: Launch
     values: tuple[TriedValue, ...]
     swaps: tuple[TriedLog, ...]
     events: tuple[TriedLog, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnnamedLog:
+    """The first log of an emitter and a topic0 that no declaration names."""
+
+    log: Log
+    # How many logs have the same emitter and topic0.
+    count: int
+    # The declared event that it resembles, and the difference; empty without one.
+    similar: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,24 +68,27 @@ class LaunchTrial:
     launches: tuple[TriedLaunch, ...]
     # Views that were called, each with its result, or the reason for none.
     calls: tuple[tuple[str, str], ...]
-    # Of trusted emitters, and in no declaration.
-    unnamed: tuple[Log, ...]
+    # Of trusted emitters and the launches' own curves, and in no declaration.
+    unnamed: tuple[UnnamedLog, ...]
     mistakes: tuple[str, ...]
 
 
 def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ()) -> LaunchTrial:
     """Return what the launchpads of the chain's entry would store of a transaction. Nothing is stored.
 
-    `trades` are hashes of further transactions, whose swaps in the launched pools, changes and claims are part of the
-    result.
+    `trades` are hashes of further transactions, whose swaps in the launched pools, changes, claims and mistakes are
+    part of the result. A launch of a token without code is a mistake.
 
     Raises TransactionNotFoundError, NodeUnavailableError.
     """
     rpc = recording_client(chain.rpc)
     mined = read_undecoded(rpc, chain.info, tx_hash)
     traded = [mined, *(read_undecoded(rpc, chain.info, trade) for trade in trades)]
-    mistakes = [mistake for each in traded for mistake in _layout_mistakes(each)]
-    decoded = _decode(mined, mistakes)
+    decoded, refused = _decode(mined)
+    found = [launch for _, launch in decoded]
+    mistakes = [mistake for each in traded for mistake in _layout_mistakes(each, found)]
+    without_code = {launch.token: mistake for launch in found if (mistake := find_token_mistake(launch, rpc=rpc))}
+    mistakes += [*refused, *without_code.values()]
     # Each by itself, because of several by one log the first complete one is stored.
     parts = complete_launches(rpc, chain.info, [replace(facts, launches=(launch,)) for facts, launch in decoded])
     launches: dict[int, TriedLaunch] = {}
@@ -78,9 +101,11 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
             if log.log_index == before.log_index
         )
         for launch in facts.launches:
-            if launch.log_index not in launches:
+            if launch.log_index not in launches and launch.token not in without_code:
                 launches[launch.log_index] = _try_launch(place, declared, traded, log, before, launch, rpc)
                 mistakes += find_launch_mistakes(declared, mined, before, launch, rpc=rpc)
+    for each in traded:
+        mistakes += _trade_mistakes(each, launches.values(), is_further=each is not mined)
     mistakes += _unmet_conditions(mined, launches, rpc)
     if mined.succeeded and not _launch_logs(mined):
         mistakes += _why_no_event(mined)
@@ -88,7 +113,7 @@ def try_transaction(chain: Chain, tx_hash: str, *, trades: Collection[str] = ())
         mined=mined,
         launches=tuple(launches.values()),
         calls=tuple(_calls(rpc, (launch for _, launch in decoded))),
-        unnamed=tuple(unnamed_logs(chain.info, mined.logs)),
+        unnamed=tuple(_unnamed_logs(traded, found)),
         mistakes=tuple(dict.fromkeys(mistakes)),
     )
 
@@ -99,29 +124,48 @@ def _launch_logs(mined: MinedTransaction) -> list[Log]:
     return [log for log in mined.logs if source_of(log) in sources]
 
 
-def _layout_mistakes(mined: MinedTransaction) -> Iterator[str]:
+def _layout_mistakes(mined: MinedTransaction, launches: Sequence[Launch]) -> Iterator[str]:
     """Yield which logs of declared events are not what their declarations describe."""
-    launches, named = launch_sources(mined.chain), named_events(mined.chain)
+    named, own = named_events(mined.chain), own_contracts(launches)
     for log in mined.logs:
-        source = source_of(log)
-        declared = [each.declaration.event for _, each in _declarations_of(mined, log)] if source in launches else []
-        for event in declared or [named[source]] if source in named else []:
-            if mistake := find_layout_mistake(event, log):
-                yield mistake
+        events = [each.declaration.event for _, each in _declarations_of(mined, log)]
+        if event := declared_for(log, named, own=own):
+            events = events or [event]
+        yield from filter(None, (find_layout_mistake(event, log) for event in events))
 
 
-def _decode(mined: MinedTransaction, mistakes: list[str]) -> list[tuple[TransactionFacts, Launch]]:
-    """Return the launches before views are called, each with its transaction."""
+def _trade_mistakes(mined: MinedTransaction, launches: Collection[TriedLaunch], *, is_further: bool) -> Iterator[str]:
+    """Yield what is wrong about the trades of a transaction; a further one has a log about one of the launches."""
+    is_about = False
+    for tried in launches:
+        logs = [log for log in (*tried.swaps, *tried.events) if log.tx_hash == mined.hash]
+        is_about |= bool(logs)
+        place = f"{mined.hash} " if is_further else ""
+        mistakes = find_trade_mistakes(mined, tried.launch, [log.trade for log in logs if log.trade])
+        yield from (f"{place}{mistake}" for mistake in mistakes)
+    if is_further and not is_about:
+        for tried in launches:
+            for reason in why_no_trade(mined, tried.launch, tried.declared.launchpad):
+                yield f"{mined.hash} has no trade, change or claim of {tried.launch.token}: {reason}"
+
+
+def _unnamed_logs(traded: Sequence[MinedTransaction], launches: Sequence[Launch]) -> Iterator[UnnamedLog]:
+    chain = traded[0].chain
+    if counts := count_unnamed(chain, [log for mined in traded for log in mined.logs], launches):
+        similar = find_similar_events(dict.fromkeys(named_events(chain).values()))
+        for log, count in counts:
+            yield UnnamedLog(log=log, count=count, similar=similar.get(source_of(log)[1], ""))
+
+
+def _decode(mined: MinedTransaction) -> tuple[list[tuple[TransactionFacts, Launch]], list[str]]:
+    """Return the launches before views are called, each with its transaction, or why there are none."""
     try:
         facts = decode_mined(mined)
     except LogDecodingError as error:
-        mistakes.append(f"the transaction can't be decoded, and none of its launches is stored: {error}")
-        return []
+        return [], [f"the transaction can't be decoded, and none of its launches is stored: {error}"]
     except LaunchNotFoundError as error:
-        if not mined.succeeded:
-            mistakes.append(str(error))
-        return []
-    return [(facts, launch) for launch in facts.launches]
+        return [], [] if mined.succeeded else [str(error)]
+    return [(facts, launch) for launch in facts.launches], []
 
 
 def _declaration_of(mined: MinedTransaction, launch: Launch) -> tuple[str, DeclaredLaunch, Log]:
@@ -158,10 +202,16 @@ def _try_launch(
         launch=launch,
         rpc=rpc,
     )
-    swaps = [swap for mined in traded for swap in try_swaps(mined, launch, declared.launchpad)]
+    moved = [pool for mined in traded for pool in find_moved_pools(mined, launch)]
+    swaps = [swap for mined in traded for swap in try_swaps(mined, launch, declared.launchpad, moved=moved)]
     events = [event for mined in traded for event in try_events(mined, launch)]
     return TriedLaunch(
-        place=place, launch=launch, values=tuple(tracer.values()), swaps=tuple(swaps), events=tuple(events)
+        place=place,
+        declared=declared,
+        launch=launch,
+        values=tuple(tracer.values()),
+        swaps=tuple(swaps),
+        events=tuple(events),
     )
 
 

@@ -1,10 +1,14 @@
 """Swaps of a transaction in a launch's pool, as trades would be stored: by the rows of every other reading."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import NamedTuple
 
 from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import part_at
 from tokens.chains.addresses import ZERO_ADDRESS, address_key
+from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.generations.mined_transactions import MinedTransaction
 from tokens.chains.evm.logs.pool_logs import V4_POOL_TOPICS, PoolLogs, decode_pool_logs, pool_topics
 from tokens.chains.evm.logs.swap_fees import attach_reports, report_topics
@@ -14,10 +18,19 @@ from tokens.chains.registry.launchpads import Launchpad
 from tokens.chains.rpc.quantities import MalformedResponseError
 from tokens.chains.types import Launch, Pool
 from tokens.declaring.declared_sources import source_of
-from tokens.trades.pool_prices import is_exchange
+from tokens.trades.pool_prices import PRICE, is_exchange
 from tokens.trades.pool_tokens import PoolToken, select_declared
 from tokens.trades.quote_rates import QuoteRates
-from tokens.trades.trade_rows import make_trade_rows
+from tokens.trades.trade_rows import TradeRow, make_trade_rows
+
+
+class TriedTrade(NamedTuple):
+    """A trade as it would be stored."""
+
+    swap: Swap
+    row: TradeRow
+    # Of its own amounts: whole units of the quote token for a whole token, as `row.price`.
+    average: Decimal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,29 +40,51 @@ class TriedLog:
     tx_hash: str
     log_index: int
     text: str
+    # None where it is none, or would not be stored.
+    trade: TriedTrade | None = None
 
 
-def try_swaps(mined: MinedTransaction, launch: Launch, launchpad: Launchpad) -> Iterator[TriedLog]:
-    """Yield the swaps of the transaction in the launch's pools, and the parts that hooks report beside them."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriedPool:
+    """A pool of a launch's token."""
+
+    pool: Pool
+    # Whether the token is currency 0; None where the sequence of addresses decides.
+    is_currency0: bool | None = None
+
+
+def try_swaps(
+    mined: MinedTransaction, launch: Launch, launchpad: Launchpad, *, moved: Sequence[TriedPool]
+) -> Iterator[TriedLog]:
+    """Yield the swaps of the transaction in the launch's pools, and the parts that hooks report beside them.
+
+    `moved` are pools that the token moves to after its launch.
+    """
     if launch.pool is None:
         return
+    # In a curve the token is currency 0.
+    pools = [TriedPool(pool=launch.pool, is_currency0=True if launch.curve_config else None), *moved]
+    if launch.next_pool:
+        pools.append(TriedPool(pool=replace(launch.pool, address=launch.next_pool)))
     try:
-        yield from _in_pool(mined, launch, launch.pool, launchpad, is_curve=bool(launch.curve_config))
-        if launch.next_pool:
-            pair = replace(launch.pool, address=launch.next_pool)
-            yield from _in_pool(mined, launch, pair, launchpad, is_curve=False)
+        for pool in pools:
+            yield from _in_pool(mined, pool.pool, _pool_token(mined.chain, launch, pool, launchpad))
     except MalformedResponseError as error:
         yield TriedLog(tx_hash=mined.hash, log_index=0, text=f"trades can't be decoded: {error}")
     for log in mined.logs:
-        for part in mined.chain.swap_parts.get(source_of(log), ())[:1]:
+        parts = mined.chain.swap_parts.get(source_of(log), ())
+        try:
+            of_pool = (part for part in parts if part_at(part.event.decode(log), part.pool) == launch.pool.address)
+            part = next(of_pool, None)
+        except LogDecodingError:
+            # One of the mistakes of layouts.
+            continue
+        if part:
             text = f"{part.event.signature.partition('(')[0]}: part of a swap, no trade of its own"
             yield TriedLog(tx_hash=mined.hash, log_index=int(log["logIndex"], 16), text=text)
 
 
-def _in_pool(
-    mined: MinedTransaction, launch: Launch, pool: Pool, launchpad: Launchpad, *, is_curve: bool
-) -> Iterator[TriedLog]:
-    token = _pool_token(mined.chain, launch, pool, launchpad, is_curve=is_curve)
+def _in_pool(mined: MinedTransaction, pool: Pool, token: PoolToken) -> Iterator[TriedLog]:
     found, without_parts = _read(mined, pool)
     for log in found.undecodable:
         yield TriedLog(tx_hash=mined.hash, log_index=log.log_index, text=f"can't be decoded: {log.reason}")
@@ -58,8 +93,9 @@ def _in_pool(
     for swap, bare in zip(with_parts, bare_swaps, strict=True):
         if swap.pool == pool.address:
             filled = "" if (swap.amount0, swap.amount1) == (bare.amount0, bare.amount1) else ", with parts by the hook"
-            text = f"{_swap_text(swap, token)}{filled}"
-            yield TriedLog(tx_hash=mined.hash, log_index=swap.log_index, text=text)
+            trade = _trade(swap, token)
+            text = f"{_trade_text(trade) if trade else _why_none(swap, token)}{filled}"
+            yield TriedLog(tx_hash=mined.hash, log_index=swap.log_index, text=text, trade=trade)
 
 
 def _read(mined: MinedTransaction, pool: Pool) -> tuple[PoolLogs, PoolLogs]:
@@ -80,22 +116,36 @@ def _is_of_pool(chain: ChainInfo, log: Log, pool: Pool) -> bool:
     return is_own or (emitter, topic0) in chain.curve_trades
 
 
-def _swap_text(swap: Swap, token: PoolToken) -> str:
-    rows = make_trade_rows([swap], {token.pool: token}, QuoteRates({}))
-    if not rows:
-        reason = "the quote token's decimals are unknown" if is_exchange(swap) else "it exchanges nothing"
-        return f"no trade: {reason}"
-    (row,) = rows
+def _trade(swap: Swap, token: PoolToken) -> TriedTrade | None:
+    for row in make_trade_rows([swap], {token.pool: token}, QuoteRates({})):
+        quote, sold = Decimal(row.amount_quote), Decimal(row.amount_token)
+        average = PRICE.divide(quote.scaleb(token.decimals - (token.quote_decimals or 0), PRICE), sold)
+        return TriedTrade(swap, row, average)
+    return None
+
+
+def _trade_text(trade: TriedTrade) -> str:
+    swap, row, average = trade
     side = "buy" if row.is_buy else "sell"
     amounts = f"{row.amount_token} of the token for {row.amount_quote} of the quote, in smallest units"
     if row.protocol_fee is not None:
         amounts += f", and fees of {row.protocol_fee} and {row.token_fee or 0} beside them"
+    amounts += f"; price {row.price:.6g} after it, {average:.6g} on average"
     if row.is_conversion:
         return f"internal swap by {swap.sender}, price and no trade: {side}, {amounts}"
     return f"trade of {swap.trader} by {swap.sender}: {side}, {amounts}"
 
 
-def _pool_token(chain: ChainInfo, launch: Launch, pool: Pool, launchpad: Launchpad, *, is_curve: bool) -> PoolToken:
+def _why_none(swap: Swap, token: PoolToken) -> str:
+    if not is_exchange(swap):
+        return "no trade: it exchanges nothing"
+    if token.quote_decimals is None:
+        return "no trade: the quote token's decimals are unknown"
+    return "no trade: it has no price; declare `price`, or trade more than 10,000 smallest units"
+
+
+def _pool_token(chain: ChainInfo, launch: Launch, tried: TriedPool, launchpad: Launchpad) -> PoolToken:
+    pool, is_currency0 = tried.pool, tried.is_currency0
     # Only pools of v4 hold the native coin itself.
     is_wrapped = pool.paired_token == ZERO_ADDRESS and not is_v4_pool(pool.address or "")
     currency = chain.wrapped_native or "" if is_wrapped else pool.paired_token
@@ -107,7 +157,7 @@ def _pool_token(chain: ChainInfo, launch: Launch, pool: Pool, launchpad: Launchp
         quote=pool.paired_token,
         quote_decimals=pool.pair_decimals,
         locker=launch.locker or "",
-        is_currency0=is_curve or address_key(launch.token) < address_key(currency),
+        is_currency0=address_key(launch.token) < address_key(currency) if is_currency0 is None else is_currency0,
         internal_senders=launchpad.senders_in(pool.hook),
         generation=launchpad.name,
     )

@@ -63,15 +63,16 @@ def call_text(missing: MissingValue, block: str) -> str:
     return f"{missing.function.signature}{arguments} of {missing.contract} at {at}"
 
 
-def had_code(rpc: RpcClient, address: str, block: int) -> bool | None:
-    """Return whether a contract existed at the end of a block; None where no node has that state."""
+def had_code(rpc: RpcClient, address: str, block: int | None) -> bool | None:
+    """Return whether a contract existed after a block, or after the newest one; None where no node has that state."""
 
     def parse(results: list[Any]) -> bool:
         require_results(results)
         return parse_data(results[0]) != "0x"
 
     try:
-        return rpc.query([("eth_getCode", (address, hex(max(block, 0))))], parse=parse, policy=ONE_ROUND)
+        at = "latest" if block is None else hex(max(block, 0))
+        return rpc.query([("eth_getCode", (address, at))], parse=parse, policy=ONE_ROUND)
     except NodeUnavailableError:
         return None
 

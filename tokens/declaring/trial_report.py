@@ -23,7 +23,13 @@ def trial_lines(trial: LaunchTrial) -> Iterator[str]:
         yield from (f"  {call}: {result}" for call, result in trial.calls)
     if trial.unnamed:
         yield "\nlogs of its contracts that no declaration names"
-        yield from (f"  {log_text(log)}" for log in trial.unnamed)
+        for unnamed in trial.unnamed:
+            tx_hash = unnamed.log["transactionHash"]
+            place = "" if tx_hash == mined.hash else f"{tx_hash} "
+            more = f", and {unnamed.count - 1} more" if unnamed.count > 1 else ""
+            yield f"  {place}{log_text(unnamed.log)}{more}"
+            if unnamed.similar:
+                yield f"    {unnamed.similar}"
     if trial.mistakes:
         yield "\ncheck"
         yield from (f"  {mistake}" for mistake in trial.mistakes)

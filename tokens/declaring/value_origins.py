@@ -4,19 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tokens.chains.abi.codec import Log
 from tokens.chains.abi.paths import Path
-from tokens.chains.addresses import ZERO_ADDRESS, checksum_address
-from tokens.chains.evm.generations.declared_launches import (
-    PAIR_CREATED,
-    POOL_CREATED,
-    V3_INITIALIZED,
-    LaunchScope,
-)
+from tokens.chains.addresses import ZERO_ADDRESS
+from tokens.chains.evm.generations.declared_launches import LaunchScope
 from tokens.chains.evm.generations.launch_views import is_usable, missing_values
-from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED, MinedTransaction
 from tokens.chains.registry.launchpads import Argument, Constant, LaunchDeclaration, OtherLog, Sender, Value, View
 from tokens.chains.types import Launch, MissingValue, Pool
+from tokens.declaring.made_pools import find_made_pools, first_price_text
 from tokens.declaring.recorded_calls import RecordingClient, call_text
 
 # Field of a declaration -> that of `Launch`.
@@ -99,26 +93,27 @@ class ValueTracer:
 
     def _pool_values(self, pool: Pool) -> Iterator[TriedValue]:
         mined, fees = self.scope.mined, self.launch.fees
-        log = _pool_log(mined, pool)
-        if log is None:
+        trusted = (each for each in find_made_pools(mined) if each.is_trusted)
+        found = next((each for each in trusted if each.id == pool.address), None)
+        if found is None:
             # A curve: the declaration has both, or it is of all tokens and has no address.
             declared = self._trace("pool_id", pool.address)
             of_token = declared if declared.value else TriedValue(field="pool", value=pool.address, origin="the token")
             yield replace(of_token, field="curve")
             yield self._trace("quote", pool.paired_token or None)
         else:
-            made = pool_log_text(log)
+            made = found.text
             yield TriedValue(field="pool", value=pool.address, origin=made)
             yield TriedValue(field="quote", value=pool.paired_token, origin=f"the pool's other currency, {made}")
         yield self._pair("pair_symbol", "quote symbol", pool.pair_symbol)
         yield self._pair("pair_decimals", "quote decimals", pool.pair_decimals)
-        if log is None:
+        if found is None:
             if pair := self.launch.next_pool:
                 origin = "PairCreated of the token: the curve graduates into it"
                 yield TriedValue(field="next pool", value=pair, origin=origin)
             return
-        started = next((each for each in mined.emitted(V3_INITIALIZED, by=pool.address)), log)
-        yield TriedValue(field="tick", value=pool.tick, origin=f"{pool_log_text(started)}, as if the token were token0")
+        started = first_price_text(mined, found)
+        yield TriedValue(field="tick", value=pool.tick, origin=f"{started}, as if the token were token0")
         yield TriedValue(field="tick spacing", value=pool.tick_spacing, origin=made)
         yield TriedValue(field="hook", value=pool.hook, origin=made if pool.hook else "the pool has none")
         fee = None if fees is None else fees.clanker_fee
@@ -153,24 +148,3 @@ def value_text(value: Value, scope: LaunchScope) -> str:
 def path_text(path: Path) -> str:
     """Return a path as declarations have it."""
     return ".".join(map(str, path))
-
-
-def pool_log_text(log: Log) -> str:
-    """Return the event about a new pool, in words."""
-    events = (POOL_INITIALIZED, POOL_CREATED, PAIR_CREATED, V3_INITIALIZED)
-    names = {event.topic0: event.signature.partition("(")[0] for event in events}
-    return f"{names[log['topics'][0]]} by {checksum_address(log['address'])} (log {int(log['logIndex'], 16)})"
-
-
-def _pool_log(mined: MinedTransaction, pool: Pool) -> Log | None:
-    """Return the log that the decoder found the pool in; None of a curve."""
-    chain = mined.chain
-    for event, emitter, key in (
-        (POOL_INITIALIZED, chain.v4_pool_manager, "id"),
-        (POOL_CREATED, chain.v3_factory, "pool"),
-        (PAIR_CREATED, chain.v2_factory, "pair"),
-    ):
-        for log in mined.emitted(event, by=emitter):
-            if event.decode(log)[key] == pool.address:
-                return log
-    return None

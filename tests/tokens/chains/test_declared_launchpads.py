@@ -144,6 +144,23 @@ def test_a_curve_may_have_a_starting_price(load, price):
     assert pad.launches[0].fields.keys() >= {"quote_reserve", "token_reserve"}
 
 
+TRADE = """
+[[launchpads.coins.trade]]
+event = "Bought(address coin, uint256 tokens, uint256 paid)"
+token = "coin"
+token_out = "tokens"
+quote_in = "paid"
+"""
+
+
+def test_trades_without_a_curve_are_refused(load):
+    rule = 'no launch has pool = "curve": trades in pools of Uniswap are read from the pools'
+    assert mistakes(load, LAUNCH + TRADE) == [("launchpads.coins.trade", rule)]
+    second = LAUNCH.partition("[[")[2].replace("CoinCreated", "CurveCreated")
+    with_curve = f'{LAUNCH}[[{second}pool = "curve"\nquote = "native"\n{TRADE}'
+    assert load(with_curve, "coins").chain(CHAIN).curve_trades
+
+
 def test_a_name_that_no_launchpad_has_is_refused(load):
     ((place, rule),) = mistakes(load, LAUNCH, "coin")
     assert place == f"LAUNCHPADS_{CHAIN}"

@@ -11,6 +11,7 @@ SIGNATURE = (
 )
 TOPIC = "0x2de436107c2096e039c98bbcc3c5a2560583738ce15c234557eecb4d3221aa81"
 NO_LAUNCH = "no launch would be stored"
+UNNAMED = "logs of its contracts that no declaration names"
 
 
 @pytest.fixture
@@ -20,9 +21,9 @@ def zora(serve_launchpad) -> RecordedLaunchpad:
 
 @pytest.fixture
 def check(zora, try_file, tmp_path, capsys):
-    """Return a function that tries the declaration with changes, and returns the lines of `check`."""
+    """Return a function that tries the declaration with changes, and returns the lines of `check` or another part."""
 
-    def checked(*changes, tx_hash=None, stored=True):
+    def checked(*changes, tx_hash=None, stored=True, part="check"):
         # Only the event of the recording.
         head, launch, *_ = zora.declaration().split("[[launchpads.zora.launch]]")
         text = f"{head}[[launchpads.zora.launch]]{launch}"
@@ -36,8 +37,8 @@ def check(zora, try_file, tmp_path, capsys):
             with pytest.raises(CommandError, match=NO_LAUNCH):
                 try_file(text, *arguments)
             output = capsys.readouterr().out
-        _, _, mistakes = output.partition("\ncheck\n")
-        return [line.removeprefix("  ") for line in mistakes.splitlines()]
+        lines = output.partition(f"\n{part}\n")[2].partition("\n\n")[0]
+        return [line.strip() for line in lines.splitlines()]
 
     return checked
 
@@ -47,9 +48,10 @@ def test_the_right_declaration_has_only_views_that_the_recording_lacks(check):
 
 
 def test_wrong_topic_names_the_type_that_differs(zora, check):
-    first, *others = check(("uint24 fee", "uint16 fee"), stored=False)
-    assert first.startswith("`contracts` emit 1 logs, and none is a declared event: CoinCreatedV4(")
-    assert others == [
+    change = ("uint24 fee", "uint16 fee")
+    (mistake,) = check(change, stored=False)
+    assert mistake.startswith("`contracts` emit 1 logs, and none is a declared event: CoinCreatedV4(")
+    assert check(change, stored=False, part=UNNAMED) == [
         f"log 26 of {zora.contract('factory_proxy')}: topic0 {TOPIC}, 4 topics, 20 words of data",
         f"that topic0 is {SIGNATURE}, and the declaration has {SIGNATURE.replace('uint24', 'uint16')}: the type uint16"
         " is uint24 in the contract",
@@ -57,19 +59,19 @@ def test_wrong_topic_names_the_type_that_differs(zora, check):
 
 
 def test_a_source_newer_than_the_contract_is_named(check):
-    last = check(("string version)", "string version, uint256 salt)"), stored=False)[-1]
+    last = check(("string version)", "string version, uint256 salt)"), stored=False, part=UNNAMED)[-1]
     assert last.endswith("the source is newer than the contract, which lacks an argument uint256")
 
 
 def test_a_source_older_than_the_contract_is_named(check):
-    last = check((", string version)", ")"), stored=False)[-1]
+    last = check((", string version)", ")"), stored=False, part=UNNAMED)[-1]
     assert last.endswith("the source is older than the contract, which has a further argument string")
 
 
 def test_a_struct_that_the_declaration_lacks_is_named(check):
     struct = "(address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks) poolKey"
     flat = "address currency0, address currency1, uint24 fee, int24 tickSpacing, address hooks"
-    last = check((struct, flat), stored=False)[-1]
+    last = check((struct, flat), stored=False, part=UNNAMED)[-1]
     assert last.endswith("the contract has a struct (address,address,uint24,int24,address)")
 
 
@@ -118,20 +120,24 @@ def test_an_indexed_text_is_only_a_hash(zora, try_file):
         try_file(text.replace("address indexed caller", "address caller"), "--tx", zora.tx_hash)
 
 
-def test_a_purchase_taken_for_the_creation_is_named(zora, try_file):
-    buy = zora.recording["expected"]["trades"][0]["tx_hash"]
-    hook, token = zora.contract("hook"), zora.recording["expected"]["token"]
+def _of_purchases(zora):
+    """Return a declaration that takes an event of purchases for that of launches."""
     rewards = ", ".join(f"uint256 amount{place}" for place in range(10))
     accounts = ", ".join(f"address account{place}" for place in range(6))
-    text = f"""
+    return f"""
         [launchpads.rewards]
         pool = "v4"
         [[launchpads.rewards.launch]]
-        contracts = {{ 31337 = ["{hook}"] }}
+        contracts = {{ 31337 = ["{zora.contract("hook")}"] }}
         event = "CoinMarketRewardsV4(address coin, {accounts}, ({rewards}) marketRewards)"
         token = "coin"
     """
-    output = try_file(text, "--tx", buy)
+
+
+def test_a_purchase_taken_for_the_creation_is_named(zora, try_file):
+    buy = zora.recording["expected"]["trades"][0]["tx_hash"]
+    token = zora.recording["expected"]["token"]
+    output = try_file(_of_purchases(zora), "--tx", buy)
     block = int(zora.recording["transactions"][1]["receipt"]["blockNumber"], 16)
     pool = "and its pool's Initialize or PoolCreated or PairCreated is not in this transaction"
     question = "Is the event that of a purchase, and another one that of the creation?"
@@ -175,7 +181,20 @@ def test_a_view_of_an_address_without_code_is_named(check):
 def test_no_state_of_the_block_is_named(zora, check):
     zora.is_pruned = True
     block = int(zora.launch["receipt"]["blockNumber"], 16)
-    assert f"no node has the state of block {block}: views were called at the newest block" in check()
+    lines = check()
+    assert f"no node has the state of block {block}: views were called at the newest block" in lines
+    # The transaction mints its whole supply.
+    assert not any("it is unknown whether" in line for line in lines)
+
+
+def test_no_state_of_the_block_before_leaves_open_whether_a_token_is_new(zora, try_file):
+    zora.is_pruned = True
+    buy, token = zora.recording["expected"]["trades"][0]["tx_hash"], zora.recording["expected"]["token"]
+    block = int(zora.recording["transactions"][1]["receipt"]["blockNumber"], 16)
+    assert (
+        f"  it is unknown whether {token} is new: no node has the state of block {block - 1}, and the transaction does"
+        " not mint the token's whole supply"
+    ) in try_file(_of_purchases(zora), "--tx", buy).splitlines()
 
 
 def test_no_pool_names_the_pools_of_the_transaction(zora, check):
@@ -202,6 +221,9 @@ def test_a_pool_id_of_another_pool_is_named(zora, check):
 def test_a_token_that_is_no_contract_is_named(zora, check):
     lines = check(('token = "coin"', 'token = "payoutRecipient"'), stored=False)
     assert any("has no code in block" in line and "`token` names no contract" in line for line in lines)
+    zora.is_pruned = True
+    lines = check(('token = "coin"', 'token = "payoutRecipient"'), stored=False)
+    assert any("has no code at the newest block" in line for line in lines)
 
 
 def test_a_reverted_transaction_is_named(zora, check):

@@ -2,15 +2,17 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from development.devchain import node_client
 from development.devchain.anvil import LAUNCHPADS_FILE
+from development.devchain.node_client import load_artifact
 from tests.nodes.devchain_launches import SENDER
 from tests.nodes.launchpad_recordings import CHAIN
 from tests.nodes.recorded_launchpad import DATA
+from tests.tokens.declaring.conftest import TradedCurve
 from tokens.chains.abi.declarations import parse_event
 from tokens.installation.installed_chains import installed_chain
 
@@ -33,9 +35,11 @@ def items(text):
 
 @pytest.fixture
 def draft(tmp_path, capsys):
-    def drafted(pad, document, name="own-pad.json"):
+    def drafted(pad, document, name="own-pad.json", trades=()):
         (tmp_path / name).write_text(json.dumps(document))
-        call_command("draft_launchpad", "--tx", pad.tx_hash, "--abi", str(tmp_path / name), "--chain", str(CHAIN))
+        further = [part for trade in trades for part in ("--trade", trade)]
+        abi = str(tmp_path / name)
+        call_command("draft_launchpad", "--tx", pad.tx_hash, "--abi", abi, "--chain", str(CHAIN), *further)
         return str(capsys.readouterr().out)
 
     return drafted
@@ -122,19 +126,129 @@ def test_a_draft_of_a_compiled_layout_stores_the_same_launch(launchpad, capsys, 
     assert (drafted["tick"], drafted["quote"]) == (str(launch.pool.tick), launch.pool.paired_token)
 
 
-def test_a_draft_of_a_bonding_curve_names_the_events_of_trades(launchpad, capsys, try_file):
-    at = launchpad.deployment
-    call = node_client.bind_contract(at.rpc_url, "CurveLaunchpad", at.curve_launchpad)
-    data = call.encode_abi("launch", ["Night Ferry", "FERRY", "ipfs://ferry"])
-    sent = node_client.send_transaction(at.rpc_url, sender=SENDER, to=at.curve_launchpad, data=data, value=10**18)
-    tx_hash = launchpad.mined(sent.to_0x_hex())
-    artifact = "development/devchain/artifacts/CurveLaunchpad.json"
-    call_command("draft_launchpad", "--tx", tx_hash, "--abi", artifact, "--chain", str(CHAIN))
-    text = capsys.readouterr().out
+@pytest.fixture
+def draft_curve(launch_curve, capsys):
+    """Return a function that drafts the development chain's curve, with further transactions of a token."""
+
+    def drafted(*further):
+        curve = launch_curve()
+        trades = [part for send in further for part in ("--trade", send(curve))]
+        artifact = "development/devchain/artifacts/CurveLaunchpad.json"
+        call_command("draft_launchpad", "--tx", curve.launch, "--abi", artifact, "--chain", str(CHAIN), *trades)
+        return curve, str(capsys.readouterr().out)
+
+    return drafted
+
+
+def further_transactions(pad):
+    return [each["transaction"]["hash"] for each in pad.recording["transactions"][1:]]
+
+
+def test_a_draft_of_a_bonding_curve_is_tried_as_the_development_chains_own_declaration(draft_curve, try_file):
+    curve, text = draft_curve()
     assert 'pool = "curve"  # guessed: no pool is made, and the ABI has events of trades' in text
-    assert '# event = "Traded(address indexed token, address indexed trader, bool isBuy, ' in text
-    drafted = try_file(text, "--tx", tx_hash)
-    # As the development chain's own declaration, which has trades.
-    whole = try_file(LAUNCHPADS_FILE.read_text(encoding="utf-8"), "--tx", tx_hash)
-    assert stored(drafted) == stored(whole) and stored(whole)["name"] == "'Night Ferry'"
-    assert f"trade of {SENDER} by {at.curve_launchpad}: buy, " in whole
+    purchase, sale, claim, last = curve.buy(10**17), curve.sell(10**23), curve.claim(), curve.buy(5 * 10**18)
+    further = [part for tx_hash in (purchase, sale, claim, last) for part in ("--trade", tx_hash)]
+    drafted = try_file(text, "--tx", curve.launch, *further)
+    whole = try_file(LAUNCHPADS_FILE.read_text(encoding="utf-8"), "--tx", curve.launch, *further)
+    assert drafted.replace("curvelaunchpad", "curve") == whole
+    assert whole.count(f"trade of {SENDER} by ") == 4 and "change: pool changed" in whole and "claim by" in whole
+    assert "\ncheck\n" not in whole
+
+
+def test_each_line_about_later_events_is_guessed_unless_a_transaction_shows_it(draft_curve):
+    _, text = draft_curve()
+    later = text.partition("[[launchpads.curvelaunchpad.change]]")[2]
+    assert all("guessed" in line for line in later.splitlines() if line and not line.startswith("[["))
+    _, text = draft_curve(TradedCurve.claim)
+    claim = text.partition("[[launchpads.curvelaunchpad.claim]]\n")[2].splitlines()
+    assert re.fullmatch(r'event = "FeesClaimed\(.*\)"  # log 0 of 0x[0-9a-f]{64}', claim[0])
+    assert claim[1] == 'token = "token"'
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_draft_with_all_transactions_of_a_recording_stores_its_launch(name, serve_launchpad, draft, try_file):
+    pad = serve_launchpad(name)
+    text = draft(pad, items(pad.declaration()), trades=further_transactions(pad))
+    # A table that can't be declared is a comment: the file loads.
+    assert stored(try_file(text, "--tx", pad.tx_hash))["token"] in str(pad.recording["expected"])
+
+
+def test_a_curve_of_each_token_is_found_by_its_trades(serve_launchpad, draft, try_file):
+    pad = serve_launchpad(CURVE)
+    trades = [trade["tx_hash"] for trade in pad.recording["expected"]["trades"]]
+    text = draft(pad, items(pad.declaration()), trades=trades)
+    further = [part for trade in trades for part in ("--trade", trade)]
+    lines = [
+        re.findall(r"^  0x\w+ log \d+: (?:trade of|change:) .*", try_file(each, "--tx", pad.tx_hash, *further), re.M)
+        for each in (text, pad.declaration())
+    ]
+    assert lines[0] == lines[1] and len(lines[0]) == 6
+    assert 'pool_id = "pair"' in text and f'quote = "{pad.contract("quote_VIRTUAL")}"  # guessed: ' in text
+
+
+def test_claims_by_a_hook_and_of_a_pool_are_found_by_their_logs(serve_launchpad, draft, try_file):
+    pad = serve_launchpad("doppler-multicurve_1_weth")
+    claims = [claim["tx_hash"] for claim in pad.recording["expected"]["fee_claims"]]
+    text = draft(pad, items(pad.declaration()), trades=claims)
+    assert '\npool_id = "poolId"\nby = "hook"  # guessed: ' in text
+    further = [part for claim in claims for part in ("--trade", claim)]
+    changes = try_file(text, "--tx", pad.tx_hash, *further).partition("\nchanges and claims\n")[2].splitlines()
+    assert [line.split(" log ")[0].strip() for line in changes[:2]] == claims
+
+
+# Of launchpads that are built in, or that public readers decode.
+@pytest.mark.parametrize(
+    ("event", "lines"),
+    [
+        (
+            "TokenPurchase(address token, address account, uint256 price, uint256 amount, uint256 cost, uint256 fee,"
+            " uint256 offers, uint256 funds)",
+            ['token = "token"', 'trader = "account"', 'token_out = "amount"', 'quote_in = "cost"', 'fee = "fee"']
+            + ['price = { value = "price", decimals = 18 }'],
+        ),
+        (
+            "CurveSell(address indexed sender, address indexed token, uint256 amountIn, uint256 amountOut)",
+            ['token = "token"', 'trader = "sender"', 'token_in = "amountIn"', 'quote_out = "amountOut"'],
+        ),
+        (
+            "TokenBought(uint256 ts, address token, address buyer, uint256 amount, uint256 eth, uint256 fee,"
+            " uint256 postPrice)",
+            ['token = "token"', 'trader = "buyer"', 'token_out = "amount"', 'quote_in = "eth"', 'fee = "fee"']
+            + ['price = { value = "postPrice", decimals = 18 }'],
+        ),
+        # What is missing is named, and the table is a comment.
+        (
+            "Trade(address indexed token, uint256 x, uint256 y)",
+            [
+                "# Trades with the curve lack: the side, as is_buy or as token_in and quote_out of sales.",
+                '# token = "token"',
+            ],
+        ),
+    ],
+)
+def test_arguments_of_trades_are_guessed_by_their_names(event, lines, tmp_path, capsys, launch_curve):
+    curve = launch_curve()
+    launched = next(each for each in load_artifact("CurveLaunchpad").abi if each.get("name") == "Launched")
+    (tmp_path / "Own.json").write_text(json.dumps([launched, parse_event(event)]))
+    arguments = ("--tx", curve.launch, "--abi", str(tmp_path / "Own.json"), "--chain", str(CHAIN))
+    call_command("draft_launchpad", *arguments)
+    found = [line.partition("  # ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if line not in found] == []
+
+
+def test_the_comments_of_the_guides_draft_are_those_of_drafts(draft_curve, serve_launchpad, draft):
+    _, of_curve = draft_curve(TradedCurve.claim)
+    names = ("zora-trend_coin_1", "flaunch-launch_1_fair_launch", "zora-creator_coin_1")
+    of_recordings = [draft(pad, items(pad.declaration())) for pad in map(serve_launchpad, names)]
+    drafted = {comment for text in (of_curve, *of_recordings) for comment in comments_of(text)}
+    (example,) = re.findall(
+        r"^```toml\n(.*?)^```$", Path("docs/launchpads.md").read_text(encoding="utf-8"), re.M | re.S
+    )
+    assert len(comments_of(example)) > 5 and comments_of(example) <= drafted
+
+
+def comments_of(text):
+    """Return the comments of a file, without their own hashes and numbers."""
+    comments = re.findall(r"(?:^|  )# (.*)$", text, re.M)
+    return {re.sub(r"\d+", "N", re.sub(r"0x[0-9a-fA-F]+(\.\.\.)?", "HASH", comment)) for comment in comments}

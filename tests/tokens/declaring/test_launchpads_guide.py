@@ -46,3 +46,47 @@ def test_the_example_loads(tmp_path):
     (tmp_path / "harbor.toml").write_text(example)
     registry = load_registry(tmp_path / "harbor.toml", launchpads={8453: ("harbor",)})
     assert [pad.name for pad in registry.chain(8453).launchpads] == ["harbor"]
+
+
+def shape(line):
+    """Return a printed line without its own numbers, hashes, texts and names."""
+    for pattern, text in (
+        (r"0x[0-9a-fA-F]+(\.\.\.)?", "HASH"),
+        (r"launchpads\.\w+", "launchpads.NAME"),
+        (r"argument [\w.]+", "argument PATH"),
+        (r"\(\w+\), ", "(CHAIN), "),
+        (r"'.*'", "TEXT"),
+        (r"\d[\d.]*(e[+-]?\d+)?", "N"),
+        (r"\b\w+\([\w(),]*\)", "EVENT()"),
+        (r"(the type) \w+ is \w+", r"\1 TYPE is TYPE"),
+        (r" +", " "),
+    ):
+        line = re.sub(pattern, text, line)
+    return line.strip()
+
+
+def blocks_of_guide():
+    """Return the blocks of output that the guide shows."""
+    return [text for language, text in re.findall(r"^```(\w*)\n(.*?)^```$", GUIDE, re.M | re.S) if not language]
+
+
+def test_the_output_of_a_trial_is_what_the_command_prints(serve_launchpad, try_file):
+    printed = []
+    for name, given, changed in (
+        ("zora-creator_coin_1", "", ""),
+        ("zora-creator_coin_1", 'uri = "uri"', 'uri = { call = "function logo() view returns (string)" }'),
+        ("flaunch-launch_1_fair_launch", "int128 amount0, int128 amount1,", "int128 amount0, int256 amount1,"),
+        ("doppler-multicurve_1_weth", "", ""),
+    ):
+        pad = serve_launchpad(name)
+        further = [
+            part for each in pad.recording["transactions"][1:] for part in ("--trade", each["transaction"]["hash"])
+        ]
+        text = pad.declaration().replace(given, changed) if given else pad.declaration()
+        printed += try_file(text, "--tx", pad.tx_hash, *further).splitlines()
+        last = int(pad.recording["transactions"][-1]["receipt"]["blockNumber"], 16)
+        printed += try_file(text, "--range", f"0:{last}").splitlines()
+    shapes = set(map(shape, printed))
+    lines = [line for block in blocks_of_guide() for line in block.splitlines() if line.strip() not in ("", "...")]
+    assert len(lines) > 15
+    assert [line for line in lines if shape(line) not in shapes] == []

@@ -115,6 +115,72 @@ def test_a_range_counts_launches_and_logs(serve_launchpad, try_file):
     assert "no declaration names 1 logs of" in output
 
 
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        # Each token has a curve of its own, and the last trade but two graduates it.
+        (
+            CURVE,
+            {
+                "trade Swap(uint256,uint256,uint256,uint256)": 4,
+                "change Graduated(address,address)": 1,
+            },
+        ),
+        (
+            FLAUNCH,
+            {
+                "part of swaps HookSwap(bytes32,address,int128,int128,uint128,uint128)": 3,
+                "change Transfer(address,address,uint256)": 2,
+            },
+        ),
+        (DOPPLER, {"claim Release(bytes32,address,uint256,uint256)": 3}),
+    ],
+)
+def test_a_range_counts_later_events_by_declaration(name, counts, serve_launchpad, try_file):
+    pad = serve_launchpad(name)
+    last = int(pad.recording["transactions"][-1]["receipt"]["blockNumber"], 16)
+    output = try_file(pad.declaration(), "--range", f"0:{last}")
+    for declaration, logs in counts.items():
+        line = f"  {declaration}: {logs} logs, {logs} decoded, 0 can't be decoded, {logs} about these launches"
+        assert line in output.splitlines(), output
+
+
+def test_a_range_without_the_launch_has_no_mistake_about_its_trades(serve_launchpad, try_file):
+    pad = serve_launchpad(FLAUNCH)
+    first, last = (int(pad.recording["transactions"][place]["receipt"]["blockNumber"], 16) for place in (1, -1))
+    output = try_file(pad.declaration(), "--range", f"{first}:{last}")
+    assert "3 logs, 3 decoded, 0 can't be decoded, 0 about these launches" in output
+    (part,) = {log["topics"][0] for log in _logs(pad) if log["topics"][0].startswith("0x365f10e9")}
+    next(log for log in _logs(pad) if log["topics"][0] == part)["data"] = "0x"
+    broken = try_file(pad.declaration(), "--range", f"{first}:{last}")
+    assert "3 logs, 2 decoded, 1 can't be decoded, 0 about these launches" in broken
+
+
+def test_a_range_counts_logs_of_a_launchs_hook_that_launches_itself(serve_launchpad, try_file):
+    pad = serve_launchpad(FLAUNCH)
+    claim = """
+[[launchpads.flaunch.claim]]
+event = "HookFee(bytes32 indexed id, address indexed sender, uint128 feeAmount0, uint128 feeAmount1)"
+pool_id = "id"
+by = "hook"
+recipient = "sender"
+amount0 = "feeAmount0"
+amount1 = "feeAmount1"
+"""
+    last = int(pad.recording["transactions"][-1]["receipt"]["blockNumber"], 16)
+    topic = "0x444083dc"
+    assert f"with topic0 {topic}" in try_file(pad.declaration(), "--range", f"0:{last}")
+    output = try_file(pad.declaration() + claim, "--range", f"0:{last}")
+    logs = sum(log["topics"][0].startswith(topic) for log in _logs(pad))
+    line = f"{logs} logs, {logs} decoded, 0 can't be decoded, {logs} about these launches"
+    assert f"  claim HookFee(bytes32,address,uint128,uint128): {line}" in output.splitlines() and logs
+    assert f"with topic0 {topic}" not in output
+
+
+def _logs(pad):
+    return [log for each in pad.recording["transactions"] for log in each["receipt"]["logs"]]
+
+
 def test_a_file_without_a_launchpad_and_another_chain_are_refused(serve_launchpad, try_file):
     pad = serve_launchpad(ZORA)
     with pytest.raises(CommandError, match=r"has no table \[launchpads"):

@@ -70,6 +70,11 @@ class _LaunchpadReader(TableReader):
         changes = tuple(self._all(table, "change", place, partial(read_change, name, has_nfts)))
         claims = tuple(self._all(table, "claim", place, partial(read_claim, name, has_nfts)))
         self._check_once((*changes, *claims), place)
+        kinds = {*(launch.pool for launch in declared), *(change.pool for change in changes)}
+        if "trade" in table and declared and "curve" not in kinds:
+            # Trades of no token, or, where a pool emits them, counted beside its swaps.
+            rule = 'no launch has pool = "curve": trades in pools of Uniswap are read from the pools'
+            self.refuse(f"{place}.trade", rule)
         return Launchpad(
             name=name,
             title=title,

@@ -16,8 +16,8 @@ from tokens.installation.installed_registry import default_evm_chain, registry
 
 class Command(BaseCommand):
     help = (
-        "Print a TOML entry for a launchpad: the event of the ABI that names a token created in the transaction, and"
-        " where its values are. Comments mark what is guessed. Nothing is stored."
+        "Print a TOML entry for a launchpad: the event of the ABI that names a token created in the transaction, where"
+        " its values are, and events of trades, changes and claims. Comments mark what is guessed. Nothing is stored."
     )
     requires_system_checks = (CHAINS,)
 
@@ -31,6 +31,13 @@ class Command(BaseCommand):
             help='ABI of the contract that emits the launch event: a JSON array, or an artifact with "abi".',
         )
         parser.add_argument(
+            "--trade",
+            action="append",
+            default=[],
+            metavar="HASH",
+            help="A further transaction, whose logs show trades, changes or claims; may be repeated.",
+        )
+        parser.add_argument(
             "--chain",
             type=int,
             metavar="ID",
@@ -40,10 +47,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         chain_id = options["chain"] or default_evm_chain().chain_id
         try:
-            tx_hash = parse_transaction_hash(options["tx"])
-            draft = draft_launch(installed_chain(chain_id), tx_hash, read_events(options["abi"]))
+            tx_hash, *trades = map(parse_transaction_hash, (options["tx"], *options["trade"]))
+            draft = draft_launch(installed_chain(chain_id), tx_hash, read_events(options["abi"]), trades=trades)
         except ValueError as error:
-            raise CommandError(f"--tx {error}") from error
+            raise CommandError(str(error)) from error
         except (PermanentError, RetryableError) as error:
             raise CommandError(str(error)) from error
         for line in draft_lines(draft, name=launchpad_name(options["abi"].stem, registry().generations)):

@@ -1,0 +1,197 @@
+"""What `try_launchpad` prints about mistakes in declared trades, on a bonding curve of our own and on recordings."""
+
+import re
+
+import pytest
+
+from development.devchain.anvil import LAUNCHPADS_FILE
+from tests.nodes.devchain_launches import SENDER
+from tests.nodes.recorded_launchpad import DATA
+
+RECORDINGS = sorted(path.stem for path in DATA.glob("*.json"))
+OWN_CURVE = "virtuals-launch_1_graduates"
+MOVED = ": of a pool that the token moved to, add the move by --trade"
+ETHER, TOKENS = 10**18, 10**24
+PRICE = 'price = { quote_reserve = "nativeReserve", token_reserve = "tokenReserve" }'
+SIDES = 'is_buy = "isBuy"\ntoken_out = "tokenAmount"\nquote_in = "nativeAmount"\n'
+
+
+def mistakes_of(output):
+    return [line.removeprefix("  ") for line in output.partition("\ncheck\n")[2].splitlines()]
+
+
+@pytest.fixture
+def curve(launch_curve):
+    return launch_curve()
+
+
+@pytest.fixture
+def try_curve(curve, try_file):
+    """Return a function that tries the curve's launch and further transactions by its declaration with changes."""
+
+    def tried(*changes, trades=()):
+        text = LAUNCHPADS_FILE.read_text(encoding="utf-8").partition("# PlainLaunchpad")[0]
+        for given, changed in changes:
+            assert given in text
+            text = text.replace(given, changed)
+        return try_file(text, "--tx", curve.launch, *(part for trade in trades for part in ("--trade", trade)))
+
+    return tried
+
+
+def test_the_right_declaration_of_a_curve_has_no_mistake_until_its_end_and_after(curve, try_curve):
+    small, sale, last = curve.buy(ETHER // 100), curve.sell(TOKENS), curve.buy(5 * ETHER)
+    output = try_curve(trades=(small, sale, last))
+    assert mistakes_of(output) == []
+    assert len(re.findall(r"trade of 0x\w+ by 0x\w+: (?:buy|sell), ", output)) == 4
+    assert "no declaration names" not in output
+
+
+def test_price_and_average_of_a_trade_are_shown(curve, try_curve):
+    at = curve.node.deployment
+    (line,) = [line for line in try_curve().splitlines() if "trade of" in line]
+    amounts = re.search(r"buy, (\d+) of the token for (\d+) of the quote.*; price (\S+) after it, (\S+) on av", line)
+    sold, paid, price, average = map(float, amounts.groups())
+    # The curve's own reserves: one ether for 1,066,666,667 tokens, before.
+    assert price == pytest.approx((1e18 + paid) / (1_066_666_667e18 - sold), rel=1e-5)
+    assert average == pytest.approx(paid / sold, rel=1e-5)
+    assert f"trade of {SENDER} by {at.curve_launchpad}" in line
+
+
+def test_another_topic_of_a_trade_names_the_difference(curve, try_curve):
+    trade = curve.buy(ETHER)
+    declared = "Traded(address,address,bool,uint256,uint256,uint256,uint256,uint128)"
+    output = try_curve(("uint256 nativeReserve", "uint128 nativeReserve"), trades=(trade,))
+    unnamed = output.partition("no declaration names\n")[2].splitlines()
+    log, similar = unnamed[:2]
+    assert f"of {curve.node.deployment.curve_launchpad}: topic0 0x" in log and log.endswith(
+        "3 topics, 6 words of data, and 1 more"
+    )
+    assert similar == (
+        f"    that topic0 is {declared.replace('uint128', 'uint256')}, and the declaration has {declared}: the type"
+        " uint128 is uint256 in the contract"
+    )
+    (mistake,) = mistakes_of(output)
+    assert mistake.startswith(
+        f"{trade} has no trade, change or claim of {curve.token}: none of its logs is a declared trade: {declared} is"
+    )
+
+
+def test_wrong_indexed_arguments_of_a_trade_are_named(curve, try_curve):
+    first, *_ = mistakes_of(try_curve(("address indexed trader", "address trader")))
+    assert first.endswith(
+        "has 2 indexed arguments (3 topics, 6 words of data), and the declaration marks 1: correct `indexed`"
+    )
+
+
+def test_a_trade_about_another_token_is_named(curve, launch_curve, try_curve):
+    other = launch_curve()
+    trade = other.buy(ETHER)
+    (mistake,) = mistakes_of(try_curve(trades=(trade,)))
+    assert re.fullmatch(
+        rf"{trade} has no trade, change or claim of {curve.token}: log \d+, Traded is about {other.token}", mistake
+    )
+    declared = 'token = "token"\ntrader = "trader"'
+    (mistake,) = mistakes_of(try_curve((declared, 'token = "trader"'), trades=(curve.buy(ETHER),)))
+    assert mistake.endswith(f"Traded is about {SENDER}")
+
+
+def test_a_transaction_without_any_trade_is_named(curve, try_curve):
+    trade = curve.node.transfer()
+    (mistake,) = mistakes_of(try_curve(trades=(trade,)))
+    assert f"{trade} has no trade, change or claim of {curve.token}: none of its logs is a declared trade" in mistake
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            [(PRICE, 'price = { quote_reserve = "tokenReserve", token_reserve = "nativeReserve" }')],
+            ["`quote_reserve` and `token_reserve` are exchanged"],
+        ),
+        # Of nearly 10^27 tokens in reserve.
+        ([(PRICE, 'price = { value = "nativeReserve", decimals = 18 }')], ["decimals = 27 would fit"]),
+        (
+            [('"tokenAmount"', '"x"'), ('"nativeAmount"', '"tokenAmount"'), ('"x"', '"nativeAmount"')],
+            ["`token_out` and `quote_in` are exchanged"],
+        ),
+        (
+            [
+                (f"\n{PRICE}", ""),
+                ('"tokenAmount"', '"x"'),
+                ('"nativeAmount"', '"tokenAmount"'),
+                ('"x"', '"nativeAmount"'),
+            ],
+            ["`token_out` and `quote_in` are exchanged"],
+        ),
+        ([(f"\n{PRICE}", ""), ('token_out = "tokenAmount"', 'token_out = "fee"')], ["is `token_out` another one?"]),
+        (
+            [(SIDES, 'token_in = "tokenAmount"\nquote_out = "nativeAmount"\n')],
+            ["it is declared a sale, and the token moves from curve to trader: the keys are those of the other side"],
+        ),
+    ],
+)
+def test_wrong_amounts_and_prices_of_a_trade_name_their_cause(changes, expected, curve, try_curve):
+    found = mistakes_of(try_curve(*changes))
+    assert len(found) == len(expected), found
+    assert all(cause in mistake for mistake, cause in zip(found, expected, strict=True)), found
+
+
+def test_a_sale_that_is_declared_a_purchase_is_named(curve, try_curve):
+    sale = curve.sell(TOKENS)
+    (mistake,) = mistakes_of(try_curve(('is_buy = "isBuy"\n', ""), trades=(sale,)))
+    assert "it is declared a purchase, and the token moves from trader to curve" in mistake
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_no_trade_of_the_recorded_launchpads_has_a_mistake(name, serve_launchpad, try_file):
+    pad = serve_launchpad(name)
+    of_launch = mistakes_of(try_file(pad.declaration(), "--tx", pad.tx_hash))
+    expected = pad.recording["expected"]
+    # Trades in a pool count with the transaction that moved the token to it.
+    hashes = {each["tx_hash"] for each in (*expected.get("trades", ()), expected.get("migration")) if each}
+    further = [part for tx_hash in sorted(hashes) for part in ("--trade", tx_hash)]
+    assert mistakes_of(try_file(pad.declaration(), "--tx", pad.tx_hash, *further)) == of_launch
+
+
+def test_trades_of_a_launch_without_a_curve_are_named(curve, try_curve):
+    # Of a launchpad that has another launch with one.
+    launch = '[[launchpads.curve.launch]]\n{0}event = "Other(address token)"\ntoken = "token"\nquote = "native"\n\n'
+    contracts = f'contracts = {{ 31337 = ["{curve.node.deployment.curve_launchpad}"] }}\n'
+    first = "[[launchpads.curve.trade]]"
+    output = try_curve(
+        ('quote = "native"', 'pool = "v4"'), (first, launch.format(contracts) + first), trades=(curve.buy(ETHER),)
+    )
+    assert sum("Traded: the launch has no curve: declare pool = " in line for line in mistakes_of(output)) == 2
+
+
+def test_a_trade_by_another_contract_than_the_curve_is_named(serve_launchpad, try_file):
+    pad = serve_launchpad(OWN_CURVE)
+    trade, expected = pad.recording["expected"]["trades"][0]["tx_hash"], pad.recording["expected"]
+    text = pad.declaration().replace('pool_id = "pair"', "")
+    assert (
+        f"{trade} has no trade, change or claim of {expected['token']}: log 6, Swap is emitted by"
+        f" {expected['bonding_pair']}, and counts by the token's own curve (`pool_id`): {expected['token']}"
+    ) in mistakes_of(try_file(text, "--tx", pad.tx_hash, "--trade", trade))
+
+
+def test_logs_of_a_tokens_own_curve_that_no_declaration_names_are_listed(serve_launchpad, try_file):
+    pad = serve_launchpad(OWN_CURVE)
+    trade = pad.recording["expected"]["trades"][0]["tx_hash"]
+    text = pad.declaration().replace("uint256 amount1Out", "uint128 amount1Out")
+    output = try_file(text, "--tx", pad.tx_hash, "--trade", trade)
+    curve = pad.recording["expected"]["bonding_pair"]
+    assert f"  {trade} log 6 of {curve}: topic0 0x298c349c" in output
+    assert "the declaration has Swap(uint256,uint256,uint256,uint128): the type uint128 is uint256" in output
+
+
+def test_swaps_in_another_pool_name_it(serve_launchpad, try_file):
+    pad = serve_launchpad("doppler-multicurve_1_weth")
+    expected = pad.recording["expected"]
+    trade, other = expected["trades"][0]["tx_hash"], "0x" + "11" * 32
+    (mined,) = (each for each in pad.recording["transactions"] if each["transaction"]["hash"] == trade)
+    for log in mined["receipt"]["logs"]:
+        log["topics"] = [other if topic == expected["pool_id"] else topic for topic in log["topics"]]
+    start = f"{trade} has no trade, change or claim of {expected['token']}: "
+    found = mistakes_of(try_file(pad.declaration(), "--tx", pad.tx_hash, "--trade", trade))
+    assert found[-2:] == [f"{start}no swap is in pool {expected['pool_id']}", f"{start}its swaps are in {other}{MOVED}"]

@@ -1,0 +1,193 @@
+"""Mistakes of declared trades with curves, as a transaction shows them: amounts, sides, prices, and missing trades.
+
+The token's own `Transfer` logs are the measure of amounts and sides. Pure.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from math import log10
+from typing import NamedTuple
+
+from tokens.chains.abi import codec
+from tokens.chains.abi.codec import Log
+from tokens.chains.abi.paths import find_part
+from tokens.chains.addresses import checksum_address
+from tokens.chains.errors import LogDecodingError
+from tokens.chains.evm.generations.mined_transactions import MinedTransaction
+from tokens.chains.evm.logs.pool_logs import V4_POOL_TOPICS, decode_pool_logs, pool_topics
+from tokens.chains.registry.launchpads import CurvePrice, CurveTrade, Launchpad
+from tokens.chains.types import Launch
+from tokens.declaring.declared_sources import declared_for, own_contracts, source_of
+from tokens.declaring.pool_trades import TriedTrade
+
+_TRANSFER = codec.load_abi("token").event("Transfer")
+# A trade moves the price itself: the price after it may differ so much from its average, a small trade's and others'.
+_SMALL_TRADE, _MOST_FACTOR, _MOST_FACTOR_OF_LARGE = Decimal("0.1"), 2, 10
+
+
+class Transfer(NamedTuple):
+    """A transfer of a token, in smallest units."""
+
+    sender: str
+    recipient: str
+    amount: int
+
+
+def read_transfers(mined: MinedTransaction, token: str) -> list[Transfer]:
+    """Return the token's transfers in a transaction, without logs of another form than ERC-20's."""
+    found = []
+    for log in mined.emitted(_TRANSFER, by=token):
+        try:
+            values = _TRANSFER.decode(log)
+        except LogDecodingError:
+            continue
+        found.append(Transfer(values["from"], values["to"], values["value"]))
+    return found
+
+
+def find_trade_mistakes(mined: MinedTransaction, launch: Launch, trades: Sequence[TriedTrade]) -> Iterator[str]:
+    """Yield what is wrong about the declared trades of a launch's token in a transaction."""
+    if not launch.curve_config:
+        for log, declared in _declared_trades(mined, launch):
+            if _token_of(log, declared, launch) == launch.token:
+                yield f'{_name(log, declared)}: the launch has no curve: declare pool = "curve", or leave the trade out'
+        return
+    by_index = {int(log["logIndex"], 16): (log, declared) for log, declared in _declared_trades(mined, launch)}
+    transfers = read_transfers(mined, launch.token)
+    for trade in trades:
+        if found := by_index.get(trade.swap.log_index):
+            text = _name(*found)
+            # Wrong amounts have a wrong average.
+            mistakes = list(_of_amounts(trade, found[1], transfers)) or _of_price(trade, *found, launch.supply)
+            yield from (f"{text}: {mistake}" for mistake in mistakes)
+
+
+def why_no_trade(mined: MinedTransaction, launch: Launch, launchpad: Launchpad) -> Iterator[str]:
+    """Yield why a transaction has no trade of the launch."""
+    if not mined.succeeded:
+        yield "it was reverted"
+    elif launch.pool is None:
+        yield "the launch has no pool"
+    elif launch.curve_config:
+        yield from _why_no_curve_trade(mined, launch, launchpad)
+    else:
+        yield f"no swap is in pool {launch.pool.address}"
+    if pools := dict.fromkeys(_other_pools(mined)):
+        yield f"its swaps are in {', '.join(pools)}: of a pool that the token moved to, add the move by --trade"
+
+
+def _why_no_curve_trade(mined: MinedTransaction, launch: Launch, launchpad: Launchpad) -> Iterator[str]:
+    by_topic = {trade.event.topic0: trade for trade in launchpad.trades}
+    own, contracts = (launch.pool and launch.pool.address) or "", launchpad.launch_contracts(mined.chain.chain_id)
+    logs = [(log, by_topic[topic0]) for log in mined.logs if (topic0 := source_of(log)[1]) in by_topic]
+    for log, trade in logs:
+        emitter, emitters = log["address"].lower(), contracts if trade.token else {own.lower()}
+        if emitter not in emitters:
+            whose = "`contracts`" if trade.token else "the token's own curve (`pool_id`)"
+            expected = ", ".join(map(checksum_address, sorted(emitters)))
+            yield f"{_name(log, trade)} is emitted by {checksum_address(emitter)}, and counts by {whose}: {expected}"
+        elif (token := _token_of(log, trade, launch)) is None:
+            yield f"{_name(log, trade)} can't be decoded"
+        elif token != launch.token:
+            yield f"{_name(log, trade)} is about {token}"
+    if not launchpad.trades:
+        yield f"no [[launchpads.{launchpad.name}.trade]] is declared"
+    elif not logs:
+        topics = "; ".join(f"{trade.event.signature} is {topic0}" for topic0, trade in by_topic.items())
+        yield f"none of its logs is a declared trade: {topics}"
+
+
+def _of_amounts(trade: TriedTrade, declared: CurveTrade, transfers: Sequence[Transfer]) -> Iterator[str]:
+    """Yield why no transfer of the token is that of the trade. A token that moves without any can't be measured."""
+    row, swap = trade.row, trade.swap
+    # With `is_buy` a sale has the keys of a purchase.
+    is_sale = not row.is_buy and not declared.is_buy
+    token_key, quote_key = ("token_in", "quote_out") if is_sale else ("token_out", "quote_in")
+    moved = _closest(transfers, row.amount_token)
+    if transfers and not any(each.amount == row.amount_token for each in moved):
+        of_quote = _closest(transfers, row.amount_quote)
+        is_exchanged = any(each.amount == row.amount_quote for each in of_quote) or (of_quote and not moved)
+        if is_exchanged or not moved:
+            amounts = ", ".join(str(transfer.amount) for transfer in transfers)
+            cause = (
+                f"`{token_key}` and `{quote_key}` are exchanged" if is_exchanged else f"is `{token_key}` another one?"
+            )
+            yield f"the token's amount is {row.amount_token}, and its transfers have {amounts}: {cause}"
+            return
+    from_curve = any(each.sender == swap.sender or each.recipient == swap.trader for each in moved)
+    to_curve = any(each.recipient == swap.sender or each.sender == swap.trader for each in moved)
+    if from_curve != to_curve and from_curve != row.is_buy:
+        side, way = ("purchase", "from trader to curve") if row.is_buy else ("sale", "from curve to trader")
+        cause = "`is_buy` is true for sales" if declared.is_buy else "the keys are those of the other side"
+        yield f"it is declared a {side}, and the token moves {way}: {cause}"
+
+
+def _closest(transfers: Sequence[Transfer], amount: int) -> list[Transfer]:
+    """Return the transfers of the amount; without one, those that a token's own tax may have changed to it."""
+    equal = [transfer for transfer in transfers if transfer.amount == amount]
+    return equal or [transfer for transfer in transfers if _is_near(transfer.amount, amount)]
+
+
+def _is_near(one: Decimal | int, other: Decimal | int) -> bool:
+    return one <= 2 * other and other <= 2 * one
+
+
+def _of_price(trade: TriedTrade, log: Log, declared: CurveTrade, supply: int | None) -> Iterator[str]:
+    price, average, row = trade.row.price, trade.average, trade.row
+    is_small = bool(supply) and row.amount_token <= (supply or 0) * _SMALL_TRADE
+    factor = price / average
+    most = _MOST_FACTOR if is_small else _MOST_FACTOR_OF_LARGE
+    if declared.price and not 1 / Decimal(most) <= factor <= most:
+        causes = _price_causes(declared.price, declared.event.decode(log), trade)
+        yield f"`price` is {price:.6g}, {factor:.3g} times the trade's average {average:.6g}: {causes}"
+
+
+def _price_causes(price: CurvePrice, values: Mapping[str, object], trade: TriedTrade) -> str:
+    amounts = "are the amounts those of quote and token, in this sequence?"
+    if price.token is None:
+        shift = round(log10(trade.row.price / trade.average))
+        fitting = f"decimals = {price.decimals + shift} would fit" if shift else "check `decimals`"
+        return f"{fitting}; {amounts}"
+    quote, token = (find_part(values, path) for path in (price.quote, price.token))
+    # In smallest units.
+    average = Decimal(trade.row.amount_quote) / trade.row.amount_token
+    if _is_near(Decimal(token) / quote, average):
+        return "`quote_reserve` and `token_reserve` are exchanged"
+    return f"check `quote_reserve` and `token_reserve`; {amounts}"
+
+
+def _declared_trades(mined: MinedTransaction, launch: Launch) -> Iterator[tuple[Log, CurveTrade]]:
+    own = own_contracts([launch])
+    for log in mined.logs:
+        for trade in declared_for(log, mined.chain.curve_trades, own=own) or ():
+            if trade.launchpad == launch.generation:
+                yield log, trade
+
+
+def _token_of(log: Log, trade: CurveTrade, launch: Launch) -> str | None:
+    """Return the token that a trade is about; None if it can't be decoded, or another curve emits it."""
+    try:
+        values = trade.event.decode(log)
+    except LogDecodingError:
+        return None
+    if trade.token:
+        return str(find_part(values, trade.token))
+    own = launch.pool and launch.pool.address
+    return launch.token if own and log["address"].lower() == own.lower() else None
+
+
+def _name(log: Log, trade: CurveTrade) -> str:
+    return f"log {int(log['logIndex'], 16)}, {trade.event.signature.partition('(')[0]}"
+
+
+def _other_pools(mined: MinedTransaction) -> Iterator[str]:
+    """Yield the pools of Uniswap in which the transaction swaps."""
+    manager = (mined.chain.v4_pool_manager or "").lower()
+    topics = pool_topics(mined.chain) - {topic0 for _, topic0 in mined.chain.curve_trades}
+    logs = []
+    for log in mined.logs:
+        emitter, topic0 = source_of(log)
+        if topic0 in topics and (emitter == manager or topic0 not in V4_POOL_TOPICS):
+            logs.append(log)
+    for swap in decode_pool_logs(logs, chain=mined.chain, times={}, senders={}, any_v3=True).swaps:
+        yield swap.pool
