@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BooleanField, F, Func, JSONField, TextField, Value
+from django.db.models import BooleanField, F, Func, IntegerField, JSONField, TextField, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Left, Lower
 
@@ -31,17 +31,18 @@ class EqualsAny(Func):
 
 
 class UnsupportedPrice(Func):
-    """Whether the price of own trades in USD makes no market cap, of a token's id and supply: liquidity is too little.
+    """1 where the price of own trades in USD makes no market cap, of a token's id and supply, else 0.
 
-    A scalar subquery, which looks up each token in the index: a join or an EXISTS may read all markets.
+    A scalar subquery, which looks up each token in the index: a join or an EXISTS may read all markets. A number: the
+    planner expects few rows of one number, and half of all rows for a boolean.
     """
 
     template = (
-        "coalesce((SELECT market_cap IS NULL AND price_quote IS NOT NULL AND price_usd IS NOT NULL"
-        " FROM tokens_market AS priced WHERE priced.token_id = %(expressions)s IS NOT NULL), false)"
+        "coalesce((SELECT 1 FROM tokens_market AS priced WHERE priced.token_id = %(expressions)s IS NOT NULL"
+        " AND market_cap IS NULL AND price_quote IS NOT NULL AND price_usd IS NOT NULL), 0)"
     )
     arg_joiner = " AND "
-    output_field = BooleanField()
+    output_field = IntegerField()
 
 
 class FeeRecipients(Func):

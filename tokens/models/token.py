@@ -35,7 +35,7 @@ def _no_list() -> list[str]:
     return []
 
 
-def all_warnings(of_launch: list[str], possible_copy: bool, has_unsupported_price: bool) -> list[str]:
+def all_warnings(of_launch: list[str], possible_copy: bool, has_unsupported_price: int) -> list[str]:
     """Return the warnings of a launch, followed by those that are determined on read."""
     on_read = ((POSSIBLE_COPY, possible_copy), (UNSUPPORTED_PRICE, has_unsupported_price))
     found = [code for code, applies in on_read if applies]
@@ -96,7 +96,8 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
     def without_warnings(self) -> Self:
         """Return the tokens without any warning."""
-        return self.filter(~self._has_original(), ~Q(_UNSUPPORTED), launch_warnings=[])
+        supported = self.alias(has_unsupported_price=_UNSUPPORTED).exclude(has_unsupported_price=1)
+        return supported.filter(~self._has_original(), launch_warnings=[])
 
     def with_least(self, column: str, least: float) -> Self:
         """Return the tokens with a market sort's column of at least this number, by its descending index."""
@@ -247,7 +248,7 @@ class Token(models.Model):
 
     # Set by `with_warnings()`.
     possible_copy: bool
-    has_unsupported_price: bool
+    has_unsupported_price: int
     # Whether the sender is a verified wallet of the requestor; set by `with_record_facts()`.
     user_verified: bool
 

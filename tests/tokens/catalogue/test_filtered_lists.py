@@ -9,7 +9,9 @@ from tests.rows.many_tokens import make_tokens
 from tests.rows.query_plans import visited_rows
 from tests.rows.token_lists import SORTS, ids, walk
 from tests.tokens.catalogue.test_large_lists import connection_of_the_service, forget_counts, forget_locally
+from tokens.catalogue.selections import Selection
 from tokens.catalogue.tasks import count_selection
+from tokens.catalogue.totals import estimated_total
 from tokens.models import Market, Token
 
 # A fixture of every test.
@@ -102,6 +104,10 @@ def test_a_filtered_list_has_the_time_limit_of_a_search(fetch, settings, filters
 def test_lists_of_users_wallets_and_chains_have_none(fetch, settings, filters):
     settings.SEARCH_TIMEOUT_MS = 0
     assert fetch(**filters).status_code == 200
+
+
+def test_the_estimate_of_tokens_without_warnings_is_near_their_number():
+    assert estimated_total(Selection(warnings="none")).number == pytest.approx(ROWS * 49 / 50, rel=0.1)
 
 
 def test_a_count_beyond_its_time_limit_is_an_estimate_and_then_the_workers(fetch, settings):

@@ -1,7 +1,7 @@
 """Fitness of all public pages in a real Chromium: axe finds no violation, and nothing overflows or shifts."""
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 import pytest
@@ -16,11 +16,11 @@ from tests.html_pages import HOSTILE
 from tests.processes.chromium import Visit, browse_site
 from tests.processes.template_database import restore_template_rows
 from tests.rows.agent_factories import SnapshotFactory, StandingFactory
-from tests.rows.factories import SolanaTokenFactory, TokenFactory
+from tests.rows.factories import FeeClaimFactory, SolanaTokenFactory, TokenEventFactory, TokenFactory
 from tests.tokens.market.stored_trades import make_candle
 from tests.tokens.site.event_stream import open_stream
 from tests.tokens.site.token_scenes import make_curve
-from tokens.models import Market
+from tokens.models import LaunchFacts, Market
 from tokens.models.candle import HOUR
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +54,9 @@ SOLANA_MINT = "So11111111111111111111111111111111111111112"
 GRADUATED_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"
 AGENT_TOKEN = "0x3fbE62c928df8A3EE07873270516b03C16850A33"
 BLOCKED = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
+# Of declared launchpads: a graduated one with most decimals, and one without creator, picture, pool and decimals.
+DECLARED = "0x90F79bf6EB2c4f870365E785982E1f101E93b906"
+BARE = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65"
 ORDINARY = "0x8464135c8F25Da09e49BC8782676a84730C318bC"
 CREATOR = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 PAGES = {
@@ -68,6 +71,10 @@ PAGES = {
     "solana token": f"/tokens/101/{SOLANA_MINT}",
     "graduated token": f"/tokens/101/{GRADUATED_MINT}",
     "german solana token": f"/de/tokens/101/{SOLANA_MINT}",
+    "declared token": f"/tokens/8453/{DECLARED}",
+    "bare declared token": f"/tokens/8453/{BARE}",
+    "german declared token": f"/de/tokens/8453/{DECLARED}",
+    "chinese declared token": f"/zh-hans/tokens/8453/{BARE}",
     "leaderboard": "/leaderboard",
     "creator": f"/creators/{CREATOR}",
     "status": "/status",
@@ -96,6 +103,7 @@ def rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
         make_curve(SolanaTokenFactory(contract_address=SOLANA_MINT), "63.28")
         make_curve(SolanaTokenFactory(contract_address=GRADUATED_MINT), "100")
         now = timezone.now().replace(minute=0, second=0, microsecond=0)
+        make_declared(now)
         token = TokenFactory(
             contract_address=ORDINARY,
             name="Higher",
@@ -114,6 +122,26 @@ def rows(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
         StandingFactory(snapshot=snapshot, rank=2, agent_name=NAMES[1], token_chain_id=8453, token_address=AGENT_TOKEN)
         yield
         restore_template_rows()
+
+
+def make_declared(now: datetime) -> None:
+    """Create the tokens of declared launchpads."""
+    declared = {"generation": "virtuals", "locker_address": "", "position_id": "", "msg_sender": "", "img_url": ""}
+    graduated = TokenFactory(contract_address=DECLARED, decimals=77, supply=10**78 - 1, **declared)
+    facts = {"curve_config": CREATOR, "pool": {"address": CREATOR, "pair_decimals": 18}}
+    LaunchFacts.objects.create(token=graduated, facts=facts)
+    event = TokenEventFactory(token=graduated, kind="fees_claimed", at=now)
+    FeeClaimFactory(event=event, currency=DECLARED, amount=10**77)
+    bare = TokenFactory(
+        contract_address=BARE, decimals=0, supply=10**77, admin="", name="", symbol="", pool_address="",
+        launch_warnings=["MISSING_POOL_CONFIG"], **declared,
+    )  # fmt: skip
+    for token, price in ((graduated, 1e60), (bare, 1e-60)):
+        Market.objects.filter(token=token).update(price_usd=price, price_quote=price, updated_at=now)
+        for hour in range(9):
+            start = now - timedelta(hours=hour)
+            make_candle(token, start, price, price * 1.2, price * 0.9, price * 1.1, seconds=HOUR)
+    Market.objects.filter(token=graduated).update(graduated_at=now, curve_progress=100)
 
 
 @pytest.fixture(scope="module")

@@ -79,7 +79,7 @@ def _embed_code(token: Token) -> str:
     if token.blocked or "embed" not in settings.SITE_SECTIONS:
         return ""
     url = settings.SITE_URL + reverse("token-embed", args=[token.chain_id, token.contract_address])
-    return _FRAME.format(url=escape(url), title=escape(plain(token.symbol, _MAX_FRAME_TITLE)))
+    return _FRAME.format(url=escape(url), title=escape(plain(token.symbol or token.contract_address, _MAX_FRAME_TITLE)))
 
 
 def _parts(token: Token, request: HttpRequest) -> dict[str, Any]:
