@@ -1,6 +1,6 @@
 """Benchmark from a block to the list: how soon a launch that was just mined is in the response of `GET /api/tokens`.
 
-    python -m benchmarks.head_latency [--launches 500] [--a-block 4] [--launchpads]
+    python -m benchmarks.head_latency [--launches 500] [--a-block 4] [--launchpads [--together 1]]
 
 anvil mines a block a second, with launches of our development contracts in each. The service is what production runs,
 by the Procfile's lines: the web server and the follower, on an empty database of the bundled PostgreSQL. The clock
@@ -9,12 +9,12 @@ has arrived; the list is polled every 5 ms. Measured with a WebSocket URL (RPC_W
 WebSocket behind the cache of public responses, which by contract is up to 2 s old; else that cache is off.
 
 With `--launchpads`, it is measured with a WebSocket only: for v4 alone, and then with Zora and Doppler switched on. For
-each launch by our contracts there is one of theirs, three of four by Zora, with the trades after it. Recorded logs of
-their real contracts are emitted again (`launchpad_mix`).
+each launch by our contracts there is one of theirs, three of four by Zora, with the trades after it. With `--together`,
+so many of theirs come at a time, and seldom. Recorded logs of their real contracts are emitted again (`launchpad_mix`).
 
 Every launch has to appear. The results go to `benchmarks/results/head_latency.json` as well, with `--launchpads` to
-`head_latency_launchpads.json`. Exits with code 1 where, with a WebSocket, half of the launches take over 300 ms or one
-in a hundred over 1 s, or where the launchpads add over 100 ms to that.
+`head_latency_launchpads.json`, or `head_latency_launchpads_together.json`. Exits with code 1 where, with a WebSocket,
+half of the launches take over 300 ms or one in a hundred over 1 s, or where the launchpads add over 100 ms to that.
 """
 
 import argparse
@@ -111,7 +111,7 @@ def main() -> int:
         latencies[WITH_LAUNCHPADS], latencies[OF_LAUNCHPADS] = _measure(options, with_launchpads=True)
     else:
         latencies = {name: _measure(options, websocket=websocket, cache=cache)[0] for name, websocket, cache in RUNS}
-    return _report(latencies)
+    return _report(latencies, together=options.together)
 
 
 def _measure(
@@ -199,7 +199,7 @@ def _warm_up(deployment: DevelopmentContracts, mix: LaunchpadMix | None) -> None
 
 
 def _launch(deployment: DevelopmentContracts, options: argparse.Namespace, mix: LaunchpadMix | None) -> list[Any]:
-    """Send so many launches at an even pace, and one of the mix after each; return the transactions' hashes of ours."""
+    """Send so many launches at an even pace, and as many of the mix, several at a time; return the hashes of ours."""
     *accounts, other = node_client.connect(deployment.rpc_url).eth.accounts
     pause = BLOCK_SECONDS / options.a_block
     begin = time.monotonic()
@@ -207,9 +207,10 @@ def _launch(deployment: DevelopmentContracts, options: argparse.Namespace, mix: 
     for number in range(options.launches):
         config = DevLaunchConfig(name=f"Head {number}", symbol=f"H{number}", salt=number.to_bytes(32, "big"))
         hashes.append(send_launch(deployment, config, sender=accounts[number % len(accounts)]))
-        if mix:
+        if mix and (number + 1) % options.together == 0:
             time.sleep(max(begin + (number + 0.5) * pause - time.monotonic(), 0))
-            mix.send_next(other)
+            for _ in range(options.together):
+                mix.send_next(other)
         time.sleep(max(begin + (number + 1) * pause - time.monotonic(), 0))
     return hashes
 
@@ -243,7 +244,7 @@ def _wait_for_list(launched: Mapping[str, int], clock: Clock) -> list[float]:
     return sorted(clock.seen[token] - clock.notified[block] for token, block in launched.items())
 
 
-def _report(latencies: dict[str, list[float]]) -> int:
+def _report(latencies: dict[str, list[float]], *, together: int) -> int:
     rows, result = [], {}
     for name, times in latencies.items():
         values = [1000 * percentile(times, percent) for percent in (50, 90, 99, 100)]
@@ -254,6 +255,7 @@ def _report(latencies: dict[str, list[float]]) -> int:
     print_table(("from block to list, ms", "launches", "p50", "p90", "p99", "slowest"), rows)
     load = {"load_average": [round(load, 1) for load in os.getloadavg()]}
     name = "head_latency_launchpads" if WITH_LAUNCHPADS in latencies else "head_latency"
+    name += "_together" if together > 1 else ""
     keep(name, {**load, "block_seconds": BLOCK_SECONDS, "runs": result})
     limits = Limits()
     limits.at_most("50th percentile with a WebSocket", 1000 * percentile(latencies[WITH_WEBSOCKET], 50), 300, "ms")
@@ -269,6 +271,7 @@ def _parse_arguments() -> argparse.Namespace:
     parser.add_argument("--launches", type=int, default=500, help="of each run")
     parser.add_argument("--a-block", type=float, default=4, help="how many launches are sent for each block")
     parser.add_argument("--launchpads", action="store_true", help="compare with Zora and Doppler switched on")
+    parser.add_argument("--together", type=int, default=1, help="how many of their launches are sent at a time")
     return parser.parse_args()
 
 

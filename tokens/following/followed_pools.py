@@ -19,7 +19,7 @@ def select_followed_pools(chain: ChainInfo) -> PoolSelection | None:
     if not has_own_trades(chain.chain_id):
         return None
     launched = Token.objects.on_chain().filter(chain_id=chain.chain_id).exclude(pool_address="")
-    # In no sequence: the first ones that an index has. Former pools, too, whoever declared the move.
+    # In no sequence: the first ones that an index has. Former pools, too, also of a launchpad that is switched off.
     present = launched.order_by().values_list("pool_address", flat=True)
     former = launched.order_by().filter(pools__isnull=False).values_list("pools__pool_address", flat=True)
     most = MAX_NAMED_POOLS + 1

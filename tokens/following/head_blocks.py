@@ -36,6 +36,10 @@ def read_head_blocks(
     again = _read_again(suspects, chain=chain, alternate=alternate, pools=selected.selection) if suspects else None
     if again is None:
         return found
+    of_events = {facts.block_number for facts in again.transactions} - with_events
+    for number in sorted(of_events | {log.block_number for log in pool_logs(again)} - with_any):
+        # Nothing is lost, but the log shows operators that the node is unreliable.
+        logger.warning("chain=%s block=%s a node had omitted its logs", chain.info.chain_id, number)
     # Receipts without a proof may lack what the logs have.
     return replace_blocks(found, again, numbers={header.number for header in suspects} - again.unproven)
 
@@ -45,14 +49,8 @@ def _read_again(
 ) -> RangeFacts | None:
     for source in (alternate, chain):
         try:
-            found = source.read_receipts(suspects, pools=pools)
+            return source.read_receipts(suspects, pools=pools)
         except RetryableError as error:
             logger.info("chain=%s receipts of a block are unavailable: %s", chain.info.chain_id, error)
-            continue
-        with_events = {facts.block_number for facts in found.transactions}
-        for number in sorted(with_events | {log.block_number for log in pool_logs(found)}):
-            # Nothing is lost, but the log shows operators that the node is unreliable.
-            logger.warning("chain=%s block=%s a node had omitted its logs", chain.info.chain_id, number)
-        return found
     # Lagging nodes must not delay the head. Omitted logs are found by the verification, once the block is final.
     return None

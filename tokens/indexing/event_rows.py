@@ -9,7 +9,14 @@ from typing import NamedTuple
 from django.db import connection
 from django.db.models.fields.json import KT
 
-from config.postgresql.bulk_load import column_list, column_types, format_copy_rows, staging_table, upsert_assignments
+from config.postgresql.bulk_load import (
+    array_literal,
+    column_list,
+    column_types,
+    format_copy_rows,
+    staging_table,
+    upsert_assignments,
+)
 from tokens.chains.addresses import ZERO_ADDRESS, address_key
 from tokens.chains.evm.generations.event_decoding import EventKind, FeePayment, read_payments
 from tokens.chains.pool_types import UndecodableLog, order_currencies
@@ -34,24 +41,20 @@ WITH written AS (
 )
 INSERT INTO tokens_feeclaim (event_id, chain_id, recipient, currency, amount, at)
 SELECT written.id, written.chain_id, recipient, currency, amount, at
-FROM staged_claim JOIN written USING (tx_hash, log_index)
+FROM unnest(%s::varchar[], %s::integer[], %s::varchar[], %s::varchar[], %s::numeric[])
+    WITH ORDINALITY AS claim (tx_hash, log_index, recipient, currency, amount, place)
+JOIN written USING (tx_hash, log_index)
 ORDER BY place
 ON CONFLICT (event_id, recipient, currency) DO UPDATE SET {paid}
 """
+# Of a claim in that statement.
+_CLAIM_COLUMNS = 5
 _LINK_ORPHANS = """
 UPDATE tokens_tokenevent AS event SET token_id = token.id FROM tokens_token AS token
 WHERE token.chain_id = %(chain_id)s AND token.contract_address = ANY(%(addresses)s)
     AND event.chain_id = token.chain_id AND event.token_id IS NULL
     AND event.arguments ->> 'token' = token.contract_address
 """
-_STAGED_CLAIM = {
-    "place": "integer",
-    "tx_hash": "varchar",
-    "log_index": "integer",
-    "recipient": "varchar",
-    "currency": "varchar",
-    "amount": "numeric",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -249,15 +252,8 @@ def _write(transactions: Sequence[TransactionFacts], trusted: Sequence[TrustedEv
     holders = {facts.tx_hash: facts for facts in transactions}
     rows = [_event_row(entry, holders[entry.tx_hash], chain_id=chain_id) for entry in trusted]
     claims = [
-        {
-            "place": place,
-            "tx_hash": entry.tx_hash,
-            "log_index": entry.event.log_index,
-            "recipient": payment.recipient,
-            "currency": payment.currency,
-            "amount": payment.amount,
-        }
-        for place, entry in enumerate(trusted)
+        (entry.tx_hash, entry.event.log_index, payment.recipient, payment.currency, payment.amount)
+        for entry in trusted
         for payment in _payments(entry)
     ]
     statement = _UPSERT.format(
@@ -269,9 +265,8 @@ def _write(transactions: Sequence[TransactionFacts], trusted: Sequence[TrustedEv
     with (
         connection.cursor() as cursor,
         staging_table(cursor, "staged_event", column_types(TokenEvent, rows[0]), format_copy_rows(rows)),
-        staging_table(cursor, "staged_claim", _STAGED_CLAIM, format_copy_rows(claims)),
     ):
-        cursor.execute(statement)
+        cursor.execute(statement, [array_literal(claim[place] for claim in claims) for place in range(_CLAIM_COLUMNS)])
 
 
 def _payments(entry: TrustedEvent) -> tuple[FeePayment, ...]:

@@ -98,7 +98,8 @@ def clear_displaced(
     These are trades in another pool, pools and documents of another contract's or transaction's launch, and the events
     of another contract's launchpad. Arguments and transaction as of `reset_relaunched_markets`; call it before that.
     """
-    moved = [token.pk for token in before if pools.get(token.pk) != _pool(launches[token.contract_address])]
+    # A launch that was read without its pool has no trades in another one.
+    moved = [token.pk for token in before if pools.get(token.pk) not in (None, _pool(launches[token.contract_address]))]
     if moved:
         pool_log_rows.delete_tokens(chain.chain_id, moved, now=timezone.now())
     # The same transaction in another block launches the same pools, with the same document.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connection
@@ -81,6 +82,14 @@ class WriteCounts:
     undecodable: Sequence[UndecodableLog] = ()
 
 
+class _WrittenLaunches(NamedTuple):
+    """Written launches: their number, the ids of tokens that existed, and document URIs by the ids of new tokens."""
+
+    launches: int = 0
+    existing: Sequence[int] = ()
+    documents: Mapping[int, str] = MappingProxyType({})
+
+
 def write_transactions(
     transactions: Sequence[TransactionFacts],
     *,
@@ -97,22 +106,30 @@ def write_transactions(
     request, if any. `lines` are COPY lines of launches that were made before; the others are made here. `final` means
     that no reorg can drop the transactions; that of a transaction itself counts, too.
     """
+    if not transactions:
+        return WriteCounts(launches=0, events=0, addresses={})
     in_order = sorted(transactions, key=lambda facts: facts.block_number)
     launches = first_launches(in_order)
     _hide_relocated(in_order, chain_id=chain.chain_id, but=launches)
     final = final or all(facts.final for facts in transactions)
-    written, rewritten = _write_launches(launches, chain, lines, final=final)
-    event_rows.link_orphan_claims(launches, chain_id=chain.chain_id)
+    written = _write_launches(launches, chain, lines, final=final)
+    if launches:
+        event_rows.link_orphan_claims(launches, chain_id=chain.chain_id)
     # After all launches, so that the tokens of the events are stored.
     recorded = event_rows.store_events(in_order, chain=chain)
     read = state_rows.store_states(in_order, chain=chain)
     # Later changes and documents still apply, although the launch's own columns were just written.
-    event_rows.refresh_token_state({*recorded.changed, *read, *rewritten})
+    changed = {*recorded.changed, *read, *written.existing}
+    event_rows.refresh_token_state(changed)
+    # Of the others: those of tokens that changed follow from their changes.
+    request_documents({pk: uri for pk, uri in written.documents.items() if pk not in changed})
     addresses = dict(recorded.addresses)
     for facts in in_order:
         if facts.launches:
             addresses[facts.tx_hash] = tuple(launch.token for launch in facts.launches)
-    return WriteCounts(launches=written, events=recorded.count, addresses=addresses, undecodable=recorded.undecodable)
+    return WriteCounts(
+        launches=written.launches, events=recorded.count, addresses=addresses, undecodable=recorded.undecodable
+    )
 
 
 def leave_out_old_events(transactions: Sequence[TransactionFacts]) -> None:
@@ -151,13 +168,10 @@ def _hide_relocated(transactions: Sequence[TransactionFacts], *, chain_id: int, 
 
 def _write_launches(
     launches: Mapping[str, Launch], chain: ChainInfo, lines: Mapping[LaunchKey, LaunchLine], *, final: bool
-) -> tuple[int, list[int]]:
-    """Upsert tokens and the facts from which their columns are folded, but of those with an earlier launch.
-
-    Return how many, and the ids of those that existed.
-    """
+) -> _WrittenLaunches:
+    """Upsert tokens and the facts from which their columns are folded, but of those with an earlier launch."""
     if not launches:
-        return 0, []
+        return _WrittenLaunches()
     # No other transaction inserts tokens of this chain, but some update them.
     known = Token.objects.filter(equals_any("contract_address", launches), chain_id=chain.chain_id)
     locked = known.order_by("contract_address").select_for_update(no_key=True)
@@ -177,15 +191,17 @@ def _write_launches(
     with connection.cursor() as cursor:
         ids = _insert(cursor, [made[address] for address in new], final=final)
         insert_next_pools(dict(zip(ids, (launches[address].next_pool for address in new), strict=True)))
-        # Of those that existed, documents follow from their changes, too.
-        request_documents({pk: uri for pk, address in zip(ids, new, strict=True) if (uri := launches[address].uri)})
         _update(cursor, [line for address, line in made.items() if address in existing], final=final)
     clear_displaced(before, pools, launches=launches, chain=chain)
     reset_relaunched_markets(before, pools, launches=launches)
     state_rows.drop_relaunched_states(before, launches=launches)
     open_undecoded(launches.values(), chain=chain)
     SocialProfile.objects.enqueue(each.requestor_fid for each in made.values() if each.requestor_fid is not None)
-    return len(launches), [token.pk for token in before]
+    return _WrittenLaunches(
+        launches=len(launches),
+        existing=[token.pk for token in before],
+        documents={pk: uri for pk, address in zip(ids, new, strict=True) if (uri := launches[address].uri)},
+    )
 
 
 def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> Sequence[int]:

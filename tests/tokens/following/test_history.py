@@ -103,9 +103,9 @@ def test_only_so_many_ranges_are_read_before_they_can_be_written(chain, node, se
     forget_chains()
     steps = reading(live(chain), to=final(chain))
     next(steps)
-    # Of 24 ranges, each by three filters: five of the next ones are requested at a time. The first one was written, and
+    # Of 24 ranges, each by four filters: five of the next ones are requested at a time. The first one was written, and
     # the next part has five at most.
-    assert node.received["eth_getLogs"] <= 3 * 11
+    assert node.received["eth_getLogs"] <= 4 * 11
     steps.close()
 
 

@@ -262,7 +262,7 @@ def test_feeds_have_both_pools_of_a_graduated_token_in_time(install, recording):
     # The same of rows that an earlier version stored.
     Market.objects.update(graduated_at=None, curve_progress=None)
     with connection.cursor() as cursor:
-        cursor.execute(import_module("tokens.migrations.0064_graduations_of_declared_curves").GRADUATE)
+        cursor.execute(import_module("tokens.migrations.0063_graduations_of_declared_curves").GRADUATE)
     assert stored_graduation() == graduation
     trade_writing.recount_tokens(CHAIN, [token.pk])
     assert stored_graduation() == graduation

@@ -188,8 +188,7 @@ class ChainInfo:
     @cached_property
     def pool_kinds(self) -> frozenset[PoolKind]:
         """The kinds of pools of declared launches, and of the pools that they move to."""
-        changes = (change.pool for pad in self.launchpads for change in pad.changes if change.pool)
-        return frozenset(changes).union(*(pad.pool_kinds(self.chain_id) for pad in self.launchpads))
+        return frozenset[PoolKind]().union(*(pad.pool_kinds(self.chain_id) for pad in self.launchpads))
 
     @cached_property
     def pools_of_launches(self) -> frozenset[str]:

@@ -284,12 +284,3 @@ class Launchpad:
             launching = self.launch_contracts(chain_id)
             return frozenset(nft.lower() for nfts in of_launches for by, nft in nfts.items() if by in launching)
         return frozenset({""})
-
-    def launch_events(self, chain_id: int) -> frozenset[AbiEvent]:
-        """Return the events that a chain's launches are read from, without those of pools."""
-        return frozenset(
-            event
-            for launch in self.launches
-            if chain_id in launch.contracts
-            for event in (launch.event, *(value.event for value in launch.other_logs))
-        )

@@ -10,8 +10,10 @@ from tests.nodes.recorded_node import Node
 from tests.nodes.recordings import base, mined
 from tokens.chains.abi.codec import load_abi
 from tokens.chains.evm.evm_chain import Chain
+from tokens.chains.evm.generations.mined_transactions import POOL_INITIALIZED
 from tokens.chains.evm.logs.blooms import bloom_mask
 from tokens.chains.evm.logs.log_validation import parse_receipt_logs
+from tokens.chains.registry.chains import load_registry
 from tokens.chains.rpc.client import RpcClient
 from tokens.chains.types import BlockHeader
 
@@ -60,6 +62,15 @@ def test_the_filter_is_the_one_that_clients_compute(launchpad):
 )
 def test_a_block_may_hold_what_its_filter_matches(items, promise):
     assert chain().may_contain_events(header(*items)) is promise
+
+
+def test_a_foreign_pool_selects_no_block_for_launches_into_pools():
+    info = load_registry(launchpads={8453: ("zora", "flaunch")}).chain(8453)
+    reading, manager = replace(chain(), info=info), str(info.v4_pool_manager)
+    transfer = load_abi("token").event("Transfer").topic0
+    assert reading.may_contain_events(header(manager, POOL_INITIALIZED.topic0, STRANGER, transfer)) is False
+    (contract, *_) = info.launch_contracts
+    assert reading.may_contain_events(header(manager, POOL_INITIALIZED.topic0, contract)) is True
 
 
 def test_a_filter_that_is_too_full_excludes_nothing():

@@ -173,14 +173,23 @@ def test_v3_pools_are_filtered_by_address(node, everything):
     assert (query["address"], query["topics"]) == ([V3_POOL], [sorted(V3_POOL_TOPICS)])
 
 
-def test_pools_of_both_kinds_take_one_call_and_foreign_ones_are_dropped(node):
+def test_pools_of_both_kinds_are_filtered_by_a_call_each(node):
     first, last = V4_SWAPS
     found = chain(node).read_range(first, last, pools=select_pools([PLAIN, V3_POOL]))
     assert {swap.pool for swap in found.swaps} == {PLAIN}
+    of_v4, of_v3 = pool_queries(node)
+    assert (of_v4["address"], of_v4["topics"]) == ([MANAGER], [V4_REQUESTED, sorted([MINTED, PLAIN])])
+    assert (of_v3["address"], of_v3["topics"]) == ([V3_POOL], [sorted(V3_POOL_TOPICS)])
+
+
+def test_all_v4_pools_and_some_of_v3_take_one_call_and_foreign_logs_are_dropped(node):
+    first, last = V4_SWAPS
+    every_v4 = PoolSelection(v3_pools=frozenset({V3_POOL}), v4_pools=None)
+    found = chain(node).read_range(first, last, pools=every_v4)
     (query,) = pool_queries(node)
     assert query["address"] == sorted([V3_POOL, MANAGER])
     assert query["topics"] == [REQUESTED]
-    # The node returned swaps of other pools.
+    # The node returned transfers in the PoolManager.
     assert len(node.logs(query)) > len(found.swaps) + len(found.liquidity_changes)
 
 
@@ -188,9 +197,9 @@ def test_all_v3_pools_are_filtered_by_topic(node):
     first, last = V4_SWAPS
     found = chain(node).read_range(first, last, pools=PoolSelection(v3_pools=None, v4_pools=frozenset({PLAIN})))
     assert {swap.pool for swap in found.swaps} == {PLAIN}
-    (query,) = pool_queries(node)
+    _, query = pool_queries(node)
     assert "address" not in query
-    assert query["topics"] == [REQUESTED]
+    assert query["topics"] == [sorted(V3_POOL_TOPICS)]
 
 
 def test_receipts_of_foreign_pools_are_dropped(node, everything):
@@ -201,7 +210,7 @@ def test_receipts_of_foreign_pools_are_dropped(node, everything):
 
 def test_a_contract_that_imitates_the_pool_manager_is_no_pool(node):
     change_logs(node, of_pools(alter(address=STRANGER.lower())))
-    found = chain(node).read_range(*V4_SWAPS, pools=PoolSelection(v3_pools=None, v4_pools=frozenset({PLAIN})))
+    found = chain(node).read_range(*V4_SWAPS, pools=EVERY_POOL)
     assert (found.swaps, found.liquidity_changes) == ((), ())
 
 
@@ -302,15 +311,15 @@ def counted(node: Node, read):
     return facts, sorted(call["method"] for call in node.calls if call["method"] != "eth_chainId")
 
 
-def test_a_range_takes_one_more_call(node):
+def test_a_range_takes_one_more_call_or_two(node):
     reading = chain(node)
-    for pools in (EVERY_POOL, select_pools([PLAIN, V3_POOL])):
+    for pools, more in ((EVERY_POOL, 1), (select_pools([PLAIN]), 1), (select_pools([PLAIN, V3_POOL]), 2)):
         _, before = counted(node, lambda: reading.read_range(BOUGHT_IN, BOUGHT_IN + 5))
         facts, calls = counted(
             node, lambda selected=pools: reading.read_range(BOUGHT_IN, BOUGHT_IN + 5, pools=selected)
         )
         assert facts.swaps
-        assert calls == sorted([*before, "eth_getLogs"])
+        assert calls == sorted([*before, *["eth_getLogs"] * more])
         assert len(node.received) == 1
 
 

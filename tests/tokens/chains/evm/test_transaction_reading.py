@@ -1,7 +1,6 @@
 """tokens/chains/evm/transactions/transaction_receipts.py: batched reads, against reading each separately."""
 
 import contextlib
-import logging
 
 import eth_abi
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from tests.nodes.launch_builder import STRANGER, v4_launch, v31_launch
 from tests.nodes.recorded_node import Node, RefusedError
 from tests.nodes.recordings import V4_LAUNCHES, base, decoded, mined, recorded_chain
-from tests.tokens.chains.evm.generations.test_decoding import BROKEN
 from tests.tokens.chains.evm.test_evm_chain import SELECTORS, changes_its_image, view
 from tests.tokens.chains.evm.test_log_decoding import at, whole_launch
 from tokens.chains.errors import (
@@ -19,7 +17,9 @@ from tokens.chains.errors import (
     TransactionNotFoundError,
 )
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.evm.transactions.transaction_receipts import read_transactions
+from tokens.chains.evm.generations.launch_completion import complete_launches
+from tokens.chains.evm.generations.transaction_decoding import decode_mined
+from tokens.chains.evm.transactions.transaction_receipts import read_in_blocks
 from tokens.chains.rpc.client import RpcClient
 
 LAUNCH = mined("deploy-plain").hash
@@ -32,8 +32,16 @@ def chain(*nodes: Node, batch_size=50) -> Chain:
     )
 
 
-def read_many(chain, hashes):
-    return read_transactions(chain.rpc, chain.info, hashes)
+def read_many(node, hashes, *, batch_size=50):
+    """Return the facts of transactions by their hashes and blocks, without those that hold nothing."""
+    reading = chain(node, batch_size=batch_size)
+    numbers = {entry["hash"]: number for number, block in node.blocks.items() for entry in block["transactions"]}
+    numbers = {one: numbers.get(one, 1) for one in hashes}
+    decoded = []
+    for read in read_in_blocks(reading.rpc, reading.info, numbers, times={}):
+        with contextlib.suppress(LaunchNotFoundError):
+            decoded.append(decode_mined(read))
+    return complete_launches(reading.rpc, reading.info, decoded)
 
 
 def tx_hash(number):
@@ -58,17 +66,17 @@ def test_the_recorded_chain_is_read_as_one_by_one(node):
             one_by_one.append(read.read_transaction(one))
         except LaunchNotFoundError:
             continue
-    assert read_many(chain(node), hashes) == one_by_one
+    assert read_many(node, hashes) == one_by_one
     assert len(one_by_one) == 38
 
 
-def test_each_transaction_and_block_is_requested_once_in_two_requests(node):
+def test_all_transactions_and_blocks_are_one_request(node):
     hashes = [mined(label).hash for label in V4_LAUNCHES]
-    read_many(chain(node), [*hashes, *hashes])
+    read_many(node, hashes)
     assert node.call_count("eth_getTransactionByHash") == node.call_count("eth_getTransactionReceipt") == len(hashes)
     assert node.call_count("eth_getBlockByNumber") == len(hashes)
     # After the one for the chain's id.
-    assert len(node.received) == 3
+    assert len(node.received) == 2
 
 
 def test_a_block_that_several_share_is_requested_once(node):
@@ -77,7 +85,7 @@ def test_a_block_that_several_share_is_requested_once(node):
         shared = at(whole_launch(), 101, tx_hash=one)
         shared.block["transactions"] = hashes
         node.hold(shared)
-    assert [facts.tx_hash for facts in read_many(chain(node), hashes)] == hashes
+    assert [facts.tx_hash for facts in read_many(node, hashes)] == hashes
     assert node.call_count("eth_getBlockByNumber") == 1
 
 
@@ -85,38 +93,30 @@ def test_a_block_that_several_share_is_requested_once(node):
 def test_batches_of_any_size_give_the_same(node, batch_size):
     hashes = launches_at(node, 101, 102, 103)
     changes_its_image(node, keeps=True)
-    read = read_many(chain(node, batch_size=batch_size), hashes)
+    read = read_many(node, hashes, batch_size=batch_size)
     assert [facts.tx_hash for facts in read] == hashes
     assert images(read) == ["ipfs://of-block-101", "ipfs://of-block-102", "ipfs://of-block-103"]
 
 
 def test_no_requested_transactions_are_nothing(node):
-    assert read_many(chain(node), []) == []
+    assert read_many(node, []) == []
     assert node.received == []
 
 
-# Transactions without facts, and malformed ones.
+# Transactions that a node lacks, or that are in another block.
 
 
-def test_what_holds_nothing_is_left_out(node):
-    labels = ("deploy-reverted", "deploy-plain", "unrelated-transfer")
-    (facts,) = read_many(chain(node), [mined(label).hash for label in labels])
-    assert facts.tx_hash == mined("deploy-plain").hash
-
-
-def test_a_malformed_launch_is_left_out_aloud(node, caplog):
-    broken = mined("deploy-vault")
-    broken.receipt["logs"][-1] = BROKEN["no data"](broken.logs[-1])
-    node.hold(broken)
-    with caplog.at_level(logging.ERROR):
-        (facts,) = read_many(chain(node), [broken.hash, mined("deploy-plain").hash])
-    assert facts.tx_hash == mined("deploy-plain").hash
-    assert broken.hash in caplog.text
+def test_a_transaction_that_moved_to_another_block_is_read_there(node):
+    moved = node.hold(at(whole_launch(), 102, tx_hash=tx_hash(1)))
+    node.blocks[101] = node.blocks[102] | {"number": hex(101), "transactions": []}
+    reading = chain(node)
+    (found,) = read_in_blocks(reading.rpc, reading.info, {moved: 101}, times={})
+    assert (found.hash, found.block_number) == (moved, 102)
 
 
 def test_an_unknown_transaction_postpones_all(node):
     with pytest.raises(TransactionNotFoundError):
-        read_many(chain(node), [mined("deploy-plain").hash, tx_hash(1)])
+        read_many(node, [mined("deploy-plain").hash, tx_hash(1)])
 
 
 def test_a_transaction_that_is_not_mined_postpones_all(node):
@@ -124,7 +124,7 @@ def test_a_transaction_that_is_not_mined_postpones_all(node):
     pending.transaction["blockHash"] = None
     node.hold(pending)
     with pytest.raises(TransactionNotFoundError):
-        read_many(chain(node), [mined("deploy-vault").hash, pending.hash])
+        read_many(node, [mined("deploy-vault").hash, pending.hash])
 
 
 @pytest.mark.parametrize("number", [None, 5, {}, "0xfffff"])
@@ -133,7 +133,7 @@ def test_a_receipt_of_no_block_postpones_all(node, number):
     half.receipt["blockNumber"] = number
     node.hold(half)
     with pytest.raises(NodeUnavailableError):
-        read_many(chain(node), [mined("deploy-vault").hash, half.hash])
+        read_many(node, [mined("deploy-vault").hash, half.hash])
 
 
 def test_a_block_on_another_fork_postpones_all(node):
@@ -141,7 +141,7 @@ def test_a_block_on_another_fork_postpones_all(node):
     forked.block["hash"] = "0x" + "ee" * 32
     node.hold(forked)
     with pytest.raises(NodeUnavailableError, match="agree"):
-        read_many(chain(node), [mined("deploy-vault").hash, mined("deploy-plain").hash])
+        read_many(node, [mined("deploy-vault").hash, mined("deploy-plain").hash])
 
 
 # Facts that need calls to contracts.
@@ -150,7 +150,7 @@ def test_a_block_on_another_fork_postpones_all(node):
 def test_all_views_are_requested_in_one_request(node):
     hashes = launches_at(node, 101, 102, 103)
     changes_its_image(node, keeps=True)
-    read = read_many(chain(node), hashes)
+    read = read_many(node, hashes)
     assert images(read) == ["ipfs://of-block-101", "ipfs://of-block-102", "ipfs://of-block-103"]
     requests = [body for body in node.received if isinstance(body, list) and body[0]["method"] == "eth_call"]
     assert len(requests) == 1
@@ -172,7 +172,7 @@ def test_only_the_launches_of_pruned_state_are_requested_as_of_now(node, kept_fr
 
     node.answers["eth_call"] = forgetful
     node.answers["eth_blockNumber"] = lambda: hex(300)
-    read = read_many(chain(node), hashes)
+    read = read_many(node, hashes)
     assert images(read) == [f"ipfs://of-block-{n}" if n >= kept_from else "ipfs://now" for n in numbers]
 
 
@@ -182,7 +182,7 @@ def test_a_node_that_has_not_come_to_the_newest_launch_postpones_all(node, batch
     changes_its_image(node, keeps=False, refusal=(-32000, "header not found"))
     node.answers["eth_blockNumber"] = lambda: hex(106)
     with pytest.raises(NodeUnavailableError, match="behind"):
-        read_many(chain(node, batch_size=batch_size), hashes)
+        read_many(node, hashes, batch_size=batch_size)
 
 
 def test_each_launch_gets_its_own_answers(node):
@@ -192,7 +192,7 @@ def test_each_launch_gets_its_own_answers(node):
     hashes = [
         node.hold(at(v4_launch(paired=paired), number, tx_hash=tx_hash(number))) for number, paired in numbers.items()
     ]
-    read = read_many(chain(node), hashes)
+    read = read_many(node, hashes)
     assert [facts.launches[0].pool.pair_symbol for facts in read] == ["ODD", "WETH", "ODD"]
     assert [facts.launches[0].pool.pair_decimals for facts in read] == [6, 18, 6]
     assert read == [chain(node).read_transaction(one) for one in hashes]

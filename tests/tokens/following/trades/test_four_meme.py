@@ -4,6 +4,7 @@ Topics and the meaning of amounts are from readers that compared them with recei
 seller gets cost without fee.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from eth_abi.abi import encode
 
 from tests.nodes.devchain_tests import OTHER, SENDER
 from tests.nodes.followed import Followed
+from tests.nodes.relay import relay
 from tests.tokens.following.trades.test_malformed_curve_logs import EMITTER, Emitters
+from tokens.chains.pool_types import select_pools
 from tokens.chains.registry import chains
 from tokens.installation.installed_registry import registry
 from tokens.market.trading.trade_pages import fetch_trade_page, find_traded_token, parse_trade_cursor
@@ -71,6 +74,26 @@ def test_events_are_those_of_the_chain():
     events = [launchpad.launches[0].event, *(trade.event for trade in launchpad.trades)]
     assert {event.signature.partition("(")[0]: event.topic0 for event in events} == TOPICS
     assert registry().chain(56).declared["fourmeme"] is launchpad
+
+
+def test_trades_of_all_tokens_are_read_once_by_contract_and_topic(own_launchpad, install):
+    """The launch is in the range: its curve, the contract of all tokens, is no pool that has to be read after it."""
+    manager, followed = install("0x" + "00" * 20)
+    token, own = own_launchpad.deployment.wrapped_native, select_pools([])
+    manager.create(token)
+    for each in (token, own_launchpad.deployment.usd):
+        manager.trade(BOUGHT, each, price=1, amount=ETHER, cost=ETHER, fee=1)
+    chain, received = followed.head.chain, []
+    with relay(own_launchpad.deployment.rpc_url, before=received.append) as url:
+        first, last = followed.head.last.number + 1, own_launchpad.web3.eth.block_number
+        facts = replace(chain, rpc=replace(chain.rpc, urls=(url,))).read_range(first, last, pools=own)
+    assert len(facts.transactions) == 1
+    assert [swap.pool for swap in facts.swaps] == [token, own_launchpad.deployment.usd]
+    calls = [call for body in received for call in (body if isinstance(body, list) else [body])]
+    queries = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+    (of_trades,) = [query for query in queries if TOPICS["TokenSale"] in query["topics"][0]]
+    assert of_trades["address"] == [MANAGER.lower()]
+    assert of_trades["topics"] == [sorted([TOPICS["TokenPurchase"], TOPICS["TokenSale"]])]
 
 
 @pytest.mark.parametrize("is_native", [True, False], ids=["native", "token"])

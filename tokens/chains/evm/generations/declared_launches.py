@@ -128,7 +128,7 @@ class LaunchScope:
             case Argument():
                 return find_part(self.created, value.path)
             case Sender():
-                return self.mined.call.sender
+                return self.mined.sender
             case Constant():
                 return value.value
             case OtherLog():

@@ -228,10 +228,7 @@ def find_event_logs(mined: MinedTransaction) -> tuple[EventLog, ...]:
 
 
 def _event_logs(chain: ChainInfo, log: Log) -> Iterator[EventLog]:
-    """Yield the log as the compiled event that it is, and as the event that each launchpad declares.
-
-    Its token decides which of them counts.
-    """
+    """Yield the log as a compiled event, and as the event that each launchpad declares: its token decides."""
     address, topic0 = log["address"].lower(), log["topics"][0]
     layout = _BY_TOPIC.get(topic0)
     if layout and _may_be_trusted(chain, address, layout.source):

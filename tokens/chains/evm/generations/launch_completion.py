@@ -43,7 +43,10 @@ def complete_launches(
     ]
     if not calls:
         return list(transactions)
-    results = iter(call_views_at_blocks(rpc, calls))
+    # Launches of a block often share their quote token.
+    distinct = list(dict.fromkeys(calls))
+    result_of = dict(zip(distinct, call_views_at_blocks(rpc, distinct), strict=True))
+    results = map(result_of.__getitem__, calls)
     completed = [
         _complete(launch, [(value, next(results)) for value in missing], chain) for launch, missing in launches
     ]

@@ -58,6 +58,13 @@ class MinedTransaction:
     # topics.
     _call: OuterCall | None
     _topics: Collection[str] = ()
+    # Of the call, known without it from the transactions of a block.
+    _sender: str | None = None
+
+    @property
+    def sender(self) -> str:
+        """Return the account that sent the transaction. Raises FullTransactionRequiredError."""
+        return self._sender or self.call.sender
 
     @property
     def call(self) -> OuterCall:
@@ -151,9 +158,9 @@ def _read_mined(
 
 
 def mined_from_logs(
-    chain: ChainInfo, logs: Sequence[Log], *, block_time: int, topics: Collection[str]
+    chain: ChainInfo, logs: Sequence[Log], *, block_time: int, topics: Collection[str], sender: str | None = None
 ) -> MinedTransaction:
-    """Assemble a transaction from at least one of its logs, which are validated already.
+    """Assemble a transaction from at least one of its logs, which are validated already, and its sender, if known.
 
     The logs must include all that the chain's `emitters` and `pools_of_launches` emitted with one of the topics. Logs
     of other emitters may be among them.
@@ -171,6 +178,7 @@ def mined_from_logs(
         _by_source=_by_source(logs),
         _call=None,
         _topics=topics,
+        _sender=sender,
     )
 
 

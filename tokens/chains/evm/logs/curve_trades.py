@@ -31,10 +31,7 @@ def read_curve_trade(log: Log, trade: CurveTrade, place: LogPlace) -> Swap:
         amount0, amount1 = -amount0, -amount1
     return Swap(
         part_at(values, trade.token) if trade.token else place.emitter,
-        place.block_number,
-        place.block_time,
-        place.tx_hash,
-        place.log_index,
+        *place[1:5],
         amount0,
         amount1,
         _root(*_price(values, trade.price, amount0, amount1)),

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 from tokens.chains.abi.codec import Log
-from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import LaunchNotFoundError, LogDecodingError
 from tokens.chains.evm.generations.event_decoding import SOURCES_BY_TOPIC, UNREGISTERED_SOURCES
 from tokens.chains.evm.generations.launch_layouts import launch_layouts
@@ -21,6 +21,7 @@ from tokens.chains.evm.generations.mined_transactions import (
 )
 from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.evm.generations.v4.uniswap_v4_launches import LAUNCH_EVENTS
+from tokens.chains.evm.logs.log_places import undecodable_log
 from tokens.chains.pool_types import UndecodableLog
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.types import TransactionFacts
@@ -48,10 +49,11 @@ def launch_topics(chain: ChainInfo) -> frozenset[str]:
     They are disjoint from `own_topics`, so that no log is requested twice.
     """
     created = {topic0 for _, topic0 in launch_layouts(chain)}
-    declared = {event for launchpad in chain.launchpads for event in launchpad.launch_events(chain.chain_id)}
+    launches = (launch for pad in chain.launchpads for launch in pad.launches if chain.chain_id in launch.contracts)
+    events = {value.event.topic0 for launch in launches for value in launch.other_logs}
+    events.update(event.topic0 for event in LAUNCH_EVENTS)
     if chain.pools_of_launches:
-        declared.add(POOL_INITIALIZED)
-    events = {event.topic0 for event in (*LAUNCH_EVENTS, *declared)}
+        events.add(POOL_INITIALIZED.topic0)
     later = {topic0 for address, topic0 in chain.token_events if address}
     return frozenset(created | events | later | SOURCES_BY_TOPIC.keys()) - own_topics(chain)
 
@@ -63,13 +65,20 @@ def own_topics(chain: ChainInfo) -> frozenset[str]:
     return frozenset((*compiled, *(topic0 for address, topic0 in chain.token_events if not address)))
 
 
-def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, int]) -> DecodedLogs:
+def decode_logs(
+    chain: ChainInfo,
+    logs: Sequence[Log],
+    *,
+    times: Mapping[str, int],
+    senders: Mapping[str, str] = MappingProxyType({}),
+) -> DecodedLogs:
     """Decode the logs of a run of blocks, each transaction as `Chain.read_transaction` would.
 
     The logs are validated, in chain order, and for each transaction complete: all that `chain.emitters` emitted with
     `launch_topics`, and any address with `own_topics`; a filter with fewer addresses leaves more transactions
-    incomplete. `times` are Unix seconds by block hash. A malformed launch of a factory is left out; a malformed event
-    after launch is decoded later, and fails there.
+    incomplete. `times` are Unix seconds by block hash, `senders` those of transactions by hash, as far as they are
+    known. A malformed launch of a factory is left out; a malformed event after launch is decoded later, and fails
+    there.
     """
     by_transaction: defaultdict[str, list[Log]] = defaultdict(list)
     for log in logs:
@@ -79,7 +88,9 @@ def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, in
     undecodable: list[UndecodableLog] = []
     topics = launch_topics(chain)
     for tx_hash, own in by_transaction.items():
-        mined = mined_from_logs(chain, own, block_time=times[own[0]["blockHash"]], topics=topics)
+        mined = mined_from_logs(
+            chain, own, block_time=times[own[0]["blockHash"]], topics=topics, sender=senders.get(tx_hash)
+        )
         try:
             transactions.append(decode_mined(mined))
         except LaunchNotFoundError:
@@ -87,17 +98,5 @@ def decode_logs(chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, in
         except FullTransactionRequiredError:
             incomplete.append(tx_hash)
         except LogDecodingError as error:
-            undecodable.append(error.log or undecodable_log(own[0], error))
+            undecodable.append(error.log or undecodable_log(own[0], launchpad="", reason=str(error)))
     return DecodedLogs(transactions=tuple(transactions), incomplete=tuple(incomplete), undecodable=tuple(undecodable))
-
-
-def undecodable_log(log: Log, error: LogDecodingError) -> UndecodableLog:
-    """Return the place of a transaction, by one of its logs, in which a log beside those of launches is malformed."""
-    return UndecodableLog(
-        block_number=int(log["blockNumber"], 16),
-        tx_hash=log["transactionHash"],
-        log_index=int(log["logIndex"], 16),
-        emitter=checksum_address(log["address"]),
-        launchpad="",
-        reason=str(error),
-    )

@@ -10,13 +10,15 @@ from tokens.chains.errors import InconsistentResponseError, LaunchNotFoundError,
 from tokens.chains.evm.generations.event_decoding import moved_pool
 from tokens.chains.evm.generations.launch_completion import complete_launches
 from tokens.chains.evm.generations.launch_layouts import launch_layouts
+from tokens.chains.evm.generations.transaction_decoding import decode_mined
 from tokens.chains.evm.headers import read_times
-from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics, undecodable_log
+from tokens.chains.evm.logs.log_decoding import decode_logs, own_topics
 from tokens.chains.evm.logs.log_filters import LogFilter
+from tokens.chains.evm.logs.log_places import sender_of, undecodable_log
 from tokens.chains.evm.logs.log_validation import filter_watched, reported_times
 from tokens.chains.evm.logs.pool_logs import PoolLogs, decode_pool_logs, join_pool_logs, pool_topics
 from tokens.chains.evm.logs.swap_fees import attach_reports, report_topics
-from tokens.chains.evm.transactions.transaction_receipts import read_transaction, read_transactions
+from tokens.chains.evm.transactions.transaction_receipts import read_in_blocks
 from tokens.chains.pool_types import PoolSelection, UndecodableLog, position_of
 from tokens.chains.registry.chains import ChainInfo
 from tokens.chains.rpc.client import RpcClient
@@ -33,6 +35,8 @@ class ValidLogs:
     hashes: Mapping[int, str]
     # Block hash -> Unix seconds, as far as the node reported it.
     times: Mapping[str, int]
+    # Transaction hash -> sender (EIP-55), of the launches and events; none where only logs were read.
+    senders: Mapping[str, str]
     # How many logs the node returned.
     count: int
 
@@ -95,6 +99,7 @@ def split_logs(
     if len(pools) > 1:
         of_pools = filter_watched(of_pools, pools)
     kept = [*events, *of_pools]
+    with_events = {log["transactionHash"] for log in events}
     known = reported_times(kept) if times is None else times
     blocks = {(log["blockNumber"], log["blockHash"]) for log in kept}
     pool_logs = decode_pool_logs(
@@ -109,6 +114,7 @@ def split_logs(
         pools=attach_reports(pool_logs, beside, chain=chain),
         hashes={int(number, 16): block_hash for number, block_hash in blocks},
         times=known,
+        senders={tx_hash: sender for tx_hash in with_events if (sender := sender_of(tx_hash, senders or {}))},
         count=len(logs),
     )
 
@@ -120,6 +126,7 @@ def join_logs(parts: Sequence[ValidLogs]) -> ValidLogs:
         pools=join_pool_logs(part.pools for part in parts),
         hashes={number: block_hash for part in parts for number, block_hash in part.hashes.items()},
         times={block_hash: time for part in parts for block_hash, time in part.times.items()},
+        senders={tx_hash: sender for part in parts for tx_hash, sender in part.senders.items()},
         count=sum(part.count for part in parts),
     )
 
@@ -146,7 +153,7 @@ def read_facts(rpc: RpcClient, chain: ChainInfo, logs: ValidLogs) -> LogFacts:
     """
     untimed = {number: block_hash for number, block_hash in logs.hashes.items() if block_hash not in logs.times}
     times = read_times(rpc, untimed)
-    transactions, undecodable = _read_transactions(rpc, chain, logs.events, times={**logs.times, **times})
+    transactions, undecodable = _read_transactions(rpc, chain, logs, times={**logs.times, **times})
     return LogFacts(
         transactions=transactions,
         pools=logs.pools.with_times({number: times[block_hash] for number, block_hash in untimed.items()}),
@@ -155,43 +162,45 @@ def read_facts(rpc: RpcClient, chain: ChainInfo, logs: ValidLogs) -> LogFacts:
 
 
 def _read_transactions(
-    rpc: RpcClient, chain: ChainInfo, logs: Sequence[Log], *, times: Mapping[str, int]
+    rpc: RpcClient, chain: ChainInfo, logs: ValidLogs, *, times: Mapping[str, int]
 ) -> tuple[list[TransactionFacts], list[UndecodableLog]]:
-    """Decode validated logs to transactions in chain order; incomplete ones are read in full.
+    """Decode logs of launches and events to transactions in chain order; incomplete ones are read in full.
 
     Return the undecodable logs of the others, too: a retry would fail the same way.
     """
-    decoded = decode_logs(chain, logs, times=times)
-    undecodable = list(decoded.undecodable)
-    found = {facts.tx_hash: facts for facts in complete_launches(rpc, chain, decoded.transactions)}
-    for each in _read_incomplete(rpc, chain, decoded.incomplete, logs, times=times) if decoded.incomplete else ():
-        if isinstance(each, UndecodableLog):
-            undecodable.append(each)
-        else:
-            found[each.tx_hash] = each
-    order = dict.fromkeys(log["transactionHash"] for log in logs)
-    return [found[tx_hash] for tx_hash in order if tx_hash in found and not found[tx_hash].is_empty], undecodable
+    decoded = decode_logs(chain, logs.events, times=times, senders=logs.senders)
+    read = [*decoded.transactions, *decoded.undecodable]
+    if decoded.incomplete:
+        read += _read_incomplete(rpc, chain, decoded.incomplete, logs.events, times=times)
+    # Together: the views of all launches are one request.
+    completed = complete_launches(rpc, chain, [each for each in read if isinstance(each, TransactionFacts)])
+    found = {facts.tx_hash: facts for facts in completed if not facts.is_empty}
+    order = dict.fromkeys(log["transactionHash"] for log in logs.events)
+    transactions = [found[tx_hash] for tx_hash in order if tx_hash in found]
+    return transactions, [each for each in read if isinstance(each, UndecodableLog)]
 
 
 def _read_incomplete(
     rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], logs: Sequence[Log], *, times: Mapping[str, int]
 ) -> Iterator[TransactionFacts | UndecodableLog]:
-    """Read transactions in full, by hash, and verify that they hold all of their logs. Raises NodeUnavailableError."""
-    found = {facts.tx_hash: facts for facts in read_transactions(rpc, chain, tx_hashes, times=times)}
+    """Read and decode transactions in full, by hash, and verify that they hold all of their logs.
+
+    Raises NodeUnavailableError.
+    """
     told = defaultdict[str, list[Log]](list)
     for log in logs:
         told[log["transactionHash"]].append(log)
-    for tx_hash in tx_hashes:
-        if tx_hash in found:
-            _require_whole(chain, found[tx_hash], told[tx_hash])
-            yield found[tx_hash]
-            continue
+    numbers = {tx_hash: int(told[tx_hash][0]["blockNumber"], 16) for tx_hash in tx_hashes}
+    for mined in read_in_blocks(rpc, chain, numbers, times=times):
         try:
-            yield read_transaction(rpc, chain, tx_hash, times=times)
+            facts = decode_mined(mined)
         except LogDecodingError as error:
-            yield error.log or undecodable_log(told[tx_hash][0], error)
+            yield error.log or undecodable_log(told[mined.hash][0], launchpad="", reason=str(error))
         except LaunchNotFoundError as error:
             raise InconsistentResponseError(f"chain {chain.chain_id}: a response without the logs") from error
+        else:
+            _require_whole(chain, facts, told[mined.hash])
+            yield facts
 
 
 def _require_whole(chain: ChainInfo, facts: TransactionFacts, logs: Sequence[Log]) -> None:

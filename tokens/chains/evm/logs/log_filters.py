@@ -60,12 +60,14 @@ def log_filters(chain: ChainInfo, addresses: Collection[str] | None = None) -> t
 @lru_cache(maxsize=64)
 def _log_filters(chain: ChainInfo, addresses: frozenset[str] | None) -> tuple[LogFilter, ...]:
     contracts = chain.emitters if addresses is None else addresses
+    of_contracts = _build(contracts, log_decoding.launch_topics(chain))
     if any(not contracts.isdisjoint(pad.emitters(chain.chain_id)) for pad in chain.launchpads):
-        contracts |= chain.pools_of_launches
+        # The PoolManager selects no block: the launch does.
+        of_contracts = replace(of_contracts, addresses=contracts | chain.pools_of_launches)
     own = _build(None, log_decoding.own_topics(chain))
     # What is reported beside swaps selects no block: the swap does.
     own = replace(own, topics=own.topics | {CONVERSION_TOPIC} | part_topics(chain))
-    return (_build(contracts, log_decoding.launch_topics(chain)), own) if contracts else (own,)
+    return (of_contracts, own) if contracts else (own,)
 
 
 @lru_cache(maxsize=64)
@@ -79,8 +81,9 @@ def pool_filters(chain: ChainInfo, pools: PoolSelection) -> tuple[LogFilter, ...
     if chain.v4_pool_manager is not None and pools.v4_pools != frozenset():
         filters.append(_v4_filter(chain.v4_pool_manager, pools.v4_pools))
     v3_pools = pools.v3_pools
-    if v3_pools is None and not _has_v3_launches(chain):
-        v3_pools = select_pools(reference.pool for reference in chain.reference_pools).v3_pools
+    if not _has_v3_launches(chain):
+        references = select_pools(reference.pool for reference in chain.reference_pools).v3_pools or frozenset()
+        v3_pools = references if v3_pools is None else v3_pools & references
     if v3_pools != frozenset():
         filters.append(_build(v3_pools, V3_POOL_TOPICS))
     if "v2" in chain.pool_kinds and pools.v3_pools != frozenset():
@@ -100,12 +103,17 @@ def source_filter(sources: Iterable[tuple[str, str]], *, second_topics: frozense
 
 
 def join_filters(filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:
-    """Return the filters of pools as at most one, so that nodes are called once; it may match other pools, too."""
-    if len(filters) < 2:
+    """Return the filters of pools as few, so that nodes are called seldom; the joined one may match other pools, too.
+
+    A filter with second topics stays: joined with others it would match all pools of the PoolManager.
+    """
+    wide = [one for one in filters if one.second_topics is None]
+    if len(wide) < 2:
         return tuple(filters)
-    every_address = any(one.addresses is None for one in filters)
-    addresses = None if every_address else {address for one in filters for address in one.addresses or ()}
-    return (_build(addresses, {topic for one in filters for topic in one.topics}),)
+    every_address = any(one.addresses is None for one in wide)
+    addresses = None if every_address else {address for one in wide for address in one.addresses or ()}
+    joined = _build(addresses, {topic for one in wide for topic in one.topics})
+    return (joined, *(one for one in filters if one.second_topics is not None))
 
 
 def requested_pool_filters(chain: ChainInfo, filters: Sequence[LogFilter]) -> tuple[LogFilter, ...]:

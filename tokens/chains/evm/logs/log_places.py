@@ -13,7 +13,7 @@ _PADDING = "0x" + "00" * 12
 
 
 class LogPlace(NamedTuple):
-    """The emitter of a log, and where it is in the chain; fields as in `Swap`."""
+    """The emitter of a log, and where it is in the chain; fields as in `Swap`, the first five in its order."""
 
     emitter: str
     block_number: int
@@ -38,13 +38,13 @@ def place_of(log: Log, index: int, *, times: Mapping[str, int], senders: Mapping
     )
 
 
-def undecodable_at(place: LogPlace, *, launchpad: str | None, reason: str) -> UndecodableLog:
-    """Return a log of this place that can't be decoded."""
+def undecodable_log(log: Log, *, launchpad: str | None, reason: str) -> UndecodableLog:
+    """Return a log that can't be decoded."""
     return UndecodableLog(
-        block_number=place.block_number,
-        tx_hash=place.tx_hash,
-        log_index=place.log_index,
-        emitter=place.emitter,
+        block_number=int(log["blockNumber"], 16),
+        tx_hash=log["transactionHash"],
+        log_index=int(log["logIndex"], 16),
+        emitter=checksum_text(log["address"]),
         launchpad=launchpad,
         reason=reason,
     )

@@ -207,10 +207,14 @@ class LogReader:
     def _read_facts(self, logs: ValidLogs, *, query: _Query, pools: PoolSelection | None) -> LogFacts:
         """Return the facts of the logs, with those of pools that the blocks launch and the selection lacks."""
         facts = read_facts(self.rpc, self.chain, logs)
-        missed = [] if pools is None else [pool for pool in facts.launched_pools() if not pools.includes(pool)]
-        if not missed:
+        if pools is None:
             return facts
-        filters = pool_filters(self.chain, select_pools(missed))
+        missed = select_pools(pool for pool in facts.launched_pools() if not pools.includes(pool))
+        # A contract that is the curve of all its tokens was read already.
+        known = pool_filters(self.chain, pools)
+        filters = tuple(each for each in pool_filters(self.chain, missed) if each not in known)
+        if not filters:
+            return facts
         late = query(_Filters(requested=requested_pool_filters(self.chain, filters), pools=filters))
         if isinstance(late, CallFailure):
             # The blocks have few logs but those of the pools that they launch.

@@ -50,21 +50,8 @@ class PairReader:
 
 def _swap(log: Log, place: LogPlace, *, root: int) -> Swap:
     values = _SWAP.decode(log)
-    pool, block_number, block_time, tx_hash, log_index, trader, tx_index = place
-    return Swap(
-        pool,
-        block_number,
-        block_time,
-        tx_hash,
-        log_index,
-        values["amount0In"] - values["amount0Out"],
-        values["amount1In"] - values["amount1Out"],
-        root,
-        values["sender"],
-        trader,
-        tx_index,
-        PAIR_FEE,
-    )
+    amount0, amount1 = (values[f"amount{side}In"] - values[f"amount{side}Out"] for side in (0, 1))
+    return Swap(*place[:5], amount0, amount1, root, values["sender"], place.trader, place.tx_index, PAIR_FEE)
 
 
 def _change(log: Log, place: LogPlace, reserve0: int, reserve1: int) -> LiquidityChange:
@@ -72,18 +59,6 @@ def _change(log: Log, place: LogPlace, reserve0: int, reserve1: int) -> Liquidit
     is_mint = log["topics"][0] == _MINT.topic0
     values = (_MINT if is_mint else _BURN).decode(log)
     liquidity = isqrt(reserve0 * reserve1) * values["amount0"] // reserve0
-    pool, block_number, block_time, tx_hash, log_index, trader, tx_index = place
-    return LiquidityChange(
-        pool,
-        block_number,
-        block_time,
-        tx_hash,
-        log_index,
-        -MAX_TICK,
-        MAX_TICK,
-        liquidity if is_mint else -liquidity,
-        trader,
-        tx_index,
-        values["amount0"],
-        values["amount1"],
-    )
+    amounts = values["amount0"], values["amount1"]
+    signed = liquidity if is_mint else -liquidity
+    return LiquidityChange(*place[:5], -MAX_TICK, MAX_TICK, signed, place.trader, place.tx_index, *amounts)

@@ -19,7 +19,7 @@ from tokens.chains.evm.logs.log_places import (
     checksum_text,
     place_of,
     sender_of,
-    undecodable_at,
+    undecodable_log,
 )
 from tokens.chains.evm.logs.pair_logs import PAIR_TOPICS, PairReader
 from tokens.chains.pool_types import LOG_INDEX_LIMIT, LiquidityChange, Swap, UndecodableLog, position_of
@@ -78,7 +78,7 @@ class PoolLogs:
                 self.swaps.append(read_curve_trade(log, trade, place))
             except LogDecodingError as error:
                 launchpad = trade.launchpad if trade.token else None
-                errors.append(undecodable_at(place, launchpad=launchpad, reason=str(error)))
+                errors.append(undecodable_log(log, launchpad=launchpad, reason=str(error)))
         if len(errors) == len(trades):
             self.undecodable.append(errors[0])
 

@@ -16,7 +16,7 @@ from tokens.chains.abi.codec import Log
 from tokens.chains.abi.paths import part_at
 from tokens.chains.errors import LogDecodingError
 from tokens.chains.evm.logs.curve_trades import bounded_amount
-from tokens.chains.evm.logs.log_places import address_in, checksum_text, place_of, undecodable_at
+from tokens.chains.evm.logs.log_places import address_in, checksum_text, undecodable_log
 from tokens.chains.evm.logs.pool_logs import PoolLogs
 from tokens.chains.pool_types import Conversion, HookFee, Swap, UndecodableLog, is_v4_pool, position_of
 from tokens.chains.registry.chains import ChainInfo
@@ -177,8 +177,7 @@ def _read_parts(log: Log, parts: Sequence[SwapPart]) -> list[_HookReport] | Unde
             reasons.append(str(error))
     if found:
         return found
-    emitted = place_of(log, int(log["logIndex"], 16), times={}, senders={})
-    return undecodable_at(emitted, launchpad=parts[0].launchpad, reason=reasons[0])
+    return undecodable_log(log, launchpad=parts[0].launchpad, reason=reasons[0])
 
 
 def _read_part(log: Log, part: SwapPart, *, launchpad: str | None) -> _HookReport:

@@ -1,16 +1,16 @@
 """Transactions read in full: each with its receipt and its block, many in few requests."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from config.http.errors import RetryableError
 from tokens.chains.errors import (
     InconsistentResponseError,
     LaunchNotFoundError,
-    LogDecodingError,
     TransactionNotFoundError,
 )
 from tokens.chains.evm.generations.launch_completion import complete_launches
@@ -32,10 +32,8 @@ from tokens.chains.types import StateAtBlock, TransactionFacts
 
 logger = logging.getLogger(__name__)
 
-
 # The newest block, as the parameter of a call.
 _NEWEST = "latest"
-_NO_TIMES: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,19 +48,9 @@ class _Mined:
     newest: dict[str, Any] | None
 
 
-def read_transaction(
-    rpc: RpcClient,
-    chain: ChainInfo,
-    tx_hash: str,
-    *,
-    with_state: bool = False,
-    times: Mapping[str, int] = _NO_TIMES,
-) -> TransactionFacts:
-    """Read one transaction; `with_state` adds the current state of the tokens that it launched.
-
-    `times` are Unix seconds by block hash: of these blocks they count, and not what the node returns.
-    """
-    (mined,) = _read_in_full(rpc, chain, [tx_hash], with_newest=with_state, times=times)
+def read_transaction(rpc: RpcClient, chain: ChainInfo, tx_hash: str, *, with_state: bool = False) -> TransactionFacts:
+    """Read one transaction; `with_state` adds the current state of the tokens that it launched."""
+    (mined,) = _read_in_full(rpc, chain, [tx_hash], with_newest=with_state)
     (facts,) = complete_launches(rpc, chain, [decode_mined(mined.transaction)])
     if facts.is_empty:
         raise LaunchNotFoundError(
@@ -75,6 +63,19 @@ def read_undecoded(rpc: RpcClient, chain: ChainInfo, tx_hash: str) -> MinedTrans
     """Return one transaction with all of its logs. Raises TransactionNotFoundError, NodeUnavailableError."""
     (mined,) = _read_in_full(rpc, chain, [tx_hash])
     return mined.transaction
+
+
+def read_in_blocks(
+    rpc: RpcClient, chain: ChainInfo, numbers: Mapping[str, int], *, times: Mapping[str, int]
+) -> list[MinedTransaction]:
+    """Return transactions with all of their logs, in order, by their hashes and the numbers of their blocks.
+
+    One request, unless it has more calls than a batch may have; another one after a reorg. `times` are Unix seconds by
+    block hash: of these blocks they count, and not what the node returns. Raises TransactionNotFoundError,
+    NodeUnavailableError.
+    """
+    blocks = [hex(number) for number in numbers.values()]
+    return [mined.transaction for mined in _read_in_full(rpc, chain, list(numbers), blocks=blocks, times=times)]
 
 
 def _read_state(rpc: RpcClient, chain: ChainInfo, mined: _Mined, facts: TransactionFacts) -> StateAtBlock | None:
@@ -95,55 +96,45 @@ def _read_state(rpc: RpcClient, chain: ChainInfo, mined: _Mined, facts: Transact
     return None
 
 
-def read_transactions(
-    rpc: RpcClient, chain: ChainInfo, tx_hashes: Sequence[str], *, times: Mapping[str, int] = _NO_TIMES
-) -> list[TransactionFacts]:
-    """Read several transactions; those without a launch or event of interest, and undecodable ones, are skipped.
-
-    `times` as in `read_transaction`.
-    """
-    read = []
-    for mined in _read_in_full(rpc, chain, list(dict.fromkeys(tx_hashes)), times=times):
-        try:
-            read.append(decode_mined(mined.transaction))
-        except LaunchNotFoundError:
-            continue
-        except LogDecodingError as error:
-            # The others must not be lost with it, and a retry would fail the same way.
-            logger.error("chain %s: transaction %s is left out: %s", chain.chain_id, mined.transaction.hash, error)
-    return complete_launches(rpc, chain, read)
-
-
 def _read_in_full(
     rpc: RpcClient,
     chain: ChainInfo,
     tx_hashes: Sequence[str],
     *,
+    blocks: Sequence[str] = (),
     with_newest: bool = False,
-    times: Mapping[str, int] = _NO_TIMES,
+    times: Mapping[str, int] = MappingProxyType({}),
 ) -> list[_Mined]:
     """Read transactions with receipts and blocks, and verify that each three agree on the block.
 
     No single response is trusted: one URL may serve several nodes, on different forks or lagging, and a node may have
-    pruned what another one has.
+    pruned what another one has. `blocks` are those that are known to have the transactions, as hex.
     """
-    read = partial(_read_agreeing, chain=chain, tx_hashes=tx_hashes, with_newest=with_newest, times=times)
+    read = partial(_read_agreeing, chain=chain, tx_hashes=tx_hashes, known=blocks, with_newest=with_newest, times=times)
     return rpc.read_consistently(read, after=(TransactionNotFoundError, InconsistentResponseError))
 
 
 def _read_agreeing(
-    rpc: RpcClient, *, chain: ChainInfo, tx_hashes: Sequence[str], with_newest: bool, times: Mapping[str, int]
+    rpc: RpcClient,
+    *,
+    chain: ChainInfo,
+    tx_hashes: Sequence[str],
+    known: Sequence[str],
+    with_newest: bool,
+    times: Mapping[str, int],
 ) -> list[_Mined]:
     calls: list[Call] = []
     for tx_hash in tx_hashes:
         calls += [("eth_getTransactionByHash", (tx_hash,)), ("eth_getTransactionReceipt", (tx_hash,))]
-    results = rpc.batch(calls, parse=_accept_possible)
-    transactions, receipts = results[::2], results[1::2]
+    distinct = list(dict.fromkeys(known))
+    results = rpc.batch([*calls, *map(_block_call, distinct)], parse=_accept_possible)
+    blocks = dict(zip(distinct, results[len(calls) :], strict=True))
+    transactions, receipts = results[: len(calls) : 2], results[1 : len(calls) : 2]
     for transaction, receipt in zip(transactions, receipts, strict=True):
         if receipt is None or transaction is None or transaction.get("blockHash") is None:
             raise TransactionNotFoundError(f"chain {chain.chain_id} has no such transaction, or has not mined it")
     numbers = [receipt.get("blockNumber") for receipt in receipts]
-    blocks = _read_blocks(rpc, chain, [*numbers, _NEWEST] if with_newest else numbers)
+    blocks |= _read_blocks(rpc, chain, [*numbers, _NEWEST] if with_newest else numbers, known=blocks)
     mined = []
     for tx_hash, transaction, receipt in zip(tx_hashes, transactions, receipts, strict=True):
         block = blocks[receipt["blockNumber"]]
@@ -162,13 +153,16 @@ def _read_agreeing(
     return mined
 
 
-def _read_blocks(rpc: RpcClient, chain: ChainInfo, numbers: Sequence[Any]) -> dict[str, Any]:
-    """Return blocks by number, both as JSON-RPC values; each is requested once."""
+def _block_call(number: str) -> Call:
+    return "eth_getBlockByNumber", (number, False)
+
+
+def _read_blocks(rpc: RpcClient, chain: ChainInfo, numbers: Sequence[Any], *, known: Collection[str]) -> dict[str, Any]:
+    """Return blocks by number, both as JSON-RPC values, but the known ones; each is requested once."""
     if not all(isinstance(number, str) for number in numbers):
         raise InconsistentResponseError(f"chain {chain.chain_id}: an incomplete response (a receipt without a block)")
-    distinct = list(dict.fromkeys(numbers))
-    calls: list[Call] = [("eth_getBlockByNumber", (number, False)) for number in distinct]
-    blocks = rpc.batch(calls, parse=_accept_possible)
+    distinct = [number for number in dict.fromkeys(numbers) if number not in known]
+    blocks = rpc.batch(list(map(_block_call, distinct)), parse=_accept_possible)
     return dict(zip(distinct, blocks, strict=True))
 
 
