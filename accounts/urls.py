@@ -11,7 +11,7 @@ from accounts.subscriptions.views import (
     WebhookTestView,
     WebhookView,
 )
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 
 urlpatterns = [
     endpoint("get-user-by-fid", UserByFidView.as_view(), name="user-by-fid"),

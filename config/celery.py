@@ -17,9 +17,9 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from redis.exceptions import ConnectionError, RedisError
 
-from config.heartbeats import INTERVAL_SECONDS, Heartbeat
 from config.http.process_sums import add_duration, add_to_sum
 from config.http.request_ids import begin_request, current_request_id
+from config.processes.heartbeats import INTERVAL_SECONDS, Heartbeat
 from config.redis.connection import redis_client
 from config.redis.stored_sums import start_storing_sums
 from config.workers.broker import is_waiting

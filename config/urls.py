@@ -4,11 +4,11 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from config.api.openapi_views import DocsView, OpenAPIView
-from config.api.routing import endpoint
 from config.api.views import NoEndpointView
 from config.mcp.views import MCPView
 from config.site.assets import serve_asset
 from config.site.languages import page_patterns
+from config.web.routing import endpoint
 
 # Here and not in every process: the pages load the views' libraries, too.
 admin.autodiscover()

@@ -8,10 +8,10 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config.concurrency_limits import REQUESTS_PER_ADDRESS, THREADS, THREADS_PER_ADDRESS
 from config.edge.cache import cache_public_responses
 from config.edge.fair_threads import FairThreads
 from config.edge.wsgi_bridge import WSGIBridge
+from config.processes.concurrency_limits import REQUESTS_PER_ADDRESS, THREADS, THREADS_PER_ADDRESS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -1,6 +1,6 @@
 """URL of the leaderboard's public page."""
 
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 from leaderboard.views.ranking_page import leaderboard_page
 
 urlpatterns = [endpoint("leaderboard", leaderboard_page, name="leaderboard-page")]

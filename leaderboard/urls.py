@@ -1,6 +1,6 @@
 """URL routes of the leaderboard, in the contract's order."""
 
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 from leaderboard.views.event_reports import AgentEventsView
 from leaderboard.views.own_standing import OwnedStandingView, OwnStandingView
 from leaderboard.views.rankings import LeaderboardView

@@ -4,9 +4,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from config import json_rules
-from config.json_rules import FieldNames, FieldRule, Problem, object_of, parse_object
-from config.unicode import visible_key
+from config.parsing import json_rules
+from config.parsing.json_rules import FieldNames, FieldRule, Problem, object_of, parse_object
+from config.parsing.unicode import visible_key
 from pretokens.models import MAX_KEYWORD, MAX_KEYWORD_KEY
 from tokens.deploying import launch_request
 from tokens.deploying.launch_request import LaunchRequest, LaunchRequestError

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
-from config.concurrency_limits import NodeSlotTimeoutError
 from config.http.errors import PermanentError, RetryableError
+from config.processes.concurrency_limits import NodeSlotTimeoutError
 from pretokens.body import parse_pretoken
 from pretokens.models import Pretoken, PretokenState
 from tokens.deploying import accept

@@ -1,6 +1,6 @@
 """URLs of the pretoken endpoints, in the contract's order."""
 
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 from pretokens.views import PendingPretokensView, PretokenCreationView, PretokenView
 
 urlpatterns = [

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from accounts.permissions import UserAccess
 from accounts.users.calling_users import CallingUser
 from config.api.errors import ConflictError
-from config.api.response_headers import PRIVATE_NO_STORE
 from config.api.throttling import PretokenLimit
 from config.api.views import LimitedView, QueryView
+from config.web.response_headers import PRIVATE_NO_STORE
 from pretokens import lifecycle, serializers, storage_quota
 from pretokens.body import FIELD_NAMES
 from pretokens.models import Pretoken

@@ -38,8 +38,53 @@ BUNDLED_SERVERS = "development.servers"
 SETTINGS = ("config.settings",)
 # Outside services are not ours: all that their stand-ins share with the service is HTTP.
 STANDINS = "development.standins"
-# The rooms of an app, each with those that its domain modules may import. Models are below all rooms.
+# The rooms of a package, each with those that its modules besides doors may import. Models are below all rooms.
 ROOMS = {
+    "config.http": set[str](),
+    "config.parsing": set[str](),
+    "config.environment": {"config.http"},
+    "config.processes": {"config.http"},
+    "config.postgresql": {"config.http"},
+    "config.redis": {"config.http", "config.environment", "config.processes"},
+    "config.workers": {"config.processes", "config.redis"},
+    # What is shared by the programs that serve HTTP.
+    "config.web": set[str](),
+    "config.edge": {"config.http", "config.processes", "config.redis", "config.web"},
+    "config.events": {"config.http", "config.parsing", "config.processes", "config.postgresql", "config.web"},
+    "config.site": {"config.environment", "config.parsing", "config.redis", "config.web"},
+    "config.operators": {"config.postgresql", "config.workers", "config.web", "config.site"},
+    "config.api": {
+        "config.http",
+        "config.parsing",
+        "config.processes",
+        "config.postgresql",
+        "config.redis",
+        "config.web",
+        "config.events",
+        # Errors outside of the API's addresses are pages.
+        "config.site",
+    },
+    "config.mcp": {"config.parsing", "config.processes", "config.web", "config.api"},
+    # Probes and scrapes respond with the API's errors.
+    "config.watching": {
+        "config.http",
+        "config.postgresql",
+        "config.redis",
+        "config.workers",
+        "config.web",
+        "config.api",
+    },
+    "config.backups": {"config.postgresql"},
+    "config.doctor": {
+        "config.http",
+        "config.environment",
+        "config.processes",
+        "config.postgresql",
+        "config.redis",
+        "config.workers",
+        "config.operators",
+        "config.backups",
+    },
     "tokens.chains": set[str](),
     "tokens.installation": {"tokens.chains"},
     "tokens.trades": {"tokens.chains", "tokens.installation"},
@@ -124,6 +169,8 @@ HTTP_DOORS = DOORS | {
     "api_errors",
     "chain_fields",
     "list_parameters",
+    "lockout",
+    "login_limits",
     "metrics",
 }
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "services", "service", "manager", "managers", "lib"}
@@ -142,19 +189,20 @@ SMALL = 40
 ALONE = {
     "accounts.operators.login_form": "the admin site loads it, in processes without Redis",
     "accounts.operators.second_factor_middleware": "settings name it",
-    "config.api.metrics_access": "shared by the web server and the stream, without Django REST framework",
+    "config.web.metrics_access": "shared by the web server and the stream, without Django REST framework",
     "config.api.replica_reads": "shared by the public reads of two packages",
     "config.environment.secret": "imported by settings of all subjects",
     "config.http.backoff": "delays of rows and loops that have no circuit",
     "config.http.compute_lock": "shared by the HTTP client and the readers of history",
-    "config.heartbeats": "shared by the loops of four processes",
+    "config.processes.heartbeats": "shared by the loops of four processes",
     "config.postgresql.case_folding": "shared by the models of two packages",
-    "config.open_files": "shared by the web server and the stream",
+    "config.processes.open_files": "shared by the web server and the stream",
     "config.operators.periodic_panel": "settings name it",
     "config.operators.replica_panel": "settings name it",
     "config.operators.row_links": "templates name it, in processes without the admin site",
     "config.site.sections": "shared by the pages of two packages",
-    "config.timestamps": "shared by API, pages and providers' responses",
+    "config.parsing.timestamps": "shared by API, pages and providers' responses",
+    "config.web.body_limits": "shared by the web server and the API",
     "config.wsgi": "the web server names it",
     "development.local_accounts": "called by a management command only",
     "tokens.admin.list_filters": "shared by the admin's lists",
@@ -264,7 +312,7 @@ def uphill(modules: Mapping[str, Module]) -> set[str]:
 
 
 def uphill_rooms(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports between rooms of an app that do not go downhill, and of rooms by the models below them."""
+    """Return imports between rooms of a package that do not go downhill, and of rooms by the models below them."""
     found = set()
     for module in modules.values():
         room = room_of(module.name)
@@ -305,13 +353,13 @@ def standins_that_know_us(modules: Mapping[str, Module]) -> set[str]:
 
 
 def http_in_domain(modules: Mapping[str, Module]) -> set[str]:
-    """Return imports of DRF or of the API's frame by modules of an app that are no doors."""
+    """Return imports of DRF, or of what serves HTTP here, by modules of an app that are no doors."""
     return {
         f"{module.name} imports {name}"
         for module in modules.values()
         if module.package in APPS and not HTTP_DOORS & set(module.parts)
         for name in module.imports
-        if within(name, "rest_framework", "config.api", "drf_spectacular")
+        if within(name, "rest_framework", "config.api", "config.web", "drf_spectacular")
     }
 
 
@@ -460,6 +508,7 @@ BAD = [
     (standins_that_know_us, {f"{STANDINS}.a": "import config.http"}, f"{STANDINS}.a imports config.http"),
     (http_in_domain, {"tokens.fees.a": "import rest_framework"}, "tokens.fees.a imports rest_framework"),
     (http_in_domain, {"pretokens.body": "from config.api import errors"}, "pretokens.body imports config.api"),
+    (http_in_domain, {"pretokens.body": "import config.web.routing"}, "pretokens.body imports config.web.routing"),
     (through_doors, {"tokens.fees.a": "from tokens.fees import tasks"}, "tokens.fees.a imports tokens.fees.tasks"),
     (through_doors, {"tokens.models": "import tokens.fees.views"}, "tokens.models imports tokens.fees.views"),
     (hidden_imports, {"tokens.models": "def find():\n    import json"}, "tokens.models"),
@@ -476,7 +525,7 @@ BAD = [
     (bare_verbs, {"tokens.fees.a": "from tokens.models import take"}, "tokens.models.take"),
     (too_long, {"tokens.models": "\n" * (MAX_LINES + 1)}, "tokens.models"),
     (too_short, {"a.b": "\n" * (SMALL - 1)}, "a.b has under 40 lines"),
-    (too_short, {"config.timestamps": "\n" * SMALL}, "config.timestamps needs no reason"),
+    (too_short, {"config.parsing.timestamps": "\n" * SMALL}, "config.parsing.timestamps needs no reason"),
     (replaced, {"a": "# Nodes are asked."}, "a: asked (write: request, query, poll, fetch, call)"),
     (replaced, {"a": '"""Tell the tip."""'}, "a: Tell (write: return, report, respond with)"),
     (replaced, {"a": "logger.info('a node is asked')"}, "a: asked (write: request, query, poll, fetch, call)"),

@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.generic import RedirectView
 
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 from tokens.site.views.card_views import creator_card, page_card, token_card
 from tokens.site.views.fees_page import TokenFeesPage
 from tokens.site.views.home_page import home

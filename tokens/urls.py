@@ -1,6 +1,6 @@
 """URLs of the token endpoints, in the contract's order."""
 
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 from tokens.catalogue.views import (
     DeployedByAddressView,
     DeployedByFidView,

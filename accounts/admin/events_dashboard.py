@@ -13,7 +13,7 @@ from accounts.subscriptions.delivery_counts import MAX_COUNTED, Outcome, count_d
 from config.events.outbox import measure_outbox, newest_event_id
 from config.operators.admin_pages import change_url
 from config.operators.dashboard import Figure, Panel, time_ago
-from config.queue import MAX_DEPTH
+from config.postgresql.leased_queue import MAX_DEPTH
 
 # Both take a fraction of a second.
 _PUBLISHED_WITHIN = timedelta(seconds=60)

@@ -34,7 +34,6 @@ from accounts.models import (
 from accounts.subscriptions import deliveries, endpoints, webhook_secrets
 from accounts.subscriptions.endpoint_bodies import MAX_CHAINS
 from config.events.event_types import stored_types
-from config.json_rules import LARGEST_JSON_NUMBER, MAX_URL
 from config.operators.admin_pages import (
     AdminFilterSet,
     ListedAdmin,
@@ -43,6 +42,7 @@ from config.operators.admin_pages import (
     get_row_or_404,
     secret_page,
 )
+from config.parsing.json_rules import LARGEST_JSON_NUMBER, MAX_URL
 
 _USAGE = "The receiver verifies the webhook-signature of each message with it."
 _NO_EVENTS = "The endpoint gets no events: it is disabled, or its key isn't active with the scope webhooks."

@@ -16,10 +16,10 @@ from accounts.administrators.serializers import EndAnswer, PasswordBody, Session
 from accounts.authentication import UNAUTHORIZED, OptionalUserAuthentication
 from accounts.operators.login_limits import TooManyAttemptsError
 from accounts.users.identity import VerifiedIdentity
-from config.api.response_headers import NO_STORE
 from config.api.throttling import AdminVerifyLimit
 from config.api.views import LimitedView
-from config.edge.request_bodies import SMALL_BODY_BYTES
+from config.web.body_limits import SMALL_BODY_BYTES
+from config.web.response_headers import NO_STORE
 
 # Only the API gets the cookie; pages and the admin site never do.
 _COOKIE_PATH = "/api/"

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce, Collate, NullIf, Upper
 from django.utils import timezone
 
 from config.postgresql.case_folding import FoldCase
-from config.queue import Leased, LeasedQuerySet
+from config.postgresql.leased_queue import Leased, LeasedQuerySet
 from config.site.formats import plain
 
 # Maximum of PostgreSQL's bigint.

@@ -10,8 +10,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models.partner_keys import PartnerKey, Scope
-from config.json_rules import MAX_URL
-from config.queue import Leased, LeasedQuerySet
+from config.parsing.json_rules import MAX_URL
+from config.postgresql.leased_queue import Leased, LeasedQuerySet
 
 MAX_DESCRIPTION = 200
 

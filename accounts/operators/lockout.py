@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from accounts.operators.login_limits import refusal_page
-from config.client_ip import UNKNOWN_ADDRESS, client_address
+from config.web.client_ip import UNKNOWN_ADDRESS, client_address
 
 # Placeholder for an unknown address; rows without an address would not be distinct.
 _NO_ADDRESS = "::"

@@ -8,9 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
-from config.client_ip import client_address
-from config.concurrency_limits import PasswordSlotTimeoutError
+from config.processes.concurrency_limits import PasswordSlotTimeoutError
 from config.redis.rate_limits import CountersUnavailableError, hit
+from config.web.client_ip import client_address
 
 _SECONDS = 60
 # Pages that check a password or a code when a form is sent.

@@ -13,7 +13,7 @@ from django.contrib.auth.hashers import (
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from config.concurrency_limits import password_slot
+from config.processes.concurrency_limits import password_slot
 
 
 class Argon2idHasher(Argon2PasswordHasher):

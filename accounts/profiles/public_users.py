@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.models import SocialProfile
 from accounts.profiles.social_refresh import related_user
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 
 PublicUser = dict[str, Any]
 

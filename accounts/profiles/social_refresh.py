@@ -1,6 +1,6 @@
 """Profiles of deployers: enqueued when a token is indexed, fetched by a task, joined to token records.
 
-The rows are a leased queue (`config.queue`).
+The rows are a leased queue (`config.postgresql.leased_queue`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import SocialProfile
 from accounts.profiles import social_provider
 from accounts.profiles.social_responses import Profile
-from config.queue import LeasedQuerySet
+from config.postgresql.leased_queue import LeasedQuerySet
 from config.redis.connection import PREFIX
 from config.redis.shared_circuit_breaker import SharedCircuitBreaker
 

@@ -16,8 +16,8 @@ from accounts.profiles.serializers import (
     UsersByFidsQuery,
 )
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
+from config.web.response_headers import public_cache_control
 
 # Profiles are fetched anew after hours.
 _CACHE_CONTROL = public_cache_control(300)

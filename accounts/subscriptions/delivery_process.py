@@ -11,8 +11,8 @@ from django.db import Error, InterfaceError, OperationalError, connection
 
 from accounts.subscriptions.deliveries import publish_and_queue
 from accounts.subscriptions.dispatcher import Dispatcher
-from config.heartbeats import Heartbeat
 from config.http.request_ids import begin_request
+from config.processes.heartbeats import Heartbeat
 
 logger = logging.getLogger(__name__)
 

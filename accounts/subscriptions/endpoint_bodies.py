@@ -10,7 +10,7 @@ from django.core.validators import validate_email
 from accounts.models.webhooks import MAX_DESCRIPTION
 from accounts.subscriptions.endpoints import check_endpoint_url
 from config.events.event_types import stored_types
-from config.json_rules import (
+from config.parsing.json_rules import (
     LARGEST_JSON_NUMBER,
     FieldRule,
     InvalidFieldsError,

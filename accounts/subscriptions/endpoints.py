@@ -17,7 +17,7 @@ from accounts.subscriptions.endpoint_events import Notice
 from accounts.subscriptions.notices import store_notice
 from config.http.errors import PermanentError
 from config.http.public_client import AddressForbiddenError, may_be_allowed, parse_public_url
-from config.json_rules import web_address
+from config.parsing.json_rules import web_address
 
 logger = logging.getLogger(__name__)
 

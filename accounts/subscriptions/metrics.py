@@ -8,10 +8,10 @@ from prometheus_client.core import GaugeMetricFamily
 
 from accounts.subscriptions import delivery_counts
 from accounts.subscriptions.delivery_counts import MAX_COUNTED, Outcome
-from config.api.metrics import labelled_gauge
 from config.events.event_types import webhook_types
 from config.events.outbox import measure_outbox
-from config.queue import MAX_DEPTH
+from config.postgresql.leased_queue import MAX_DEPTH
+from config.watching.metrics import labelled_gauge
 
 
 def events(now: datetime) -> Iterator[Metric]:

@@ -11,7 +11,7 @@ from django.db import transaction
 from accounts.models import WebhookEndpoint
 from accounts.subscriptions.endpoint_events import Notice
 from config.events.models import OPERATORS, OutboxEvent
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from config.events.models import Event
 from config.http.errors import PermanentError, RetryableError
 from config.http.json_client import parse_retry_after
 from config.http.public_client import post_public_url
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 
 # The body of a response is of no interest: it is read to let its sender finish.
 _MAX_RESPONSE_BYTES = 16 * 1024

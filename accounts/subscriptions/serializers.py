@@ -10,7 +10,7 @@ from accounts.subscriptions.endpoint_bodies import MAX_CHAINS
 from accounts.subscriptions.endpoints import MAX_ENDPOINTS
 from config.api.fields import BoundedListField, ChainIdField, WholeNumberField
 from config.events.event_types import stored_types
-from config.json_rules import LARGEST_JSON_NUMBER
+from config.parsing.json_rules import LARGEST_JSON_NUMBER
 
 EVENT_NAMES = [*stored_types()]
 

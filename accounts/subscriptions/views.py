@@ -18,9 +18,9 @@ from accounts.subscriptions import deliveries, endpoint_bodies, endpoints, seria
 from accounts.subscriptions.event_pages import HistoryLostError, read_event_page
 from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.api.errors import ConflictError
-from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE
 from config.api.views import LimitedView, QueryView
-from config.json_rules import InvalidFieldsError, truncate_problems
+from config.parsing.json_rules import InvalidFieldsError, truncate_problems
+from config.web.response_headers import NO_STORE, PRIVATE_NO_STORE
 
 _ID = OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, description="The id of the endpoint.")
 _BY_OPERATOR = "An operator has disabled the endpoint"

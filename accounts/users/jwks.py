@@ -16,11 +16,11 @@ from django.conf import settings
 from jwt import PyJWK, PyJWKClient, PyJWKSet
 from jwt.exceptions import PyJWTError
 
-from config.concurrency_limits import SLOTS
 from config.environment.issuers import ALGORITHMS, Issuer
 from config.http.circuit_breaker import CircuitBreaker
 from config.http.errors import PermanentError, RetryableError
 from config.http.json_client import get_json, json_list, json_member
+from config.processes.concurrency_limits import SLOTS
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.processes import HOST
-from config.open_files import raise_open_files
+from config.processes.open_files import raise_open_files
 
 CLIENTS, EVENTS_PER_SECOND = 1_000, 10
 _CONNECT_SECONDS = 30.0

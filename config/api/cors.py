@@ -7,8 +7,8 @@ from corsheaders.middleware import CorsMiddleware
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.permissions import AllowAny
 
-from config.api.response_headers import any_origin_headers
-from config.api.routing import view_class
+from config.web.response_headers import any_origin_headers
+from config.web.routing import view_class
 
 _READS = ("GET", "HEAD")
 

@@ -47,20 +47,20 @@ from config.api.errors import (
     UpstreamUnavailableError,
     WritesBusyError,
 )
-from config.api.page_limits import refuse_page
 from config.api.rendering import render_json
-from config.api.response_headers import NO_STORE
-from config.api.routing import is_json_path
-from config.concurrency_limits import (
+from config.http.errors import PermanentError, RetryableError
+from config.parsing.json_rules import truncate_problems
+from config.processes.concurrency_limits import (
     LargeBodySlotTimeoutError,
     NodeSlotTimeoutError,
     PasswordSlotTimeoutError,
     UploadSlotTimeoutError,
     WriteSlotTimeoutError,
 )
-from config.http.errors import PermanentError, RetryableError
-from config.json_rules import truncate_problems
 from config.site.error_pages import error_page
+from config.site.page_limits import refuse_page
+from config.web.response_headers import NO_STORE
+from config.web.routing import is_json_path
 
 logger = logging.getLogger(__name__)
 

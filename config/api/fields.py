@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from config.json_rules import parse_flag
+from config.parsing.json_rules import parse_flag
 
 MAX_FIDS = 100
 UNKNOWN_CHAIN = "must be a chain of this service"

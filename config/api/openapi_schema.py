@@ -10,10 +10,10 @@ from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
 from config.api.parsing import PICTURE_PARSERS
-from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
 from config.events.event_types import EventType, event_schema, webhook_types
-from config.json_rules import MAX_REPORTED
+from config.parsing.json_rules import MAX_REPORTED
+from config.web.response_headers import NO_STORE
 
 _ERROR = {
     "type": "object",

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.api.rendering import JSONRenderer, render_json
-from config.api.response_headers import public_cache_control
+from config.web.response_headers import public_cache_control
 
 # The generator shares state between its runs: two at a time fail.
 _generating = threading.Lock()

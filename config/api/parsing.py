@@ -16,8 +16,8 @@ from rest_framework.parsers import BaseParser
 from rest_framework.settings import api_settings
 
 from config.api.errors import PayloadTooLargeError
-from config.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
-from config.edge.request_bodies import MAX_BODY_BYTES
+from config.processes.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
+from config.web.body_limits import MAX_BODY_BYTES
 
 # A tenth of it is enough for every body of the API; the renderer stops at 254 levels.
 MAX_DEPTH = 64

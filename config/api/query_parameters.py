@@ -7,7 +7,7 @@ from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 from rest_framework.serializers import Serializer
 
-from config.api.response_headers import ignored_params
+from config.web.response_headers import ignored_params
 
 SerializerClass = type[Serializer[Any]]
 

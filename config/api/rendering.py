@@ -14,7 +14,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 
 # Our own timestamp format instead of orjson's microseconds.
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME

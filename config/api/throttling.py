@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from config.api.errors import ServiceUnavailableError
-from config.client_ip import client_address
 from config.redis import call_counts
 from config.redis.rate_limits import CountersUnavailableError, RateLimitResult, hit
+from config.web.client_ip import client_address
 
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 

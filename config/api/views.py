@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 
 from config.api.errors import UpstreamUnavailableError
 from config.api.query_parameters import ignored_parameters, parse_query
-from config.api.response_headers import NO_STORE, deprecation_headers
 from config.api.throttling import PublicLimit, rate_limit_headers
 from config.redis.rate_limits import RateLimitResult
+from config.web.response_headers import NO_STORE, deprecation_headers
 
 
 class LimitedView(APIView):
@@ -46,7 +46,7 @@ class LimitedView(APIView):
     is_rejected = False
     # Whether the request is counted in its caller's usage.
     is_usage_counted = False
-    # Slots of `config.concurrency_limits`, until the response is made.
+    # Slots of `config.processes.concurrency_limits`, until the response is made.
     held_slots: ExitStack
     _ignored = ""
 

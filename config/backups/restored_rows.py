@@ -6,7 +6,7 @@ from django.db import connection
 from django.utils import timezone
 from psycopg import sql
 
-from config.queue import leased_queues
+from config.postgresql.leased_queue import leased_queues
 
 # By type: far more than an installation writes between two backups. Ids stay exact in JavaScript for millions of
 # restores; those of operators and their permissions have 32 bits.

@@ -14,7 +14,7 @@ from django.core import checks
 
 from config.doctor.findings import Finding, Level
 from config.environment.variables import BASE_DIR
-from config.heartbeats import STALE_SECONDS
+from config.processes.heartbeats import STALE_SECONDS
 
 _OLDEST_PYTHON = (3, 11)
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from config.celery import app
 from config.doctor.findings import Finding, Level
-from config.queue import MAX_DEPTH, QueueState, leased_queues, measure_queues
+from config.postgresql.leased_queue import MAX_DEPTH, QueueState, leased_queues, measure_queues
 from config.workers.periodic_tasks import read_periodic_tasks
 
 # Seconds within which workers reply, and within which beat sends several tasks.

@@ -14,7 +14,6 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from cachetools import TLRUCache
 from django.conf import settings
 
-from config.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
 from config.edge.cached_responses import (
     CachedResponse,
     WSGIResponse,
@@ -25,6 +24,7 @@ from config.edge.cached_responses import (
     shared_ttl,
 )
 from config.edge.representation import accepts_gzip
+from config.processes.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
 
 # Cache key: all that distinguishes requests with different responses.
 ResponseKey = tuple[str, ...]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from config.api.response_headers import REPRESENTATION_HEADERS
 from config.edge.representation import matches_etag
 from config.edge.request_record import RECORD
+from config.web.response_headers import REPRESENTATION_HEADERS
 
 Headers = list[tuple[str, str]]
 

@@ -9,8 +9,8 @@ from django.middleware.gzip import GZipMiddleware
 from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
 
-from config.api.response_headers import NO_STORE, REPRESENTATION_HEADERS
-from config.api.routing import view_class
+from config.web.response_headers import NO_STORE, REPRESENTATION_HEADERS
+from config.web.routing import view_class
 
 _READS = ("GET", "HEAD")
 # Compression does not shrink shorter bodies; the number is GZipMiddleware's.

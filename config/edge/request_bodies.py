@@ -6,21 +6,12 @@ from collections.abc import AsyncIterable, Iterator
 from contextlib import contextmanager
 from wsgiref.types import WSGIEnvironment
 
-from django.urls import Resolver404, resolve
-
-from config.client_ip import address_key
 from config.edge.wsgi_environ import RefusedRequestError
+from config.web.body_limits import METHODS_WITHOUT_BODY, body_limit
+from config.web.client_ip import address_key
 
-# Default limit; a view that accepts more or less sets `max_body_bytes`.
-MAX_BODY_BYTES = 1024 * 1024
-# Limit of views without a credential, whose bodies have a few short texts.
-SMALL_BODY_BYTES = 16 * 1024
 # The requests of one client address may use this part of the memory for bodies.
 _CLIENT_SHARE = 4
-# Methods whose requests have no content that means anything (RFC 9110, 9.3). No endpoint reads that of a DELETE.
-_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "DELETE"})
-# Its forms are posted.
-_FORMS = "/admin/"
 
 
 class BodyMemory:
@@ -98,21 +89,7 @@ class IncomingBody:
         return bytes(content), len(content)
 
     def _over_limit(self, content: bytes, length: int, limit: int) -> tuple[bytes, int]:
-        if self._environ["REQUEST_METHOD"] in _WITHOUT_BODY:
+        if self._environ["REQUEST_METHOD"] in METHODS_WITHOUT_BODY:
             raise RefusedRequestError(413, f"A {self._environ['REQUEST_METHOD']} request takes no body")
         # Then the response is 404 or 405.
         return (content, length) if limit else (b"", 0)
-
-
-def body_limit(environ: WSGIEnvironment) -> int:
-    """Return the bytes that the body of a request may have; 0 if the method or the address takes none."""
-    method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-    if method in _WITHOUT_BODY:
-        return 0
-    if path.startswith(_FORMS):
-        return MAX_BODY_BYTES
-    try:
-        view = getattr(resolve(path).func, "cls", None)
-    except Resolver404:
-        view = None
-    return getattr(view, "max_body_bytes", MAX_BODY_BYTES) if hasattr(view, method.lower()) else 0

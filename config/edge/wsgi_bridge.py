@@ -15,9 +15,6 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import orjson
 
-from config.api.response_headers import any_origin_headers
-from config.api.routing import is_json_path
-from config.client_ip import address_key
 from config.edge.cache import EdgeCache
 from config.edge.cached_responses import Headers, refuse_to_write
 from config.edge.fair_threads import FairThreads
@@ -26,8 +23,11 @@ from config.edge.request_bodies import BodyMemory
 from config.edge.request_record import RECORD, RequestRecord
 from config.edge.wsgi_environ import RefusedRequestError, RSGIScope, find_refusal, make_environ
 from config.http.request_ids import HEADER, request_scope
-from config.open_files import raise_open_files
+from config.processes.open_files import raise_open_files
 from config.redis.stored_sums import start_storing_sums
+from config.web.client_ip import address_key
+from config.web.response_headers import any_origin_headers
+from config.web.routing import is_json_path
 
 # Open files of a process: the connections of `--backpressure` in the Procfile, and its own files.
 _OPEN_FILES = 4096 + 1024

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 
 Json = dict[str, Any]
 

@@ -18,8 +18,8 @@ from config.events.event_types import ADDED_BY, event_types
 from config.events.models import STREAM_ONLY, STREAM_ONLY_INTERVAL, Event, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
 from config.postgresql.compiled_queries import CompiledQuery
+from config.postgresql.leased_queue import MAX_DEPTH, QueueSize
 from config.postgresql.partitions import PartitionedTable, ensure_partitions
-from config.queue import MAX_DEPTH, QueueSize
 
 EVENTS = PartitionedTable(name=Event._meta.db_table, title="events", days=lambda: settings.EVENT_DAYS)
 # Events of one transaction of the publisher.

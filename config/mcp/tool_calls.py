@@ -20,9 +20,9 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.settings import api_settings
 
 from config.api.error_handling import error_body
-from config.json_rules import Problem, truncate_problems
 from config.mcp.messages import INVALID_PARAMS, Message, refused_field
 from config.mcp.tools import Tool, installed_tools
+from config.parsing.json_rules import Problem, truncate_problems
 
 # Of the limits of the endpoint that has counted the call, and of its errors.
 _COPIED_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After")

@@ -14,9 +14,7 @@ from rest_framework.response import Response
 
 from config.api.parsing import UnstorableTextError
 from config.api.rendering import json_response
-from config.api.response_headers import NO_STORE
 from config.api.views import LimitedView
-from config.concurrency_limits import LARGE_BODY_BYTES
 from config.mcp import tool_calls
 from config.mcp.messages import (
     INTERNAL_ERROR,
@@ -41,6 +39,8 @@ from config.mcp.versions import (
     find_era,
     negotiated_version,
 )
+from config.processes.concurrency_limits import LARGE_BODY_BYTES
+from config.web.response_headers import NO_STORE
 
 # Path of a call's arguments in a message.
 _ARGUMENTS = "params.arguments"

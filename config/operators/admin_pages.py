@@ -26,7 +26,7 @@ from unfold.admin import ModelAdmin
 from config.operators.neutral_pages import list_columns
 from config.operators.row_links import action_name
 from config.operators.time_fields import LocalDateTimeField, LocalDateTimeWidget
-from config.queue import LeasedQuerySet, QueueState
+from config.postgresql.leased_queue import LeasedQuerySet, QueueState
 
 # An action locks its rows, writes a history line for each and may enqueue each, all in one transaction.
 MAX_ACTION_ROWS = 1_000

@@ -5,7 +5,7 @@ from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
 from django.core import checks
 
-from config.client_ip import check_client_address
+from config.web.client_ip import check_client_address
 
 
 class OperatorsAdminConfig(SimpleAdminConfig):

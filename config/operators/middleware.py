@@ -12,7 +12,7 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.deprecation import MiddlewareMixin
 
-from config.api.response_headers import page_headers
+from config.web.response_headers import page_headers
 
 
 class _SkipsAPI(MiddlewareMixin):

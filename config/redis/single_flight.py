@@ -20,8 +20,8 @@ import orjson
 from cachetools import TTLCache, cached
 from redis.exceptions import LockError, RedisError
 
-from config.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
 from config.http.errors import NoResponseError, PermanentError, RetryableError
+from config.processes.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
 from config.redis.connection import PREFIX, redis_client
 
 logger = logging.getLogger(__name__)

@@ -102,7 +102,7 @@ EDGE_CACHE_PREFIXES = (
     *(f"/{language}/" for language in env.SITE_LANGUAGES[1:]),
 )
 
-# Health and metrics (`config.api.health`, `config.heartbeats`, `config.api.metrics`).
+# Health and metrics (`config.watching.health`, `config.processes.heartbeats`, `config.watching.metrics`).
 
 HEARTBEAT_DIR = env.HEARTBEAT_DIR
 METRICS_TOKEN = env.METRICS_TOKEN
@@ -379,10 +379,10 @@ _TALKATIVE = ("celery.beat", "celery.worker.strategy", "celery.worker.request", 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "config.log_lines.make_formatter", "log_format": env.LOG_FORMAT}},
+    "formatters": {"line": {"()": "config.watching.log_lines.make_formatter", "log_format": env.LOG_FORMAT}},
     "filters": {
-        "expected": {"()": "config.log_lines.ExpectedFailureFilter"},
-        "request id": {"()": "config.log_lines.RequestIdFilter"},
+        "expected": {"()": "config.watching.log_lines.ExpectedFailureFilter"},
+        "request id": {"()": "config.watching.log_lines.RequestIdFilter"},
     },
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["expected", "request id"]}

@@ -58,7 +58,7 @@ def watching_apps(env: Environment) -> list[str]:
 MIDDLEWARE = [
     "config.edge.request_record.note_route",
     # Before all others: probes use the IP address and plain HTTP.
-    "config.api.health.probe_middleware",
+    "config.watching.health.probe_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.api.cors.CrossOriginMiddleware",

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from config.api.page_limits import refuse_page
-from config.api.response_headers import NO_STORE
-from config.api.routing import is_json_path
+from config.site.page_limits import refuse_page
+from config.web.response_headers import NO_STORE
+from config.web.routing import is_json_path
 
 # Status -> title and text.
 _TEXTS = {

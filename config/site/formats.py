@@ -13,8 +13,8 @@ from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
+from config.parsing.timestamps import format_timestamp
 from config.site.assets import asset_url
-from config.timestamps import format_timestamp
 
 register = template.Library()
 register.simple_tag(asset_url, name="asset")

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from config.cursors import CursorError
-from config.json_rules import parse_flag
+from config.parsing.json_rules import parse_flag
 
 Position = TypeVar("Position")
 
@@ -16,7 +16,7 @@ MAX_QUERY_STRING = 4_000
 
 
 class PageInputError(ValueError):
-    """Parameter of a public page that breaks a rule; `config.api.page_limits` responds with the page of both."""
+    """Parameter of a public page that breaks a rule; `config.site.page_limits` responds with the page of both."""
 
     def __init__(self, field: str, rule: str) -> None:
         super().__init__(f"{field} {rule}")

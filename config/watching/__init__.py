@@ -1,1 +1,1 @@
-"""Apps of optional packages that send errors and traces elsewhere, each added by its setting."""
+"""What operators watch: probes, metrics, log lines, and reports of errors and traces, each sent by its setting."""

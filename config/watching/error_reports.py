@@ -30,7 +30,7 @@ from sentry_sdk.utils import BadDsn
 
 from config.http.errors import RetryableError
 from config.http.request_ids import current_request_id
-from config.log_lines import MAX_LINE
+from config.watching.log_lines import MAX_LINE
 
 # Any client can cause them; the log has them as warnings.
 _SECURITY = "django.security."

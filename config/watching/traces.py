@@ -27,8 +27,8 @@ from requests import PreparedRequest
 
 from config.http.json_client import json_member
 from config.http.request_ids import current_request_id
-from config.log_lines import MAX_LINE
 from config.postgresql.base import DatabaseWrapper
+from config.watching.log_lines import MAX_LINE
 
 _REQUEST_ID = "launchboard.request_id"
 # All others are dropped: addresses, paths, queries, headers, names of hosts, arguments of tasks and commands.

@@ -9,7 +9,7 @@ from celery.bootsteps import StartStopStep
 from celery.worker import state
 from redis.exceptions import RedisError
 
-from config.heartbeats import INTERVAL_SECONDS, Heartbeat
+from config.processes.heartbeats import INTERVAL_SECONDS, Heartbeat
 from config.workers.broker import count_waiting, release_failed_credits
 
 logger = logging.getLogger(__name__)

@@ -5,8 +5,8 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from config import json_rules
-from config.json_rules import Rule
+from config.parsing import json_rules
+from config.parsing.json_rules import Rule
 from leaderboard.facts import short_keys
 from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME
 from leaderboard.models.facts import ActionKind, InteractionKind

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import orjson
 
-from config.json_rules import InvalidFieldsError
+from config.parsing.json_rules import InvalidFieldsError
 from leaderboard.events import payloads
 from leaderboard.events.payloads import Event
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from config.json_rules import REQUIRED, FieldRule, InvalidFieldsError, list_of, object_of, parse_object
+from config.parsing.json_rules import REQUIRED, FieldRule, InvalidFieldsError, list_of, object_of, parse_object
 from leaderboard.events import field_rules
 from leaderboard.facts.short_keys import cast_key
 from leaderboard.models.facts import ActionKind, InteractionKind

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from config.json_rules import FieldRule, InvalidFieldsError, parse_object
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, parse_object
 from leaderboard.events import payloads
 from leaderboard.events.errors import EventProblem, InvalidEventsError
 from leaderboard.events.field_rules import latest_accepted_time

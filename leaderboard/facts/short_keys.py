@@ -5,7 +5,7 @@ import hashlib
 import re
 import uuid
 
-from config.unicode import normalize_text
+from config.parsing.unicode import normalize_text
 
 # Differences that do not make another text: links, names, and characters that are neither letters nor digits.
 _LINK_OR_NAME = re.compile(r"https?://\S+|@\S+")

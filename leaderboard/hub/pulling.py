@@ -1,7 +1,8 @@
 """Polling of a Farcaster hub: agents' casts, the likes, recasts and replies to them, and reported quotes.
 
-Agents, casts and quotes are leased queues (`config.queue`). Repeated facts are stored once. Casts are read from the
-newest stored one on. Reactions to a cast are polled at growing intervals, since most arrive in its first hours.
+Agents, casts and quotes are leased queues (`config.postgresql.leased_queue`). Repeated facts are stored once. Casts are
+read from the newest stored one on. Reactions to a cast are polled at growing intervals, since most arrive in its first
+hours.
 """
 
 import logging
@@ -20,7 +21,7 @@ from accounts.models import SocialProfile
 from config.http.backoff import Backoff
 from config.http.errors import NoResponseError, PermanentError, RateLimitedError, RetryableError
 from config.postgresql.advisory_locks import advisory_lock_key
-from config.queue import LeasedQuerySet
+from config.postgresql.leased_queue import LeasedQuerySet
 from config.redis.connection import PREFIX
 from config.redis.shared_circuit_breaker import SharedCircuitBreaker
 from leaderboard.events.recording import lock_fact_writes

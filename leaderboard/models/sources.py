@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from config.queue import Leased, LeasedQuerySet
+from config.postgresql.leased_queue import Leased, LeasedQuerySet
 from leaderboard.models.agents import Agent
 from leaderboard.models.facts import Action
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from prometheus_client import Metric
 
-from config.api.metrics import labelled_gauge
+from config.watching.metrics import labelled_gauge
 from leaderboard.models import Snapshot
 
 _NUMBERS: tuple[tuple[str, str, Callable[[Snapshot, datetime], float]], ...] = (

@@ -12,9 +12,9 @@ from accounts.permissions import PartnerAccess, missing_scope_text
 from config.api.errors import FieldsForbiddenError
 from config.api.throttling import AgentEventsLimit
 from config.api.views import LimitedView
-from config.concurrency_limits import write_slot
-from config.json_rules import InvalidFieldsError, Problem, join_path, truncate_problems
+from config.parsing.json_rules import InvalidFieldsError, Problem, join_path, truncate_problems
 from config.postgresql.timeouts import statement_timeout
+from config.processes.concurrency_limits import write_slot
 from leaderboard.events import recording, request_body
 from leaderboard.events.errors import EventProblem, ForeignAgentError, InvalidEventsError, MissingScoresScopeError
 from leaderboard.events.recording import Reporter

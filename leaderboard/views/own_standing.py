@@ -10,8 +10,8 @@ from rest_framework.response import Response
 
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess, UserAccess
-from config.api.response_headers import PRIVATE_NO_STORE
 from config.api.views import QueryView
+from config.web.response_headers import PRIVATE_NO_STORE
 from leaderboard.hub import fid_proofs
 from leaderboard.models import Agent, Interval, Standing
 from leaderboard.models.snapshots import AUDIENCE_EVIDENCE

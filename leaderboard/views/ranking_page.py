@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
-from config.api.response_headers import page_headers
 from config.site.page_input import parse_choice, parse_page_cursor
+from config.site.page_limits import limited_page
 from config.site.sections import section_page
+from config.web.response_headers import page_headers
 from leaderboard.models import Interval, Snapshot
 from leaderboard.ranking.standing_cursors import encode_cursor, parse_cursor
 from leaderboard.ranking.standing_pages import read_standing_page

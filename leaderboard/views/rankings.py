@@ -8,8 +8,8 @@ from rest_framework.response import Response
 from accounts.authentication import OptionalUserAuthentication
 from accounts.permissions import is_administrator_request
 from config.api.replica_reads import from_replica
-from config.api.response_headers import PRIVATE_NO_STORE, public_cache_control
 from config.api.views import QueryView
+from config.web.response_headers import PRIVATE_NO_STORE, public_cache_control
 from leaderboard.models import Interval
 from leaderboard.ranking import standing_cursors
 from leaderboard.ranking.serializers import LEADERBOARD, LeaderboardQuery

@@ -8,8 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from accounts.users.jwks import COOLDOWN_SECONDS, REFRESH_SECONDS, RETRY_SECONDS, KeySet, KeysUnavailableError
-from config.concurrency_limits import SLOTS
 from config.environment.issuers import ALGORITHMS, Issuer
+from config.processes.concurrency_limits import SLOTS
 from development.standins.http_server import Mode
 
 KNOWN = "quick-auth-1"

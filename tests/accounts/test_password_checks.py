@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from config.concurrency_limits import password_slot
+from config.processes.concurrency_limits import password_slot
 from config.settings import PASSWORD_HASHERS
 from tests.accounts.test_second_factor import code_of, wrong_code_of
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from config.environment.variables import BASE_DIR
-from config.heartbeats import INTERVAL_SECONDS, Heartbeat
+from config.processes.heartbeats import INTERVAL_SECONDS, Heartbeat
 from tests.deploy.deploy_files import CHART, COMPOSE, UNITS, compose_file, procfile, settings_names
 from tests.deploy.image_tree import read_stages
 from tests.nodes.json_server import QuietHandler, run_server

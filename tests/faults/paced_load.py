@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from config.concurrency_limits import REQUESTS_PER_ADDRESS
+from config.processes.concurrency_limits import REQUESTS_PER_ADDRESS
 from development.devchain.anvil import CHAIN_ID
 from tests.processes.service_processes import HOST
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from config.concurrency_limits import SLOTS, NodeSlotTimeoutError, node_slot
+from config.processes.concurrency_limits import SLOTS, NodeSlotTimeoutError, node_slot
 from development.devchain.anvil import CHAIN_ID
 from pretokens import body as bodies
 from pretokens import lifecycle, storage_quota, tasks

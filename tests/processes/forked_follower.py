@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config.stop_signals import stopped_by_signals
+from config.processes.stop_signals import stopped_by_signals
 from development.servers.processes import die_with_parent
 from tokens.following.follower import follow_chains
 from tokens.installation.installed_registry import registry

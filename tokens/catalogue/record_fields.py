@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 from tokens.catalogue.record_schema import DEPLOY_CONFIG, EXTENSIONS, METADATA, POOL_CONFIG, SOCIAL_CONTEXT, Shape
 from tokens.installation.installed_registry import generation_label
 

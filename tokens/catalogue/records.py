@@ -12,8 +12,8 @@ import orjson
 from django.core.exceptions import EmptyResultSet
 
 from accounts.profiles import social_refresh
+from config.parsing.timestamps import format_timestamp
 from config.postgresql.compiled_queries import CompiledQuery
-from config.timestamps import format_timestamp
 from tokens.catalogue.record_fields import MAYBE_TEXT, RECORD_FIELDS
 from tokens.catalogue.token_trust import TrustFacts, describe_trust
 from tokens.indexing.metadata import find_link, social_links, web_link, with_web_links

@@ -14,12 +14,12 @@ from accounts.permissions import PartnerAccess
 from config.api.errors import SearchTimedOutError
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
-from config.api.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from config.api.views import LimitedView, QueryView
 from config.cursors import CursorError
 from config.events.outbox import newest_event_id
 from config.events.stream.stream_query import parse_event_id
 from config.postgresql.replica import require_primary
+from config.web.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from tokens.catalogue import listing, search_pages, tasks
 from tokens.catalogue.list_parameters import (
     EVENT_ID_SCHEMA,

@@ -12,9 +12,9 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from accounts.models import PartnerKey
-from config.concurrency_limits import node_slot
 from config.http.errors import PermanentError, RetryableError
-from config.json_rules import parse_flag
+from config.parsing.json_rules import parse_flag
+from config.processes.concurrency_limits import node_slot
 from tokens.chains.addresses import checksum_address
 from tokens.chains.errors import SenderBalanceTooLowError
 from tokens.chains.evm.evm_chain import Chain

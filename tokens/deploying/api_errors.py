@@ -18,9 +18,9 @@ from config.api.errors import (
     UpstreamUnavailableError,
 )
 from config.api.parsing import declared_length
-from config.concurrency_limits import NodeSlotTimeoutError
-from config.edge.request_bodies import MAX_BODY_BYTES
-from config.json_rules import FieldNames, InvalidFieldsError, Problem
+from config.parsing.json_rules import FieldNames, InvalidFieldsError, Problem
+from config.processes.concurrency_limits import NodeSlotTimeoutError
+from config.web.body_limits import MAX_BODY_BYTES
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.deploying import accept, quotas
 from tokens.deploying.saved_airdrops import SavedEntriesQuotaError

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from config import json_rules
-from config.json_rules import (
+from config.parsing import json_rules
+from config.parsing.json_rules import (
     FieldNames,
     FieldRule,
     InvalidFieldsError,

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Min
 from prometheus_client import Metric
 
-from config.api.metrics import labelled_gauge
+from config.watching.metrics import labelled_gauge
 from tokens.deploying.sending.wallets import is_low_balance
 from tokens.indexing.metrics import NEWEST
 from tokens.installation.signing_wallets import signing_chains

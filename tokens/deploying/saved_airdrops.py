@@ -13,7 +13,7 @@ from django.db.models import QuerySet, Sum
 
 from accounts.models import PartnerKey
 from config.http.errors import PermanentError
-from config.json_rules import FieldRule, InvalidFieldsError, Problem, flag, parse_object, whole_number
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, Problem, flag, parse_object, whole_number
 from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.deploying.airdrop_proofs import store_saved_tree
 from tokens.deploying.rules import scalars

@@ -16,10 +16,10 @@ from accounts.authentication import PartnerKeyScheme
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess, PartnerWrites
 from config.api.replica_reads import from_replica
-from config.api.response_headers import PRIVATE_NO_STORE, public_cache_control
 from config.api.throttling import DeployLimit
 from config.api.views import LimitedView, QueryView
 from config.cursors import CursorError
+from config.web.response_headers import PRIVATE_NO_STORE, public_cache_control
 from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies, saved_airdrops, token_airdrops
 from tokens.deploying.enqueueing import enqueue_deployment
 from tokens.deploying.request_keys import is_request_key

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from django.conf import settings
 from django.utils import timezone
 
-from config.concurrency_limits import node_slot
+from config.processes.concurrency_limits import node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.errors import NodeUnavailableError
 from tokens.chains.evm.evm_chain import Chain

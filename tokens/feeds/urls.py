@@ -1,6 +1,6 @@
 """URLs of the feeds: a base URL for each format, and for each chain where the format covers one."""
 
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 from tokens.feeds import views
 from tokens.feeds.charts import views as chart_views
 

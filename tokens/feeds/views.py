@@ -14,11 +14,11 @@ from config.api.errors import UpstreamUnavailableError
 from config.api.fields import IdField
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
-from config.client_ip import client_address
-from config.concurrency_limits import SharedRunSlotTimeoutError
 from config.http.errors import PermanentError, RateLimitedError, RetryableError
+from config.processes.concurrency_limits import SharedRunSlotTimeoutError
+from config.web.client_ip import client_address
+from config.web.response_headers import public_cache_control
 from tokens.chains.registry.chains import ChainInfo
 from tokens.feeds import daily_sums, event_answers
 from tokens.feeds import serializers as formats

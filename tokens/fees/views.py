@@ -7,9 +7,9 @@ from rest_framework.response import Response
 
 from accounts.permissions import PartnerAccess
 from config.api.errors import UpstreamUnavailableError
-from config.api.response_headers import PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from config.api.views import QueryView
-from config.concurrency_limits import node_slot
+from config.processes.concurrency_limits import node_slot
+from config.web.response_headers import PRIVATE_NO_STORE, private_cache_control, public_cache_control
 from tokens.chains.addresses import ADDRESS_OR_MINT_SHAPE, ADDRESS_SHAPE
 from tokens.chains.errors import UnknownContractError
 from tokens.fees import liquidity, uncollected

@@ -4,9 +4,9 @@ import logging
 from collections.abc import Sequence
 from threading import Event, Thread
 
-from config.heartbeats import Heartbeat
 from config.http.request_ids import begin_request
 from config.postgresql.advisory_locks import SessionLock
+from config.processes.heartbeats import Heartbeat
 from tokens.following.head import HEAD, follow_head
 from tokens.following.history import HISTORY, follow_history
 from tokens.following.leader_loops import LeaderSession

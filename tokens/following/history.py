@@ -12,7 +12,7 @@ from django.db import transaction
 from config.http.errors import RetryableError
 from config.http.request_ids import begin_request
 from config.postgresql.bulk_load import tune_bulk_transaction
-from config.progress import Progress
+from config.processes.progress import Progress
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.pool_types import PoolSelection
 from tokens.chains.registry.chains import ChainInfo

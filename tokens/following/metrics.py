@@ -8,7 +8,7 @@ from django.db.models import Count, Q, Sum
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from config.api.metrics import labelled_gauge
+from config.watching.metrics import labelled_gauge
 from tokens.following.chain_status import read_chain_states
 from tokens.models import CoverageAlarm
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from config.json_rules import LARGEST_JSON_NUMBER
+from config.parsing.json_rules import LARGEST_JSON_NUMBER
+from config.parsing.timestamps import format_timestamp
 from config.postgresql.bulk_load import format_copy_row
-from config.timestamps import format_timestamp
 from tokens.chains.addresses import address_key
 from tokens.chains.registry.chains import ChainInfo, Preset
 from tokens.chains.types import DevBuy, Launch, Lockup, TransactionFacts, Vault, starting_market_cap

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from config.json_rules import LARGEST_JSON_NUMBER
-from config.unicode import normalize_text
+from config.parsing.json_rules import LARGEST_JSON_NUMBER
+from config.parsing.unicode import normalize_text
 
 # Longer texts are cut, so that no row grows without limit.
 MAX_TEXT = 10_000

@@ -9,7 +9,7 @@ from django.db.models import Count, TextChoices
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from config.api.metrics import labelled_gauge
+from config.watching.metrics import labelled_gauge
 from tokens.installation.installed_registry import registry
 from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, TokenDocument
 

@@ -17,9 +17,9 @@ from accounts.users.calling_users import CallingUser
 from config.api.errors import BadRequestError, ConflictError, UpstreamUnavailableError
 from config.api.throttling import AnonymousSaveLimit, IndexLimit, SaveLimit
 from config.api.views import LimitedView
-from config.concurrency_limits import node_slot
-from config.edge.request_bodies import SMALL_BODY_BYTES
 from config.http.errors import PermanentError
+from config.processes.concurrency_limits import node_slot
+from config.web.body_limits import SMALL_BODY_BYTES
 from tokens.chains.errors import NodeUnavailableError, TransactionNotFoundError
 from tokens.indexing import index_requests, saved_tokens, tasks
 from tokens.indexing.launch_lookup import find_launch_transaction

@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
+from config.web.response_headers import public_cache_control
 from tokens.installation.contract_list import FACTORY, list_contracts
 from tokens.installation.serializers import ContractSerializer, ContractsQuery, FactoriesQuery
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 from tokens.installation.installed_launchpads import is_declared
 from tokens.integrity.bundle_detection import Bundle, find_bundles
 from tokens.integrity.dev_accounts import DevAccount, StoredClaims, find_dev_accounts, read_claims_of

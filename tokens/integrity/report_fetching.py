@@ -4,8 +4,8 @@ import hashlib
 
 from django.conf import settings
 
-from config.concurrency_limits import SharedRunSlotTimeoutError, node_slot
 from config.http.errors import NoResponseError, PermanentError, RetryableError
+from config.processes.concurrency_limits import SharedRunSlotTimeoutError, node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.rpc.client import query_deadline
 from tokens.installation.installed_chains import installed_chain

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
+from config.web.response_headers import public_cache_control
 from tokens.installation.chain_fields import TOKEN_IN_PATH, parse_path_token
 from tokens.integrity.report_fetching import FRESH_SECONDS, fetch_report, with_balances
 from tokens.integrity.serializers import INTEGRITY_ANSWER, IntegrityQuery

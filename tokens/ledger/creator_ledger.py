@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from config.cursors import Cursor, LegacyCursor
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 from tokens.catalogue import listing
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, Record

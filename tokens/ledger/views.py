@@ -10,9 +10,9 @@ from rest_framework.request import Request
 
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
 from config.cursors import CursorError
+from config.web.response_headers import public_cache_control
 from tokens.ledger.creator_facts import parse_creator
 from tokens.ledger.creator_ledger import LedgerRequest, parse_ledger_cursor, read_ledger
 from tokens.ledger.creator_search import parse_name_cursor, search_creators

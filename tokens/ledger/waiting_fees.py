@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from config.concurrency_limits import node_slot
 from config.http.errors import PermanentError, RetryableError
+from config.processes.concurrency_limits import node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.rpc.client import query_deadline
 from tokens.fees.uncollected import read_uncollected

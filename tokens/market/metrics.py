@@ -7,7 +7,7 @@ from datetime import datetime
 from prometheus_client import Metric
 from redis.exceptions import RedisError
 
-from config.api.metrics import labelled_gauge
+from config.watching.metrics import labelled_gauge
 from tokens.market.price_comparison import compared_chains, read_differences
 
 

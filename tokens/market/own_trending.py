@@ -12,7 +12,7 @@ from django.db.models.functions import Cast, Coalesce, Greatest, Lower, NullIf
 from django.db.models.lookups import In
 from django.utils import timezone
 
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 from tokens.chains.addresses import address_key
 from tokens.installation.installed_registry import registry
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIOD_SECONDS, PoolStatistics

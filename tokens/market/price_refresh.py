@@ -1,7 +1,8 @@
 """Refresh of market data on the chains of MARKET_PROVIDER_CHAINS, by the provider.
 
-The rows of `ProviderRefresh` are a leased queue (`config.queue`): a row stays due until a response is stored, even if
-the worker, the provider or Redis fails in between. `provider_rate_limit` defines when calls are allowed.
+The rows of `ProviderRefresh` are a leased queue (`config.postgresql.leased_queue`): a row stays due until a response is
+stored, even if the worker, the provider or Redis fails in between. `provider_rate_limit` defines when calls are
+allowed.
 
 | token                              | due again after                               |
 |------------------------------------|------------------------------------------------|

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from config.http.errors import RetryableError
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 from tokens.chains.addresses import is_solana_address
 from tokens.market.pool_statistics import CHANGE_PERIODS, PERIODS, TRADE_COUNTS, PoolStatistics
 

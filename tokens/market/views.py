@@ -7,11 +7,11 @@ from rest_framework.response import Response
 
 from config.api.errors import BadRequestError, UpstreamFailedError, UpstreamUnavailableError
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
-from config.client_ip import client_address
-from config.concurrency_limits import SharedRunSlotTimeoutError
 from config.http.errors import PermanentError, RetryableError
+from config.processes.concurrency_limits import SharedRunSlotTimeoutError
+from config.web.client_ip import client_address
+from config.web.response_headers import public_cache_control
 from tokens.chains.registry.chains import ChainInfo
 from tokens.installation.installed_registry import default_market_chain, has_market_source, registry
 from tokens.market import trending

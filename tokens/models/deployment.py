@@ -9,7 +9,7 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from accounts.models import PartnerKey
-from config.queue import QueueSize
+from config.postgresql.leased_queue import QueueSize
 from tokens.models.token import ADDRESS_LENGTH, Token
 
 # 0x and the 64 hex digits of a hash or a salt.

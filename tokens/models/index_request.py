@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from config.queue import Leased, LeasedQuerySet
+from config.postgresql.leased_queue import Leased, LeasedQuerySet
 from tokens.chains.pool_types import UndecodableLog
 from tokens.chains.registry.entry_rules import LONGEST_GENERATION_NAME
 from tokens.models.event import StoredState, TokenPool

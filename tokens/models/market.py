@@ -4,7 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
-from config.queue import Leased, LeasedQuerySet
+from config.postgresql.leased_queue import Leased, LeasedQuerySet
 from tokens.models.sorts import MARKET_SORTS
 from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.trade import ExactNumericField

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from config.queue import Leased, LeasedQuerySet
+from config.postgresql.leased_queue import Leased, LeasedQuerySet
 from tokens.models.token import Token
 
 

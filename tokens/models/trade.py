@@ -8,7 +8,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import F
 
-from config.queue import Leased, LeasedQuerySet
+from config.postgresql.leased_queue import Leased, LeasedQuerySet
 from tokens.chains.pool_types import split_position
 from tokens.models.token import ADDRESS_LENGTH, Token
 

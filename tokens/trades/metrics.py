@@ -7,8 +7,8 @@ from datetime import datetime
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from config.api.metrics import labelled_gauge
 from config.postgresql.partitions import read_partition_state
+from config.watching.metrics import labelled_gauge
 from tokens.installation.installed_registry import registry
 from tokens.trades.recent_trades import count_recent_trades
 from tokens.trades.reference_check import read_reference_states

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from config.json_rules import FieldRule, InvalidFieldsError, Problem, parse_object
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, Problem, parse_object
 from tokens.deploying.rules import token_texts
 
 # As a launch's texts on the chain; their document has more syntax.

@@ -17,9 +17,9 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from accounts.models import PartnerKey
-from config.concurrency_limits import document_slot, picture_slot
 from config.http.errors import PermanentError, RetryableError
 from config.picture_decoding import EncodedPicture, encode_whole
+from config.processes.concurrency_limits import document_slot, picture_slot
 from tokens.models import Upload, UploadKind
 from tokens.uploads.metadata_documents import encode_document
 from tokens.uploads.upload_storage import (

@@ -16,14 +16,14 @@ from rest_framework.response import Response
 from accounts.models import Scope
 from accounts.permissions import PartnerAccess
 from config.api.errors import BadRequestError, NamedQuotaError, ServiceUnavailableError
-from config.api.page_limits import limited_picture
 from config.api.parsing import PICTURE_PARSERS, LimitedJSONParser
-from config.api.response_headers import NO_STORE, public_cache_control
 from config.api.throttling import UploadLimit
 from config.api.views import LimitedView
 from config.http.circuit_breaker import CircuitBreaker
-from config.json_rules import InvalidFieldsError
+from config.parsing.json_rules import InvalidFieldsError
 from config.picture_decoding import UnusablePictureError
+from config.site.page_limits import limited_picture
+from config.web.response_headers import NO_STORE, public_cache_control
 from tokens.models import StorageKind, Upload
 from tokens.uploads import stored_uploads
 from tokens.uploads.directory_storage import read_from_directory

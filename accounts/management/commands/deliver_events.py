@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from accounts.subscriptions.delivery_process import deliver_events
-from config.stop_signals import stopped_by_signals
+from config.processes.stop_signals import stopped_by_signals
 
 # Seconds to store the outcomes of the last attempts.
 _DATABASE_SECONDS = 1.0

@@ -19,7 +19,6 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import CollectorRegistry
 
-from config.client_ip import address_key
 from config.events.stream.event_hub import EventHub
 from config.events.stream.event_reading import EventReader, connection_options
 from config.events.stream.log_poller import LogPoller, send_heartbeats, serve_turns
@@ -27,7 +26,8 @@ from config.events.stream.stream_app import ClientLimits, StreamApp, json_respon
 from config.events.stream.stream_client import StreamCounts
 from config.events.stream.stream_metrics import StreamMetrics
 from config.events.stream.stream_query import STREAMED
-from config.open_files import raise_open_files
+from config.processes.open_files import raise_open_files
+from config.web.client_ip import address_key
 
 # Connections besides those of clients: refused ones, scrapes and the database.
 _OTHER_FILES = 1024

@@ -12,14 +12,14 @@ from django.http.request import split_domain_port, validate_host
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from config.api.metrics_access import metrics_refusal
-from config.api.response_headers import NO_STORE, ignored_params
-from config.client_ip import address_key
 from config.events.stream.event_hub import EventHub
 from config.events.stream.event_reading import EventReader
 from config.events.stream.stream_client import StreamClient, StreamCounts
 from config.events.stream.stream_query import PARSERS, StreamQueryError, parse_stream_query
 from config.http.request_ids import HEADER, begin_request, current_request_id
+from config.web.client_ip import address_key
+from config.web.metrics_access import metrics_refusal
+from config.web.response_headers import NO_STORE, ignored_params
 
 PATH = "/api/tokens/stream"
 _READS = ("GET", "HEAD")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.progress import Progress
+from config.processes.progress import Progress
 from development.sample_data.token_seeding import SeedingError, load_synthetic_tokens
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import PartnerKey, Scope
-from config.progress import Progress
+from config.processes.progress import Progress
 from leaderboard.events import file_import
 from leaderboard.events.file_import import (
     ConcurrentImportError,

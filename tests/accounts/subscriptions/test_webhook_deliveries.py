@@ -21,8 +21,8 @@ from accounts.subscriptions.dispatcher import CLAIMED, FAST_ATTEMPTS, SLOW_SECON
 from accounts.subscriptions.webhook_secrets import endpoint_secret
 from config.environment.variables import BASE_DIR
 from config.events.models import Event, OutboxEvent
-from config.queue import MAX_UNFINISHED
-from config.stop_signals import GRACE_SECONDS
+from config.postgresql.leased_queue import MAX_UNFINISHED
+from config.processes.stop_signals import GRACE_SECONDS
 from tests.accounts.subscriptions.subscribers import add_endpoint, queue_events
 from tests.nodes.webhook_receiver import Receiver, always, drip, hang, huge, respond, webhook_receiver
 from tests.processes.service_processes import service

@@ -22,10 +22,10 @@ from config.api.errors import (
     UpstreamFailedError,
     UpstreamUnavailableError,
 )
-from config.api.routing import endpoint
 from config.api.views import QueryView
 from config.http.errors import PermanentError, RetryableError
 from config.urls import urlpatterns as all_patterns
+from config.web.routing import endpoint
 
 pytestmark = pytest.mark.urls(__name__)
 

@@ -6,7 +6,7 @@ import pytest
 from rest_framework import serializers
 
 from config.api.fields import FlagField, WeiField, WholeNumberField
-from config.json_rules import parse_flag
+from config.parsing.json_rules import parse_flag
 from tokens.chains.addresses import is_solana_address, parse_address, parse_pool_address, parse_transaction_hash
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 

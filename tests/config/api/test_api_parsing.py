@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from config.api.errors import PayloadTooLargeError
 from config.api.parsing import MAX_CONTAINERS, LimitedJSONParser, parse_json_body
 from config.api.rendering import render_json
-from config.api.routing import endpoint
+from config.web.routing import endpoint
 
 pytestmark = pytest.mark.urls(__name__)
 

@@ -9,9 +9,9 @@ from rest_framework.permissions import BasePermission
 from rest_framework.response import Response
 
 from config.api.fields import FlagField, WholeNumberField
-from config.api.response_headers import private_cache_control, public_cache_control
-from config.api.routing import endpoint
 from config.api.views import QueryView
+from config.web.response_headers import private_cache_control, public_cache_control
+from config.web.routing import endpoint
 from tokens.installation.chain_fields import AddressField
 
 pytestmark = pytest.mark.urls(__name__)

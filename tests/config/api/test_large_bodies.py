@@ -6,8 +6,8 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from config.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
-from config.edge.request_bodies import body_limit
+from config.processes.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
+from config.web.body_limits import body_limit
 from tests.processes.at_once import call_at_once
 
 pytestmark = pytest.mark.django_db

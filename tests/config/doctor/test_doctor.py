@@ -21,12 +21,12 @@ from django.utils import timezone
 
 from accounts.keys.diagnostics import partner_keys
 from config.doctor import machine_checks
+from config.doctor import postgresql_checks as postgresql
+from config.doctor import redis_checks as redis
 from config.doctor.findings import Level
 from config.environment.variables import BASE_DIR
-from config.heartbeats import STALE_SECONDS, Heartbeat
-from config.postgresql import diagnostics as postgresql
 from config.postgresql.advisory_locks import session_lock
-from config.redis import diagnostics as redis
+from config.processes.heartbeats import STALE_SECONDS, Heartbeat
 from config.redis.connection import redis_client
 from tests.processes.empty_database import connected_to, empty_database
 from tests.processes.own_environment import database_url

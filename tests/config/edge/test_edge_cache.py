@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from config.concurrency_limits import SLOTS
 from config.edge.cache import cache_public_responses
 from config.edge.cached_responses import MAX_ENTRY_BYTES
+from config.processes.concurrency_limits import SLOTS
 from tests.processes.edge_clients import Origin, edge_cache, fetch
 from tests.processes.waiting import wait_for
 

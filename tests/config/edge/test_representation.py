@@ -10,9 +10,9 @@ from django.urls import path
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from config.api.routing import endpoint
 from config.api.views import LimitedView
 from config.edge.representation import accepts_gzip
+from config.web.routing import endpoint
 from tests.rows.factories import TokenFactory
 
 LONG = "launch " * 100

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from config.concurrency_limits import REQUESTS_PER_ADDRESS, THREADS
+from config.processes.concurrency_limits import REQUESTS_PER_ADDRESS, THREADS
 from development.servers.processes import free_port
 from tests.processes.own_environment import environment_on
 from tests.processes.own_postgresql import OwnPostgres

@@ -18,8 +18,8 @@ from pytest_django.live_server_helper import LiveServer
 
 from accounts.keys import credentials
 from accounts.models import Scope
-from config.concurrency_limits import LARGE_BODY_BYTES
 from config.mcp.tool_table import TOOLS
+from config.processes.concurrency_limits import LARGE_BODY_BYTES
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import Launchpad
 from tests.processes.service_processes import web_service

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from config.concurrency_limits import LARGE_BODY_BYTES
 from config.mcp import versions
+from config.processes.concurrency_limits import LARGE_BODY_BYTES
 from tests.config.mcp.mcp_requests import (
     CLIENT,
     META,

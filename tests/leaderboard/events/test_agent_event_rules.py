@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from config.json_rules import InvalidFieldsError
+from config.parsing.json_rules import InvalidFieldsError
 from leaderboard.events import payloads
 from leaderboard.events.field_rules import latest_accepted_time
 from leaderboard.facts.short_keys import cast_key, text_key

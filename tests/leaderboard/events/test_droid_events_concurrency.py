@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.keys import credentials
 from accounts.models import Scope
-from config.concurrency_limits import SLOTS, node_slot, write_slot
+from config.processes.concurrency_limits import SLOTS, node_slot, write_slot
 from leaderboard.events import payloads, recording
 from leaderboard.events.errors import InvalidEventsError
 from leaderboard.events.field_rules import latest_accepted_time

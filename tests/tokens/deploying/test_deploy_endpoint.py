@@ -13,7 +13,7 @@ from web3 import Web3
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey, Scope
-from config.concurrency_limits import SLOTS, node_slot
+from config.processes.concurrency_limits import SLOTS, node_slot
 from config.redis.connection import redis_client
 from development.devchain import node_client
 from development.devchain.anvil import CHAIN_ID, DEPLOYER

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from config.concurrency_limits import SLOTS, node_slot
+from config.processes.concurrency_limits import SLOTS, node_slot
 from tests.config.api.test_described_answers import check, close_objects
 from tests.nodes.json_server import Reply
 from tests.nodes.launch_builder import DEPLOYER, SENDER, STRANGER, WETH, v1_launch

@@ -169,9 +169,9 @@ def test_nodes_that_fail_after_the_start_are_retried_until_one_responds(
 
 
 def test_progress_is_logged_in_one_line_of_names_and_values(node, chain, caplog):
-    with caplog.at_level(logging.INFO, logger="config.progress"):
+    with caplog.at_level(logging.INFO, logger="config.processes.progress"):
         backfill(0, 30)
-    (line, *_) = [record.message for record in caplog.records if record.name == "config.progress"]
+    (line, *_) = [record.message for record in caplog.records if record.name == "config.processes.progress"]
     values = dict(part.split("=") for part in line.split())
     assert values["chain"] == str(CHAIN) and values["blocks"] == "0-30" and values["percent"] == "100.0"
     assert values["launches"] == str(launched())

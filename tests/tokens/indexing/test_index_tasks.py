@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from config.queue import MAX_UNFINISHED
+from config.postgresql.leased_queue import MAX_UNFINISHED
 from config.redis.connection import redis_client
 from development.devchain.anvil import CHAIN_ID
 from tests.nodes.devchain_launches import UNKNOWN_HASH

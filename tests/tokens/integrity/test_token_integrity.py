@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 from solders.pubkey import Pubkey
 
-from config.concurrency_limits import shared_run_slot
+from config.processes.concurrency_limits import shared_run_slot
 from tests.nodes.json_server import Reply
 from tests.rows.factories import (
     CoverageFactory,

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 from tests.config.api.test_described_answers import check
 from tests.rows.factories import SocialProfileFactory, SolanaTokenFactory, TokenFactory
 from tests.rows.token_lists import price

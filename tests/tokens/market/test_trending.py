@@ -12,8 +12,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.concurrency_limits import SLOTS
 from config.environment.variables import BASE_DIR
+from config.processes.concurrency_limits import SLOTS
 from config.redis import single_flight
 from config.redis.connection import PREFIX, redis_client
 from development.standins import market_server as sample

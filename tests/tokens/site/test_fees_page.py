@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from config.concurrency_limits import SLOTS, node_slot
+from config.processes.concurrency_limits import SLOTS, node_slot
 from tests.html_pages import read_page
 from tests.nodes.json_server import Reply
 from tests.nodes.recordings import mined

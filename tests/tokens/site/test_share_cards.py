@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageDraw
 
-from config.concurrency_limits import card_slot
 from config.picture_decoding import encode_square
 from config.postgresql.partitions import week_of
+from config.processes.concurrency_limits import card_slot
 from tests.html_pages import HOSTILE, read_page
 from tests.rows.factories import SolanaTokenFactory, TokenFactory
 from tests.rows.pictures import RED, encoded, plain_picture

@@ -11,8 +11,8 @@ from PIL import Image
 
 from accounts.keys import credentials
 from accounts.models import Scope
-from config.concurrency_limits import document_slot, picture_slot
 from config.edge.request_bodies import BodyMemory
+from config.processes.concurrency_limits import document_slot, picture_slot
 from tests.processes.at_once import call_at_once
 from tests.processes.waiting import wait_for
 from tests.rows.pictures import (

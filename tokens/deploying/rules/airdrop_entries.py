@@ -3,8 +3,15 @@
 import re
 from typing import Any
 
-from config import json_rules
-from config.json_rules import FieldRule, InvalidFieldsError, Problem, nested_problems, object_of, truncate_problems
+from config.parsing import json_rules
+from config.parsing.json_rules import (
+    FieldRule,
+    InvalidFieldsError,
+    Problem,
+    nested_problems,
+    object_of,
+    truncate_problems,
+)
 from tokens.chains.addresses import ZERO_ADDRESS
 from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS, TOKEN_SUPPLY, WEI_PER_BPS
 from tokens.chains.types import WEI_PER_TOKEN

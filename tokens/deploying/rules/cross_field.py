@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config.json_rules import Problem
+from config.parsing.json_rules import Problem
 from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS, on_chain_json
 from tokens.chains.launching.launch_ticks import TickOutOfRangeError, place_positions
 from tokens.chains.registry.chains import ChainInfo, Preset

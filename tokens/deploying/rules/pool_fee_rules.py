@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from config import json_rules
-from config.json_rules import FieldRule, InvalidFieldsError, Rule, format_object, parse_object
+from config.parsing import json_rules
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, Rule, format_object, parse_object
 from tokens.chains.launching.launch_config import DynamicFee, StaticFee
 from tokens.deploying.rules import scalars
 

@@ -7,7 +7,7 @@ tree is built from the values again, and of the hashes only the root is read, wh
 import re
 from typing import Any, NamedTuple
 
-from config.json_rules import InvalidFieldsError, nested_problems, truncate_problems
+from config.parsing.json_rules import InvalidFieldsError, nested_problems, truncate_problems
 from tokens.deploying.rules.airdrop_entries import MAX_ENTRIES, Entries, saved_entry_list
 
 _FORMAT, _LEAF = "standard-v1", ["address", "uint256"]

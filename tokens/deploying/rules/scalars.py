@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from config.json_rules import Rule, exact_number, positive
+from config.parsing.json_rules import Rule, exact_number, positive
 from tokens.chains.addresses import ZERO_ADDRESS, parse_address
 from tokens.installation.address_formats import evm_address_rule
 

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from config import json_rules
-from config.json_rules import REQUIRED, DataclassRule, FieldRule, Rule, format_object, list_of
+from config.parsing import json_rules
+from config.parsing.json_rules import REQUIRED, DataclassRule, FieldRule, Rule, format_object, list_of
 from tokens.chains.launching.launch_config import (
     ALL_BPS,
     MAX_EXTENSION_BPS,

@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import urlsplit
 
-from config import json_rules
-from config.json_rules import FieldRule, Rule, list_of, object_of
+from config.parsing import json_rules
+from config.parsing.json_rules import FieldRule, Rule, list_of, object_of
 from tokens.indexing.metadata import MAX_LINKS
 
 MAX_NAME = 128

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import PartnerKey
-from config.json_rules import FieldRule, InvalidFieldsError, list_of, object_of, parse_object
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, list_of, object_of, parse_object
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying.rules import scalars
 from tokens.deploying.rules.airdrop_entries import Entries

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from config.concurrency_limits import node_slot
+from config.processes.concurrency_limits import node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.evm.presale_contract import encode_allowlist_proof
 from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, build_tree, proof_positions

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from config.concurrency_limits import node_slot
 from config.http.errors import PermanentError
+from config.processes.concurrency_limits import node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.registry.chains import Contract

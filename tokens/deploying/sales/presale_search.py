@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from config.concurrency_limits import node_slot
+from config.processes.concurrency_limits import node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.rpc.client import query_deadline

@@ -13,10 +13,10 @@ from accounts.models import Scope
 from accounts.permissions import PartnerWrites
 from config.api.errors import BadRequestError, UpstreamUnavailableError
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.throttling import DeployLimit
 from config.api.views import QueryView
-from config.edge.request_bodies import MAX_BODY_BYTES
+from config.web.body_limits import MAX_BODY_BYTES
+from config.web.response_headers import public_cache_control
 from tokens.chains.errors import NodeUnavailableError
 from tokens.deploying import api_errors
 from tokens.deploying.sales.posted_allowlists import save_allowlist

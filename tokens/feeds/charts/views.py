@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from config.api.errors import SearchTimedOutError
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
-from config.api.response_headers import NO_STORE, public_cache_control
+from config.web.response_headers import NO_STORE, public_cache_control
 from tokens.catalogue import listing, search_pages
 from tokens.catalogue.listing import ListSort, PageRequest
 from tokens.catalogue.selections import Selection

@@ -1,8 +1,8 @@
 """Fetching of the documents that describe tokens outside of the chain, and folding of their content into the tokens.
 
-The rows are a leased queue (`config.queue`). A round claims rows, fetches them concurrently outside of any transaction,
-and stores each outcome in a transaction of its own. Only one round runs at a time, so that hosts that hang block at
-most one worker process.
+The rows are a leased queue (`config.postgresql.leased_queue`). A round claims rows, fetches them concurrently outside
+of any transaction, and stores each outcome in a transaction of its own. Only one round runs at a time, so that hosts
+that hang block at most one worker process.
 """
 
 import logging
@@ -23,7 +23,7 @@ from config.http.errors import HTTPStatusError, PermanentError, RateLimitedError
 from config.http.public_client import JSON_FIRST, fetch_public_url
 from config.http.request_ids import RequestThreadPool
 from config.postgresql.advisory_locks import advisory_lock_key, session_lock
-from config.queue import LeasedQuerySet
+from config.postgresql.leased_queue import LeasedQuerySet
 from tokens.indexing.documents.document_content import parse_document
 from tokens.indexing.documents.document_locations import document_urls, inline_document, is_inline
 from tokens.indexing.event_rows import refresh_token_state

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.http.errors import PermanentError
-from config.stop_signals import stopped_by_signals
+from config.processes.stop_signals import stopped_by_signals
 from tokens.chains.errors import NodeUnavailableError
 from tokens.checks import CHAINS
 from tokens.following import prefetch

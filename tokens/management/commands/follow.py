@@ -6,8 +6,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
+from config.processes.stop_signals import stopped_by_signals
 from config.redis.stored_sums import start_storing_sums
-from config.stop_signals import stopped_by_signals
 from tokens.checks import CHAINS
 from tokens.following import prefetch
 from tokens.following.follower import follow_chains

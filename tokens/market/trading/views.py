@@ -7,9 +7,9 @@ from rest_framework.request import Request
 
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
 from config.cursors import CursorError
+from config.web.response_headers import public_cache_control
 from tokens.installation.chain_fields import TOKEN_IN_PATH, parse_path_token
 from tokens.market.trading.candle_pages import INTERVALS, NO_END, CandleRange, fetch_candles
 from tokens.market.trading.serializers import CANDLES_ANSWER, TRADES_ANSWER, CandlesQuery, TradesQuery

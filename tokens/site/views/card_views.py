@@ -10,10 +10,10 @@ from django.utils import timezone
 from django.utils.encoding import escape_uri_path
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_card
 from config.api.replica_reads import from_replica
-from config.api.response_headers import NO_STORE, public_cache_control
-from config.concurrency_limits import CardSlotTimeoutError, card_slot
+from config.processes.concurrency_limits import CardSlotTimeoutError, card_slot
+from config.site.page_limits import limited_card
+from config.web.response_headers import NO_STORE, public_cache_control
 from tokens.ledger import creator_facts
 from tokens.ledger.creators import user_name
 from tokens.site.cards import card_links

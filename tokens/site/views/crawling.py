@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
+from config.web.response_headers import public_cache_control
 from tokens.site.sitemap import PageSitemap, TokenSitemap
 
 _ROBOTS_SECONDS, SITEMAP_SECONDS = 3_600, 600

@@ -6,10 +6,10 @@ from django.http import Http404, HttpResponse
 from django.template.response import TemplateResponse
 from rest_framework.request import Request
 
-from config.api.response_headers import NO_STORE, page_headers
 from config.api.views import QueryView
-from config.concurrency_limits import node_slot
 from config.http.errors import PermanentError, RetryableError
+from config.processes.concurrency_limits import node_slot
+from config.web.response_headers import NO_STORE, page_headers
 from tokens.chains.rpc.client import query_deadline
 from tokens.fees.uncollected import UncollectedReport, read_uncollected
 from tokens.installation.installed_chains import UnsupportedChainError

@@ -11,12 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
-from config.api.response_headers import NO_STORE, page_headers
 from config.events.outbox import newest_event_id
 from config.site.formats import address_with
 from config.site.page_input import refuse_repeated
+from config.site.page_limits import limited_page
+from config.web.response_headers import NO_STORE, page_headers
 from tokens.catalogue.search_pages import SearchTimeoutError
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import EXACT_UP_TO, fetch_total

@@ -5,13 +5,13 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.mcp.api_reference import api_reference
 from config.mcp.tools import Tool, installed_tools
+from config.site.page_limits import limited_page
 from config.site.page_markdown import page_markdown
 from config.site.sections import section_page
+from config.web.response_headers import public_cache_control
 from tokens.site.agent_guides import Site, ToolNote, llms_full, llms_index, skill
 from tokens.site.views.section_pages import docs_context
 

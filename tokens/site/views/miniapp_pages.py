@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
-from config.api.response_headers import page_headers, public_cache_control
+from config.site.page_limits import limited_page
 from config.site.sections import section_page
+from config.web.response_headers import page_headers, public_cache_control
 from tokens.site import home_lists
 from tokens.site.cards import card_links
 from tokens.site.cards.card_links import EMBED, WIDE

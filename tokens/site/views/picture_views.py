@@ -4,9 +4,9 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_picture
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
+from config.site.page_limits import limited_picture
+from config.web.response_headers import public_cache_control
 from tokens.models import Token
 from tokens.site.page_tokens import find_page_token
 from tokens.site.pictures.picture_files import read_picture

@@ -8,10 +8,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
-from config.api.response_headers import page_headers
+from config.site.page_limits import limited_page
 from config.site.sections import section_page
+from config.web.response_headers import page_headers
 from config.workers.periodic_tasks import are_urgent_tasks_late
 from tokens.ledger import creator_facts
 from tokens.ledger.creators import user_name

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config.api.replica_reads import from_replica
-from config.api.response_headers import public_cache_control
 from config.api.views import QueryView
+from config.web.response_headers import public_cache_control
 from tokens.site.chain_reports import ChainProgress, read_chain_reports
 
 

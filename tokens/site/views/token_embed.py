@@ -5,10 +5,10 @@ from django.template.response import TemplateResponse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
-from config.api.response_headers import page_headers
+from config.site.page_limits import limited_page
 from config.site.sections import section_page
+from config.web.response_headers import page_headers
 from tokens.models import Token
 from tokens.site.details.drawn_chart import DrawnChart, choose_chart, read_chart
 from tokens.site.page_tokens import describe_token, find_token_or_404

@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils.html import escape
 from django.views.decorators.http import require_safe
 
-from config.api.page_limits import limited_page
 from config.api.replica_reads import from_replica
-from config.api.response_headers import page_headers
 from config.site.formats import plain
+from config.site.page_limits import limited_page
+from config.web.response_headers import page_headers
 from tokens.installation.installed_registry import explorer_transaction_page
 from tokens.models import Token
 from tokens.site.details.airdrop_check import check_airdrop

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from config.concurrency_limits import shared_run_slot
+from config.processes.concurrency_limits import shared_run_slot
 from tests.html_pages import read_page
 from tests.rows.factories import TokenEventFactory, TokenFactory
 from tests.tokens.integrity.followed_launches import forget_reports

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from config.timestamps import format_timestamp
+from config.parsing.timestamps import format_timestamp
 from tests.config.api.test_described_answers import check, close_objects
 from tests.rows.factories import ChainHeadFactory, CoverageFactory, FollowedBlockFactory
 from tokens.models import ChainHead

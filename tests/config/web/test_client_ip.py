@@ -6,7 +6,7 @@ import pytest
 from django.core.checks import run_checks
 from django.test import RequestFactory
 
-from config.client_ip import client_address, is_on_loopback
+from config.web.client_ip import client_address, is_on_loopback
 
 
 def address_of(remote: str, *, forwarded: str | None = None) -> str:

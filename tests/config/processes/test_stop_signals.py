@@ -13,7 +13,7 @@ _IMPORTS = """
 import signal
 import sys
 from threading import Event
-from config.stop_signals import stopped_by_signals
+from config.processes.stop_signals import stopped_by_signals
 """
 # The profiler is called at each call and return of the handler, and sends a second signal at one of them.
 _SECOND_SIGNAL_AT_EACH_CALL = """

@@ -14,10 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.response import TemplateResponse
 
-from config.api.response_headers import NO_STORE
-from config.client_ip import client_address
 from config.redis.rate_limits import CountersUnavailableError, hit
 from config.site.page_input import MAX_QUERY_STRING, PageInputError, refuse_longer
+from config.web.client_ip import client_address
+from config.web.response_headers import NO_STORE
 
 View = Callable[..., HttpResponse]
 

@@ -152,13 +152,13 @@ def test_it_is_up_without_the_cache(settings, closed_port):
 @pytest.mark.parametrize("host", ["10.0.0.7:8000", "[::1]", "evil.example", "not a host"])
 def test_probes_are_answered_whatever_the_host_and_without_redirect_to_https(settings, host):
     settings.SECURE_SSL_REDIRECT = True
-    settings.MIDDLEWARE = ["config.api.health.probe_middleware", *settings.MIDDLEWARE]
+    settings.MIDDLEWARE = ["config.watching.health.probe_middleware", *settings.MIDDLEWARE]
     assert Client().get("/healthz", headers={"host": host}).status_code == 200
     assert Client().get("/healthz/", headers={"host": host}).status_code == 200
 
 
 def test_other_addresses_keep_the_checks_of_the_middleware(settings):
     settings.SECURE_SSL_REDIRECT = True
-    settings.MIDDLEWARE = ["config.api.health.probe_middleware", *settings.MIDDLEWARE]
+    settings.MIDDLEWARE = ["config.watching.health.probe_middleware", *settings.MIDDLEWARE]
     assert Client().get("/api/nothing").status_code == 301
     assert Client().get("/healthz-not", headers={"host": "evil.example"}, secure=True).status_code == 400

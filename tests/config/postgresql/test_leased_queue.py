@@ -1,4 +1,4 @@
-"""config/queue.py on the rows of every queue: claims, leases, outcomes, states in the admin site, and metrics."""
+"""Leased queues on the rows of every queue: claims, leases, outcomes, states in the admin site, and metrics."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ from accounts.profiles.social_responses import Profile
 from accounts.subscriptions import delivery_outcomes
 from config.environment.variables import BASE_DIR
 from config.http.errors import RetryableError
-from config.queue import MAX_UNFINISHED, UNFINISHED, Leased, QueueState
+from config.postgresql.leased_queue import MAX_UNFINISHED, UNFINISHED, Leased, QueueState
 from leaderboard.hub import pulling
 from leaderboard.models import HubCast, HubCursor, HubQuote
 from tests.processes.at_once import call_at_once, own_connection
@@ -80,7 +80,7 @@ def test_no_other_module_claims_rows_by_itself():
         if re.search(r"skip_locked=True|due_at__lte", file.read_text())
     }
     assert found == {
-        "config/queue.py",
+        "config/postgresql/leased_queue.py",
         # Rows that are passed over and not claimed: overdue pretokens, and deployments, which stay locked until their
         # state is stored.
         "pretokens/lifecycle.py",

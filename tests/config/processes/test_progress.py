@@ -1,9 +1,9 @@
-"""Tests of config/progress.py: a bar on a terminal, lines in the log elsewhere."""
+"""Tests of config/processes/progress.py: a bar on a terminal, lines in the log elsewhere."""
 
 import logging
 from io import StringIO
 
-from config.progress import Progress
+from config.processes.progress import Progress
 
 
 class Terminal(StringIO):

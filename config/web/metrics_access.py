@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 
-from config.client_ip import is_on_loopback
+from config.web.client_ip import is_on_loopback
 
 
 def metrics_refusal(environ: Mapping[str, Any]) -> int | None:

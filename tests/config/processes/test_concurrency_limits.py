@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from config.concurrency_limits import ConcurrencyLimit, NodeSlotTimeoutError
+from config.processes.concurrency_limits import ConcurrencyLimit, NodeSlotTimeoutError
 
 SLOTS = 2
 

@@ -14,7 +14,7 @@ from django.test import Client
 from config.environment.secret import Secret
 from config.environment.variables import BASE_DIR
 from config.http.request_ids import request_scope
-from config.log_lines import (
+from config.watching.log_lines import (
     MAX_LINE,
     MAX_RECORD,
     BoundedFormatter,

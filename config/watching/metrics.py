@@ -21,11 +21,11 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from config.api.error_handling import json_error
-from config.api.metrics_access import metrics_refusal
-from config.api.response_headers import NO_STORE
+from config.postgresql.leased_queue import MAX_DEPTH, measure_queues
 from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.timeouts import statement_timeout
-from config.queue import MAX_DEPTH, measure_queues
+from config.web.metrics_access import metrics_refusal
+from config.web.response_headers import NO_STORE
 from config.workers.periodic_tasks import read_periodic_tasks
 
 logger = logging.getLogger(__name__)

@@ -20,13 +20,13 @@ from redis import Redis, RedisError
 from rest_framework.exceptions import ValidationError
 
 from config.api.error_handling import error_body
-from config.api.metrics import metrics
 from config.api.rendering import render_json
-from config.api.response_headers import NO_STORE
 from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.schema_state import applied_migrations, known_migrations
 from config.postgresql.timeouts import limit_statements, statement_timeout
 from config.redis.connection import PREFIX, redis_client
+from config.watching.metrics import metrics
+from config.web.response_headers import NO_STORE
 
 logger = logging.getLogger(__name__)
 
