@@ -197,8 +197,6 @@ ALONE = {
     "config.processes.heartbeats": "shared by the loops of four processes",
     "config.postgresql.case_folding": "shared by the models of two packages",
     "config.processes.open_files": "shared by the web server and the stream",
-    "config.operators.periodic_panel": "settings name it",
-    "config.operators.replica_panel": "settings name it",
     "config.operators.row_links": "templates name it, in processes without the admin site",
     "config.site.sections": "shared by the pages of two packages",
     "config.parsing.timestamps": "shared by API, pages and providers' responses",

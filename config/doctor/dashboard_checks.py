@@ -1,13 +1,12 @@
 """Check of what is red on the dashboard: the same panels, from the same functions, for a terminal."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 
 from django.conf import settings
-from django.utils.module_loading import import_string
 
 from config.doctor.findings import Finding, Level
-from config.operators.dashboard import Panel
+from config.operators.dashboard import panel_sources
 
 # Title of a panel -> section of docs/operating.md.
 _GUIDES = {
@@ -28,9 +27,8 @@ _GUIDES = {
 def panels(now: datetime) -> Iterator[Finding]:
     """Yield each alarming figure of the dashboard."""
     count = 0
-    for _, path in settings.DASHBOARD_PANELS:
-        make: Callable[[datetime], Iterable[Panel]] = import_string(path)
-        for panel in make(now):
+    for source in panel_sources():
+        for panel in source.read(now):
             count += 1
             for figure in panel.figures:
                 if figure.is_alarming:

@@ -1,8 +1,7 @@
 """Findings of checks about an installation, and the run of all checks within a deadline.
 
-DOCTOR_CHECKS lists the checks as (name, function, name of the check without which it can't run). A function gets the
-time and yields findings. It has its own thread, so that a server that hangs costs one deadline. One that needs
-`postgresql`, directly or not, runs in a transaction with a statement timeout.
+Each app registers checks in its module `diagnostics`. A check has its own thread, so that a server that hangs costs
+one deadline. One that needs `postgresql`, directly or not, runs in a transaction with a statement timeout.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,11 +13,10 @@ from datetime import datetime
 from enum import StrEnum
 from threading import Thread
 
-from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, connections
 from django.utils import timezone
-from django.utils.module_loading import import_string
+from django.utils.module_loading import autodiscover_modules
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
@@ -56,24 +54,41 @@ class Finding:
     blocks: bool = False
 
 
-Check = Callable[[datetime], Iterable[Finding]]
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A check: its place in the report, and a function that takes the time and yields findings."""
+
+    place: int
+    name: str
+    run: Callable[[datetime], Iterable[Finding]]
+    # Name of an earlier check without which this one can't run.
+    needs: str = ""
+
+
+_checks: list[Check] = []
+
+
+def register_checks(*checks: Check) -> None:
+    """Add checks to the report; a module `diagnostics` of an app calls this."""
+    _checks.extend(checks)
 
 
 def run_checks() -> Iterator[tuple[str, Finding]]:
-    """Yield the findings of all checks, each with its check's name, in the sequence of DOCTOR_CHECKS."""
+    """Yield the findings of all checks, each with its check's name, in the sequence of their places."""
+    autodiscover_modules("diagnostics")
     blocked: set[str] = set()
     reading = {_POSTGRESQL}
-    for name, path, needed in settings.DOCTOR_CHECKS:
-        if needed in reading:
-            reading.add(name)
-        if needed in blocked:
-            found = [_unknown(f"Not checked, because {needed} failed.")]
+    for check in sorted(_checks, key=lambda check: check.place):
+        if check.needs in reading:
+            reading.add(check.name)
+        if check.needs in blocked:
+            found = [_unknown(f"Not checked, because {check.needs} failed.")]
         else:
-            found = _run_check(import_string(path), reads_rows=needed in reading)
+            found = _run_check(check, reads_rows=check.needs in reading)
         if any(finding.blocks for finding in found):
-            blocked.add(name)
+            blocked.add(check.name)
         for finding in found:
-            yield name, finding
+            yield check.name, finding
 
 
 def unreachable(error: Exception, *, action: str, guide: str) -> Finding:
@@ -106,7 +121,7 @@ def _complete(result: "Future[list[Finding]]", check: Check, reads_rows: bool) -
         with ExitStack() as stack:
             if reads_rows:
                 stack.enter_context(statement_timeout(milliseconds=_STATEMENT_MS, lock_milliseconds=_STATEMENT_MS))
-            found = list(check(timezone.now()))
+            found = list(check.run(timezone.now()))
     except BaseException as error:
         # Raised again where the result is read.
         result.set_exception(error)

@@ -1,7 +1,7 @@
 """Dashboard of the admin site: panels from the apps, each for operators with permission to view its rows.
 
-DASHBOARD_PANELS lists them as (permission, function). A function takes the time and yields the panels of its subject
-from the database and Redis; it calls no outside service. The text of a panel without data is about what would fill it.
+Each app registers the sources of its panels in its module `dashboard`. The text of a panel without data is about what
+would fill it.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,12 +10,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.apps import apps
-from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.module_loading import import_string
+from django.utils.module_loading import autodiscover_modules
 from django.utils.text import slugify
 from django.utils.timesince import timesince
 
@@ -100,14 +99,38 @@ class Search:
     help_text: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class PanelSource:
+    """Source of the panels of a subject: their place, and the permission to view their rows.
+
+    `read` takes the time and yields panels from the database and Redis; it calls no outside service.
+    """
+
+    place: int
+    permission: str
+    read: Callable[[datetime], Iterable[Panel]]
+
+
+_sources: list[PanelSource] = []
+
+
+def register_panels(*sources: PanelSource) -> None:
+    """Add panels to the dashboard; a module `dashboard` of an app calls this."""
+    _sources.extend(sources)
+
+
+def panel_sources() -> list[PanelSource]:
+    """Return the sources of all apps, in the sequence of their places."""
+    autodiscover_modules("dashboard")
+    return sorted(_sources, key=lambda source: source.place)
+
+
 def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the panels that the user may view to the page's context. Called by django-unfold."""
     now = timezone.now()
-    panels: list[Panel] = []
-    for permission, path in settings.DASHBOARD_PANELS:
-        if request.user.has_perm(permission):
-            make: Callable[[datetime], Iterable[Panel]] = import_string(path)
-            panels += make(now)
+    panels = [
+        panel for source in panel_sources() if request.user.has_perm(source.permission) for panel in source.read(now)
+    ]
     alarming = [panel for panel in panels if panel.is_alarming]
     return context | {"title": "Dashboard", "panels": panels, "alarming": alarming, "searches": _searches(request)}
 

@@ -106,7 +106,6 @@ EDGE_CACHE_PREFIXES = (
 
 HEARTBEAT_DIR = env.HEARTBEAT_DIR
 METRICS_TOKEN = env.METRICS_TOKEN
-METRICS_COLLECTORS = contributions.METRICS_COLLECTORS
 # Errors and traces that are sent elsewhere (`config.watching`).
 SENTRY_DSN = env.SENTRY_DSN
 TRACES_URL = env.TRACES_URL
@@ -116,7 +115,6 @@ KNOWN_CHAINS = contributions.KNOWN_CHAINS
 MCP_AUTHENTICATION = contributions.MCP_AUTHENTICATION
 PARTITIONED_TABLES = contributions.PARTITIONED_TABLES
 EVENT_TYPES = contributions.EVENT_TYPES
-DOCTOR_CHECKS = contributions.DOCTOR_CHECKS
 
 # Backups (`config.backups`).
 
@@ -266,7 +264,6 @@ SPECTACULAR_SETTINGS = api_framework.DESCRIPTION | {
 # Admin site.
 
 UNFOLD = site.UNFOLD
-DASHBOARD_PANELS = contributions.DASHBOARD_PANELS
 
 # Public site (`config.site`).
 

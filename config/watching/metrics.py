@@ -1,7 +1,7 @@
 """Endpoint `GET /metrics` for Prometheus, from collectors that query PostgreSQL and Redis at each scrape.
 
-No number is kept in a process, so that all processes of the web server return the same. METRICS_COLLECTORS lists the
-collectors: functions that take the time and yield metrics, within milliseconds for any number of rows.
+No number is kept in a process, so that all processes of the web server return the same. Each app registers collectors
+in its module `metrics`: functions that take the time and yield metrics, within milliseconds for any number of rows.
 """
 
 import logging
@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.module_loading import import_string
+from django.utils.module_loading import autodiscover_modules
 from prometheus_client import CollectorRegistry, Metric
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
@@ -24,6 +23,7 @@ from config.api.error_handling import json_error
 from config.postgresql.leased_queue import MAX_DEPTH, measure_queues
 from config.postgresql.replica import has_replica, measure_replica
 from config.postgresql.timeouts import statement_timeout
+from config.watching.process_metrics import process_sums
 from config.web.metrics_access import metrics_refusal
 from config.web.response_headers import NO_STORE
 from config.workers.periodic_tasks import read_periodic_tasks
@@ -34,12 +34,22 @@ logger = logging.getLogger(__name__)
 _STATEMENT_MS = 2000
 
 
+Collect = Callable[[datetime], Iterator[Metric]]
+
+_collectors: list[Collect] = []
+
+
+def register_collectors(*collectors: Collect) -> None:
+    """Add collectors to each scrape; a module `metrics` of an app calls this."""
+    _collectors.extend(collectors)
+
+
 class _Rows(Collector):
     def collect(self) -> Iterator[Metric]:
+        autodiscover_modules("metrics")
         now = timezone.now()
-        for path in settings.METRICS_COLLECTORS:
-            make: Callable[[datetime], Iterator[Metric]] = import_string(path)
-            yield from make(now)
+        for collect in _collectors:
+            yield from collect(now)
 
 
 _REGISTRY = CollectorRegistry()
@@ -141,3 +151,6 @@ def _reject(request: HttpRequest) -> HttpResponse | None:
     if status_code == 401:
         refusal.headers["WWW-Authenticate"] = "Bearer"
     return refusal
+
+
+register_collectors(queues, periodic_tasks, read_replica, process_sums)

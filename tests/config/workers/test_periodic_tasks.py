@@ -9,7 +9,7 @@ from django.utils import timezone
 from redis import Redis
 
 from config.celery import HeartbeatScheduler, app
-from config.operators.periodic_panel import periodic_tasks as panel
+from config.doctor.dashboard import periodic_tasks as panel
 from config.redis.connection import redis_client
 from config.settings.celery_schedule import SCHEDULE
 from config.workers import periodic_tasks

@@ -1,12 +1,29 @@
-"""Dashboard panel of the periodic tasks."""
+"""Dashboard of what all apps share: panels of the read replica and of the periodic tasks."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from redis.exceptions import RedisError
 
-from config.operators.dashboard import Figure, Panel, time_ago
+from config.operators.dashboard import Figure, Panel, PanelSource, register_panels, time_ago
+from config.postgresql.replica import has_replica, measure_replica
 from config.workers.periodic_tasks import read_periodic_tasks
+
+_NOTES = {
+    "ok": "serves public reads",
+    "lagging": "the primary serves its reads",
+    "failed": "the primary serves its reads",
+}
+
+
+def read_replica(now: datetime) -> Iterable[Panel]:
+    """Yield the panel of the replica, if there is one."""
+    if not has_replica():
+        return
+    state = measure_replica()
+    lag = "no response" if state.lag_seconds is None else f"{state.lag_seconds:,.1f} s behind"
+    figure = Figure(label="Read replica", value=lag, note=_NOTES[state.status], is_alarming=state.status != "ok")
+    yield Panel(title="Read replica", figures=(figure,))
 
 
 def periodic_tasks(now: datetime) -> Iterable[Panel]:
@@ -23,3 +40,9 @@ def periodic_tasks(now: datetime) -> Iterable[Panel]:
             note = f"due every {task.period_seconds:g} s; are a worker and beat running?"
             figures.append(Figure(label=task.name, value=time_ago(last_run, now), note=note, is_alarming=True))
     yield Panel(title="Periodic tasks", figures=tuple(figures))
+
+
+register_panels(
+    PanelSource(place=50, permission="tokens.view_chainhead", read=read_replica),
+    PanelSource(place=60, permission="tokens.view_indexrequest", read=periodic_tasks),
+)

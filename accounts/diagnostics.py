@@ -1,0 +1,6 @@
+"""Checks of accounts for `manage.py doctor`."""
+
+from accounts.keys.diagnostics import partner_keys
+from config.doctor.findings import Check, register_checks
+
+register_checks(Check(place=200, name="keys", run=partner_keys, needs="migrations"))

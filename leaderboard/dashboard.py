@@ -1,0 +1,6 @@
+"""Dashboard of the leaderboard: the source of its panels."""
+
+from config.operators.dashboard import PanelSource, register_panels
+from leaderboard.admin.dashboard import ranking_panels
+
+register_panels(PanelSource(place=110, permission="leaderboard.view_standing", read=ranking_panels))

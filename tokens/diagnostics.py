@@ -1,0 +1,15 @@
+"""Checks of tokens for `manage.py doctor`: those of their rooms."""
+
+from config.doctor.findings import Check, register_checks
+from tokens.deploying.diagnostics import wallets
+from tokens.following.diagnostics import coverage, following
+from tokens.installation.diagnostics import nodes
+from tokens.uploads.diagnostics import storage
+
+register_checks(
+    Check(place=130, name="nodes", run=nodes),
+    Check(place=140, name="uploads", run=storage),
+    Check(place=170, name="following", run=following, needs="migrations"),
+    Check(place=180, name="coverage", run=coverage, needs="migrations"),
+    Check(place=190, name="wallets", run=wallets, needs="migrations"),
+)
