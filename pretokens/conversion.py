@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 
 from config.http.errors import PermanentError, RetryableError
-from config.processes.concurrency_limits import NodeSlotTimeoutError
+from config.processes.concurrency_limits import BusyError
 from pretokens.body import parse_pretoken
 from pretokens.models import Pretoken, PretokenState
 from tokens.deploying import accept
@@ -47,7 +47,7 @@ def prepare_launch(pretoken_id: uuid.UUID) -> PreparedLaunch:
     try:
         parsed = parse_pretoken(pretoken.body, request_key=pretoken.pk.hex)
         simulated = accept.simulate_deployment(parsed.launch_request, body=pretoken.body, partner=None)
-    except (LaunchRequestError, NodeSlotTimeoutError) as error:
+    except (LaunchRequestError, BusyError) as error:
         raise LaunchRejectedError(str(error)) from error
     except (PermanentError, RetryableError) as error:
         # A concurrent request may already have launched its token.

@@ -72,7 +72,7 @@ def authenticate_staff(request: HttpRequest, *, username: str, password: str, co
 
     A wrong name or password counts as a failed log-in. An account with a second factor needs its code; wrong codes
     are throttled as everywhere. An unknown or locked account costs as much as a wrong password. Raises
-    TooManyAttemptsError and PasswordSlotTimeoutError.
+    TooManyAttemptsError and BusyError.
     """
     count_attempt(request)
     if not AxesProxyHandler.is_allowed(request, get_credentials(username=username)):

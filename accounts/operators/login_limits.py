@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.deprecation import MiddlewareMixin
 
-from config.processes.concurrency_limits import PasswordSlotTimeoutError
+from config.processes.concurrency_limits import BusyError
 from config.redis.rate_limits import CountersUnavailableError, hit
 from config.web.client_ip import client_address
 
@@ -76,7 +76,7 @@ class LoginLimitMiddleware(MiddlewareMixin):
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Return 503 while other passwords are checked."""
-        if not isinstance(exception, PasswordSlotTimeoutError):
+        if not isinstance(exception, BusyError) or not request.path_info.startswith(_COUNTED):
             return None
         text = "Other log-ins are being checked. Try again in a second."
         return refusal_page(request, title="Too many log-ins", text=text, status=503, seconds=1)

@@ -30,7 +30,7 @@ class PasswordBackend(ModelBackend):
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
     ) -> User | None:
-        """Return the active account with these credentials, or None. Raises PasswordSlotTimeoutError."""
+        """Return the active account with these credentials, or None. Raises BusyError."""
         if username is None or password is None:
             return None
         user = User.objects.filter(username=username).first()
@@ -42,7 +42,7 @@ class PasswordBackend(ModelBackend):
 
 
 def refuse_password(password: str) -> None:
-    """Do the work of a refused password for an unknown name. Raises PasswordSlotTimeoutError."""
+    """Do the work of a refused password for an unknown name. Raises BusyError."""
     with password_slot():
         _complete_refusal(password, "")
 

@@ -36,27 +36,16 @@ from config.api.errors import (
     BadRequestError,
     FieldsForbiddenError,
     InternalError,
-    LargeBodiesBusyError,
     NamedQuotaError,
-    NodeCallsBusyError,
-    PasswordChecksBusyError,
     PayloadTooLargeError,
     ServiceUnavailableError,
-    UploadsBusyError,
     UpstreamFailedError,
     UpstreamUnavailableError,
-    WritesBusyError,
 )
 from config.api.rendering import render_json
 from config.http.errors import PermanentError, RetryableError
 from config.parsing.json_rules import truncate_problems
-from config.processes.concurrency_limits import (
-    LargeBodySlotTimeoutError,
-    NodeSlotTimeoutError,
-    PasswordSlotTimeoutError,
-    UploadSlotTimeoutError,
-    WriteSlotTimeoutError,
-)
+from config.processes.concurrency_limits import BusyError
 from config.site.error_pages import error_page
 from config.site.page_limits import refuse_page
 from config.web.response_headers import NO_STORE
@@ -67,6 +56,8 @@ logger = logging.getLogger(__name__)
 # If an error concerns no single parameter, `details` names the whole that is invalid.
 _WHOLE = {"GET": "query", "HEAD": "query", "DELETE": "query"}
 
+# Seconds until a slot of this process is likely to be free.
+_BUSY_SECONDS = 1
 # Characters of one message: some of the framework's repeat the refused value.
 _MAX_MESSAGE = 1_000
 
@@ -177,16 +168,8 @@ def _as_api_exception(exc: Exception) -> APIException:
             return PayloadTooLargeError()
         case django_exceptions.SuspiciousOperation() | django_exceptions.BadRequest() | UnreadablePostError():
             return BadRequestError()
-        case NodeSlotTimeoutError():
-            return NodeCallsBusyError()
-        case WriteSlotTimeoutError():
-            return WritesBusyError()
-        case LargeBodySlotTimeoutError():
-            return LargeBodiesBusyError()
-        case PasswordSlotTimeoutError():
-            return PasswordChecksBusyError()
-        case UploadSlotTimeoutError():
-            return UploadsBusyError()
+        case BusyError():
+            return ServiceUnavailableError(str(exc), wait=_BUSY_SECONDS)
         case RetryableError():
             return UpstreamUnavailableError()
         case PermanentError():

@@ -82,41 +82,6 @@ class ServiceUnavailableError(UpstreamError):
     default_detail = "Service is temporarily unavailable"
 
 
-class NodeCallsBusyError(UpstreamUnavailableError):
-    """503: all slots for node calls are in use."""
-
-    wait = 1
-    default_detail = "Too many concurrent calls to the chain"
-
-
-class WritesBusyError(ServiceUnavailableError):
-    """503: all slots for writes that may block are in use."""
-
-    wait = 1
-    default_detail = "Too many concurrent writes"
-
-
-class LargeBodiesBusyError(ServiceUnavailableError):
-    """503: the slot for large bodies is in use."""
-
-    wait = 1
-    default_detail = "Too many concurrent large bodies"
-
-
-class UploadsBusyError(ServiceUnavailableError):
-    """503: the slot for uploads is in use."""
-
-    wait = 1
-    default_detail = "Too many concurrent uploads"
-
-
-class PasswordChecksBusyError(ServiceUnavailableError):
-    """503: the slot for password checks is in use."""
-
-    wait = 1
-    default_detail = "Too many concurrent log-ins"
-
-
 class SearchTimedOutError(ServiceUnavailableError):
     """503: a search exceeded its timeout."""
 

@@ -67,7 +67,7 @@ class LimitedJSONParser(BaseParser):
     ) -> Any:
         """Parse the body; the view holds the slot of large bodies from then on.
 
-        Raises PayloadTooLargeError (413), ParseError (400) for invalid JSON, LargeBodySlotTimeoutError.
+        Raises PayloadTooLargeError (413), ParseError (400) for invalid JSON, BusyError.
         """
         context = parser_context or {}
         body = _read_limited(stream, context)

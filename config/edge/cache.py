@@ -24,7 +24,7 @@ from config.edge.cached_responses import (
     shared_ttl,
 )
 from config.edge.representation import accepts_gzip
-from config.processes.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
+from config.processes.concurrency_limits import BusyError, shared_run_slot
 
 # Cache key: all that distinguishes requests with different responses.
 ResponseKey = tuple[str, ...]
@@ -79,7 +79,7 @@ class EdgeCache:
                 run = self._runs[key] = Future()
         if cached is None and run is not None and not is_leader:
             # A thread without a slot runs the view itself: views that may hang have limits of their own.
-            with suppress(TimeoutError, SharedRunSlotTimeoutError), shared_run_slot():
+            with suppress(TimeoutError, BusyError), shared_run_slot():
                 cached = run.result(self._wait_timeout)
         if cached is _UNCACHEABLE:
             return self._application(environ, start_response)

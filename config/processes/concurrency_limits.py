@@ -21,41 +21,21 @@ REQUESTS_PER_ADDRESS = 64
 LARGE_BODY_BYTES = 64 * 1024
 
 
-class NodeSlotTimeoutError(RetryableError):
-    """No slot for a node call became free in time."""
+class BusyError(RetryableError):
+    """No slot for a kind of work is free, or became free in time; `work` names it in the plural."""
 
-
-class WriteSlotTimeoutError(RetryableError):
-    """No slot for a write that may block on a lock is free."""
-
-
-class SharedRunSlotTimeoutError(RetryableError):
-    """No slot for a shared run is free."""
-
-
-class LargeBodySlotTimeoutError(RetryableError):
-    """Another large body is processed, and did not end in time."""
-
-
-class PasswordSlotTimeoutError(RetryableError):
-    """Another password is checked, and the check did not end in time."""
-
-
-class CardSlotTimeoutError(RetryableError):
-    """Other share cards are drawn, and did not end in time."""
-
-
-class UploadSlotTimeoutError(RetryableError):
-    """Another upload is processed, and did not end in time."""
+    def __init__(self, work: str) -> None:
+        super().__init__(f"Too many concurrent {work}")
+        self.work = work
 
 
 class ConcurrencyLimit:
     """Slots for a number of callers. Few more wait for a slot; further ones fail at once, so that a thread is free."""
 
-    def __init__(self, slots: int, error: type[RetryableError], *, timeout: float = 0, waiting: int = 1) -> None:
-        """Raise `error` if no slot becomes free within `timeout` seconds, or if `waiting` callers wait already."""
+    def __init__(self, slots: int, work: str, *, timeout: float = 0, waiting: int = 1) -> None:
+        """Raise BusyError if no slot becomes free within `timeout` seconds, or if `waiting` callers wait already."""
         self._slots, self._places = BoundedSemaphore(slots), BoundedSemaphore(slots + waiting)
-        self._error, self._timeout = error, timeout
+        self._work, self._timeout = work, timeout
 
     @contextmanager
     def __call__(self, *, timeout: float | None = None) -> Iterator[None]:
@@ -67,7 +47,7 @@ class ConcurrencyLimit:
     @contextmanager
     def _held(self, slots: BoundedSemaphore, timeout: float) -> Iterator[None]:
         if not slots.acquire(timeout=timeout):
-            raise self._error("too many concurrent calls")
+            raise BusyError(self._work)
         try:
             yield
         finally:
@@ -75,16 +55,16 @@ class ConcurrencyLimit:
 
 
 # Launch requests, which only partners send, may all wait: they come in bursts.
-node_slot = ConcurrencyLimit(SLOTS, NodeSlotTimeoutError, waiting=100)
-write_slot = ConcurrencyLimit(SLOTS, WriteSlotTimeoutError)
+node_slot = ConcurrencyLimit(SLOTS, "calls to the chain", waiting=100)
+write_slot = ConcurrencyLimit(SLOTS, "writes")
 # Threads that call an outside service for others, or block on such a run or on that of a view. A service that hangs
 # blocks them for seconds, however many clients call.
-shared_run_slot = ConcurrencyLimit(SLOTS, SharedRunSlotTimeoutError)
-large_body_slot = ConcurrencyLimit(1, LargeBodySlotTimeoutError, timeout=1.0)
-password_slot = ConcurrencyLimit(1, PasswordSlotTimeoutError, timeout=1.0)
+shared_run_slot = ConcurrencyLimit(SLOTS, "requests to outside services")
+large_body_slot = ConcurrencyLimit(1, "large bodies", timeout=1.0)
+password_slot = ConcurrencyLimit(1, "log-ins", timeout=1.0)
 # A card takes a tenth of a second of CPU time and some MB.
-card_slot = ConcurrencyLimit(1, CardSlotTimeoutError, timeout=1.0)
+card_slot = ConcurrencyLimit(1, "share cards", timeout=1.0)
 # A picture takes up to 1.2 s of CPU time and 200 MB; a document takes neither, and does not wait for it. A storage that
 # hangs blocks the threads of both.
-picture_slot = ConcurrencyLimit(1, UploadSlotTimeoutError, timeout=2.0)
-document_slot = ConcurrencyLimit(1, UploadSlotTimeoutError, timeout=2.0)
+picture_slot = ConcurrencyLimit(1, "uploads", timeout=2.0)
+document_slot = ConcurrencyLimit(1, "uploads", timeout=2.0)

@@ -21,7 +21,7 @@ from cachetools import TTLCache, cached
 from redis.exceptions import LockError, RedisError
 
 from config.http.errors import NoResponseError, PermanentError, RetryableError
-from config.processes.concurrency_limits import SharedRunSlotTimeoutError, shared_run_slot
+from config.processes.concurrency_limits import BusyError, shared_run_slot
 from config.redis.connection import PREFIX, redis_client
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def fetch_shared(name: str, fetch: Callable[[], Any], *, times: CacheTimes) -> F
     """Return the cache entry, or fetch a new one with `fetch`, which one caller runs at a time.
 
     `fetch` returns a JSON-serializable value. Without a cache entry, its RetryableError or PermanentError is raised,
-    NoResponseError if the fetch of another caller takes too long, and SharedRunSlotTimeoutError if too many threads of
+    NoResponseError if the fetch of another caller takes too long, and BusyError if too many threads of
     this process fetch or wait.
     """
     try:
@@ -79,7 +79,7 @@ def _fetch_with_redis(key: str, fetch: Callable[[], Any], times: CacheTimes) -> 
     try:
         with shared_run_slot(timeout=_SLOT_TIMEOUT_SECONDS):
             return _fetch_or_wait(key, fetch, times)
-    except SharedRunSlotTimeoutError:
+    except BusyError:
         if entry:
             return entry
         raise

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from config.processes.concurrency_limits import SLOTS, NodeSlotTimeoutError, node_slot
+from config.processes.concurrency_limits import SLOTS, BusyError, node_slot
 from development.devchain.anvil import CHAIN_ID
 from pretokens import body as bodies
 from pretokens import lifecycle, storage_quota, tasks
@@ -100,7 +100,7 @@ def test_trees_are_built_within_the_limit_of_node_slots(launchpad):
     with ExitStack() as taken:
         for _ in range(SLOTS):
             taken.enter_context(node_slot())
-        with pytest.raises(NodeSlotTimeoutError):
+        with pytest.raises(BusyError):
             accept.simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)
     with pytest.raises(ValueError, match="needs an entry"):
         accept.simulate_deployment(launch_request, body={}, partner=None, sender=config.admin)

@@ -73,7 +73,7 @@ def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeplo
     The caller enqueues it after the commit, if it is neither replayed nor a dry run. Raises RequestKeyConflictError,
     LaunchRequestError, LaunchOptionUnavailableError if the chain lacks a contract, WouldRevertError,
     UnsupportedChainError, NodeUnavailableError, InvalidSimulationError, NoSenderAvailableError, DeploymentsPausedError,
-    QuotaExceededError, SpendingNotAllowedError, NodeSlotTimeoutError.
+    QuotaExceededError, SpendingNotAllowedError, BusyError.
     """
     stored = _find_stored(body, partner=partner)
     dry_run = _read_dry_run(body)

@@ -11,7 +11,6 @@ from config.api.errors import (
     BadRequestError,
     ConflictError,
     FieldsForbiddenError,
-    NodeCallsBusyError,
     PayloadTooLargeError,
     ServiceUnavailableError,
     UpstreamFailedError,
@@ -19,7 +18,6 @@ from config.api.errors import (
 )
 from config.api.parsing import declared_length
 from config.parsing.json_rules import FieldNames, InvalidFieldsError, Problem
-from config.processes.concurrency_limits import NodeSlotTimeoutError
 from config.web.body_limits import MAX_BODY_BYTES
 from tokens.chains.errors import LaunchOptionUnavailableError, NodeUnavailableError, WouldRevertError
 from tokens.deploying import accept, quotas
@@ -58,8 +56,6 @@ def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
         raise BadRequestError(str(error), field=names.get(error.field, error.field)) from error
     except WouldRevertError as error:
         raise BadRequestError(f"The deployment would be reverted: {error.reason}") from error
-    except NodeSlotTimeoutError as error:
-        raise NodeCallsBusyError from error
     except NodeUnavailableError as error:
         raise UpstreamUnavailableError("The chain is not available") from error
     except accept.InvalidSimulationError as error:

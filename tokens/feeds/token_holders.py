@@ -46,7 +46,7 @@ def fetch_holders(chain: ChainInfo, token: str, *, page: int, page_size: int, ca
     """Return a page, 0 for the first, of a token's holders; the chain must have an explorer in EXPLORER_URLS.
 
     Each page is fetched once in FRESH_SECONDS for all callers; `caller` is the client address. Raises RetryableError or
-    PermanentError of the explorer, RateLimitedError beyond the limits of this service, and SharedRunSlotTimeoutError.
+    PermanentError of the explorer, RateLimitedError beyond the limits of this service, and BusyError.
     """
 
     def fetch() -> dict[str, Any]:

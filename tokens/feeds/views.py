@@ -16,7 +16,6 @@ from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
 from config.api.views import QueryView
 from config.http.errors import PermanentError, RateLimitedError, RetryableError
-from config.processes.concurrency_limits import SharedRunSlotTimeoutError
 from config.web.client_ip import client_address
 from config.web.response_headers import public_cache_control
 from tokens.chains.registry.chains import ChainInfo
@@ -280,7 +279,7 @@ class ToolsHoldersView(ToolsView):
             found = fetch_holders(chain, asset.address, page=page, page_size=page_size, caller=caller)
         except RateLimitedError as error:
             raise UpstreamUnavailableError(_NO_EXPLORER, wait=error.retry_after) from error
-        except (RetryableError, PermanentError, SharedRunSlotTimeoutError) as error:
+        except (RetryableError, PermanentError) as error:
             raise UpstreamUnavailableError(_NO_EXPLORER) from error
         if not found.total:
             raise NotFound("The explorer has no holders of this asset yet")

@@ -5,7 +5,7 @@ import hashlib
 from django.conf import settings
 
 from config.http.errors import NoResponseError, PermanentError, RetryableError
-from config.processes.concurrency_limits import SharedRunSlotTimeoutError, node_slot
+from config.processes.concurrency_limits import BusyError, node_slot
 from config.redis.single_flight import CacheTimes, fetch_shared
 from tokens.chains.rpc.client import query_deadline
 from tokens.installation.installed_chains import installed_chain
@@ -28,7 +28,7 @@ def fetch_report(token: Token, *, seconds: int) -> Json:
     name = f"integrity:{CACHE_VERSION}:{token.chain_id}:{token.contract_address}:{token.tx_hash}:{seconds}"
     try:
         report: Json = fetch_shared(name, lambda: build_report(token, seconds=seconds), times=_TIMES).value
-    except (SharedRunSlotTimeoutError, NoResponseError):
+    except (BusyError, NoResponseError):
         # Threads may wait for nodes or for another process: a few queries are faster.
         return build_report(token, seconds=seconds)
     return report
@@ -60,7 +60,7 @@ def _fetch_balances(token: Token, accounts: list[str]) -> Json | None:
     name = f"integrity-balances:{CACHE_VERSION}:{token.chain_id}:{token.contract_address}:{digest}"
     try:
         balances: Json | None = fetch_shared(name, lambda: _read_balances(token, accounts), times=_TIMES).value
-    except (SharedRunSlotTimeoutError, NoResponseError):
+    except (BusyError, NoResponseError):
         return None
     return balances
 

@@ -9,7 +9,7 @@ from config.api.errors import BadRequestError, UpstreamFailedError, UpstreamUnav
 from config.api.replica_reads import from_replica
 from config.api.views import QueryView
 from config.http.errors import PermanentError, RetryableError
-from config.processes.concurrency_limits import SharedRunSlotTimeoutError
+from config.processes.concurrency_limits import BusyError
 from config.web.client_ip import client_address
 from config.web.response_headers import public_cache_control
 from tokens.chains.registry.chains import ChainInfo
@@ -64,7 +64,7 @@ class TrendingView(QueryView):
             if error.circuit_open:
                 raise UpstreamFailedError(_DOWN, wait=error.retry_after) from error
             raise UpstreamUnavailableError(_NO_SLOT, wait=error.retry_after) from error
-        except SharedRunSlotTimeoutError as error:
+        except BusyError as error:
             raise UpstreamUnavailableError(_BUSY, wait=_BUSY_SECONDS) from error
         except (RetryableError, PermanentError) as error:
             raise UpstreamFailedError(_DOWN, wait=trending.RETRY_SECONDS) from error

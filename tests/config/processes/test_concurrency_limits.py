@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from config.processes.concurrency_limits import ConcurrencyLimit, NodeSlotTimeoutError
+from config.processes.concurrency_limits import BusyError, ConcurrencyLimit
 
 SLOTS = 2
 
@@ -15,12 +15,12 @@ def use(limit: ConcurrencyLimit, timeout: float | None = None) -> str:
     try:
         with limit(timeout=timeout):
             return "slot"
-    except NodeSlotTimeoutError:
+    except BusyError:
         return "refused"
 
 
 def test_slots_are_free_again_after_their_callers():
-    limit = ConcurrencyLimit(SLOTS, NodeSlotTimeoutError)
+    limit = ConcurrencyLimit(SLOTS, "calls")
     for _ in range(3):
         with limit(), limit():
             assert use(limit, 0) == "refused"
@@ -29,7 +29,7 @@ def test_slots_are_free_again_after_their_callers():
 
 
 def test_one_caller_waits_for_a_slot_and_the_others_fail_at_once():
-    limit = ConcurrencyLimit(SLOTS, NodeSlotTimeoutError, timeout=60)
+    limit = ConcurrencyLimit(SLOTS, "calls", timeout=60)
     with ThreadPoolExecutor(2) as pool, ExitStack() as held:
         for _ in range(SLOTS):
             held.enter_context(limit())

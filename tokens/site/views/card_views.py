@@ -11,7 +11,7 @@ from django.utils.encoding import escape_uri_path
 from django.views.decorators.http import require_safe
 
 from config.api.replica_reads import from_replica
-from config.processes.concurrency_limits import CardSlotTimeoutError, card_slot
+from config.processes.concurrency_limits import BusyError, card_slot
 from config.site.page_limits import limited_card
 from config.web.response_headers import NO_STORE, public_cache_control
 from tokens.ledger import creator_facts
@@ -96,7 +96,7 @@ def _respond_within_limit(request: HttpRequest, find: Callable[[], _Card], versi
     try:
         with card_slot():
             body = card.draw(shape)
-    except CardSlotTimeoutError:
+    except BusyError:
         return HttpResponse(status=503, headers={"Cache-Control": NO_STORE, "Retry-After": "2"})
     return _picture(body, "image/png", _CARD_SECONDS)
 
