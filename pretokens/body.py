@@ -1,11 +1,11 @@
 """Parsing of a pretoken's body: its own field names, with the rules of a launch request for the values."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from config.parsing import json_rules
-from config.parsing.json_rules import FieldNames, FieldRule, Problem, object_of, parse_object
+from config.parsing.json_rules import FieldNames, FieldRule, Problem, object_of, parse_object, refined
 from config.parsing.unicode import visible_key
 from pretokens.models import MAX_KEYWORD, MAX_KEYWORD_KEY
 from tokens.deploying import launch_request
@@ -24,7 +24,17 @@ FIELD_NAMES: FieldNames = {
     "chainId": "chain_id",
 }
 
-_NO_METADATA = object_of(token_texts.METADATA)({})
+_METADATA = object_of(
+    token_texts.METADATA
+    | {
+        "description": replace(
+            token_texts.METADATA["description"],
+            description="The same as token_settings.description, if that is set.",
+        )
+    },
+    name="PretokenMetadataShape",
+    description="Metadata of the token, beside its name.",
+)
 # By the attributes of LaunchConfig.
 _SETTINGS = {
     "name": FieldRule(rule=token_texts.name),
@@ -32,32 +42,59 @@ _SETTINGS = {
     "image_url": FieldRule(rule=token_texts.image, attribute="image", default=""),
     "description": token_texts.METADATA["description"],
     "admins": FieldRule(rule=supply_shares.admins, attribute="rewards"),
-    "paired_token": FieldRule(rule=cross_field.paired_token, default=cross_field.WRAPPED_NATIVE),
-    "pool_config_type": FieldRule(rule=launch_request.preset_rule, attribute="preset", default="standard"),
-    "starting_market_cap": FieldRule(
-        rule=scalars.market_cap, attribute="market_cap", default=launch_request.DEFAULT_MARKET_CAP
+    "paired_token": FieldRule(
+        rule=cross_field.paired_token,
+        default=cross_field.WRAPPED_NATIVE,
+        description="An address, or WETH, which is the default.",
     ),
-    "fee_config_type": FieldRule(rule=pool_fee_rules.fees_of_type, attribute="fees", default=pool_fee_rules.STANDARD),
-    "metadata": FieldRule(rule=object_of(token_texts.METADATA), default=_NO_METADATA),
+    "pool_config_type": FieldRule(
+        rule=launch_request.preset_rule, attribute="preset", default="standard", description="Default: standard."
+    ),
+    "starting_market_cap": FieldRule(
+        rule=scalars.market_cap,
+        attribute="market_cap",
+        default=launch_request.DEFAULT_MARKET_CAP,
+        unit=1,
+        description="In whole units of the paired token, above 0; default 10.",
+    ),
+    "fee_config_type": FieldRule(
+        rule=pool_fee_rules.fees_of_type,
+        attribute="fees",
+        default=pool_fee_rules.STANDARD,
+        description="Fees of a deployment with this type and no other fee fields. Default: static, 1 percent each.",
+    ),
+    "metadata": FieldRule(rule=_METADATA, default=_METADATA({})),
     "social_context": FieldRule(rule=token_texts.context, attribute="context", default=token_texts.context({})),
 }
-_KEYWORD_TEXT = json_rules.text(least=1, most=MAX_KEYWORD)
 
 
-def _keyword(value: Any) -> str:
-    parsed: str = _KEYWORD_TEXT(value)
+@refined(json_rules.text(least=1, most=MAX_KEYWORD))
+def _keyword(parsed: str) -> str:
     if not visible_key(parsed):
         raise ValueError("must not be blank")
     return parsed
 
 
-_BODY = {
-    "keyword": FieldRule(rule=_keyword),
-    "chain_id": FieldRule(rule=launch_request.chain_id_rule),
-    "token_settings": FieldRule(rule=object_of(_SETTINGS)),
-    "vault_settings": FieldRule(rule=supply_shares.vault, attribute="vault", default=None),
-    "airdrop": FieldRule(rule=supply_shares.airdrop, default=None),
-}
+PRETOKEN_BODY = object_of(
+    {
+        "keyword": FieldRule(rule=_keyword, description="Unique among your pending pretokens, ignoring case."),
+        "chain_id": FieldRule(rule=launch_request.chain_id_rule, description="Chain id."),
+        "token_settings": FieldRule(
+            rule=object_of(
+                _SETTINGS,
+                name="TokenSettingsShape",
+                description="The token to launch. The first of the admins is the token's admin; all of them share the "
+                "fees.",
+            )
+        ),
+        "vault_settings": FieldRule(
+            rule=supply_shares.vault, attribute="vault", default=None, description="Same as a deployment's vault."
+        ),
+        "airdrop": FieldRule(rule=supply_shares.airdrop, default=None, description="Same as a deployment's airdrop."),
+    },
+    name="PretokenShape",
+    description="A token configuration stored under a keyword; the rules are those of a deployment.",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +110,7 @@ def parse_pretoken(body: Any, *, request_key: str) -> PretokenBody:
 
     The token's admin is the first of `admins`; all of them are reward recipients.
     """
-    values, problems = parse_object(body, _BODY)
+    values, problems = parse_object(body, PRETOKEN_BODY.keys)
     settings = values.pop("token_settings", None)
     if settings is not None:
         values |= settings | _metadata(settings, problems) | {"admin": settings["rewards"][0].admin}

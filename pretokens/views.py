@@ -16,7 +16,7 @@ from config.api.throttling import PretokenLimit
 from config.api.views import LimitedView, QueryView
 from config.web.response_headers import PRIVATE_NO_STORE
 from pretokens import lifecycle, serializers, storage_quota
-from pretokens.body import FIELD_NAMES
+from pretokens.body import FIELD_NAMES, PRETOKEN_BODY
 from pretokens.models import Pretoken
 from tokens.deploying import api_errors
 
@@ -31,7 +31,7 @@ class PretokenCreationView(UserAccess, LimitedView):
 
     @extend_schema(
         operation_id="createPretoken",
-        request=serializers.PretokenShape,
+        request=PRETOKEN_BODY.schema,
         responses={200: serializers.CREATED, 409: None, 502: None, 503: None},
     )
     def post(self, request: Request) -> Response:

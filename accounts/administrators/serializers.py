@@ -8,8 +8,8 @@ from rest_framework import serializers
 class PasswordBody(serializers.Serializer[Any]):
     """Credentials of a staff account; not read if the request has an administrator's Authorization header."""
 
-    username = serializers.CharField(max_length=150, trim_whitespace=False)
-    password = serializers.CharField(max_length=1000, trim_whitespace=False)
+    username = serializers.CharField(min_length=1, max_length=150, trim_whitespace=False)
+    password = serializers.CharField(min_length=1, max_length=1000, trim_whitespace=False)
     code = serializers.CharField(
         max_length=20,
         required=False,

@@ -26,7 +26,7 @@ MAX_ENDPOINTS = 20
 _DELETED = 10_000
 # For which the previous secret signs, too.
 ROTATION_OVERLAP = timedelta(hours=24)
-_web_address = web_address("https", "http")
+ENDPOINT_URL = web_address("https", "http")
 _PORTS = {"http": 80, "https": 443}
 _URL_RULE = "must be an https:// URL of a public host, on port 443 and without credentials"
 
@@ -43,7 +43,7 @@ def check_endpoint_url(url: str) -> None:
     """
     allowed = settings.WEBHOOK_ALLOWED_NETWORKS
     try:
-        place = parse_public_url(_web_address(url))
+        place = parse_public_url(ENDPOINT_URL.parse(url))
     except AddressForbiddenError as error:
         raise ValueError(_URL_RULE) from error
     is_https = place.scheme == "https" and place.port in (None, 443)

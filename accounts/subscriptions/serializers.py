@@ -1,18 +1,15 @@
-"""Parameters, bodies and responses of events and webhooks, for validation of queries and the OpenAPI description."""
+"""Parameters and responses of events and webhooks, for validation of queries and the OpenAPI description."""
 
 from typing import Any
 
-from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, inline_serializer
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from accounts.models import DeliveryReason, DeliveryStatus
-from accounts.subscriptions.endpoint_bodies import MAX_CHAINS
+from accounts.subscriptions.endpoint_bodies import EVENT_NAMES, NEW_ENDPOINT
 from accounts.subscriptions.endpoints import MAX_ENDPOINTS
-from config.api.fields import BoundedListField, ChainIdField, WholeNumberField
-from config.events.event_types import stored_types
-from config.parsing.json_rules import LARGEST_JSON_NUMBER
-
-EVENT_NAMES = [*stored_types()]
+from config.api.fields import ChainIdField, SchemaField, WholeNumberField
+from config.parsing.json_rules import LARGEST_JSON_NUMBER, object_schema
 
 
 @extend_schema_field({"type": "object", "description": "Described by the schema of the type, under `webhooks`."})
@@ -62,41 +59,18 @@ EVENTS_ANSWER = inline_serializer(
 )
 
 
-class EndpointBody(serializers.Serializer[Any]):
-    """A webhook endpoint."""
-
-    url = serializers.URLField(max_length=2_048, help_text="https:// and a host, on port 443.")
-    description = serializers.CharField(max_length=200, required=False)
-    types = BoundedListField(
-        child=serializers.ChoiceField(EVENT_NAMES),
-        required=False,
-        max_length=len(EVENT_NAMES),
-        help_text="Empty for all types.",
-    )
-    chainIds = BoundedListField(
-        child=serializers.IntegerField(min_value=1, max_value=LARGEST_JSON_NUMBER),
-        required=False,
-        max_length=MAX_CHAINS,
-        help_text="Empty for all chains.",
-    )
-    email = serializers.EmailField(
-        required=False, help_text="Gets a mail before and after the endpoint is disabled for failures."
-    )
+# What a body sets.
+_SET = object_schema(NEW_ENDPOINT.keys)["properties"]
 
 
-class EndpointChanges(EndpointBody):
-    """Changes of a webhook endpoint: one key or more."""
-
-    url = serializers.URLField(max_length=2_048, required=False)
-    enabled = serializers.BooleanField(
-        required=False, help_text="An endpoint that is enabled gets events from then on."
-    )
-
-
-class EndpointSerializer(EndpointBody):
+class EndpointSerializer(serializers.Serializer[Any]):
     """A webhook endpoint and its state."""
 
     id = serializers.IntegerField()
+    url = SchemaField(_SET["url"])
+    description = SchemaField(_SET["description"], required=False)
+    types = SchemaField(_SET["types"], required=False)
+    chainIds = SchemaField(_SET["chainIds"], required=False)
     email = serializers.EmailField(allow_null=True)
     enabled = serializers.BooleanField()
     disabledReason = serializers.CharField(allow_null=True)
@@ -162,26 +136,6 @@ DELIVERIES_ANSWER = inline_serializer(
         "data": DeliverySerializer(many=True),
         "cursor": serializers.IntegerField(allow_null=True, help_text="Null on the last page."),
     },
-)
-
-
-class ReplayedEvent(serializers.Serializer[Any]):
-    """One event to send again."""
-
-    eventId = serializers.IntegerField(min_value=0, max_value=LARGEST_JSON_NUMBER)
-
-
-class ReplayedRange(serializers.Serializer[Any]):
-    """Range of event ids to send again."""
-
-    afterEventId = serializers.IntegerField(min_value=0, max_value=LARGEST_JSON_NUMBER)
-    untilEventId = serializers.IntegerField(
-        required=False, min_value=1, max_value=LARGEST_JSON_NUMBER, help_text="By default the newest event."
-    )
-
-
-REPLAY_BODY = PolymorphicProxySerializer(
-    component_name="ReplayBody", serializers=[ReplayedEvent, ReplayedRange], resource_type_field_name=None
 )
 
 

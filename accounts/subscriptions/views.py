@@ -89,7 +89,7 @@ class WebhooksView(WebhooksAccess, QueryView):
 
     @extend_schema(
         operation_id="createWebhook",
-        request=serializers.EndpointBody,
+        request=endpoint_bodies.NEW_ENDPOINT.schema,
         responses={201: serializers.EndpointWithSecret, 409: None},
     )
     def post(self, request: Request) -> Response:
@@ -100,7 +100,7 @@ class WebhooksView(WebhooksAccess, QueryView):
         """
         partner: Any = request.auth
         with _as_400():
-            fields = endpoint_bodies.parse_new_endpoint(request.data)
+            fields = endpoint_bodies.NEW_ENDPOINT.parse(request.data)
         _reject_disabled_url(partner, fields["url"])
         try:
             created = endpoints.create_endpoint(partner, **fields)
@@ -122,7 +122,7 @@ class WebhookView(WebhooksAccess, QueryView):
     @extend_schema(
         operation_id="updateWebhook",
         parameters=[_ID],
-        request=serializers.EndpointChanges,
+        request=endpoint_bodies.CHANGES_BODY,
         responses={200: serializers.EndpointSerializer, 409: None},
     )
     def patch(self, request: Request, id: str) -> Response:
@@ -221,7 +221,7 @@ class WebhookReplayView(WebhooksAccess, LimitedView):
     @extend_schema(
         operation_id="replayWebhook",
         parameters=[_ID],
-        request=serializers.REPLAY_BODY,
+        request=endpoint_bodies.REPLAY_BODY,
         responses={202: serializers.REPLAY_ANSWER, 409: None},
     )
     def post(self, request: Request, id: str) -> Response:

@@ -13,7 +13,7 @@ from django.utils.module_loading import import_string
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from config.parsing.json_rules import parse_flag
+from config.parsing.json_rules import Schema, parse_flag
 
 MAX_FIDS = 100
 UNKNOWN_CHAIN = "must be a chain of this service"
@@ -26,7 +26,7 @@ class ShapedField(serializers.CharField):
     """Base of fields for strings with a parser; JSON numbers and booleans are not accepted as strings."""
 
     rule = ""
-    shape: dict[str, Any]
+    shape: Schema
 
     def parse(self, text: str) -> Any:
         """Return the stored form. Raises ValueError with the rule in words."""
@@ -62,6 +62,14 @@ class TextField(ShapedField):
         if text.isspace() and not self.may_be_blank:
             raise ValueError("must not be blank")
         return text.strip()
+
+
+class SchemaField(ShapedField):
+    """Value of a response, described by its JSON Schema."""
+
+    def __init__(self, shape: Schema, **options: Any) -> None:
+        super().__init__(**options)
+        self.shape = shape
 
 
 class FlagField(serializers.BooleanField):

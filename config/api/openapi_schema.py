@@ -4,15 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-import orjson
 from django.conf import settings
-from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
 from config.api.parsing import PICTURE_PARSERS
 from config.api.views import LimitedView
 from config.events.event_types import EventType, event_schema, webhook_types
-from config.parsing.json_rules import MAX_REPORTED
+from config.parsing.json_rules import MAX_REPORTED, Component
 from config.web.response_headers import NO_STORE
 
 _ERROR = {
@@ -115,7 +114,6 @@ _WEBHOOK_HEADERS = {
 }
 # Extension with the scope that a partner key needs: `security` lists scopes of OAuth only.
 SCOPE = "x-required-scope"
-_REFERENCE = re.compile(r'"#/components/schemas/([^"]+)"')
 # Returned before the query is validated.
 _BEFORE_QUERY = ("401", "403", "429")
 # Temporary errors.
@@ -131,6 +129,30 @@ class ShapedFieldExtension(OpenApiSerializerFieldExtension):
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         """Return the JSON Schema, to which the field's own description is added."""
         return dict(self.target.shape)
+
+
+class ComponentExtension(OpenApiSerializerExtension):
+    """Schema extension for the components of rules, which views name as bodies and responses."""
+
+    target_class = "config.parsing.json_rules.Component"
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        """Return the name of the component."""
+        return str(self.target.name)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        """Return the JSON Schema, which refers to its own components."""
+        schema: dict[str, Any] = resolve_components(self.target.schema, auto_schema)
+        return schema
+
+
+def resolve_components(schema: Any, auto_schema: Any) -> Any:
+    """Return a copy of a part of a schema, with references to the components in it, which are registered."""
+    if isinstance(schema, Component):
+        return auto_schema.resolve_serializer(schema, "request").ref
+    if isinstance(schema, dict):
+        return {name: resolve_components(part, auto_schema) for name, part in schema.items()}
+    return [resolve_components(part, auto_schema) for part in schema] if isinstance(schema, list) else schema
 
 
 class EndpointSchema(AutoSchema):
@@ -163,6 +185,12 @@ class EndpointSchema(AutoSchema):
         for status in {"200", "304"} & set(responses) if own else ():
             responses[status].setdefault("headers", {}).update(own)
         return operation
+
+    def _get_request_for_media_type(self, serializer: Any, direction: str = "request") -> Any:
+        """Return the reference to a component, whatever the method, and that the body is required."""
+        if isinstance(serializer, Component):
+            return resolve_components(serializer, self), True
+        return super()._get_request_for_media_type(serializer, direction)  # type: ignore[no-untyped-call]
 
     def get_tags(self) -> list[str]:
         """Return the tag of the view's package, whatever the path begins with."""
@@ -258,32 +286,6 @@ def _error_response(status: str) -> dict[str, Any]:
         "description": _TEXTS.get(status, "An error."),
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
     }
-
-
-def close_bodies(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Add `additionalProperties: false` to all objects of request bodies but those that ignore unknown fields.
-
-    A PATCH without a change is refused: its body has `minProperties: 1`.
-    """
-    schemas = result["components"]["schemas"]
-    bodies = [operation.get("requestBody", {}) for each in result["paths"].values() for operation in each.values()]
-    for name in referred_schemas([each.get("patch", {}).get("requestBody") for each in result["paths"].values()]):
-        schemas[name]["minProperties"] = 1
-    waiting = {name for body in bodies for name in referred_schemas(body)}
-    closed: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in closed and name not in settings.OPEN_BODIES:
-            closed.add(name)
-            waiting |= referred_schemas(schemas[name])
-            if "properties" in schemas[name]:
-                schemas[name]["additionalProperties"] = False
-    return result
-
-
-def referred_schemas(schema: Any) -> set[str]:
-    """Return the names of the components that a part of the description refers to."""
-    return set(_REFERENCE.findall(orjson.dumps(schema).decode()))
 
 
 def describe_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:

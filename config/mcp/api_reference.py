@@ -36,13 +36,17 @@ def api_reference(site_url: str) -> str:
         f"{_INTRODUCTION}The whole description is {site_url}/api/openapi.json.",
         document["info"]["description"],
     ]
+    bodies: dict[str, str] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            parts += _describe_operation(f"{method.upper()} {path}", operation, schemas)
+            parts += _describe_operation(f"{method.upper()} {path}", operation, schemas, bodies)
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
-def _describe_operation(name: str, operation: Schema, schemas: Mapping[str, Schema]) -> Iterator[str]:
+def _describe_operation(
+    name: str, operation: Schema, schemas: Mapping[str, Schema], bodies: dict[str, str]
+) -> Iterator[str]:
+    """Yield the paragraphs of an operation; `bodies` has the first operation of each body."""
     yield f"## {name}"
     is_deprecated = operation.get("deprecated", False)
     yield f"{'Deprecated. ' if is_deprecated else ''}Access: {_access(operation)}."
@@ -59,7 +63,10 @@ def _describe_operation(name: str, operation: Schema, schemas: Mapping[str, Sche
     for title, content, kind in (("Body", operation.get("requestBody", {}), bounded), ("Response", success, _kind)):
         schema = content.get("content", {}).get("application/json", {}).get("schema")
         lines = list(_property_lines(schema, schemas, kind)) if schema else []
-        if lines:
+        first = bodies.setdefault(schema.get("$ref", name), name) if lines and title == "Body" else name
+        if first != name:
+            yield f"Body: as of `{first}`."
+        elif lines:
             yield f"{title}:"
             yield "\n".join(lines)
     errors = [f"- {status}: {each['description']}" for status, each in responses.items() if _is_own(status)]

@@ -1,7 +1,7 @@
 """Validation rules for JSON values, and combinators for objects and lists.
 
-A rule is a function: it returns the parsed value, or raises ValueError with the rule as text ("must be ..."). Rules for
-objects and lists raise InvalidFieldsError, which lists every problem within them with its path.
+A rule parses a value and has the JSON Schema of the values that it accepts, from which the API description is made. A
+limit is stated once, where the rule is built.
 
 Nothing is clamped, rounded or coerced. Numbers are JSON numbers; each factory names its unit in its error text.
 """
@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-Parsed = TypeVar("Parsed")
-Rule = Callable[[Any], Any]
+Schema = dict[str, Any]
 # The path below the validated value, as `recipients[1].share`, empty for the value itself; and the broken rule.
 Problem = tuple[str, str]
 
@@ -29,8 +28,10 @@ _MAX_KEY = 60
 MAX_URL = 2_048
 # Largest whole number that every JSON parser reads exactly (RFC 8259, 6).
 LARGEST_JSON_NUMBER = 2**53 - 1
+# Above it, generated clients need 64 bits.
+_LARGEST_INT32 = 2**31 - 1
 # Controls, white space, marks of direction, which show another URL, and what would end an attribute of an HTML page.
-_NOT_IN_URL = r"\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>\"'`\\"
+_NOT_IN_URL = r"""\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>"'`\\"""
 
 REQUIRED = object()
 
@@ -41,6 +42,45 @@ class InvalidFieldsError(ValueError):
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__(*problems)
         self.problems = problems
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Component:
+    """JSON Schema with a name of its own in the API description; it may be a part of other schemas."""
+
+    name: str
+    schema: Schema
+
+    @property
+    def reference(self) -> str:
+        """Return the path by which the API description refers to it."""
+        return f"#/components/schemas/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Parser of a JSON value, and the schema of what it accepts.
+
+    The parser returns the parsed value, or raises ValueError with the rule as text ("must be ..."). Rules for objects
+    and lists raise InvalidFieldsError, which lists every problem within them with its path.
+    """
+
+    parse: Callable[[Any], Any]
+    schema: Schema | Component
+
+    def __call__(self, value: Any) -> Any:
+        """Return the parsed value. Raises ValueError."""
+        return self.parse(value)
+
+
+def described(schema: Schema | Component) -> Callable[[Callable[[Any], Any]], Rule]:
+    """Return the decorator that makes a parser a rule, with the schema of what it accepts."""
+    return lambda parse: Rule(parse, schema)
+
+
+def refined(rule: Rule) -> Callable[[Callable[[Any], Any]], Rule]:
+    """Return the decorator that makes a rule of `rule` and of a check or conversion of what it has parsed."""
+    return lambda convert: Rule(lambda value: convert(rule.parse(value)), rule.schema)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,12 +95,30 @@ class FieldRule:
     attribute: str = ""
     # The parsed value counts this many to the number in JSON; 0 if it is kept unchanged.
     unit: int = 0
+    # For the API description; without it, the rule's own.
+    description: str = ""
+    # Null differs from an absent key.
+    nullable: bool = False
 
     def to_json(self, value: Any) -> Any:
         """Return a parsed value in the notation of JSON."""
         if self.unit and value is not None:
             return to_units(value, self.unit)
         return list(value) if isinstance(value, tuple) else value
+
+    def to_schema(self) -> Schema | Component:
+        """Return the rule's schema with the description and the default of the key."""
+        schema, default = self.rule.schema, None if self.default is REQUIRED else self.to_json(self.default)
+        notes: Schema = {"description": self.description} if self.description else {}
+        if isinstance(default, (str, int, float)) and default != "":
+            notes["default"] = default
+        if isinstance(schema, Component):
+            if self.nullable:
+                return {"oneOf": [schema, {"type": "null"}], **notes}
+            return {"allOf": [schema], **notes} if notes else schema
+        if self.nullable:
+            notes["type"] = [schema["type"], "null"]
+        return schema | notes
 
 
 def nested_problems(path: str, error: ValueError) -> list[Problem]:
@@ -96,36 +154,47 @@ def parse_object(value: Any, keys: Mapping[str, FieldRule]) -> tuple[dict[str, A
                 parsed[key.attribute or name] = key.default
             continue
         try:
-            parsed[key.attribute or name] = key.rule(given[at])
+            parsed[key.attribute or name] = key.rule.parse(given[at])
         except ValueError as error:
             problems += nested_problems(at, error)
     return parsed, problems + _unknown(value, keys)
 
 
-def object_of(keys: Mapping[str, FieldRule]) -> Rule:
-    """Return the rule for an object with these keys; its result is a dictionary of all of them."""
+def object_schema(keys: Mapping[str, FieldRule], *, description: str = "") -> Schema:
+    """Return the schema of an object with these keys and no others."""
+    schema: Schema = {"description": description} if description else {}
+    schema |= {"type": "object", "properties": {name: key.to_schema() for name, key in keys.items()}}
+    required = sorted(name for name, key in keys.items() if key.default is REQUIRED)
+    return schema | ({"required": required} if required else {}) | {"additionalProperties": False}
 
-    def rule(value: Any) -> dict[str, Any]:
+
+@dataclass(frozen=True, slots=True)
+class ObjectRule(Rule):
+    """Rule for an object with these keys."""
+
+    keys: Mapping[str, FieldRule]
+
+    def to_json(self, parsed: Any) -> dict[str, Any] | None:
+        """Return a parsed object in the keys and units of the rule; None for none."""
+        return None if parsed is None else format_object(parsed, self.keys)
+
+
+def object_of(
+    keys: Mapping[str, FieldRule], *, build: Callable[..., Any] = dict, name: str = "", description: str = ""
+) -> ObjectRule:
+    """Return the rule for an object with these keys; its result is that of `build`, by the attributes of all of them.
+
+    `name` is the component's in the API description.
+    """
+
+    def parse(value: Any) -> Any:
         parsed, problems = parse_object(value, keys)
         if problems:
             raise InvalidFieldsError(problems)
-        return parsed
+        return build(**parsed)
 
-    return rule
-
-
-class DataclassRule(Generic[Parsed]):
-    """Rule for an object with these keys, whose result is a dataclass with their attributes."""
-
-    def __init__(self, build: Callable[..., Parsed], keys: Mapping[str, FieldRule]) -> None:
-        self._build, self._keys, self._rule = build, keys, object_of(keys)
-
-    def __call__(self, value: Any) -> Parsed:
-        return self._build(**self._rule(value))
-
-    def to_json(self, parsed: Parsed | None) -> dict[str, Any] | None:
-        """Return the object in the keys and units of the rule; None for none."""
-        return None if parsed is None else format_object(parsed, self._keys)
+    schema = object_schema(keys, description=description)
+    return ObjectRule(parse, Component(name, schema) if name else schema, keys)
 
 
 def format_object(parsed: Any, keys: Mapping[str, FieldRule]) -> dict[str, Any]:
@@ -146,13 +215,14 @@ def list_of(item: Rule, *, least: int = 0, most: int) -> Rule:
     """Return the rule for a list of `least` to `most` entries; its result is a tuple of parsed entries."""
     size = f"must be a list of {least} to {most} entries" if least else f"must be a list of at most {most} entries"
 
+    @described(list_schema(item.schema, least=least, most=most))
     def rule(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or not least <= len(value) <= most:
             raise ValueError(size)
         parsed, problems = [], list[Problem]()
         for index, entry in enumerate(value):
             try:
-                parsed.append(item(entry))
+                parsed.append(item.parse(entry))
             except ValueError as error:
                 problems += nested_problems(f"[{index}]", error)
         if problems:
@@ -160,6 +230,11 @@ def list_of(item: Rule, *, least: int = 0, most: int) -> Rule:
         return tuple(parsed)
 
     return rule
+
+
+def list_schema(item: Schema | Component, *, least: int = 0, most: int) -> Schema:
+    """Return the schema of a list of `least` to `most` entries."""
+    return {"type": "array", "items": item, "maxItems": most} | ({"minItems": least} if least else {})
 
 
 def truncate_problems(problems: list[Problem]) -> list[Problem]:
@@ -206,6 +281,7 @@ def whole_number(*, least: int, most: int, unit: str) -> Rule:
     """Return the rule for a whole number within two limits."""
     message = f"must be a whole number from {least} to {most}, in {unit}"
 
+    @described(integer_schema(least=least, most=most) | {"description": sentence(unit)})
     def rule(value: Any) -> int:
         exact = exact_number(value, message=message)
         if exact != exact.to_integral_value() or not least <= exact <= most:
@@ -215,11 +291,25 @@ def whole_number(*, least: int, most: int, unit: str) -> Rule:
     return rule
 
 
-def positive(rule: Rule, *, unit: str) -> Rule:
-    """Return the rule for values of `rule` above zero."""
+def integer_schema(*, least: int, most: int) -> Schema:
+    """Return the schema of a whole number within two limits."""
+    size = {"format": "int64"} if most > _LARGEST_INT32 else {}
+    return {"type": "integer", **size, "minimum": least, "maximum": most}
 
+
+def sentence(unit: str) -> str:
+    """Return the description of a number by its unit."""
+    return f"{unit[:1].upper()}{unit[1:]}."
+
+
+def positive(rule: Rule, *, unit: str) -> Rule:
+    """Return the rule for values of `rule`, which is that of a number in a unit, above zero."""
+    schema: Any = rule.schema
+    limits = {name: limit for name, limit in schema.items() if name != "minimum"}
+
+    @described(limits | {"exclusiveMinimum": 0, "description": f"Above 0: {schema['description']}"})
     def above_zero(value: Any) -> Any:
-        parsed = rule(value)
+        parsed = rule.parse(value)
         if parsed <= 0:
             raise ValueError(f"must be a number above 0, in {unit}")
         return parsed
@@ -230,6 +320,7 @@ def positive(rule: Rule, *, unit: str) -> Rule:
 def choice(*names: str) -> Rule:
     """Return the rule for one of these texts; upper and lower case differ."""
 
+    @described({"type": "string", "enum": list(names)})
     def rule(value: Any) -> str:
         if not isinstance(value, str) or value not in names:
             raise ValueError(f"must be {' or '.join(names)}")
@@ -241,6 +332,7 @@ def choice(*names: str) -> Rule:
 def text(*, most: int, least: int = 0) -> Rule:
     """Return the rule for a text of at most `most` characters, kept unchanged; blank texts count as empty."""
 
+    @described({"type": "string", "maxLength": most} | ({"minLength": least, "pattern": r"\S"} if least else {}))
     def rule(value: Any) -> str:
         if not isinstance(value, str):
             raise ValueError("must be text")
@@ -259,19 +351,24 @@ def text(*, most: int, least: int = 0) -> Rule:
 
 def web_address(*schemes: str) -> Rule:
     """Return the rule for a URL of one of these schemes, kept unchanged."""
-    pattern = re.compile(rf"(?:{'|'.join(schemes)})://[^/?#{_NOT_IN_URL}][^{_NOT_IN_URL}]*", re.IGNORECASE)
+    # Without a flag for the case of letters, which a schema can't have.
+    names = "|".join("".join(f"[{letter}{letter.upper()}]" for letter in scheme) for scheme in schemes)
+    pattern = rf"^(?:{names})://[^{_NOT_IN_URL}]+$"
+    matches = re.compile(rf"(?:{names})://[^/?#{_NOT_IN_URL}][^{_NOT_IN_URL}]*").fullmatch
     message = f"must be a URL that begins with {' or '.join(f'{scheme}://' for scheme in schemes)}"
     short = text(most=MAX_URL)
 
+    @described({"type": "string", "format": "uri", "maxLength": MAX_URL, "pattern": pattern})
     def rule(value: Any) -> str:
-        parsed: str = short(value)
-        if not pattern.fullmatch(parsed):
+        parsed: str = short.parse(value)
+        if not matches(parsed):
             raise ValueError(message)
         return parsed
 
     return rule
 
 
+@described({"type": "boolean"})
 def flag(value: Any) -> bool:
     """Parse a boolean in any notation of the API."""
     return parse_flag(str(value) if isinstance(value, str) or value in (0, 1) else "")

@@ -254,7 +254,6 @@ CORS_EXPOSE_HEADERS = api_framework.EXPOSED_HEADERS
 
 REST_FRAMEWORK = api_framework.VIEWS
 OPERATION_TAGS = api_framework.OPERATION_TAGS
-OPEN_BODIES = api_framework.OPEN_BODIES
 SPECTACULAR_SETTINGS = api_framework.DESCRIPTION | {
     "DESCRIPTION": api_framework.ABOUT.format(SOLANA_CHAIN_ID),
     "SERVERS": [{"url": SITE_URL}],

@@ -63,9 +63,6 @@ OPERATION_TAGS = {
     "tokens.site": "operations",
 }
 
-# Objects of request bodies that may have unknown fields.
-OPEN_BODIES = frozenset({"IndexBody", "IndexByAddressBody", "PasswordBody", "PoolsBody", "SaveBody", "TreeShape"})
-
 DESCRIPTION = {
     "TITLE": "Launchboard",
     "VERSION": SERVICE_VERSION,
@@ -100,7 +97,6 @@ DESCRIPTION = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.api.openapi_schema.close_bodies",
         "config.api.openapi_schema.describe_errors",
         "config.api.openapi_schema.describe_webhooks",
         "config.api.openapi_examples.add_examples",
@@ -111,7 +107,7 @@ DESCRIPTION = {
         "FeesKind": ["static", "dynamic"],
         "ReasonEnum": "accounts.models.DeliveryReason",
         "UnknownTradesReason": ["no_own_trades", "history_not_read", "no_trades", "no_price"],
-        "EventTypeName": "accounts.subscriptions.serializers.EVENT_NAMES",
+        "EventTypeName": "accounts.subscriptions.endpoint_bodies.EVENT_NAMES",
     },
     # By default the page sends the description to a validator on the Internet.
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from leaderboard.events.errors import EventProblem, ForeignAgentError, InvalidEventsError
 from leaderboard.events.known_agents import KnownAgents
-from leaderboard.events.payloads import DescriptionEvent, Event, ScoreEvent
+from leaderboard.events.reported_events import DescriptionEvent, Event, ScoreEvent
 from leaderboard.models import Agent
 
 # Does not name the other agent, which may belong to another partner.

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import models
 
 from config.postgresql.bulk_load import CopyText, format_copy_rows
-from leaderboard.events.payloads import ActionEvent, Event, InteractionEvent, RunEvent, ScoreEvent, TradeEvent
+from leaderboard.events.reported_events import ActionEvent, Event, InteractionEvent, RunEvent, ScoreEvent, TradeEvent
 from leaderboard.facts.short_keys import cast_key, event_hex, run_key
 from leaderboard.models import Action, Interaction, Run, SocialScore, Trade
 

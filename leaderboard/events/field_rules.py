@@ -6,11 +6,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from config.parsing import json_rules
-from config.parsing.json_rules import Rule
+from config.parsing.json_rules import Schema, described, integer_schema, refined
 from leaderboard.facts import short_keys
 from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME
 from leaderboard.models.facts import ActionKind, InteractionKind
-from tokens.chains.addresses import parse_address, parse_transaction_hash
+from tokens.chains.addresses import (
+    ADDRESS_OR_MINT_SHAPE,
+    TRANSACTION_SHAPE,
+    parse_address,
+    parse_transaction_hash,
+)
 
 MAX_TEXT = 10_000
 MAX_RUN_KIND = 50
@@ -26,24 +31,20 @@ _INVISIBLE = "\u115f\u1160\u3164\uffa0\u2800"
 _EARLIEST_TIME = datetime(2021, 1, 1, tzinfo=UTC)
 _LATEST_UTC = datetime.max.replace(tzinfo=UTC)
 
-ID_PATTERN = f"[!-~]{{1,{MAX_EVENT_ID}}}"
-TIME_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
-CAST_PATTERN = "0[xX][0-9a-fA-F]{40}"
-AMOUNT_PATTERN = "[1-9][0-9]{0,77}"
-
-_ID, _TIME, _CAST, _AMOUNT = map(re.compile, (ID_PATTERN, TIME_PATTERN, CAST_PATTERN, AMOUNT_PATTERN))
+_TIME_PATTERN = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
+_ID, _TIME = re.compile(f"[!-~]{{1,{MAX_EVENT_ID}}}"), re.compile(_TIME_PATTERN)
+_CAST, _AMOUNT = re.compile("0[xX][0-9a-fA-F]{40}"), re.compile("[1-9][0-9]{0,77}")
 _TIME_RULE = "must be a time with its zone, such as 2026-02-07T12:00:00Z"
 _CAST_RULE = "must be the hash of a cast, 0x followed by 40 hex digits"
 _ADDRESS_RULE = "must be an address, 0x followed by 40 hex digits, or a base58 address of 32 bytes"
 
-_agent_id: Rule = json_rules.text(least=1, most=MAX_AGENT_ID)
-_name: Rule = json_rules.text(least=1, most=MAX_NAME)
-run_kind: Rule = json_rules.text(most=MAX_RUN_KIND)
-_text: Rule = json_rules.text(most=MAX_TEXT)
+run_kind = json_rules.text(most=MAX_RUN_KIND)
 _ACTION_KINDS = {kind.name.lower(): kind for kind in ActionKind}
 _INTERACTION_KINDS = {kind.name.lower(): kind for kind in InteractionKind}
-_action_name, _interaction_name = json_rules.choice(*_ACTION_KINDS), json_rules.choice(*_INTERACTION_KINDS)
-_side = json_rules.choice("buy", "sell")
+
+
+def _matching(pattern: re.Pattern[str]) -> Schema:
+    return {"type": "string", "pattern": f"^{pattern.pattern}$"}
 
 
 def latest_accepted_time(now: datetime) -> datetime:
@@ -51,20 +52,15 @@ def latest_accepted_time(now: datetime) -> datetime:
     return now + _MAX_CLOCK_SKEW
 
 
-def agent_id(value: Any) -> str:
-    """Validate an agent id: text with at least one visible letter, digit, punctuation mark or symbol."""
-    return _require_visible_character(str(_agent_id(value)))
-
-
-def name(value: Any) -> str:
-    """Validate an agent's public name: text with at least one visible character."""
-    return _require_visible_character(str(_name(value)))
-
-
 def _require_visible_character(parsed: str) -> str:
+    """Return a text with at least one visible letter, digit, punctuation mark or symbol. Raises ValueError."""
     if not any(unicodedata.category(character)[0] in "LNPS" and character not in _INVISIBLE for character in parsed):
         raise ValueError("must have a visible character")
     return parsed
+
+
+agent_id = refined(json_rules.text(least=1, most=MAX_AGENT_ID))(_require_visible_character)
+name = refined(json_rules.text(least=1, most=MAX_NAME))(_require_visible_character)
 
 
 def not_after_report(at: datetime, *, latest: datetime) -> datetime:
@@ -75,6 +71,7 @@ def not_after_report(at: datetime, *, latest: datetime) -> datetime:
     return min(at, latest - _MAX_CLOCK_SKEW)
 
 
+@described(_matching(_ID))
 def event_id(value: Any) -> str:
     """Validate an event id: 1 to 100 visible ASCII characters."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
@@ -82,6 +79,13 @@ def event_id(value: Any) -> str:
     return value
 
 
+@described(
+    {
+        "type": "string",
+        "format": "date-time",
+        "description": f"With its zone and at most 9 decimals of a second; not before {_EARLIEST_TIME:%Y-%m-%d}.",
+    }
+)
 def time(value: Any) -> datetime:
     """Parse an ISO 8601 time with a zone, not before 2021, into UTC."""
     if not isinstance(value, str) or not _TIME.fullmatch(value):
@@ -97,6 +101,7 @@ def time(value: Any) -> datetime:
     return min(parsed, _LATEST_UTC).astimezone(UTC)
 
 
+@described(_matching(_CAST))
 def cast_hash(value: Any) -> str:
     """Validate the hash of a cast, in any case, and return it in lower case."""
     if not isinstance(value, str) or not _CAST.fullmatch(value):
@@ -104,6 +109,7 @@ def cast_hash(value: Any) -> str:
     return value.lower()
 
 
+@described(_matching(_CAST))
 def cast_key(value: Any) -> int:
     """Validate the hash of a cast and return its `short_keys.cast_key`."""
     if not isinstance(value, str) or not _CAST.fullmatch(value):
@@ -111,26 +117,28 @@ def cast_key(value: Any) -> int:
     return short_keys.cast_key(value)
 
 
-def text_key(value: Any) -> int:
-    """Validate a text and return its key; 0 for a text without letters and digits."""
-    return short_keys.text_key(_text(value))
+text_key = refined(json_rules.text(most=MAX_TEXT))(short_keys.text_key)
 
 
+@described(integer_schema(least=1, most=_MAX_BIGINT))
 def fid(value: Any) -> int:
     """Validate a user number of the social protocol (FID)."""
     return _integer(value, least=1, most=_MAX_BIGINT)
 
 
+@described(integer_schema(least=1, most=_MAX_BIGINT))
 def chain_id(value: Any) -> int:
     """Validate a chain id; the chain may be one that is not followed."""
     return _integer(value, least=1, most=_MAX_BIGINT)
 
 
+@described(integer_schema(least=0, most=2**31 - 1))
 def log_index(value: Any) -> int:
     """Validate the index of a log within its transaction's block."""
     return _integer(value, least=0, most=2**31 - 1)
 
 
+@described(ADDRESS_OR_MINT_SHAPE)
 def address(value: Any) -> str:
     """Validate an address: EVM in any case is returned in EIP-55, base58 unchanged."""
     try:
@@ -139,11 +147,13 @@ def address(value: Any) -> str:
         raise ValueError(_ADDRESS_RULE) from error
 
 
+@described(TRANSACTION_SHAPE)
 def tx_hash(value: Any) -> str:
     """Validate a transaction: an EVM hash is returned in lower case, a base58 signature unchanged."""
     return parse_transaction_hash(value if isinstance(value, str) else "", allow_signature=True)
 
 
+@described(_matching(_AMOUNT))
 def amount(value: Any) -> int:
     """Parse an amount in decimal digits, which JavaScript cannot round."""
     if not isinstance(value, str) or not _AMOUNT.fullmatch(value):
@@ -151,12 +161,13 @@ def amount(value: Any) -> int:
     return int(value)
 
 
-def is_buy(value: Any) -> bool:
-    """Validate the side of a trade, and return whether it is a purchase."""
-    side: str = _side(value)
+@refined(json_rules.choice("buy", "sell"))
+def is_buy(side: str) -> bool:
+    """Return whether the side of a trade is a purchase."""
     return side == "buy"
 
 
+@described({"type": "number", "format": "double", "minimum": 0, "maximum": 1})
 def score(value: Any) -> float:
     """Validate a social score from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -164,6 +175,7 @@ def score(value: Any) -> float:
     return float(value)
 
 
+@described({"type": "boolean"})
 def boolean(value: Any) -> bool:
     """Validate a JSON boolean."""
     if not isinstance(value, bool):
@@ -171,14 +183,8 @@ def boolean(value: Any) -> bool:
     return value
 
 
-def action_kind(value: Any) -> ActionKind:
-    """Validate the kind of an action."""
-    return _ACTION_KINDS[_action_name(value)]
-
-
-def interaction_kind(value: Any) -> InteractionKind:
-    """Validate the kind of an interaction."""
-    return _INTERACTION_KINDS[_interaction_name(value)]
+action_kind = refined(json_rules.choice(*_ACTION_KINDS))(_ACTION_KINDS.__getitem__)
+interaction_kind = refined(json_rules.choice(*_INTERACTION_KINDS))(_INTERACTION_KINDS.__getitem__)
 
 
 def _integer(value: Any, *, least: int, most: int) -> int:

@@ -17,8 +17,8 @@ from leaderboard.events import json_lines, recording
 from leaderboard.events.errors import ForeignAgentError, InvalidEventsError
 from leaderboard.events.field_rules import latest_accepted_time
 from leaderboard.events.json_lines import EventChunk, EventFileReader, InvalidLine
-from leaderboard.events.payloads import Event
 from leaderboard.events.recording import RecordedCounts, Reporter
+from leaderboard.events.reported_events import Event
 from leaderboard.models import EventImport
 
 

@@ -17,7 +17,7 @@ import orjson
 
 from config.parsing.json_rules import InvalidFieldsError
 from leaderboard.events import payloads
-from leaderboard.events.payloads import Event
+from leaderboard.events.reported_events import Event
 
 MAX_LINE_BYTES = 1024 * 1024
 # Lines per database transaction, which blocks all other writers of facts.

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from leaderboard.events.payloads import DescriptionEvent
+from leaderboard.events.reported_events import DescriptionEvent
 from leaderboard.models import Agent, AgentWallet
 from leaderboard.models.agents import DESCRIPTION_TIME_COLUMNS
 from tokens.models.expressions import equals_any

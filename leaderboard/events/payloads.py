@@ -1,111 +1,40 @@
-"""Event payloads about agents: each event type, and the parser of its JSON. No database.
+"""Event payloads about agents: the rules of each event type, and the parser of its JSON. No database.
 
 An event is an object with a `type` and the keys of that type (docs/agents.md). `parse_event` is the only way from JSON
 to events, for API calls and for files. `leaderboard.events.recording` resolves the agents and checks the reporter.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from config.parsing.json_rules import REQUIRED, FieldRule, InvalidFieldsError, list_of, object_of, parse_object
+from config.parsing.json_rules import (
+    REQUIRED,
+    Component,
+    FieldRule,
+    InvalidFieldsError,
+    choice,
+    list_of,
+    object_of,
+    object_schema,
+    parse_object,
+)
 from leaderboard.events import field_rules
+from leaderboard.events.reported_events import (
+    ActionEvent,
+    DescriptionEvent,
+    Event,
+    InteractionEvent,
+    RunEvent,
+    ScoreEvent,
+    TradeEvent,
+)
 from leaderboard.facts.short_keys import cast_key
-from leaderboard.models.facts import ActionKind, InteractionKind
+from leaderboard.models.facts import InteractionKind
 
 Parsed = TypeVar("Parsed")
 
 MAX_WALLETS = 100
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DescriptionEvent:
-    """Description of an agent, valid from `at`.
-
-    `changes` maps the columns of Agent that the event names to their new values. `wallets` is None if the event has no
-    such key.
-    """
-
-    id: str
-    at: datetime
-    agent_id: str
-    changes: Mapping[str, Any]
-    wallets: tuple[str, ...] | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunEvent:
-    id: str
-    agent_id: str
-    kind: str
-    started_at: datetime
-    finished_at: datetime
-    succeeded: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ActionEvent:
-    """Cast written by the agent; `text_key` is 0 without a text."""
-
-    id: str
-    at: datetime
-    agent_id: str
-    kind: ActionKind
-    # 0x and 40 lower-case hex digits.
-    cast_hash: str
-    text_key: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InteractionEvent:
-    """Reaction or reply to a cast of the agent.
-
-    The keys are those of `leaderboard.facts.short_keys`; 0 means none. `message_hash` is empty without a message.
-    """
-
-    id: str
-    at: datetime
-    agent_id: str
-    kind: InteractionKind
-    actor_fid: int
-    cast_key: int
-    message_hash: str
-    message_key: int
-    text_key: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TradeEvent:
-    """Purchase or sale of the agent's token; `amount` is in its smallest unit."""
-
-    id: str
-    at: datetime
-    agent_id: str
-    tx_hash: str
-    log_index: int
-    # EIP-55, or base58.
-    wallet: str
-    is_buy: bool
-    amount: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ScoreEvent:
-    """Social score of an account, from 0 to 1; concerns no single agent.
-
-    `at` is never later than the time of the report.
-    """
-
-    id: str
-    at: datetime
-    fid: int
-    score: float
-    registered_at: datetime | None
-
-
-AgentEvent = DescriptionEvent | RunEvent | ActionEvent | InteractionEvent | TradeEvent
-Event = AgentEvent | ScoreEvent
 
 
 def parse_event(value: Any, *, latest: datetime) -> Event:
@@ -115,22 +44,35 @@ def parse_event(value: Any, *, latest: datetime) -> Event:
     """
     if not isinstance(value, dict):
         raise InvalidFieldsError([("", "must be a JSON object")])
-    parser = _PARSERS.get(_string_or_none(value.get("type")))
+    type_name = value.get("type")
+    parser = _PARSERS.get(type_name) if isinstance(type_name, str) else None
     if parser is None:
         raise InvalidFieldsError([("type", _TYPE_RULE if "type" in value else "is required")])
     return parser(value, latest)
 
 
 class _EventSchema(Generic[Parsed]):
-    """Schema of one event type: fast for valid payloads, exhaustive for invalid ones."""
+    """Rule of one event type: fast for valid payloads, exhaustive for invalid ones."""
 
-    def __init__(self, build: Callable[..., Parsed], keys: Mapping[str, FieldRule]) -> None:
-        self._build, self._keys = build, {"type": FieldRule(rule=str), **keys}
-        self._rules = {name: (key.attribute or name, key.rule) for name, key in self._keys.items()}
+    def __init__(
+        self,
+        type_name: str,
+        build: Callable[..., Parsed],
+        keys: Mapping[str, FieldRule],
+        *,
+        name: str,
+        description: str,
+    ) -> None:
+        self.type_name = type_name
+        self._build, self._keys = build, {"type": FieldRule(rule=choice(type_name)), **keys}
+        self.component = Component(name, object_schema(self._keys, description=description))
+        self._rules = {name: (key.attribute or name, key.rule.parse) for name, key in self._keys.items()}
         required = {name for name, key in self._keys.items() if key.default is REQUIRED}
         self._required = {self._rules[name][0] for name in required}
         self._defaults = {self._rules[name][0]: self._keys[name].default for name in self._keys if name not in required}
-        self._times = [(name, attribute) for name, (attribute, rule) in self._rules.items() if rule is field_rules.time]
+        self._times = [
+            (name, attribute) for name, (attribute, rule) in self._rules.items() if rule is field_rules.time.parse
+        ]
 
     def __call__(self, value: dict[str, Any], latest: datetime) -> Parsed:
         """Parse an event. Raises InvalidFieldsError."""
@@ -169,6 +111,10 @@ def _run(**values: Any) -> RunEvent:
     return RunEvent(**values)
 
 
+def _action(*, text_key: int | None, **values: Any) -> ActionEvent:
+    return ActionEvent(text_key=text_key or 0, **values)
+
+
 def _interaction(
     *, kind: InteractionKind, message_hash: str | None, text_key: int | None, **values: Any
 ) -> InteractionEvent:
@@ -186,26 +132,57 @@ def _interaction(
     )
 
 
-_EVENT_ID, _TIME = FieldRule(rule=field_rules.event_id), FieldRule(rule=field_rules.time)
-_AGENT_ID = FieldRule(rule=field_rules.agent_id, attribute="agent_id")
+_EVENT_ID = FieldRule(
+    rule=field_rules.event_id,
+    description="Your own id, unique among your events of this type. An event with a known id adds nothing.",
+)
+_TIME = FieldRule(rule=field_rules.time)
+_AGENT_ID = FieldRule(
+    rule=field_rules.agent_id, attribute="agent_id", description="Your own id of the agent; it never changes."
+)
+_CAST_TEXT = "Only a key of the text is stored; texts that differ in case, punctuation, links or names share it."
 _ANY_EVENT = {"id": _EVENT_ID, "at": _TIME}
 _AGENT_EVENT = _ANY_EVENT | {"agentId": _AGENT_ID}
 
 _DESCRIPTION: _EventSchema[dict[str, Any]] = _EventSchema(
+    "agent",
     dict,
     _AGENT_EVENT
     | {
-        "name": FieldRule(rule=field_rules.name, default=None),
-        "fid": FieldRule(rule=field_rules.fid, default=None),
+        "name": FieldRule(rule=field_rules.name, default=None, nullable=True),
+        "fid": FieldRule(
+            rule=field_rules.fid,
+            default=None,
+            nullable=True,
+            description="The agent's own FID; no two agents may share one.",
+        ),
         "token": FieldRule(
             rule=object_of(
-                {"chainId": FieldRule(rule=field_rules.chain_id), "address": FieldRule(rule=field_rules.address)}
+                {"chainId": FieldRule(rule=field_rules.chain_id), "address": FieldRule(rule=field_rules.address)},
+                name="AgentTokenShape",
+                description="The agent's token, on any chain; it may be launched later.",
             ),
             default=None,
+            nullable=True,
+            description="No two agents may share one. An agent without a token is not ranked.",
         ),
-        "creatorFid": FieldRule(rule=field_rules.fid, attribute="creator_fid", default=None),
-        "wallets": FieldRule(rule=list_of(field_rules.address, most=MAX_WALLETS), default=None),
+        "creatorFid": FieldRule(
+            rule=field_rules.fid,
+            attribute="creator_fid",
+            default=None,
+            nullable=True,
+            description="FID of the agent's creator.",
+        ),
+        "wallets": FieldRule(
+            rule=list_of(field_rules.address, most=MAX_WALLETS),
+            default=None,
+            nullable=True,
+            description="All addresses that trade for the agent: its own and its creator's. At most 1,000 per batch.",
+        ),
     },
+    name="DescribedShape",
+    description="Description of an agent, valid from `at`. Absent keys change nothing, null clears a value.\n\n"
+    "For each key the newest event is kept, in whatever order events arrive.",
 )
 
 
@@ -225,13 +202,22 @@ def _parse_description(value: dict[str, Any], latest: datetime) -> DescriptionEv
 
 
 _SCORE = _EventSchema(
+    "score",
     ScoreEvent,
     _ANY_EVENT
     | {
         "fid": FieldRule(rule=field_rules.fid),
         "score": FieldRule(rule=field_rules.score),
-        "registeredAt": FieldRule(rule=field_rules.time, attribute="registered_at", default=None),
+        "registeredAt": FieldRule(
+            rule=field_rules.time,
+            attribute="registered_at",
+            default=None,
+            description="When the account was registered. The newest event decides.",
+        ),
     },
+    name="ScoredShape",
+    description="Social score of an account, such as a creator or an account that interacts.\n\n"
+    "It affects all agents, so the key needs the scope `scores` as well. A time in the future counts as now.",
 )
 
 
@@ -242,55 +228,89 @@ def _parse_score(value: dict[str, Any], latest: datetime) -> ScoreEvent:
     return ScoreEvent(**values)
 
 
-_PARSERS: dict[str | None, Callable[[dict[str, Any], datetime], Event]] = {
+_RUN = _EventSchema(
+    "run",
+    _run,
+    {
+        "id": _EVENT_ID,
+        "agentId": _AGENT_ID,
+        "startedAt": FieldRule(rule=field_rules.time, attribute="started_at"),
+        "finishedAt": FieldRule(rule=field_rules.time, attribute="finished_at", description="Not before startedAt."),
+        "succeeded": FieldRule(rule=field_rules.boolean),
+        "kind": FieldRule(rule=field_rules.run_kind, default="", description="Free text."),
+    },
+    name="RanShape",
+    description="Run of the agent, with a start and an end.",
+)
+_ACTION = _EventSchema(
+    "action",
+    _action,
+    _AGENT_EVENT
+    | {
+        "kind": FieldRule(rule=field_rules.action_kind),
+        "castHash": FieldRule(rule=field_rules.cast_hash, attribute="cast_hash"),
+        "text": FieldRule(rule=field_rules.text_key, attribute="text_key", default=None, description=_CAST_TEXT),
+    },
+    name="ActedShape",
+    description="Cast written by the agent. A cast that replies and quotes is a reply.",
+)
+_INTERACTION = _EventSchema(
+    "interaction",
+    _interaction,
+    _AGENT_EVENT
+    | {
+        "kind": FieldRule(rule=field_rules.interaction_kind),
+        "castHash": FieldRule(rule=field_rules.cast_key, attribute="cast_key", description="The agent's cast."),
+        "actorFid": FieldRule(
+            rule=field_rules.fid, attribute="actor_fid", description="FID of the account that interacted."
+        ),
+        "messageHash": FieldRule(
+            rule=field_rules.cast_hash,
+            attribute="message_hash",
+            default=None,
+            description="Hash of the reply or quote itself. Required for these kinds, not allowed for others.",
+        ),
+        "text": FieldRule(
+            rule=field_rules.text_key,
+            attribute="text_key",
+            default=None,
+            description=f"Replies and quotes only. {_CAST_TEXT}",
+        ),
+    },
+    name="InteractedShape",
+    description="Reaction or reply of an account to a cast of the agent.",
+)
+_TRADE = _EventSchema(
+    "trade",
+    TradeEvent,
+    _AGENT_EVENT
+    | {
+        "txHash": FieldRule(rule=field_rules.tx_hash, attribute="tx_hash"),
+        "logIndex": FieldRule(rule=field_rules.log_index, attribute="log_index"),
+        "wallet": FieldRule(rule=field_rules.address, description="Address that sold or bought the tokens."),
+        "side": FieldRule(rule=field_rules.is_buy, attribute="is_buy"),
+        "amount": FieldRule(rule=field_rules.amount, description="In the token's smallest unit."),
+    },
+    name="TradedShape",
+    description="Purchase or sale of the agent's token, by any wallet.",
+)
+_SCHEMAS: Mapping[str, _EventSchema[Any]] = {
+    each.type_name: each for each in (_DESCRIPTION, _RUN, _ACTION, _INTERACTION, _TRADE, _SCORE)
+}
+_PARSERS: Mapping[str, Callable[[dict[str, Any], datetime], Event]] = {
+    **_SCHEMAS,
     "agent": _parse_description,
-    "run": _EventSchema(
-        _run,
-        {
-            "id": _EVENT_ID,
-            "agentId": _AGENT_ID,
-            "startedAt": FieldRule(rule=field_rules.time, attribute="started_at"),
-            "finishedAt": FieldRule(rule=field_rules.time, attribute="finished_at"),
-            "succeeded": FieldRule(rule=field_rules.boolean),
-            "kind": FieldRule(rule=field_rules.run_kind, default=""),
-        },
-    ),
-    "action": _EventSchema(
-        ActionEvent,
-        _AGENT_EVENT
-        | {
-            "kind": FieldRule(rule=field_rules.action_kind),
-            "castHash": FieldRule(rule=field_rules.cast_hash, attribute="cast_hash"),
-            "text": FieldRule(rule=field_rules.text_key, attribute="text_key", default=0),
-        },
-    ),
-    "interaction": _EventSchema(
-        _interaction,
-        _AGENT_EVENT
-        | {
-            "kind": FieldRule(rule=field_rules.interaction_kind),
-            "castHash": FieldRule(rule=field_rules.cast_key, attribute="cast_key"),
-            "actorFid": FieldRule(rule=field_rules.fid, attribute="actor_fid"),
-            "messageHash": FieldRule(rule=field_rules.cast_hash, attribute="message_hash", default=None),
-            "text": FieldRule(rule=field_rules.text_key, attribute="text_key", default=None),
-        },
-    ),
-    "trade": _EventSchema(
-        TradeEvent,
-        _AGENT_EVENT
-        | {
-            "txHash": FieldRule(rule=field_rules.tx_hash, attribute="tx_hash"),
-            "logIndex": FieldRule(rule=field_rules.log_index, attribute="log_index"),
-            "wallet": FieldRule(rule=field_rules.address),
-            "side": FieldRule(rule=field_rules.is_buy, attribute="is_buy"),
-            "amount": FieldRule(rule=field_rules.amount),
-        },
-    ),
     "score": _parse_score,
 }
-EVENT_TYPES = tuple(filter(None, _PARSERS))
+EVENT_COMPONENT = Component(
+    "Event",
+    {
+        "oneOf": [each.component for each in _SCHEMAS.values()],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {type_name: each.component.reference for type_name, each in _SCHEMAS.items()},
+        },
+    },
+)
+EVENT_TYPES = tuple(_SCHEMAS)
 _TYPE_RULE = f"must be one of {', '.join(EVENT_TYPES)}"
-
-
-def _string_or_none(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

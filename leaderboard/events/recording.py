@@ -13,7 +13,7 @@ from config.postgresql.bulk_load import CopyText, column_list, column_types, sta
 from leaderboard.events import agent_descriptions, fact_rows
 from leaderboard.events.errors import EventProblem, MissingScoresScopeError
 from leaderboard.events.fact_rows import AgentIds
-from leaderboard.events.payloads import Event, InteractionEvent, ScoreEvent
+from leaderboard.events.reported_events import Event, InteractionEvent, ScoreEvent
 from leaderboard.models import HubQuote, Interaction, InteractionKind, SocialAccount
 
 # Quotes of an agent that wait for the hub. Others stay unconfirmed, so that invented ones hold up no other agent's.

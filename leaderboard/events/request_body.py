@@ -4,11 +4,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from config.parsing.json_rules import FieldRule, InvalidFieldsError, parse_object
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, described, list_schema, object_of
 from leaderboard.events import payloads
 from leaderboard.events.errors import EventProblem, InvalidEventsError
 from leaderboard.events.field_rules import latest_accepted_time
-from leaderboard.events.payloads import DescriptionEvent, Event
+from leaderboard.events.reported_events import DescriptionEvent, Event
 
 MAX_EVENTS = 1_000
 # Over all descriptions of a batch: wallets are the slowest to write, and writers of facts run one at a time.
@@ -16,14 +16,22 @@ MAX_WALLETS_PER_BATCH = 1_000
 _SIZE_RULE = f"must be a list of 1 to {MAX_EVENTS} events"
 
 
+@described(list_schema(payloads.EVENT_COMPONENT, least=1, most=MAX_EVENTS))
+def _event_list(value: Any) -> list[Any]:
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_EVENTS:
+        raise ValueError(_SIZE_RULE)
+    return value
+
+
+EVENTS_BODY = object_of({"events": FieldRule(rule=_event_list)}, name="AgentEvents")
+
+
 def parse_request_body(body: Any) -> list[Event]:
     """Parse a JSON body into events.
 
     Raises InvalidFieldsError for the body itself, InvalidEventsError for any of its events.
     """
-    fields, problems = parse_object(body, {"events": FieldRule(rule=_event_list)})
-    if problems:
-        raise InvalidFieldsError(problems)
+    fields = EVENTS_BODY.parse(body)
     latest = latest_accepted_time(timezone.now())
     events, event_problems, wallets_left = list[Event](), list[EventProblem](), MAX_WALLETS_PER_BATCH
     for index, value in enumerate(fields["events"]):
@@ -41,9 +49,3 @@ def parse_request_body(body: Any) -> list[Event]:
     if event_problems:
         raise InvalidEventsError(event_problems)
     return events
-
-
-def _event_list(value: Any) -> list[Any]:
-    if not isinstance(value, list) or not 1 <= len(value) <= MAX_EVENTS:
-        raise ValueError(_SIZE_RULE)
-    return value

@@ -18,7 +18,7 @@ from config.processes.concurrency_limits import write_slot
 from leaderboard.events import recording, request_body
 from leaderboard.events.errors import EventProblem, ForeignAgentError, InvalidEventsError, MissingScoresScopeError
 from leaderboard.events.recording import Reporter
-from leaderboard.events.serializers import EVENTS_BODY, EVENTS_RESPONSE
+from leaderboard.events.serializers import EVENTS_RESPONSE
 
 # A statement of a full batch takes a hundredth of this.
 _STATEMENT_MS = 3_000
@@ -34,7 +34,7 @@ class AgentEventsView(PartnerAccess, LimitedView):
 
     @extend_schema(
         operation_id="reportAgentEvents",
-        request=EVENTS_BODY,
+        request=request_body.EVENTS_BODY.schema,
         responses={200: EVENTS_RESPONSE},
     )
     def post(self, request: Request) -> Response:

@@ -5,9 +5,8 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import BoundedListField, ChainIdField, ShapedField
+from config.api.fields import BoundedListField, ChainIdField, SchemaField
 from tokens.catalogue.record_fields import RECORD_FIELDS
-from tokens.catalogue.record_schema import Shape
 from tokens.catalogue.token_trust import TRUST_REASONS, WARNING_CODES
 from tokens.installation.chain_fields import AddressField, PoolAddressField
 
@@ -50,14 +49,6 @@ class TrustSerializer(serializers.Serializer[Any]):
         help_text=f"Facts for and against it. {'. '.join(f'{code}: {text}' for code, text in TRUST_REASONS.items())}."
         " Further codes are those of warnings.",
     )
-
-
-class RecordValueField(ShapedField):
-    """Value of a record, described by its JSON Schema."""
-
-    def __init__(self, shape: Shape, **options: Any) -> None:
-        super().__init__(**options)
-        self.shape = shape
 
 
 class SocialLinkSerializer(serializers.Serializer[Any]):
@@ -120,7 +111,7 @@ class TokenRecordSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields of RECORD_FIELDS, and those above, which `tokens.catalogue.records` makes of several."""
-        values = {field.name: RecordValueField(field.kind.shape, help_text=field.help_text) for field in RECORD_FIELDS}
+        values = {field.name: SchemaField(field.kind.shape, help_text=field.help_text) for field in RECORD_FIELDS}
         return values | super().get_fields()
 
 

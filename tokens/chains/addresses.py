@@ -12,7 +12,8 @@ from sha3 import keccak_256
 from solders.pubkey import Pubkey
 from solders.signature import Signature
 
-_HEX_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
+HEX_ADDRESS = "0[xX][0-9a-fA-F]{40}"
+_HEX_ADDRESS = re.compile(HEX_ADDRESS)
 _BARE_ADDRESS = re.compile("(?:0[xX])?([0-9a-fA-F]{40})")
 _HEX_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
 # Upper and lower case are different digits.
@@ -27,14 +28,14 @@ _EVM_BYTES, _HASH_BYTES = 20, 32
 ZERO_ADDRESS = "0x" + "00" * 20
 
 # JSON Schemas of what the parsers below accept.
-ADDRESS_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{_HEX_ADDRESS.pattern}$"}
+ADDRESS_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{HEX_ADDRESS}$"}
 ADDRESS_OR_MINT_SHAPE: dict[str, Any] = {
     "type": "string",
-    "pattern": f"^({_HEX_ADDRESS.pattern}|{_SOLANA_ADDRESS})$",
+    "pattern": f"^({HEX_ADDRESS}|{_SOLANA_ADDRESS})$",
 }
 POOL_SHAPE: dict[str, Any] = {
     "type": "string",
-    "pattern": f"^({_HEX_ADDRESS.pattern}|{_HEX_HASH.pattern}|{_SOLANA_ADDRESS})$",
+    "pattern": f"^({HEX_ADDRESS}|{_HEX_HASH.pattern}|{_SOLANA_ADDRESS})$",
 }
 TRANSACTION_HASH_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^{_HEX_HASH.pattern}$"}
 TRANSACTION_SHAPE: dict[str, Any] = {"type": "string", "pattern": f"^({_HEX_HASH.pattern}|{_SOLANA_SIGNATURE})$"}

@@ -11,6 +11,7 @@ from typing import Any
 
 from config.parsing import json_rules
 from config.parsing.json_rules import (
+    REQUIRED,
     FieldNames,
     FieldRule,
     InvalidFieldsError,
@@ -38,7 +39,11 @@ preset_rule = json_rules.choice(*_PRESETS)
 _TEXTS = {
     "name": FieldRule(rule=token_texts.name),
     "symbol": FieldRule(rule=token_texts.symbol),
-    "tokenAdmin": FieldRule(rule=scalars.address, attribute="admin"),
+    "tokenAdmin": FieldRule(
+        rule=scalars.address,
+        attribute="admin",
+        description="Account that may change the token's image and metadata.",
+    ),
     "image": FieldRule(rule=token_texts.image, default=""),
 }
 _TOKEN = object_of(
@@ -46,7 +51,9 @@ _TOKEN = object_of(
         **_TEXTS,
         **token_texts.METADATA,
         "requestKey": FieldRule(rule=request_keys.request_key, attribute="request_key"),
-    }
+    },
+    name="TokenShape",
+    description="Name, symbol, admin and metadata of the token.",
 )
 _POOL = object_of(
     {
@@ -54,25 +61,40 @@ _POOL = object_of(
         "pairedToken": FieldRule(
             rule=cross_field.paired_token, attribute="paired_token", default=cross_field.WRAPPED_NATIVE
         ),
-        "initialMarketCap": FieldRule(rule=scalars.market_cap, attribute="market_cap", default=DEFAULT_MARKET_CAP),
-    }
+        "initialMarketCap": FieldRule(
+            rule=scalars.market_cap, attribute="market_cap", default=DEFAULT_MARKET_CAP, unit=1
+        ),
+    },
+    name="PoolShape",
+    description="Pool of the token.",
 )
-
-
-def _body(default_chain: int) -> dict[str, FieldRule]:
-    return {
+DEPLOY_BODY = object_of(
+    {
         "token": FieldRule(rule=_TOKEN),
-        "rewards": FieldRule(rule=supply_shares.rewards, default=()),
+        "rewards": FieldRule(rule=supply_shares.rewards, default=(), description="Default: all to the token's admin."),
         "pool": FieldRule(rule=_POOL, default=_POOL({})),
         "fees": FieldRule(rule=pool_fee_rules.pool_fees, default=pool_fee_rules.STANDARD),
-        "vault": FieldRule(rule=supply_shares.vault, default=None),
+        "vault": FieldRule(
+            rule=supply_shares.vault,
+            default=None,
+            description="With airdrop and presale at most 90 percent of the supply.",
+        ),
         "airdrop": FieldRule(rule=supply_shares.airdrop, default=None),
         "presale": FieldRule(rule=supply_shares.presale, default=None),
         "devBuy": FieldRule(rule=supply_shares.dev_buy, attribute="own_buy", default=None),
         "context": FieldRule(rule=token_texts.context, default=token_texts.context({})),
-        "chainId": FieldRule(rule=chain_id_rule, attribute="chain_id", default=default_chain),
-        "dryRun": FieldRule(rule=json_rules.flag, attribute="dry_run", default=False),
-    }
+        "chainId": FieldRule(
+            rule=chain_id_rule, attribute="chain_id", default=None, description="Default: the registry's first chain."
+        ),
+        "dryRun": FieldRule(
+            rule=json_rules.flag,
+            attribute="dry_run",
+            default=False,
+            description="Validate and simulate, and return the whole configuration; nothing is sent.",
+        ),
+    },
+    name="DeployBody",
+)
 
 
 class LaunchRequestError(InvalidFieldsError):
@@ -99,7 +121,9 @@ def parse_launch_request(body: Any) -> LaunchRequest:
 
     With a paired token that is not in the registry, `with_decimals` may still reject it.
     """
-    parsed, problems = parse_object(body, _body(registry().default_chain.chain_id))
+    parsed, problems = parse_object(body, DEPLOY_BODY.keys)
+    if parsed.get("chain_id", REQUIRED) is None:
+        parsed["chain_id"] = registry().default_chain.chain_id
     if isinstance(body, dict) and "token" not in body:
         problems = [("token", "is required: name, symbol, tokenAdmin and requestKey are keys of this object")] + [
             problem for problem in problems if problem[0] != "token"

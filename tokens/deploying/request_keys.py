@@ -8,9 +8,11 @@ from typing import Any
 from django.utils.crypto import salted_hmac
 
 from accounts.models import PartnerKey
+from config.parsing.json_rules import Schema, described
 
 KEY_LENGTH = 32
 _VISIBLE_KEY = re.compile(f"[!-~]{{{KEY_LENGTH}}}")
+REQUEST_KEY_SCHEMA: Schema = {"type": "string", "pattern": f"^{_VISIBLE_KEY.pattern}$"}
 # A dry run and the real request are the same launch request.
 _DRY_RUN = "dryRun"
 
@@ -38,6 +40,9 @@ def create2_salt(request_key: str, *, partner: PartnerKey | None) -> str:
     return "0x" + salted_hmac("launchboard.deployment", f"{owner}:{request_key}", algorithm="sha256").hexdigest()
 
 
+@described(
+    REQUEST_KEY_SCHEMA | {"description": f"Idempotency key: {KEY_LENGTH} visible ASCII characters of your choice."}
+)
 def request_key(value: Any) -> str:
     """Parse a request key: 32 visible ASCII characters."""
     if not is_request_key(value):

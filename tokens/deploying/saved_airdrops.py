@@ -5,7 +5,7 @@ which other entries can't have.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -13,7 +13,16 @@ from django.db.models import QuerySet, Sum
 
 from accounts.models import PartnerKey
 from config.http.errors import PermanentError
-from config.parsing.json_rules import FieldRule, InvalidFieldsError, Problem, flag, parse_object, whole_number
+from config.parsing.json_rules import (
+    Component,
+    FieldRule,
+    InvalidFieldsError,
+    Problem,
+    flag,
+    object_schema,
+    parse_object,
+    whole_number,
+)
 from tokens.chains.launching.merkle import MerkleTree, build_tree
 from tokens.deploying.airdrop_proofs import store_saved_tree
 from tokens.deploying.rules import scalars
@@ -26,15 +35,42 @@ from tokens.models import SavedTree, Token, TreeKind
 MAX_SAVED_ENTRIES = 1_000_000
 _LONGEST_DELAY = 86_400
 
-_BODY: Mapping[str, FieldRule] = {
-    "entries": FieldRule(rule=saved_entry_list, default=None),
-    "tree": FieldRule(rule=dumped_tree, default=None),
+_ENTRIES = {"entries": FieldRule(rule=saved_entry_list)}
+_TREE = {"tree": FieldRule(rule=dumped_tree)}
+# Nothing waits here for the token's index request.
+_IGNORED = "Ignored: older clients send it."
+_OPTIONS = {
     "merkleRoot": FieldRule(rule=merkle_root, default=None, attribute="root"),
-    "tokenAddress": FieldRule(rule=scalars.address, default=None, attribute="token_address"),
-    # Older clients send them. Nothing waits here for the token's index request.
-    "enqueue": FieldRule(rule=flag, default=False),
-    "delaySeconds": FieldRule(rule=whole_number(least=0, most=_LONGEST_DELAY, unit="seconds"), default=0),
+    "tokenAddress": FieldRule(
+        rule=scalars.address,
+        default=None,
+        attribute="token_address",
+        description="Verified if the token is indexed: its airdrop has this root.",
+    ),
+    "enqueue": FieldRule(rule=flag, default=None, description=_IGNORED),
+    "delaySeconds": FieldRule(
+        rule=whole_number(least=0, most=_LONGEST_DELAY, unit="seconds"), default=None, description=_IGNORED
+    ),
 }
+_KEYS: Mapping[str, FieldRule] = {
+    **{name: replace(key, default=None) for name, key in (_ENTRIES | _TREE).items()},
+    **_OPTIONS,
+}
+AIRDROP_BODY = Component(
+    "AirdropBody",
+    {
+        "oneOf": [
+            Component(
+                "AirdropEntriesBody",
+                object_schema(_ENTRIES | _OPTIONS, description="Entries of an airdrop to save."),
+            ),
+            Component(
+                "AirdropTreeBody",
+                object_schema(_TREE | _OPTIONS, description="Dump of an airdrop's tree, as older clients send it."),
+            ),
+        ]
+    },
+)
 
 
 class SavedEntriesQuotaError(PermanentError):
@@ -54,7 +90,7 @@ class AirdropRequest:
 
 def parse_airdrop_request(body: Any) -> AirdropRequest:
     """Parse a JSON body: entries, or the dump of a tree. Raises InvalidFieldsError with all broken rules."""
-    parsed, problems = parse_object(body, _BODY)
+    parsed, problems = parse_object(body, _KEYS)
     entries: Any = parsed.get("entries")
     tree: Any = parsed.get("tree")
     if not problems and (entries is None) == (tree is None):

@@ -22,13 +22,11 @@ from config.cursors import CursorError
 from config.web.response_headers import PRIVATE_NO_STORE, public_cache_control
 from tokens.deploying import accept, airdrop_proofs, api_errors, response_bodies, saved_airdrops, token_airdrops
 from tokens.deploying.enqueueing import enqueue_deployment
-from tokens.deploying.request_keys import is_request_key
+from tokens.deploying.launch_request import DEPLOY_BODY
+from tokens.deploying.request_keys import REQUEST_KEY_SCHEMA, is_request_key
 from tokens.deploying.serializers import (
-    AIRDROP_BODY,
     ALLOCATIONS_ANSWER,
     DELETED_AIRDROP_ANSWER,
-    DEPLOY_BODY,
-    REQUEST_KEY_PATTERN,
     SAVED_AIRDROPS_ANSWER,
     AirdropClaimAnswer,
     AirdropClaimQuery,
@@ -48,7 +46,7 @@ _LONGEST_ID = 18
 _REPLAYED = "Idempotency-Replayed"
 _KEY = OpenApiParameter(
     "requestKey",
-    {"type": "string", "pattern": REQUEST_KEY_PATTERN},
+    REQUEST_KEY_SCHEMA,
     OpenApiParameter.PATH,
     description="The deployment's request key, percent-encoded.",
 )
@@ -77,7 +75,7 @@ class DeployView(DeploymentView, LimitedView):
 
     @extend_schema(
         operation_id="deployToken",
-        request=DEPLOY_BODY,
+        request=DEPLOY_BODY.schema,
         responses={200: DeployAnswer, 409: None, 502: None, 503: None},
     )
     def post(self, request: Request) -> Response:
@@ -170,7 +168,7 @@ class AirdropsView(PartnerWrites, QueryView):
 
     @extend_schema(
         operation_id="saveAirdrop",
-        request=AIRDROP_BODY,
+        request=saved_airdrops.AIRDROP_BODY,
         responses={200: SavedAirdropAnswer, 409: None, 413: None},
         auth=DEPLOY_SECURITY,
     )

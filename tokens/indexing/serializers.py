@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from config.api.errors import BadRequestError
-from config.api.fields import ChainIdField
+from config.api.fields import ChainIdField, IdField
 from tokens.installation.address_formats import parse_chain_address, parse_chain_transaction
 from tokens.installation.chain_fields import AddressField, TransactionHashField
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
@@ -67,9 +67,7 @@ class IndexBody(serializers.Serializer[Any]):
     txHash = TransactionHashField(
         allow_signature=True, help_text="0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes."
     )
-    chainId = serializers.IntegerField(
-        required=False, help_text=f"{_DEFAULT_CHAIN} For a signature it has to be Solana's."
-    )
+    chainId = IdField(required=False, help_text=f"{_DEFAULT_CHAIN} For a signature it has to be Solana's.")
 
     @classmethod
     def read(cls, data: Any) -> dict[str, Any]:
@@ -93,7 +91,7 @@ class IndexByAddressBody(serializers.Serializer[Any]):
     """A token. Accepts the spelling `chain_id` as well."""
 
     address = AddressField(allow_mint=True, help_text="A launched token; on Solana its mint.")
-    chainId = serializers.IntegerField(required=False, help_text=_DEFAULT_CHAIN)
+    chainId = IdField(required=False, help_text=_DEFAULT_CHAIN)
 
     @classmethod
     def read(cls, data: Any) -> dict[str, Any]:

@@ -1,22 +1,28 @@
 """Metadata documents that partners upload: the texts of a deployment as one JSON document, in a canonical form."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from config.parsing.json_rules import FieldRule, InvalidFieldsError, Problem, parse_object
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, Problem, object_of, parse_object
 from tokens.deploying.rules import token_texts
 
 # As a launch's texts on the chain; their document has more syntax.
 MAX_DOCUMENT_BYTES = 16 * 1024
 # In a deployment's rules and names. `image`, `name` and `symbol` are where Metaplex's documents have them, too.
-DOCUMENT: Mapping[str, FieldRule] = {
-    "name": FieldRule(rule=token_texts.name),
-    "symbol": FieldRule(rule=token_texts.symbol),
-    "image": FieldRule(rule=token_texts.image, default=None),
-    **token_texts.METADATA,
-}
+DOCUMENT = object_of(
+    {
+        "name": FieldRule(rule=token_texts.name),
+        "symbol": FieldRule(rule=token_texts.symbol),
+        "image": FieldRule(
+            rule=token_texts.image,
+            default=None,
+            description="An http, https or ipfs URL, such as of an upload.",
+        ),
+        **token_texts.METADATA,
+    },
+    name="MetadataBody",
+)
 
 
 def encode_document(body: Any) -> bytes:
@@ -24,9 +30,11 @@ def encode_document(body: Any) -> bytes:
 
     Raises InvalidFieldsError with all broken rules.
     """
-    parsed, problems = parse_object(body, DOCUMENT)
+    parsed, problems = parse_object(body, DOCUMENT.keys)
     if not problems:
-        document = {name: rule.to_json(parsed[name]) for name, rule in DOCUMENT.items() if parsed[name] is not None}
+        document = {
+            name: rule.to_json(parsed[name]) for name, rule in DOCUMENT.keys.items() if parsed[name] is not None
+        }
         content = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
         problems = list(_size_problems(content))
     if problems:

@@ -1,27 +1,13 @@
-"""Serializers of uploads for the OpenAPI description; `metadata_documents` validates documents."""
+"""Responses of uploads, for the OpenAPI description."""
 
 from typing import Any
 
-from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from tokens.deploying.serializers import AuditUrlsField, SocialPagesField
 from tokens.models import UploadKind
 from tokens.models.upload import media_type
 
 _DIGEST = r"^[0-9a-f]{64}$"
-
-DOCUMENT_BODY = inline_serializer(
-    "MetadataBody",
-    {
-        "name": serializers.CharField(),
-        "symbol": serializers.CharField(),
-        "image": serializers.CharField(required=False, help_text="An http, https or ipfs URL, such as of an upload."),
-        "description": serializers.CharField(required=False),
-        "socialMediaUrls": SocialPagesField(),
-        "auditUrls": AuditUrlsField(),
-    },
-)
 
 
 class UploadAnswer(serializers.Serializer[Any]):

@@ -27,7 +27,8 @@ from config.web.response_headers import NO_STORE, public_cache_control
 from tokens.models import StorageKind, Upload
 from tokens.uploads import stored_uploads
 from tokens.uploads.directory_storage import read_from_directory
-from tokens.uploads.serializers import DOCUMENT_BODY, PictureAnswer, UploadAnswer
+from tokens.uploads.metadata_documents import DOCUMENT
+from tokens.uploads.serializers import PictureAnswer, UploadAnswer
 from tokens.uploads.upload_storage import StorageUnavailableError, UploadsOffError, chosen_storage
 
 # Files never change, so that browsers keep them; a block has an effect on shared caches within this time.
@@ -89,7 +90,7 @@ class MetadataView(UploadView):
     parser_classes = [LimitedJSONParser]
 
     @extend_schema(
-        operation_id="uploadMetadata", request=DOCUMENT_BODY, responses={200: UploadAnswer, 404: None, 503: None}
+        operation_id="uploadMetadata", request=DOCUMENT.schema, responses={200: UploadAnswer, 404: None, 503: None}
     )
     def post(self, request: Request) -> Response:
         """Store a metadata document, and return its URL.

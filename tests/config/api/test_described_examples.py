@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -10,18 +9,12 @@ import pytest
 from django.test import Client
 from jsonschema import Draft202012Validator
 
-from accounts.administrators import sessions
-from accounts.keys import credentials
-from accounts.models import Scope
 from config.api.openapi_examples import BODIES, PARAMETERS, add_examples
 from config.api.openapi_views import openapi_document
 from development.devchain.anvil import CHAIN_ID
-from tests.nodes.recordings import mined
-from tests.rows.factories import AdministratorFactory, DeployWalletFactory, SocialProfileFactory
-from tests.rows.indexed_tokens import index_launch
+from tests.rows.factories import DeployWalletFactory
 from tests.rows.launch_requests import WALLET
 from tests.rows.pictures import encoded, plain_picture
-from tests.rows.user_tokens import as_user
 from tokens.chains.launching.merkle import build_tree
 
 pytestmark = pytest.mark.django_db
@@ -79,17 +72,6 @@ def missing_examples(document: Json) -> list[tuple[str, str]]:
         for part, example in examples_of(operation).items()
         if example is None
     ]
-
-
-@pytest.fixture
-def callers(issuer: Any) -> dict[str, dict[str, str]]:
-    """Return the headers of callers by the description's name of their credential."""
-    session = sessions.begin_session(AdministratorFactory(issuer=issuer.url, subject="5"))
-    return {
-        "partnerKey": {"x-api-key": credentials.issue_key("Partner", scopes=list(Scope))},
-        "userToken": as_user(issuer, 7),
-        "adminSession": {"Cookie": f"{sessions.COOKIE}={session.cookie}"},
-    }
 
 
 def test_each_required_parameter_and_body_has_an_example():
@@ -158,19 +140,6 @@ def call_with_examples(name: str, operations: Any, callers: dict[str, dict[str, 
     if "requestBody" in operation:
         return Client().post(path, encoded(plain_picture()), content_type="image/png", headers=headers)
     return getattr(Client(), method)(path, query, headers=headers)
-
-
-@pytest.fixture
-def base(
-    installed_node: Any, settings: Any, market: Any, social: Any, queue: Any, unmet_limits: None, tmp_path: Path
-) -> None:
-    """Install Base with own trades, all feeds and uploads, and index the token of the examples."""
-    settings.UPLOAD_STORAGE, settings.UPLOAD_DIR = "directory", tmp_path / "uploads"
-    settings.MARKET_PROVIDER_CHAINS = ()
-    settings.FEEDS = ("dexscreener", "dextools", "udf", "daily")
-    index_launch(mined("legacy-v31-deploy"))
-    SocialProfileFactory(fid=PARAMETERS["fid"], username=PARAMETERS["name"])
-    DeployWalletFactory(chain_id=8453, address=WALLET)
 
 
 def test_each_operation_accepts_its_examples(base, callers):

@@ -8,8 +8,12 @@ from config.parsing.json_rules import (
     FieldRule,
     InvalidFieldsError,
     Problem,
+    described,
+    integer_schema,
+    list_schema,
     nested_problems,
     object_of,
+    refined,
     truncate_problems,
 )
 from tokens.chains.addresses import ZERO_ADDRESS
@@ -22,11 +26,13 @@ MAX_ENTRIES = 100_000
 MIN_BPS = 25
 _ACCOUNT = re.compile("0[xX][0-9a-fA-F]{40}")
 # No amount has more digits than the supply.
-_WEI = re.compile(f"[0-9]{{1,{len(str(TOKEN_SUPPLY))}}}")
+_DIGITS = f"[0-9]{{1,{len(str(TOKEN_SUPPLY))}}}"
+_WEI = re.compile(_DIGITS)
+_SUPPLY_IN_TOKENS = TOKEN_SUPPLY // WEI_PER_TOKEN
 
 # The SDK's notation: 100,000 whole amounts fit into a body, the same number in wei does not.
 _IN_TOKENS = json_rules.whole_number(
-    least=1, most=TOKEN_SUPPLY // WEI_PER_TOKEN, unit="whole tokens (a JSON number; wei are digits in a text)"
+    least=1, most=_SUPPLY_IN_TOKENS, unit="whole tokens (a JSON number; wei are digits in a text)"
 )
 _IN_WEI = json_rules.whole_number(
     least=1, most=TOKEN_SUPPLY, unit="wei (digits in a text; whole tokens are a JSON number)"
@@ -35,6 +41,16 @@ _IN_WEI = json_rules.whole_number(
 Entries = tuple[tuple[str, int], ...]
 
 
+@described(
+    {
+        "oneOf": [
+            {"type": "string", "pattern": f"^{_DIGITS}$"},
+            integer_schema(least=1, most=_SUPPLY_IN_TOKENS),
+        ],
+        "description": "Wei as a text of digits, or whole tokens as a JSON number, at most the supply; all entries in "
+        "the same unit.",
+    }
+)
 def entry_amount(value: Any) -> int:
     """Parse wei as a text of digits, or whole tokens as a JSON number; return wei."""
     if isinstance(value, str) and _WEI.fullmatch(value):
@@ -42,16 +58,14 @@ def entry_amount(value: Any) -> int:
     return int(_IN_TOKENS(value)) * WEI_PER_TOKEN
 
 
-_ENTRY = object_of({"account": FieldRule(rule=scalars.address), "amount": FieldRule(rule=entry_amount)})
+_ENTRY = object_of(
+    {"account": FieldRule(rule=scalars.address), "amount": FieldRule(rule=entry_amount)},
+    name="AirdropEntryShape",
+    description="Amount that one account may claim.",
+)
 
 
-def entry_list(value: Any) -> Entries:
-    """Parse the entries of a launch's airdrop as `saved_entry_list`; their sum is a part of the supply."""
-    parsed = saved_entry_list(value)
-    _check_total(sum(wei for _, wei in parsed))
-    return parsed
-
-
+@described(list_schema(_ENTRY.schema, least=1, most=MAX_ENTRIES) | {"description": "Each account once."})
 def saved_entry_list(value: Any) -> Entries:
     """Parse the entries to (lower-case account, wei) pairs in their order; accounts are unique.
 
@@ -79,6 +93,13 @@ def saved_entry_list(value: Any) -> Entries:
     if problems:
         raise InvalidFieldsError(truncate_problems(problems))
     return tuple(parsed.items())
+
+
+@refined(saved_entry_list)
+def entry_list(parsed: Entries) -> Entries:
+    """Check that the entries of a launch's airdrop sum to a part of the supply."""
+    _check_total(sum(wei for _, wei in parsed))
+    return parsed
 
 
 def _read_plain(entry: Any) -> tuple[str, int] | None:

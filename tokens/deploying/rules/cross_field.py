@@ -9,7 +9,8 @@ from typing import Any
 
 from django.conf import settings
 
-from config.parsing.json_rules import Problem
+from config.parsing.json_rules import Problem, described
+from tokens.chains.addresses import HEX_ADDRESS
 from tokens.chains.launching.launch_config import MAX_EXTENSION_BPS, on_chain_json
 from tokens.chains.launching.launch_ticks import TickOutOfRangeError, place_positions
 from tokens.chains.registry.chains import ChainInfo, Preset
@@ -21,12 +22,13 @@ _NATIVE_DECIMALS = 18
 WRAPPED_NATIVE = "WETH"
 
 
+@described({"type": "string", "pattern": f"^({WRAPPED_NATIVE}|{HEX_ADDRESS})$", "description": "An address, or WETH."})
 def paired_token(value: object) -> str:
     """Parse an address, or WETH, which stays a word until the chain is known."""
     if value == WRAPPED_NATIVE:
         return WRAPPED_NATIVE
     try:
-        return scalars.address(value)
+        return str(scalars.address(value))
     except ValueError as error:
         raise ValueError(f"{error}, or {WRAPPED_NATIVE}") from error
 

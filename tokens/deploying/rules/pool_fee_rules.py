@@ -1,9 +1,21 @@
 """Rules for the fees of a launch's pool: percent in, parts per million out."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from config.parsing import json_rules
-from config.parsing.json_rules import FieldRule, InvalidFieldsError, Rule, format_object, parse_object
+from config.parsing.json_rules import (
+    Component,
+    FieldRule,
+    InvalidFieldsError,
+    Rule,
+    described,
+    format_object,
+    object_schema,
+    parse_object,
+    refined,
+)
 from tokens.chains.launching.launch_config import DynamicFee, StaticFee
 from tokens.deploying.rules import scalars
 
@@ -22,9 +34,14 @@ _FEE = scalars.percent_in_ppm(most=MAX_FEE_PERCENT)
 _DYNAMIC_FEE = scalars.percent_in_ppm(least=MIN_BASE_FEE_PERCENT, most=MAX_FEE_PERCENT)
 
 
-def _percent(rule: Rule, attribute: str, *, default: int = 1, alias: str = "") -> FieldRule:
+def _percent(rule: Rule, attribute: str, *, default: int = 1, alias: str = "", description: str = "") -> FieldRule:
     return FieldRule(
-        rule=rule, attribute=attribute, unit=_PPM_PER_PERCENT, default=default * _PPM_PER_PERCENT, alias=alias
+        rule=rule,
+        attribute=attribute,
+        unit=_PPM_PER_PERCENT,
+        default=default * _PPM_PER_PERCENT,
+        alias=alias,
+        description=description,
     )
 
 
@@ -35,14 +52,20 @@ def _whole(attribute: str, *, most: int, unit: str, default: int) -> FieldRule:
 _TYPE = FieldRule(rule=json_rules.choice("static", "dynamic"), default="static", attribute="kind")
 _STATIC = {
     "type": _TYPE,
-    "clankerFee": _percent(_FEE, "clanker"),
-    "pairedFee": _percent(_FEE, "paired"),
+    "clankerFee": _percent(_FEE, "clanker", description="At most 4 decimals; default 1."),
+    "pairedFee": _percent(_FEE, "paired", description="At most 4 decimals; default 1."),
 }
 # The defaults of the SDK, partly under the name Dynamic5.
 _DYNAMIC = {
     "type": _TYPE,
     "baseFee": _percent(_DYNAMIC_FEE, "base"),
-    "maxLpFee": _percent(_DYNAMIC_FEE, "maximum", default=5, alias="maxFee"),
+    "maxLpFee": _percent(
+        _DYNAMIC_FEE,
+        "maximum",
+        default=5,
+        alias="maxFee",
+        description="At most 4 decimals; older clients send it as `maxFee`.",
+    ),
     "referenceTickFilterPeriod": _whole("reference_tick_filter_period", most=_MAX_PERIOD, unit="seconds", default=30),
     "resetPeriod": _whole("reset_period", most=_MAX_PERIOD, unit="seconds", default=120),
     "resetTickFilter": _whole("reset_tick_filter", most=_MAX_TICKS, unit="ticks", default=200),
@@ -53,6 +76,19 @@ _DYNAMIC = {
 }
 
 
+# A default of keys that only one type has would be sent with the other type.
+_EITHER = {key: replace(rule, default=None) for key, rule in (_STATIC | _DYNAMIC).items()} | {"type": _TYPE}
+
+
+@described(
+    Component(
+        "FeesShape",
+        object_schema(
+            _EITHER,
+            description="Fees of the pool, in percent. Static fees have the first two fields, dynamic fees all others.",
+        ),
+    )
+)
 def pool_fees(value: Any) -> StaticFee | DynamicFee:
     """Parse the `fees` object; keys of the other fee type are problems."""
     kind = "dynamic" if isinstance(value, dict) and value.get("type") == "dynamic" else "static"
@@ -70,12 +106,13 @@ def pool_fees(value: Any) -> StaticFee | DynamicFee:
 
 
 STANDARD = pool_fees({})
-_BY_KIND = {"static": STANDARD, "dynamic": pool_fees({"type": "dynamic"})}
+_BY_KIND: Mapping[str, StaticFee | DynamicFee] = {"static": STANDARD, "dynamic": pool_fees({"type": "dynamic"})}
 
 
-def fees_of_type(value: Any) -> StaticFee | DynamicFee:
+@refined(_TYPE.rule)
+def fees_of_type(kind: str) -> StaticFee | DynamicFee:
     """Return the default fees of a type, by its name."""
-    return _BY_KIND[_TYPE.rule(value)]
+    return _BY_KIND[kind]
 
 
 def fees_json(given: StaticFee | DynamicFee) -> dict[str, Any]:

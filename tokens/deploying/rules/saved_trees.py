@@ -7,12 +7,41 @@ tree is built from the values again, and of the hashes only the root is read, wh
 import re
 from typing import Any, NamedTuple
 
-from config.parsing.json_rules import InvalidFieldsError, nested_problems, truncate_problems
+from config.parsing.json_rules import (
+    Component,
+    InvalidFieldsError,
+    Schema,
+    described,
+    list_schema,
+    nested_problems,
+    truncate_problems,
+)
 from tokens.deploying.rules.airdrop_entries import MAX_ENTRIES, Entries, saved_entry_list
 
 _FORMAT, _LEAF = "standard-v1", ["address", "uint256"]
 _PAIR_RULE = "must be a list of an account and its wei, as a text of digits"
 _ROOT = re.compile("0[xX][0-9a-fA-F]{64}")
+# Other keys of a dump are ignored, and so are its hashes besides the root.
+_DUMP: Schema = {
+    "description": "The `dump()` of OpenZeppelin's StandardMerkleTree. Only its values are read: the hashes are "
+    "computed again.",
+    "type": "object",
+    "properties": {
+        "format": {"type": "string", "enum": [_FORMAT]},
+        "leafEncoding": {"type": "array", "items": {"type": "string"}, "description": "address and uint256."},
+        "tree": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "description": "The first one is the root, and verified.",
+        },
+        "values": {
+            **list_schema({"type": "object", "additionalProperties": {}}, least=1, most=MAX_ENTRIES),
+            "description": "Objects with `value`, a list of an account and its wei in a text.",
+        },
+    },
+    "required": ["format", "leafEncoding", "tree", "values"],
+}
 
 
 class DumpedTree(NamedTuple):
@@ -22,6 +51,7 @@ class DumpedTree(NamedTuple):
     root: str
 
 
+@described({"type": "string", "pattern": f"^{_ROOT.pattern}$", "description": "Verified: the root of the entries."})
 def merkle_root(value: Any) -> str:
     """Parse a root; the result is lower-case."""
     if not isinstance(value, str) or not _ROOT.fullmatch(value):
@@ -29,6 +59,7 @@ def merkle_root(value: Any) -> str:
     return value.lower()
 
 
+@described(Component("TreeShape", _DUMP))
 def dumped_tree(value: Any) -> DumpedTree:
     """Parse a dump, whose amounts are wei, to the entries of `saved_entry_list` and its root."""
     if not isinstance(value, dict):

@@ -7,8 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from config.parsing.json_rules import Rule, exact_number, positive
-from tokens.chains.addresses import ZERO_ADDRESS, parse_address
+from config.parsing.json_rules import Rule, Schema, described, exact_number, positive, sentence
+from tokens.chains.addresses import ADDRESS_SHAPE, ZERO_ADDRESS, parse_address
 from tokens.installation.address_formats import evm_address_rule
 
 # What Solana does not support, for error texts.
@@ -30,6 +30,10 @@ _PERCENT_TO_PPM = 4
 _COIN_TO_WEI = 18
 
 
+def _number(**limits: Any) -> Schema:
+    return {"type": "number", "format": "double", **limits}
+
+
 def percent_in_bps(*, least: str = "0", most: str = "100") -> Rule:
     """Return the rule for percent with at most two decimals; the result is in bps."""
     return _scaled(least=least, most=most, unit="percent", decimals=_PERCENT_TO_BPS)
@@ -49,6 +53,7 @@ def days_in_seconds(*, least: int) -> Rule:
     """Return the rule for days, also fractions that are whole seconds; the result is in seconds."""
     message = f"must be a number from {least} to {MAX_DAYS}, in days"
 
+    @described(_number(minimum=least, maximum=MAX_DAYS, description="Days."))
     def rule(value: Any) -> int:
         exact = exact_number(value, message=message)
         if exact >= SECONDS_PER_DAY:
@@ -63,6 +68,9 @@ def days_in_seconds(*, least: int) -> Rule:
     return rule
 
 
+@described(
+    _number(exclusiveMinimum=0, maximum=_LARGEST_MARKET_CAP, description="In whole units of the paired token, above 0.")
+)
 def market_cap(value: Any) -> Decimal:
     """Parse a market cap in whole units of the paired token, above 0 and at most 10^15."""
     message = f"must be a number above 0 and at most {_LARGEST_MARKET_CAP}, in whole units of the paired token"
@@ -72,6 +80,7 @@ def market_cap(value: Any) -> Decimal:
     return exact
 
 
+@described(ADDRESS_SHAPE)
 def address(value: Any) -> str:
     """Parse an EVM address in any case, except the zero address; the result is EIP-55."""
     parsed = parse_address(value if isinstance(value, str) else "", mint_rule=evm_address_rule(LAUNCHING))
@@ -82,8 +91,10 @@ def address(value: Any) -> str:
 
 def _scaled(*, least: str, most: str, unit: str, decimals: int) -> Rule:
     """Return the rule for a number within two limits; the result is scaled by 10^decimals to a whole number."""
-    message = f"must be a number from {least} to {most}, in {unit} with at most {decimals} decimals"
+    words = f"{unit} with at most {decimals} decimals"
+    message = f"must be a number from {least} to {most}, in {words}"
 
+    @described(_number(minimum=_limit(least), maximum=_limit(most), description=sentence(words)))
     def rule(value: Any) -> int:
         exact = exact_number(value, message=message)
         scaled = Fraction(exact) * 10**decimals
@@ -92,3 +103,7 @@ def _scaled(*, least: str, most: str, unit: str, decimals: int) -> Rule:
         return int(scaled)
 
     return rule
+
+
+def _limit(text: str) -> int | float:
+    return int(text) if text.isdigit() else float(text)

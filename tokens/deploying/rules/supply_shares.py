@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from config.parsing import json_rules
-from config.parsing.json_rules import REQUIRED, DataclassRule, FieldRule, Rule, format_object, list_of
+from config.parsing.json_rules import REQUIRED, FieldRule, Rule, format_object, list_of, object_of, refined
 from tokens.chains.launching.launch_config import (
     ALL_BPS,
     MAX_EXTENSION_BPS,
@@ -28,88 +28,107 @@ _MAX_PRESALE_SECONDS = 6 * 7 * scalars.SECONDS_PER_DAY
 _MAX_PERCENT = str(MAX_EXTENSION_BPS // 100)
 _ADDRESS = FieldRule(rule=scalars.address)
 # Empty means the token's admin.
-_RECIPIENT = FieldRule(rule=scalars.address, attribute="recipient", default="")
+_RECIPIENT = FieldRule(
+    rule=scalars.address, attribute="recipient", default="", description="Default: the token's admin."
+)
 
 
-def _days(attribute: str, *, least: int, default: Any = REQUIRED) -> FieldRule:
-    rule = scalars.days_in_seconds(least=least)
-    return FieldRule(rule=rule, attribute=attribute, unit=scalars.SECONDS_PER_DAY, default=default)
+def _days(attribute: str, *, least: int, default: Any = REQUIRED, description: str = "") -> FieldRule:
+    return FieldRule(
+        rule=scalars.days_in_seconds(least=least),
+        attribute=attribute,
+        unit=scalars.SECONDS_PER_DAY,
+        default=default,
+        description=description,
+    )
 
 
-def _percent(rule: Rule) -> FieldRule:
-    return FieldRule(rule=rule, attribute="bps", unit=scalars.BPS_PER_PERCENT)
+def _percent(rule: Rule, *, description: str = "") -> FieldRule:
+    return FieldRule(rule=rule, attribute="bps", unit=scalars.BPS_PER_PERCENT, description=description)
 
 
 def _ether(attribute: str) -> FieldRule:
     return FieldRule(rule=scalars.ether_in_wei(), attribute=attribute, unit=scalars.WEI_PER_COIN)
 
 
-_VESTING = _days("vesting", least=0, default=0)
-_REWARD = DataclassRule(
-    Reward,
+_VESTING = _days("vesting", least=0, default=0, description="Days, after the lockup.")
+_REWARD = object_of(
     {
-        "admin": _ADDRESS,
+        "admin": FieldRule(rule=scalars.address, description="Account that may change the recipient."),
         "recipient": _ADDRESS,
-        "allocation": _percent(json_rules.positive(scalars.percent_in_bps(), unit="percent")),
+        "allocation": _percent(
+            json_rules.positive(scalars.percent_in_bps(), unit="percent"),
+            description="Percent above 0, with at most 2 decimals; those of all rewards sum to exactly 100.",
+        ),
         "rewardsToken": FieldRule(
             rule=json_rules.choice("Both", "Clanker", "Paired"), attribute="currency", default="Both"
         ),
     },
+    build=Reward,
+    name="RewardShape",
+    description="Share of the liquidity's fees.",
 )
 # The recipients of a pretoken are paid in both currencies.
-_ADMIN = DataclassRule(
-    partial(Reward, currency="Both"),
+_ADMIN = object_of(
     {
         "admin": _ADDRESS,
         "recipient": _ADDRESS,
-        "bps": FieldRule(rule=json_rules.whole_number(least=1, most=ALL_BPS, unit="bps")),
+        "bps": FieldRule(
+            rule=json_rules.whole_number(least=1, most=ALL_BPS, unit="bps"),
+            description=f"The sum over all admins is exactly {ALL_BPS}.",
+        ),
     },
+    build=partial(Reward, currency="Both"),
+    name="PretokenAdminShape",
+    description="A share of the liquidity's fees, and the account that may change its recipient.",
 )
-_REWARDS, _ADMINS = (list_of(rule, least=1, most=MAX_REWARDS) for rule in (_REWARD, _ADMIN))
 
 
-def rewards(value: Any) -> tuple[Reward, ...]:
-    """Parse 1 to 7 recipients; their allocations sum to 100 percent."""
-    parsed: tuple[Reward, ...] = _REWARDS(value)
+@refined(list_of(_REWARD, least=1, most=MAX_REWARDS))
+def rewards(parsed: tuple[Reward, ...]) -> tuple[Reward, ...]:
+    """Check that the allocations of 1 to 7 recipients sum to 100 percent."""
     total = sum(reward.bps for reward in parsed)
     if total != ALL_BPS:
         raise ValueError(f"must have allocations that sum to exactly 100 percent, and these sum to {total / 100:g}")
     return parsed
 
 
-def admins(value: Any) -> tuple[Reward, ...]:
-    """Parse the recipients of a pretoken, which are in bps and paid in both currencies."""
-    parsed: tuple[Reward, ...] = _ADMINS(value)
+@refined(list_of(_ADMIN, least=1, most=MAX_REWARDS))
+def admins(parsed: tuple[Reward, ...]) -> tuple[Reward, ...]:
+    """Check that the recipients of a pretoken, which are paid in both currencies, have all bps."""
     total = sum(entry.bps for entry in parsed)
     if total != ALL_BPS:
         raise ValueError(f"must have bps that sum to exactly {ALL_BPS}, and these sum to {total}")
     return parsed
 
 
-_addresses = list_of(scalars.address, least=1, most=MAX_ALLOWED)
-
-
-def _allowlist(value: Any) -> tuple[str, ...]:
-    """Parse unique EIP-55 addresses: a duplicate would look as if the account could pay twice."""
-    allowed: tuple[str, ...] = _addresses(value)
+@refined(list_of(scalars.address, least=1, most=MAX_ALLOWED))
+def _allowlist(allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """Check that EIP-55 addresses are unique: a duplicate would look as if the account could pay twice."""
     if len(set(allowed)) < len(allowed):
         raise ValueError("must have each address once")
     return allowed
 
 
-vault = DataclassRule(
-    VaultShare,
+vault = object_of(
     {
         "percentage": _percent(scalars.percent_in_bps(most=_MAX_PERCENT)),
         "lockupDuration": _days("lockup", least=VAULT_LOCKUP_DAYS),
         "vestingDuration": _VESTING,
         "recipient": _RECIPIENT,
     },
+    build=VaultShare,
+    name="VaultShape",
+    description="Locked part of the supply.",
 )
 _AIRDROP_TIMES = {"lockupDuration": _days("lockup", least=AIRDROP_LOCKUP_DAYS), "vestingDuration": _VESTING}
-airdrop = DataclassRule(AirdropShare, {"entries": FieldRule(rule=entry_list), **_AIRDROP_TIMES})
-presale = DataclassRule(
-    PresaleTerms,
+airdrop = object_of(
+    {"entries": FieldRule(rule=entry_list), **_AIRDROP_TIMES},
+    build=AirdropShare,
+    name="AirdropShape",
+    description="Part of the supply, 0.25 to 90 percent in total, that accounts may claim.",
+)
+presale = object_of(
     {
         "minEthGoal": _ether("min_goal"),
         "maxEthGoal": _ether("max_goal"),
@@ -125,10 +144,21 @@ presale = DataclassRule(
             rule=json_rules.whole_number(least=1, most=MAX_EXTENSION_BPS, unit="bps"), attribute="bps", default=5_000
         ),
         # An empty list would exclude every buyer, which is a mistake.
-        "allowlist": FieldRule(rule=_allowlist, default=()),
+        "allowlist": FieldRule(
+            rule=_allowlist, default=(), description="Accounts that may buy, each once; default: all."
+        ),
     },
+    build=PresaleTerms,
+    name="PresaleShape",
+    description="Sale before the launch, if the chain has a presale contract that this service may use.",
 )
-dev_buy = DataclassRule(OwnBuy, {"ethAmount": _ether("wei"), "recipient": _RECIPIENT})
+dev_buy = object_of(
+    {"ethAmount": _ether("wei"), "recipient": _RECIPIENT},
+    build=OwnBuy,
+    name="DevBuyShape",
+    description="Purchase within the launch, paid by this service, if an operator allows the key to spend on the "
+    "chain.",
+)
 
 
 def rewards_json(given: tuple[Reward, ...]) -> list[Any]:

@@ -4,11 +4,10 @@ A posted allow-list is a saved tree: it serves a presale once the allow-list con
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from accounts.models import PartnerKey
-from config.parsing.json_rules import FieldRule, InvalidFieldsError, list_of, object_of, parse_object
+from config.parsing.json_rules import FieldRule, InvalidFieldsError, described, list_of, object_of, refined
 from tokens.chains.launching.merkle import build_tree
 from tokens.deploying.rules import scalars
 from tokens.deploying.rules.airdrop_entries import Entries
@@ -22,6 +21,7 @@ MAX_ALLOWED_WEI = scalars.MAX_COINS * scalars.WEI_PER_COIN
 _WEI = re.compile(f"[0-9]{{1,{len(str(MAX_ALLOWED_WEI))}}}")
 
 
+@described({"type": "string", "pattern": f"^{_WEI.pattern}$"})
 def _allowed_amount(value: Any) -> int:
     """Parse wei as a text of digits: a JSON number would lose digits in most clients."""
     wei = int(value) if isinstance(value, str) and _WEI.fullmatch(value) else 0
@@ -30,30 +30,36 @@ def _allowed_amount(value: Any) -> int:
     return wei
 
 
-_ENTRIES = list_of(
-    object_of(
-        {
-            "address": FieldRule(rule=scalars.address),
-            "allowedAmountWei": FieldRule(rule=_allowed_amount, attribute="wei"),
-        }
-    ),
-    least=1,
-    most=MAX_ALLOWED,
+_BUYER = object_of(
+    {
+        "address": FieldRule(rule=scalars.address),
+        "allowedAmountWei": FieldRule(
+            rule=_allowed_amount,
+            attribute="wei",
+            description="Wei as a text of digits, 1 to 10^30: the most that the buyer may pay.",
+        ),
+    },
+    name="PostedBuyer",
+    description="A buyer of an allow-list that is posted.",
 )
 
 
-def _allowed_entries(value: Any) -> Entries:
-    """Parse the entries to (EIP-55 address, wei) pairs; a buyer with two entries could only use one of them."""
-    entries = tuple((entry["address"], entry["wei"]) for entry in _ENTRIES(value))
+@refined(list_of(_BUYER, least=1, most=MAX_ALLOWED))
+def _allowed_entries(buyers: Any) -> Entries:
+    """Return the entries as (EIP-55 address, wei) pairs; a buyer with two entries could only use one of them."""
+    entries = tuple((buyer["address"], buyer["wei"]) for buyer in buyers)
     if len(dict(entries)) < len(entries):
         raise ValueError("must have each address once")
     return entries
 
 
-_BODY: Mapping[str, FieldRule] = {
-    "entries": FieldRule(rule=_allowed_entries),
-    "merkleRoot": FieldRule(rule=merkle_root, default=None, attribute="root"),
-}
+ALLOWLIST_BODY = object_of(
+    {
+        "entries": FieldRule(rule=_allowed_entries, description="Each address once."),
+        "merkleRoot": FieldRule(rule=merkle_root, default=None, attribute="root"),
+    },
+    name="AllowlistBody",
+)
 
 
 def save_allowlist(body: Any, *, partner: PartnerKey) -> SavedTree:
@@ -62,9 +68,7 @@ def save_allowlist(body: Any, *, partner: PartnerKey) -> SavedTree:
     Raises InvalidFieldsError with all broken rules, also if `merkleRoot` is not that of the entries, and
     SavedEntriesQuotaError.
     """
-    parsed, problems = parse_object(body, _BODY)
-    if problems:
-        raise InvalidFieldsError(problems)
+    parsed = ALLOWLIST_BODY.parse(body)
     entries: Entries = parsed["entries"]
     tree = build_tree(entries)
     problems = root_problems(parsed["root"], root=tree.root)

@@ -5,8 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import BoundedListField, WeiField, WholeNumberField
-from tokens.deploying.rules.supply_shares import MAX_ALLOWED
+from config.api.fields import WeiField, WholeNumberField
 from tokens.deploying.sales.presale_search import SEARCHED, STATES
 from tokens.installation.chain_fields import AddressField, EvmAddressField, EvmChainField
 
@@ -97,24 +96,6 @@ class AllowedBuyerSerializer(serializers.Serializer[Any]):
 
     address = AddressField()
     allowedAmountWei = WeiField(help_text="The most that the buyer may pay.")
-
-
-class PostedBuyerSerializer(serializers.Serializer[Any]):
-    """A buyer of an allow-list that is posted."""
-
-    address = AddressField()
-    allowedAmountWei = serializers.CharField(help_text="Wei as a text of digits: the most that the buyer may pay.")
-
-
-ALLOWLIST_BODY = inline_serializer(
-    "AllowlistBody",
-    {
-        "entries": BoundedListField(
-            child=PostedBuyerSerializer(), min_length=1, max_length=MAX_ALLOWED, help_text="Each address once."
-        ),
-        "merkleRoot": serializers.CharField(required=False, help_text="Verified: the root of the entries."),
-    },
-)
 
 
 class SavedAllowlistSerializer(serializers.Serializer[Any]):

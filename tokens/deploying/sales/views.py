@@ -19,13 +19,12 @@ from config.web.body_limits import MAX_BODY_BYTES
 from config.web.response_headers import public_cache_control
 from tokens.chains.errors import NodeUnavailableError
 from tokens.deploying import api_errors
-from tokens.deploying.sales.posted_allowlists import save_allowlist
+from tokens.deploying.sales.posted_allowlists import ALLOWLIST_BODY, save_allowlist
 from tokens.deploying.sales.presale_allowlists import PresaleAllowlist, find_allowlist
 from tokens.deploying.sales.presale_list import NoPresalesError, fetch_presale_page
 from tokens.deploying.sales.presale_search import PresaleFilter
 from tokens.deploying.sales.serializers import (
     ALLOWLIST_ANSWER,
-    ALLOWLIST_BODY,
     DELETED_ALLOWLIST_ANSWER,
     PRESALES_ANSWER,
     SAVED_ALLOWLISTS_ANSWER,
@@ -109,7 +108,7 @@ class AllowlistView(PartnerWrites, QueryView):
 
     @extend_schema(
         operation_id="savePresaleAllowlist",
-        request=ALLOWLIST_BODY,
+        request=ALLOWLIST_BODY.schema,
         responses={200: SavedAllowlistAnswer, 409: None, 413: None},
         auth=DEPLOY_SECURITY,
     )
