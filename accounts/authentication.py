@@ -27,7 +27,7 @@ UNAUTHORIZED = "Unauthorized"
 
 @dataclass(frozen=True)
 class PartnerUser:
-    """Value of `request.user` for a partner. It is no account of the admin site and has none of its rights."""
+    """Value of `request.user` for a partner. It is no admin account and has no admin rights."""
 
     key: PartnerKey
     is_authenticated: ClassVar[bool] = True
@@ -40,7 +40,7 @@ class PartnerUser:
 class OptionalPartnerKeyAuthentication(BaseAuthentication):
     """Authentication by an optional partner key, in `request.auth` as PartnerKey. An invalid one is 401."""
 
-    # Applies if a view declares no limit of its own.
+    # Applies if a view declares no own limit.
     limit = PartnerLimit
 
     def authenticate(self, request: Request) -> tuple[PartnerUser, PartnerKey] | None:
@@ -63,14 +63,14 @@ class PartnerKeyAuthentication(OptionalPartnerKeyAuthentication):
     """Authentication that requires a partner key. Anything else is 401."""
 
     def authenticate(self, request: Request) -> tuple[PartnerUser, PartnerKey]:
-        found = super().authenticate(request)
-        if found is None:
+        caller = super().authenticate(request)
+        if caller is None:
             raise NotAuthenticated(KEY_REQUIRED)
-        return found
+        return caller
 
 
 class PartnerKeyScheme(OpenApiAuthenticationExtension):
-    """OpenAPI security scheme of partner keys; drf-spectacular finds this class by its base."""
+    """OpenAPI security scheme for partner keys; drf-spectacular finds this class by its base."""
 
     target_class = PartnerKeyAuthentication
     name = "partnerKey"
@@ -87,7 +87,7 @@ class PartnerKeyScheme(OpenApiAuthenticationExtension):
 def verify_bearer(request: Request) -> VerifiedIdentity | None:
     """Return the identity proven by the header `Authorization: Bearer`; None without the header.
 
-    Raises AuthenticationFailed for any other value, and UpstreamUnavailable while no keys of the issuer have been
+    Raises AuthenticationFailed for any other value, and UpstreamUnavailable while none of the issuer's keys have been
     fetched.
     """
     header = request.headers.get("Authorization")
@@ -123,10 +123,10 @@ class UserAuthentication(OptionalUserAuthentication):
     """Authentication that requires a user token. Anything else is 401."""
 
     def authenticate(self, request: Request) -> tuple[CallingUser, VerifiedIdentity]:
-        found = super().authenticate(request)
-        if found is None:
+        caller = super().authenticate(request)
+        if caller is None:
             raise NotAuthenticated(UNAUTHORIZED)
-        return found
+        return caller
 
 
 # Both classes read the same header, so that one security scheme describes both.
@@ -134,7 +134,7 @@ set_override(OptionalUserAuthentication, "suppress_collision_warning", True)
 
 
 class UserTokenScheme(OpenApiAuthenticationExtension):
-    """OpenAPI security scheme of user tokens; drf-spectacular finds this class by its base."""
+    """OpenAPI security scheme for user tokens; drf-spectacular finds this class by its base."""
 
     target_class = OptionalUserAuthentication
     match_subclasses = True

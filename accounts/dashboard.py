@@ -1,4 +1,4 @@
-"""Dashboard of accounts: the sources of its panels."""
+"""Dashboard of accounts: the panel sources."""
 
 from accounts.admin.dashboard import partner_keys, profiles
 from accounts.admin.events_dashboard import events

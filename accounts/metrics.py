@@ -1,4 +1,4 @@
-"""Metrics of accounts: events and webhooks."""
+"""Metrics for accounts: events and webhooks."""
 
 from accounts.subscriptions.metrics import events, webhooks
 from config.watching.metrics import register_collectors

@@ -1,4 +1,4 @@
-"""Permissions of partner keys and users, and the base classes of views that need them."""
+"""Permissions for partner keys and users, and base classes for views that need them."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ class HasScope(BasePermission):
 
 
 class PartnerAccess(APIView):
-    """First base class of views for partners; the key must have `required_scope`."""
+    """First base class for partner views; the key must have `required_scope`."""
 
     authentication_classes = [PartnerKeyAuthentication]
     permission_classes = [HasScope]
@@ -40,7 +40,7 @@ class PartnerAccess(APIView):
 
 
 class PartnerWrites(APIView):
-    """First base class of views with public reads, whose POST needs a partner key with `required_scope`.
+    """First base class for views with public reads, whose POST needs a partner key with `required_scope`.
 
     The POST names its security in `extend_schema`: the description is made without a request.
     """
@@ -48,11 +48,11 @@ class PartnerWrites(APIView):
     required_scope = Scope.READ
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        """Return the authentication of partners for a POST, and none for reads."""
+        """Return partner authentication for a POST, and none for reads."""
         return [PartnerKeyAuthentication()] if self._is_write() else super().get_authenticators()
 
     def get_permissions(self) -> list[Any]:
-        """Return the permission of partners for a POST."""
+        """Return the partner permission for a POST."""
         return [HasScope()] if self._is_write() else list(super().get_permissions())
 
     def _is_write(self) -> bool:
@@ -69,7 +69,7 @@ class IsUser(BasePermission):
 
 
 class UserAccess(APIView):
-    """First base class of views for users.
+    """First base class for user views.
 
     `request.user` is a CallingUser. Views that also accept requests without a token set `authentication_classes =
     [OptionalUserAuthentication]` and `permission_classes = [AllowAny]` instead.

@@ -1,4 +1,4 @@
-"""Changes of restored rows that give access: sessions end, and what was revoked after the backup is named."""
+"""Changes to restored rows that give access: sessions end, and the text names what may have been revoked since."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from accounts.models import Administrator, AdminSession, KeyState, PartnerKey, W
 
 
 def end_sessions() -> Iterator[str]:
-    """End all sessions of operators and administrators: some of them were ended after the backup."""
+    """End all operators' and administrators' sessions: some were ended after the backup."""
     Session.objects.all().delete()
     AdminSession.objects.revoke()
     yield "All sessions have ended: operators and administrators log in again."
@@ -31,7 +31,7 @@ def report_keys() -> Iterator[str]:
 
 
 def resume_endpoints() -> Iterator[str]:
-    """Count failures of webhook endpoints anew: after the time without service, one failure would disable them."""
+    """Count webhook endpoint failures anew: after the time without service, one failure would disable them."""
     failing = WebhookEndpoint.objects.filter(disabled_at__isnull=True)
     failing.update(failing_since=None, warned_at=None, paused_until=None)
     yield (

@@ -54,12 +54,12 @@ def prune_key_usage() -> None:
     """Delete usage rows past their retention time."""
     pruned = usage.prune_usage()
     if pruned:
-        logger.info("pruned %s rows of key usage", pruned)
+        logger.info("pruned %s key usage rows", pruned)
 
 
 @app.task
 def prune_webhook_deliveries() -> None:
-    """Delete webhook deliveries past their retention time, and cancel those of keys that are no longer valid."""
+    """Delete webhook deliveries past their retention time, and cancel deliveries whose key is no longer valid."""
     pruned, cancelled = deliveries.prune_deliveries(timezone.now()), deliveries.cancel_withdrawn()
     if pruned or cancelled:
         logger.info("webhook deliveries: %s pruned, %s cancelled", pruned, cancelled)
@@ -67,6 +67,6 @@ def prune_webhook_deliveries() -> None:
 
 @app.task
 def prune_sessions() -> None:
-    """Delete expired sessions of log-ins and of administrators."""
+    """Delete expired log-in sessions and administrator sessions."""
     SessionStore.clear_expired()
     sessions.prune_expired_sessions()

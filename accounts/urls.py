@@ -1,4 +1,4 @@
-"""URLs of users' profiles, of the administrators' endpoint, and of events and webhooks."""
+"""URLs for users' profiles, the administrators' endpoint, events and webhooks."""
 
 from accounts.administrators.views import AdminVerifyView
 from accounts.profiles.views import UserByAddressView, UserByFidView, UserByNameView, UsersByFidsView

@@ -27,10 +27,10 @@ from config.workers.consumption import WorkerHeartbeat
 from config.workers.periodic_tasks import record_run, record_schedule
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Celery ignores the messages of the system checks, which load every URL and admin page.
+# Celery ignores the system checks' messages, and the checks load every URL and admin page.
 os.environ["CELERY_SKIP_CHECKS"] = "1"
 
-# Rooms of an app that have tasks of their own. Each task has an explicit name, so that its module may move.
+# App rooms with their own tasks. Each task has an explicit name, so that its module may move.
 _ROOMS = [
     "tokens.indexing",
     "tokens.catalogue",
@@ -43,24 +43,24 @@ _ROOMS = [
 
 
 class NamedTaskBeat(Beat):
-    """Beat that sends tasks by name: it imports none, and so none of the libraries that they need."""
+    """Beat that sends tasks by name: it imports no task, and so no library that tasks need."""
 
     def init_loader(self) -> None:
         django.setup()
         app.finalize()
 
 
-# Start of the current task, on the monotonic clock.
+# The current task's start, on the monotonic clock.
 _begun: ContextVar[float] = ContextVar("task_begun")
-# Header of a message with the request id of its sender.
+# Message header with the sender's request id.
 _ID_HEADER = "request_id"
 
 
 class RequestTask(Task):  # type: ignore[type-arg]
-    """Task that runs with the request id of its message; a message without one, such as beat's, gets a new id."""
+    """Task that runs with its message's request id; a message without one, such as beat's, gets a new id."""
 
     def before_start(self, task_id: str, args: Any, kwargs: Any) -> None:
-        """Set the id. The next task of the process replaces it, so that the report of a failure has it, too."""
+        """Set the id. The process's next task replaces it, so that a failure report has it, too."""
         begin_request(str(getattr(self.request, _ID_HEADER, None) or ""))
         start_storing_sums()
         _begun.set(time.monotonic())
@@ -71,13 +71,13 @@ class RequestTask(Task):  # type: ignore[type-arg]
         add_to_sum(("tasks", name, status.lower()))
         add_duration("task_seconds", name, seconds=time.monotonic() - _begun.get())
         if status == SUCCESS:
-            # Without Redis the task counts as late, which is then true of all; the client has logged the failure.
+            # Without Redis the task counts as late, as all tasks then do; the client has logged the failure.
             with suppress(RedisError):
                 record_run(name, timezone.now())
 
 
 class LaunchboardCelery(Celery):
-    """Celery with our beat, and request ids in the messages of all senders."""
+    """Celery with our beat, and with request ids in all messages."""
 
     task_cls = "config.celery:RequestTask"
 
@@ -95,10 +95,10 @@ class LaunchboardCelery(Celery):
 
 
 class HeartbeatScheduler(Scheduler):
-    """Scheduler of beat in memory, with a heartbeat: the tasks themselves are due again after a restart.
+    """Beat scheduler in memory, with a heartbeat: the tasks themselves are due again after a restart.
 
-    Of each task at most one message waits. Messages need no expiry then, so that busy workers run every task late
-    instead of dropping all its messages.
+    At most one message per task waits. Messages need no expiry then, so that busy workers run every task late instead
+    of dropping all its messages.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -117,7 +117,7 @@ class HeartbeatScheduler(Scheduler):
         return seconds
 
     def apply_async(self, entry: Any, *args: Any, **options: Any) -> Any:
-        """Send a task unless a message of it waits, or Redis does not respond. Raises SchedulingError."""
+        """Send a task unless one of its messages waits, or Redis does not respond. Raises SchedulingError."""
         try:
             if is_waiting(entry.task):
                 return None
@@ -132,12 +132,12 @@ app.steps["worker"].add(WorkerHeartbeat)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.autodiscover_tasks(_ROOMS)
-# A process with options of REDIS_URL that the client rejects does not start.
+# A process does not start if the client rejects an option in REDIS_URL.
 redis_client()
 
 
 def enqueue_task(task: Any, *arguments: Any, **options: Any) -> None:
-    """Enqueue a task with options of `apply_async`; fail fast while the circuit breaker of Redis is open.
+    """Enqueue a task with options for `apply_async`; fail fast while the Redis circuit breaker is open.
 
     Raises RedisError.
     """
@@ -149,6 +149,6 @@ def enqueue_task(task: Any, *arguments: Any, **options: Any) -> None:
 
 
 def enqueue_unless_waiting(task: Any, *arguments: Any) -> None:
-    """Enqueue a task unless a message of it with the same arguments waits. Raises RedisError."""
+    """Enqueue a task unless a message with the same arguments waits. Raises RedisError."""
     if not is_waiting(task.name, arguments):
         enqueue_task(task, *arguments)

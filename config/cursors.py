@@ -1,9 +1,9 @@
-"""Cursor pagination: the position after the last row of a page, by value, so that ties and inserted rows do no harm.
+"""Cursor pagination: the position after a page's last row, by value, so that ties and inserted rows do no harm.
 
 A cursor is standard base64 of compact JSON `{"id": <sort value of the last row>, "k": <row id>, "s": "<sortBy>"}`. The
 value is null if it is unknown. `"d": "asc"` is added for the direction that is not the default. `"x": true` is added if
 the last row preceded all others because it matched the search exactly. `"p": true` is added if the primary served the
-page of an installation with a read replica: the replica may still lack rows of the next page, which the primary serves,
+page, and there is a read replica: the replica may still lack the next page's rows, which the primary serves,
 too. The legacy form has `id` only, a timestamp to the second without a time zone.
 """
 
@@ -36,7 +36,7 @@ class CursorError(ValueError):
 
 @dataclass(frozen=True)
 class Cursor:
-    """Position of the last row of a page."""
+    """Position of a page's last row."""
 
     # None is an unknown number.
     value: SortValue | None
@@ -47,7 +47,7 @@ class Cursor:
 
 @dataclass(frozen=True)
 class LegacyCursor:
-    """Legacy position: the second of the last row of a page."""
+    """Legacy position: the second in a page's last row."""
 
     second: datetime.datetime
 
@@ -58,7 +58,7 @@ class LegacyCursor:
 
 
 def encode_cursor(cursor: Cursor, *, sort_by: str, descending: bool = True) -> str:
-    """Return the text form of a cursor."""
+    """Return a cursor's text form."""
     content: dict[str, Any] = {"id": _serialize(cursor.value), "k": cursor.row_id, "s": sort_by}
     if not descending:
         content["d"] = "asc"
@@ -72,7 +72,7 @@ def encode_cursor(cursor: Cursor, *, sort_by: str, descending: bool = True) -> s
 def decode_cursor(
     text: str, *, sort_by: str, descending: bool = True, numeric: bool = False, whole: bool = False
 ) -> Cursor | LegacyCursor | None:
-    """Return the cursor in `text`, or None, which is the first page, if it belongs to another sort.
+    """Return the cursor in `text`. If it belongs to another sort, return None, which is the first page.
 
     `numeric` declares that the sort's values are numbers, not timestamps. `whole` declares whole numbers: PostgreSQL
     compares these with other numbers without its index. Raises CursorError, and ReplicaBehindError.

@@ -1,4 +1,4 @@
-"""Decoding of untrusted pictures, and their encoding as small WebP files without metadata. Pure.
+"""Decoder for untrusted pictures, which encodes them as small WebP files without metadata. Pure.
 
 A picture is refused by its header where its pixels would cost too much. SVG is no format here: it is a program.
 """
@@ -24,7 +24,7 @@ from PIL import (
 
 from config.http.errors import PermanentError
 
-# Imported here, because Pillow would import its plugins of all formats to find that of WebP.
+# Imported here, because Pillow would import all its format plugins to find the one for WebP.
 FORMATS = tuple(
     reader.format
     for reader in (
@@ -35,16 +35,16 @@ FORMATS = tuple(
     )
 )
 MAX_PIXELS = 40_000_000
-# Pixels of a side: the maximum of JPEG and GIF, and more than that of WebP. Pillow allocates for each row of a PNG, and
-# its filter for each row of the result: 1 by 40,000,000 pixels take 345 MB.
+# Pixels per side: the maximum in JPEG and GIF, and more than in WebP. Pillow allocates memory for each row in a PNG,
+# and its filter for each row in the result: 1 by 40,000,000 pixels take 345 MB.
 MAX_SIDE = 65_535
-# Pillow's reader of WebP has several copies of all pixels: a file of 46 bytes with 40 megapixels takes 630 MB.
+# Pillow's WebP reader has several copies of all pixels: a 46-byte file with 40 megapixels takes 630 MB.
 _MAX_WEBP_PIXELS = MAX_PIXELS // 4
-# Pixels times scans: each scan of a progressive JPEG visits all pixels, and costs its sender a few bytes.
+# Pixels times scans: each scan in a progressive JPEG visits all pixels, and costs its sender a few bytes.
 _MAX_SCANNED_PIXELS = 10 * MAX_PIXELS
-# Pixels up to which a mode that can't be resized well is converted whole.
+# A picture in a mode that can't be resized well is converted whole up to this many pixels.
 _MAX_CONVERTED_PIXELS = 4_000_000
-# Pixels of a side to which a larger one is reduced by the nearest pixels, before it is converted and resized well.
+# A larger one is first reduced to this many pixels a side by nearest pixels, then converted and resized well.
 _MAX_CONVERTED_SIDE = 2_048
 # A smaller result is resized from at most this many times its sides.
 _MAX_CONVERTED_FACTOR = 8
@@ -57,7 +57,7 @@ _Box = tuple[int, int, int, int]
 
 
 class UnusablePictureError(PermanentError):
-    """The content is no picture of a supported format, or a too large one; the text is the broken rule."""
+    """The content is no picture in a supported format, or a too large one; the text is the broken rule."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,19 +71,19 @@ class EncodedPicture:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Target:
-    """The part of a picture that is kept, and the size in pixels that it gets."""
+    """The box that is cut from a picture, and the size in pixels that it gets."""
 
     box: _Box
     size: _Size
 
 
 def encode_square(content: bytes, *, side: int) -> bytes:
-    """Return the center of the first frame as a WebP file of `side` pixels a side. Raises UnusablePictureError."""
+    """Return the first frame's center as a WebP file with `side` pixels a side. Raises UnusablePictureError."""
 
     def target(size: _Size) -> _Target:
         shorter = min(size)
-        left, top = (size[0] - shorter) // 2, (size[1] - shorter) // 2
-        return _Target(box=(left, top, left + shorter, top + shorter), size=(side, side))
+        left_edge, top_edge = (size[0] - shorter) // 2, (size[1] - shorter) // 2
+        return _Target(box=(left_edge, top_edge, left_edge + shorter, top_edge + shorter), size=(side, side))
 
     return _encode_any(content, target).content
 
@@ -101,7 +101,7 @@ def encode_whole(content: bytes, *, longest: int) -> EncodedPicture:
 def _encode_any(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPicture:
     try:
         with warnings.catch_warnings():
-            # Pillow warns of pictures that are refused below.
+            # Pillow warns about pictures that are refused below.
             warnings.simplefilter("ignore")
             return _encode(content, target)
     except UnusablePictureError:
@@ -111,13 +111,13 @@ def _encode_any(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPi
         raise UnusablePictureError(_at_most(MAX_PIXELS)) from error
     except UnidentifiedImageError as error:
         raise UnusablePictureError("it must be a PNG, JPEG, GIF or WebP file") from error
-    # Decoders raise errors of any kind for hostile content.
+    # Decoders raise any kind of error for hostile content.
     except Exception as error:
         raise UnusablePictureError("it must be whole: the file is truncated or damaged") from error
 
 
 def _encode(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPicture:
-    # Before Pillow's reader of WebP, which allocates all pixels when it reads the header.
+    # Before Pillow's WebP reader, which allocates all pixels when it reads the header.
     if math.prod(_webp_size(content)) > _MAX_WEBP_PIXELS:
         raise UnusablePictureError(f"{_at_most(_MAX_WEBP_PIXELS)} as a WebP file")
     with Image.open(io.BytesIO(content), formats=FORMATS) as image:
@@ -133,15 +133,15 @@ def _encode(content: bytes, target: Callable[[_Size], _Target]) -> EncodedPictur
             width, height = target(image.size).size
             image.draft("RGB", (2 * width, 2 * height))
         small = _small_copy(image, target(image.size))
-    # A picture whose EXIF data can't be read, with an error of any kind as above, stays as it is.
+    # A picture whose EXIF data can't be read, with any kind of error as above, stays as it is.
     with suppress(Exception):
         small = ImageOps.exif_transpose(small)
-    # A new picture: what is saved has no metadata of the old one.
-    bare = Image.new(small.mode, small.size)
-    bare.paste(small)
+    # A new picture: what is saved has no metadata from the old one.
+    output_image = Image.new(small.mode, small.size)
+    output_image.paste(small)
     output = io.BytesIO()
-    bare.save(output, "WEBP", quality=_QUALITY, method=4)
-    return EncodedPicture(content=output.getvalue(), width=bare.width, height=bare.height)
+    output_image.save(output, "WEBP", quality=_QUALITY, method=4)
+    return EncodedPicture(content=output.getvalue(), width=output_image.width, height=output_image.height)
 
 
 def _at_most(pixels: int) -> str:
@@ -149,35 +149,35 @@ def _at_most(pixels: int) -> str:
 
 
 def _small_copy(image: Image.Image, target: _Target) -> Image.Image:
-    """Return the target in RGB or RGBA, with the orientation of the EXIF data to apply."""
+    """Return the target in RGB or RGBA; the EXIF orientation is still to be applied."""
     box, (width, height) = target.box, target.size
     has_alpha = image.mode in ("LA", "PA", "RGBA") or "transparency" in image.info
-    whole: Image.Image = image
+    converted: Image.Image = image
     if image.mode not in ("L", "RGB"):
         if (box[2] - box[0]) * (box[3] - box[1]) > _MAX_CONVERTED_PIXELS:
             # Converted whole, the picture would take four times the memory.
             factor = min(_MAX_CONVERTED_FACTOR, _MAX_CONVERTED_SIDE // max(width, height))
-            whole = image.resize((factor * width, factor * height), Image.Resampling.NEAREST, box=box)
-            box = (0, 0, *whole.size)
-        if whole.mode.startswith("I"):
-            # Of 16 bits: Pillow's conversion cuts values off instead of scaling them.
-            whole = whole.convert("I").point(lambda value: value * (1 / 256)).convert("L")
-        whole = whole.convert("RGBA" if has_alpha else "RGB")
-    small = whole.resize((width, height), Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
+            converted = image.resize((factor * width, factor * height), Image.Resampling.NEAREST, box=box)
+            box = (0, 0, *converted.size)
+        if converted.mode.startswith("I"):
+            # 16 bits: Pillow's conversion cuts values off instead of scaling them.
+            converted = converted.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+        converted = converted.convert("RGBA" if has_alpha else "RGB")
+    small = converted.resize((width, height), Image.Resampling.LANCZOS, box=box, reducing_gap=2.0)
     return small.convert("RGBA" if has_alpha else "RGB")
 
 
 def _webp_size(content: bytes) -> tuple[int, int]:
-    """Return width and height of a WebP file's canvas from its first chunk; zeros for another format."""
-    found = _WEBP.match(content[:30])
-    if found is None or len(content) < 30:
+    """Return a WebP file's canvas width and height from its first chunk; zeros for another format."""
+    header = _WEBP.match(content[:30])
+    if header is None or len(content) < 30:
         return 0, 0
-    match found[1]:
+    match header[1]:
         case b"VP8X":
             width, height = (int.from_bytes(content[start : start + 3], "little") + 1 for start in (24, 27))
         case b"VP8L":
             (bits,) = struct.unpack_from("<I", content, 21)
             width, height = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
         case _:
-            width, height = (part & 0x3FFF for part in struct.unpack_from("<HH", content, 26))
+            width, height = (field & 0x3FFF for field in struct.unpack_from("<HH", content, 26))
     return width, height

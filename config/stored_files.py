@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-# Prefix of the temporary files; those of killed processes stay.
+# Prefix for temporary files; a killed process's files stay.
 TEMPORARY_PREFIX = "new-"
 # Other processes may have another user.
 _MODE = 0o644
@@ -14,7 +14,7 @@ _MODE = 0o644
 def write_file(path: Path, body: bytes, *, durable: bool = False) -> None:
     """Write a file, whole or not at all, and make its directory. Raises OSError, for a full disk too.
 
-    A `durable` file survives a power failure after the return: file and directory are flushed to the disk.
+    A `durable` file survives a power failure after the return: file and directory are flushed to disk.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=TEMPORARY_PREFIX, delete=False) as file:

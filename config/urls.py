@@ -31,7 +31,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-# Handlers of errors outside of an API view; below /api/ they return the same error body.
+# Handlers for errors outside an API view; below /api/ they return the same error body.
 handler400 = "config.api.error_handling.bad_request"
 handler403 = "config.api.error_handling.forbidden"
 handler404 = "config.api.error_handling.page_not_found"

@@ -1,4 +1,4 @@
-"""Applications of the web server: `server` by RSGI, around `application` by WSGI."""
+"""The web server's applications: `server` by RSGI, around `application` by WSGI."""
 
 import gc
 import os
@@ -28,7 +28,7 @@ server = WSGIBridge(
 # default 5 ms, which is longer than most requests take.
 sys.setswitchinterval(0.0005)
 # Loaded objects stay for good, and a request leaves no reference cycles: the garbage collector need not scan either
-# repeatedly. Views and pages of the admin site are the most of them; otherwise the first request would load them.
+# repeatedly. Most are views and admin pages; otherwise the first request would load them.
 get_resolver().url_patterns  # noqa: B018
 gc.collect()
 gc.freeze()

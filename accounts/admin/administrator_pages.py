@@ -33,9 +33,9 @@ class AdministratorForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # An administrator of an issuer that is no longer in the settings is still shown.
-        own = {self.instance.issuer} - {""}
-        names = sorted(own.union(issuer.issuer for issuer in settings.IDENTITY_ISSUERS))
+        # An administrator whose issuer is no longer in the settings is still shown.
+        current_issuer = {self.instance.issuer} - {""}
+        names = sorted(current_issuer.union(issuer.issuer for issuer in settings.IDENTITY_ISSUERS))
         self.fields["issuer"] = forms.ChoiceField(
             choices=[(name, name) for name in names],
             widget=UnfoldAdminSelectWidget,
@@ -43,13 +43,13 @@ class AdministratorForm(forms.ModelForm):
         )
 
     def clean(self) -> dict[str, Any]:
-        """Reject a subject that no token of the issuer can have."""
-        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        """Reject a subject that none of the issuer's tokens can have."""
+        values: dict[str, Any] = super().clean() or self.cleaned_data
         kinds = {issuer.issuer: issuer.subject for issuer in settings.IDENTITY_ISSUERS}
-        subject = cleaned.get("subject", "")
-        if subject and kinds.get(cleaned.get("issuer", "")) == "fid" and not _is_fid(subject):
+        subject = values.get("subject", "")
+        if subject and kinds.get(values.get("issuer", "")) == "fid" and not _is_fid(subject):
             self.add_error("subject", "This issuer's tokens have a FID: a number without blanks or leading zeros.")
-        return cleaned
+        return values
 
 
 def _is_fid(text: str) -> bool:
@@ -73,7 +73,7 @@ class AdministratorAdmin(ListedAdmin):
 
 @admin.register(AdminSession)
 class AdminSessionAdmin(ServiceWrittenAdmin):
-    """Admin pages of administrator sessions: read and revoke. Rows are deleted with their account or administrator."""
+    """Admin pages for administrator sessions: read and revoke. Rows are deleted with their account or administrator."""
 
     empty_text = "No session yet: one starts when an administrator logs in by POST /api/admin/verify."
     list_display = ["holder", "state", "created_at", "expires_at", "revoked_at"]

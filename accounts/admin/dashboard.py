@@ -15,12 +15,12 @@ DAYS = 14
 
 
 def profiles(now: datetime) -> Iterable[Panel]:
-    """Yield the state of the social provider."""
+    """Yield the social provider's state."""
     yield Panel(title="Deployers' profiles", figures=(_provider(),))
 
 
 def partner_keys(now: datetime) -> Iterable[Panel]:
-    """Yield the usage of partner keys per day, and the busiest keys."""
+    """Yield partner key usage per day, and the busiest keys."""
     days, busiest = usage.calls_of_all_keys(days=DAYS)
     title = "Calls with partner keys"
     if not busiest:

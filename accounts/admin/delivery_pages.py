@@ -1,4 +1,4 @@
-"""Admin pages for the delivery log of webhooks, with the attempts of each delivery, and replays of chosen ones."""
+"""Admin pages for the webhook delivery log, with each delivery's attempts, and replays of selected deliveries."""
 
 from django.contrib import admin, messages
 from django.db import transaction
@@ -26,7 +26,7 @@ _ENDPOINTS_SEARCHED = 100
 
 @admin.register(WebhookDelivery)
 class WebhookDeliveryAdmin(ReadOnlyAdmin):
-    """Read-only admin page of deliveries, newest first. No response's content is stored."""
+    """Read-only admin page for deliveries, newest first. No response's content is stored."""
 
     empty_text = "No delivery yet: add an endpoint; manage.py deliver_events sends it the events from then on."
     list_display = ["id", "event_type", "event_id", "endpoint", "reason", "status", "attempts", "last_error", "due_at"]
@@ -73,28 +73,28 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[WebhookDelivery], search_term: str
     ) -> tuple[QuerySet[WebhookDelivery], bool]:
-        """Return the deliveries of an event, or to endpoints, by the indexes, which begin with the endpoint."""
+        """Return the deliveries of an event, or to endpoints. The indexes begin with the endpoint."""
         text = search_term.strip()
         if not text:
             return queryset, False
         event_id = parse_id(text)
         if event_id is not None:
-            known = list(WebhookEndpoint.objects.values_list("pk", flat=True))
-            return queryset.filter(endpoint__in=known, event_id=event_id), False
-        named = WebhookEndpoint.objects.filter(url__icontains=text).values_list("pk", flat=True)
-        return queryset.filter(endpoint__in=list(named[:_ENDPOINTS_SEARCHED])), False
+            endpoint_ids = list(WebhookEndpoint.objects.values_list("pk", flat=True))
+            return queryset.filter(endpoint__in=endpoint_ids, event_id=event_id), False
+        matching = WebhookEndpoint.objects.filter(url__icontains=text).values_list("pk", flat=True)
+        return queryset.filter(endpoint__in=list(matching[:_ENDPOINTS_SEARCHED])), False
 
     def has_replay_permission(self, request: HttpRequest) -> bool:
         """Return whether the operator may change endpoints."""
         return admin.site.get_model_admin(WebhookEndpoint).has_change_permission(request)
 
     @list_action("Replay: send these events again", permission="replay")
-    def replay(self, request: HttpRequest, chosen: QuerySet[WebhookDelivery]) -> None:
-        """Queue each chosen delivery's event again for the same endpoint."""
+    def replay(self, request: HttpRequest, selected: QuerySet[WebhookDelivery]) -> None:
+        """Queue each selected delivery's event again for the same endpoint."""
         active = WebhookEndpoint.objects.active().in_bulk()
         replayed: list[WebhookDelivery] = []
         with transaction.atomic():
-            for delivery in chosen:
+            for delivery in selected:
                 endpoint, event_id = active.get(delivery.endpoint_id), delivery.event_id
                 if endpoint is None or event_id is None:
                     continue
@@ -102,7 +102,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
                     replayed.append(delivery)
             log_changes(request, replayed, "Replayed.")
         self.message_user(request, f"{len(replayed)} queued.", messages.SUCCESS)
-        left_out = len(chosen) - len(replayed)
+        left_out = len(selected) - len(replayed)
         if left_out:
             text = (
                 f"{left_out} left out: tests, events that are queued already, past their retention or outside of the "

@@ -1,4 +1,4 @@
-"""Dashboard panel of events: their publication, deliveries of the last hour, and endpoints that need a person."""
+"""Dashboard panel about events: publication, deliveries in the last hour, and endpoints that need a person."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from config.operators.admin_pages import change_url
 from config.operators.dashboard import Figure, Panel, time_ago
 from config.postgresql.leased_queue import MAX_DEPTH
 
-# Both take a fraction of a second.
+# Both take less than a second.
 _PUBLISHED_WITHIN = timedelta(seconds=60)
 _SENT_WITHIN = timedelta(minutes=5)
 # An endpoint that fails for less than this may only be restarting.
@@ -26,7 +26,7 @@ _IS_IT_RUNNING = "is an events process running?"
 
 
 def events(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of events."""
+    """Yield the panel about events."""
     endpoints = list(WebhookEndpoint.objects.order_by(F("failing_since").asc(nulls_last=True), "pk"))
     size, newest = measure_outbox(now), newest_event_id()
     if not (endpoints or size.depth or newest):
@@ -50,7 +50,11 @@ def _deliveries(endpoints: list[WebhookEndpoint], now: datetime) -> Iterator[Fig
         return
     page = reverse("admin:accounts_webhookdelivery_changelist")
     counts = count_deliveries(now)
-    others = [f"{counts.total(each):,} {each}" for each in Outcome if each != Outcome.DELIVERED and counts.total(each)]
+    others = [
+        f"{counts.total(outcome):,} {outcome}"
+        for outcome in Outcome
+        if outcome != Outcome.DELIVERED and counts.total(outcome)
+    ]
     yield Figure(
         label="Deliveries of the last hour",
         value=f"{counts.total(Outcome.DELIVERED):,} delivered",
@@ -75,17 +79,17 @@ def _endpoints(endpoints: list[WebhookEndpoint], now: datetime) -> Iterator[Figu
     if endpoints:
         enabled = sum(endpoint.state == EndpointState.ENABLED for endpoint in endpoints)
         yield Figure(label="Endpoints", value=f"{enabled:,} enabled", note=f"of {len(endpoints):,}", page=page)
-    bad = [each for each in endpoints if each.state in (EndpointState.FAILING, EndpointState.DISABLED)]
-    for endpoint in bad[:_ENDPOINTS_SHOWN]:
+    failed = [endpoint for endpoint in endpoints if endpoint.state in (EndpointState.FAILING, EndpointState.DISABLED)]
+    for endpoint in failed[:_ENDPOINTS_SHOWN]:
         is_failing = endpoint.state == EndpointState.FAILING
         since = endpoint.failing_since if is_failing else endpoint.disabled_at
-        then = f"it is disabled after {settings.WEBHOOK_DISABLE_DAYS} days" if is_failing else endpoint.disabled_reason
+        text = f"it is disabled after {settings.WEBHOOK_DISABLE_DAYS} days" if is_failing else endpoint.disabled_reason
         yield Figure(
             label=Truncator(endpoint.url).chars(_URL_SHOWN),
             value=str(endpoint.state.label),
-            note=f"{time_ago(since, now)}: {then}",
+            note=f"{time_ago(since, now)}: {text}",
             page=change_url(endpoint),
             is_alarming=not is_failing or (since is not None and now - since > _FAILING_FOR),
         )
-    if len(bad) > _ENDPOINTS_SHOWN:
-        yield Figure(label="More endpoints", value=f"{len(bad) - _ENDPOINTS_SHOWN:,}", page=page, is_alarming=True)
+    if len(failed) > _ENDPOINTS_SHOWN:
+        yield Figure(label="More endpoints", value=f"{len(failed) - _ENDPOINTS_SHOWN:,}", page=page, is_alarming=True)

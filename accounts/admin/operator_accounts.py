@@ -31,7 +31,7 @@ class RoleAdmin(GroupAdmin, ListedAdmin):
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """Admin page of the audit log: an entry for every add, change, deletion and action; newest first, read-only.
+    """Admin page for the audit log: an entry for every add, change, deletion and action; newest first, read-only.
 
     Entries can't be deleted either. Django then refuses to delete an account with entries; it is made inactive
     instead.

@@ -28,10 +28,10 @@ from config.operators.admin_pages import (
 )
 from config.operators.dashboard import Chart
 
-# Actions hidden per state of the key.
+# Hidden actions by key state.
 _HIDDEN_ACTIONS = {KeyState.REVOKED: ("rotate", "revoke"), KeyState.EXPIRED: ("rotate",)}
 _DAYS_SHOWN = 14
-# A PartnerKey with its `days` and `endpoints` of calls.
+# A PartnerKey with its calls by `days` and `endpoints`.
 ShownKey = Any
 
 
@@ -91,28 +91,28 @@ class PartnerKeyAdmin(ListedAdmin):
 
     @admin.display(description="calls by day (UTC)")
     def calls_by_day(self, key: ShownKey) -> str:
-        """Return a chart of the last two weeks; calls of the last minute are not stored yet."""
+        """Return a chart for the last two weeks; the last minute's calls are not stored yet."""
         bars = tuple((f"{day.day:%d %b}", day.calls) for day in key.days)
         chart = Chart(title="Calls by day, UTC", bars=bars, start=bars[0][0], end="today")
         return render_to_string("operators/chart.html", {"chart": chart})
 
     @admin.display(description="calls by endpoint")
     def calls_by_endpoint(self, key: ShownKey) -> str:
-        """Return the calls of the same days per endpoint, busiest first."""
+        """Return the calls on the same days per endpoint, busiest first."""
         rows = format_html_join("", "<li>{}: {}</li>", ((name, f"{calls:,}") for name, calls in key.endpoints))
         return format_html("<ul>{}</ul>", rows) if rows else "none"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PartnerKey]:
         newest_first = PartnerKeySecret.objects.order_by("-id")
-        listed: QuerySet[PartnerKey] = super().get_queryset(request)
-        return listed.prefetch_related(Prefetch("secrets", newest_first))
+        keys: QuerySet[PartnerKey] = super().get_queryset(request)
+        return keys.prefetch_related(Prefetch("secrets", newest_first))
 
     def get_fields(self, request: HttpRequest, obj: PartnerKey | None = None) -> list[Any]:
         editable = ["name", "scopes", "expires_at", "calls_per_minute"]
         return editable if obj is None else [*editable, *self.get_readonly_fields(request, obj)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: PartnerKey | None = None) -> list[str]:
-        shown = [
+        field_names = [
             "state_label",
             "key_ids",
             "created_at",
@@ -121,7 +121,7 @@ class PartnerKeyAdmin(ListedAdmin):
             "calls_by_day",
             "calls_by_endpoint",
         ]
-        return [] if obj is None else shown
+        return [] if obj is None else field_names
 
     def has_delete_permission(self, request: HttpRequest, obj: PartnerKey | None = None) -> bool:
         """Forbid deletion: a key is revoked instead, so that its past calls stay attributable."""

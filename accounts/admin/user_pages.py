@@ -1,4 +1,4 @@
-"""Admin pages for users and social profiles, and the display of row owners in other admin pages."""
+"""Admin pages for users and social profiles, and labels for row owners in other admin pages."""
 
 import re
 from typing import Any
@@ -15,7 +15,7 @@ _FID = re.compile("[0-9]{1,18}")
 
 
 class IdentityInline(TabularInline):
-    """Identities of the user."""
+    """The user's identities."""
 
     model = Identity
     fields = readonly_fields = ("issuer", "subject", "kind", "created_at")
@@ -32,7 +32,7 @@ class IdentityInline(TabularInline):
 
 @admin.register(Person)
 class PersonAdmin(ReadOnlyAdmin):
-    """Read-only admin pages of users: rows are created by the first request with a token."""
+    """Read-only admin pages for users: the first request with a token creates the row."""
 
     empty_text = (
         "No user yet: set IDENTITY_ISSUERS_FILE; the first request with a valid token of an issuer adds its user."
@@ -53,17 +53,17 @@ def owner_label(owner: Person) -> str:
 
 
 def owner_ids_by_fid(text: str) -> list[int] | None:
-    """Return the ids of the user with this FID and of the user linked to it now; None if the text is no FID."""
+    """Return the ids: the user with this FID, and the user linked to it now; None if the text is no FID."""
     if not _FID.fullmatch(text):
         return None
-    found = list(Person.objects.filter(fid=int(text)).values_list("pk", flat=True))
-    linked = Person.objects.filter(linked_to__in=found, linked_until__gt=timezone.now())
-    return found + list(linked.values_list("pk", flat=True))
+    person_ids = list(Person.objects.filter(fid=int(text)).values_list("pk", flat=True))
+    linked = Person.objects.filter(linked_to__in=person_ids, linked_until__gt=timezone.now())
+    return person_ids + list(linked.values_list("pk", flat=True))
 
 
 @admin.register(SocialProfile)
 class SocialProfileAdmin(QueueAdmin):
-    """Read-only admin pages of social profiles, which come from the provider."""
+    """Read-only admin pages for social profiles, which come from the provider."""
 
     empty_text = (
         "No profile yet: set SOCIAL_API_KEY or FARCASTER_HUB_URL; then the first launch of a FID adds its profile."

@@ -49,7 +49,7 @@ _NO_EVENTS = "The endpoint gets no events: it is disabled, or its key isn't acti
 
 
 class WebhookEndpointForm(forms.ModelForm):
-    """Form of an endpoint, by the rules of the partners' API."""
+    """Endpoint form, by the rules in the partners' API."""
 
     url = forms.CharField(label="URL", max_length=MAX_URL, widget=UnfoldAdminTextInputWidget)
     chain_ids = SimpleArrayField(
@@ -95,7 +95,7 @@ class WebhookEndpointForm(forms.ModelForm):
 
 
 class DisableForm(forms.Form):
-    """Reason of an operator."""
+    """An operator's reason."""
 
     reason = forms.CharField(
         max_length=200,
@@ -125,8 +125,8 @@ class EndpointFilterSet(AdminFilterSet):
 
     state = ChoiceFilter(label="state", choices=EndpointState.choices, method="in_state")
 
-    def in_state(self, found: WebhookEndpointQuerySet, name: str, value: str) -> WebhookEndpointQuerySet:
-        return found.in_state(EndpointState(value))
+    def in_state(self, queryset: WebhookEndpointQuerySet, name: str, value: str) -> WebhookEndpointQuerySet:
+        return queryset.in_state(EndpointState(value))
 
 
 @admin.register(WebhookEndpoint)
@@ -166,12 +166,12 @@ class WebhookEndpointAdmin(ListedAdmin):
 
     def get_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> list[Any]:
         editable = ["partner_key", "url", "description", "types", "chain_ids", "email"]
-        shown = [name for name in self.get_readonly_fields(request, obj) if name != "partner_key"]
-        return [*editable, *shown]
+        readonly = [name for name in self.get_readonly_fields(request, obj) if name != "partner_key"]
+        return [*editable, *readonly]
 
     def get_readonly_fields(self, request: HttpRequest, obj: WebhookEndpoint | None = None) -> list[str]:
-        """Return the state, and the owner: another partner would get an endpoint with a secret of the first one."""
-        shown = [
+        """Return the state, and the owner: another partner would get an endpoint with the first one's secret."""
+        field_names = [
             "partner_key",
             "state_label",
             "disabled_reason",
@@ -182,7 +182,7 @@ class WebhookEndpointAdmin(ListedAdmin):
             "created_at",
             "delivery_log",
         ]
-        return [] if obj is None else shown
+        return [] if obj is None else field_names
 
     def get_deleted_objects(
         self, objs: Iterable[WebhookEndpoint], request: HttpRequest
@@ -199,7 +199,7 @@ class WebhookEndpointAdmin(ListedAdmin):
             endpoints.delete_endpoint(endpoint)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """Show the form again if the key has all of its endpoints."""
+        """Show the form again if the key has all its endpoints."""
         try:
             page: HttpResponse = super().add_view(request, form_url, extra_context)
         except endpoints.TooManyEndpointsError as error:
@@ -261,9 +261,9 @@ class WebhookEndpointAdmin(ListedAdmin):
             messages.error(request, _NO_EVENTS)
             return redirect(change_url(endpoint))
         after, until = form.cleaned_data["after"], form.cleaned_data["until"]
-        last = LARGEST_JSON_NUMBER if until is None else until
+        last_id = LARGEST_JSON_NUMBER if until is None else until
         with transaction.atomic():
-            replayed = deliveries.replay_events(endpoint, first=after + 1, last=last)
+            replayed = deliveries.replay_events(endpoint, first=after + 1, last=last_id)
             span = f"after {after}" if until is None else f"after {after} until {until}"
             self.log_change(request, endpoint, f"Replayed events {span}: {replayed.queued} queued.")
         messages.success(request, f"{replayed.queued:,} events are queued.")

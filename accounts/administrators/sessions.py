@@ -1,7 +1,7 @@
 """API administrators, with read access to `score`: authenticated by a listed identity's token or a session cookie.
 
-A session is created with such a token, or with the password of an active staff account and its code if it has a second
-factor. The cookie grants read access only: no endpoint acts on it except the one that ends the session.
+Such a token starts a session. So does the password of an active staff account, with its code if it has a second factor.
+The cookie grants read access only: no endpoint acts on it except the one that ends the session.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ _SIGNER_SALT = "accounts.administrators"
 
 @dataclass(frozen=True)
 class NewSession:
-    """New session with the value of its cookie, which can't be read again."""
+    """New session with its cookie's value, which can't be read again."""
 
     cookie: str
     expires_at: datetime
@@ -51,7 +51,7 @@ def find_administrator(identity: VerifiedIdentity) -> Administrator | None:
 
 
 def find_session(request: HttpRequest) -> AdminSession | None:
-    """Return the session of the request's cookie; None if missing, forged, expired, revoked or without a valid holder.
+    """Return the session for the request's cookie; None if missing, forged, expired, revoked or without a valid holder.
 
     A cookie with an invalid signature causes no database query.
     """
@@ -93,7 +93,7 @@ def authenticate_staff(request: HttpRequest, *, username: str, password: str, co
 
 
 def begin_session(holder: User | Administrator) -> NewSession:
-    """Create a session of the account or administrator."""
+    """Create a session for the account or administrator."""
     token = secrets.token_urlsafe(32)
     expires_at = timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE)
     if isinstance(holder, User):
@@ -101,7 +101,7 @@ def begin_session(holder: User | Administrator) -> NewSession:
     else:
         fields = {"administrator": holder}
     session = AdminSession.objects.create(digest=_digest(token), expires_at=expires_at, **fields)
-    logger.info("administrator session %s of %s %s started", session.pk, holder._meta.model_name, holder.pk)
+    logger.info("administrator session %s for %s %s started", session.pk, holder._meta.model_name, holder.pk)
     return NewSession(_signer().sign(token), expires_at)
 
 

@@ -1,4 +1,4 @@
-"""Endpoint of administrator sessions in a browser."""
+"""Endpoint for administrator sessions in a browser."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -39,9 +39,9 @@ class AdminVerifyView(LimitedView):
     max_body_bytes = SMALL_BODY_BYTES
 
     def get_throttles(self) -> list[BaseThrottle]:
-        """Add the limit of log-in attempts, which also counts rejected tokens."""
-        own = [AdminVerifyLimit()] if self.request.method == "POST" else []
-        return [*super().get_throttles(), *own]
+        """Add the limit on log-in attempts, which also counts rejected tokens."""
+        attempt_limits = [AdminVerifyLimit()] if self.request.method == "POST" else []
+        return [*super().get_throttles(), *attempt_limits]
 
     @extend_schema(operation_id="beginAdminSession", request=PasswordBody, responses={200: SessionAnswer, 401: None})
     def post(self, request: Request) -> Response:
@@ -70,9 +70,9 @@ class AdminVerifyView(LimitedView):
         return Response(EndAnswer({}).data)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Forbid caching, and delete the cookie of a session that has ended or does not exist.
+        """Forbid caching, and delete the cookie if its session has ended or does not exist.
 
-        If the request was rejected for an invalid token, the cookie of a valid session stays: it has not ended.
+        If the request was rejected for an invalid token, a valid session's cookie stays: the session has not ended.
         """
         response = super().finalize_response(request, response, *args, **kwargs)
         response["Cache-Control"] = NO_STORE

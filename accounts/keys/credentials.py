@@ -25,7 +25,7 @@ PREFIX = "lb_live_"
 
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _ID_LENGTH = 8
-# 32 characters of base62 carry 190 bits. They can't be guessed, so a fast digest is enough; a slow one would only cost
+# 32 base62 characters carry 190 bits. They can't be guessed, so a fast digest is enough; a slow one would only cost
 # time.
 _SECRET_LENGTH = 32
 # 62 ** 6 exceeds 2 ** 32, so six characters hold any CRC32.
@@ -51,8 +51,8 @@ def issue_key(name: str, *, scopes: Iterable[str], expires_at: datetime | None =
     """
     if expires_at is not None and expires_at <= timezone.now():
         raise ValidationError({"expires_at": "The expiry must be in the future."})
-    wanted = set(scopes)
-    ordered = [scope for scope in Scope.values if scope in wanted] + sorted(wanted.difference(Scope.values))
+    scope_set = set(scopes)
+    ordered = [scope for scope in Scope.values if scope in scope_set] + sorted(scope_set.difference(Scope.values))
     key = PartnerKey(name=name.strip(), scopes=ordered, expires_at=expires_at)
     key.full_clean()
     with transaction.atomic():
@@ -70,7 +70,7 @@ def add_secret(key: PartnerKey) -> str:
 
 
 def verify_key(text: str) -> PartnerKey | None:
-    """Return the active partner key of this text, or None. Malformed text causes no database query.
+    """Return the active partner key with this text, or None. Malformed text causes no database query.
 
     Every request reads the row and nothing is cached: a revoked, expired or retired key is rejected immediately.
     """
@@ -90,12 +90,14 @@ def rotate_key(key: PartnerKey) -> str:
     """
     with transaction.atomic():
         # The row lock serializes concurrent rotations; otherwise both could keep the same older secret valid.
-        locked = PartnerKey.objects.select_for_update().get(pk=key.pk)
-        if locked.state != KeyState.ACTIVE:
-            raise KeyNotActiveError(f"This key is {locked.state}")
-        text = add_secret(locked)
-        newest = locked.secrets.order_by("-id").values_list("pk", flat=True)[:_VALID_SECRETS]
-        locked.secrets.exclude(pk__in=list(newest)).filter(expires_at__isnull=True).update(expires_at=timezone.now())
+        locked_key = PartnerKey.objects.select_for_update().get(pk=key.pk)
+        if locked_key.state != KeyState.ACTIVE:
+            raise KeyNotActiveError(f"This key is {locked_key.state}")
+        text = add_secret(locked_key)
+        newest = locked_key.secrets.order_by("-id").values_list("pk", flat=True)[:_VALID_SECRETS]
+        locked_key.secrets.exclude(pk__in=list(newest)).filter(expires_at__isnull=True).update(
+            expires_at=timezone.now()
+        )
     return text
 
 
@@ -110,7 +112,7 @@ def record_key_use(key: PartnerKey) -> None:
     if key.last_used_at is not None and key.last_used_at > now - _LAST_USED_INTERVAL:
         return
     stale = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - _LAST_USED_INTERVAL)
-    # Of concurrent requests that read the same stale time, one writes.
+    # If concurrent requests read the same stale time, only one writes.
     PartnerKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
 
 
@@ -125,7 +127,7 @@ def key_checksum(body: str) -> str:
 
 
 def key_digest(text: str) -> str:
-    """Return the stored form of a key: HMAC-SHA256 of its whole text under the pepper, in lower-case hex."""
+    """Return a key's stored form: HMAC-SHA256 of its whole text under the pepper, in lower-case hex."""
     return hmac.digest(settings.PARTNER_KEY_PEPPER.encode(), text.encode("ascii"), "sha256").hex()
 
 

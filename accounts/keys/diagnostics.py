@@ -1,4 +1,4 @@
-"""Check of partner keys for `manage.py doctor`: which expire soon, and what their digests depend on."""
+"""Partner key check for `manage.py doctor`: which expire soon, and what their digests depend on."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

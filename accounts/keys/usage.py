@@ -1,4 +1,4 @@
-"""Usage of partner keys: counted in Redis per request, stored in rows by key, day and endpoint."""
+"""Partner key usage: counted in Redis per request, stored in rows by key, day and endpoint."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from config.redis.call_counts import CountBatch
 
 # The batch that a crash left, and the one counted since.
 _MAX_BATCHES = 2
-# Longer than the age of any Redis backup that would be restored.
+# Older Redis backups are not restored.
 _BATCHES_KEPT = timedelta(days=30)
 
-# The ORM's upsert can replace a column of an existing row, but not add to it.
+# The ORM's upsert can replace a column in an existing row, but not add to it.
 _ADD = """
 INSERT INTO accounts_keyusage AS usage (partner_key_id, day, endpoint, calls)
 SELECT * FROM unnest(%s::bigint[], %s::date[], %s::text[], %s::bigint[])
@@ -50,20 +50,20 @@ def store_counted() -> int:
     with its name, and a name adds its calls once. Raises CountsUnavailableError; calls not stored by then stay in
     Redis.
     """
-    stored = 0
+    call_count = 0
     for _ in range(_MAX_BATCHES):
         batch = call_counts.take_batch()
         if batch is None:
             break
-        stored += store_batch(batch)
+        call_count += store_batch(batch)
         call_counts.drop_batch(batch)
-    return stored
+    return call_count
 
 
 def store_batch(batch: CountBatch) -> int:
     """Add the batch to the rows and return the number of calls added; 0 if it was stored before."""
     with transaction.atomic():
-        # Of two concurrent transactions, the second blocks here until the first has ended.
+        # If two transactions run at once, the second blocks here until the first has ended.
         _, is_new = UsageBatch.objects.get_or_create(name=batch.name)
         return _add(batch) if is_new else 0
 
@@ -71,7 +71,7 @@ def store_batch(batch: CountBatch) -> int:
 def calls_of_key(key: PartnerKey, *, days: int = 30) -> tuple[list[DayOfCalls], list[tuple[str, int]]]:
     """Return the key's calls per day, today (UTC) last, and per endpoint over all those days.
 
-    Endpoints are route names, busiest first. Calls of the last minute may be missing.
+    Endpoints are route names, busiest first. The last minute's calls may be missing.
     """
     rows = KeyUsage.objects.filter(partner_key=key, day__gte=_last_days(days)[0])
     by_day: Counter[date] = Counter()
@@ -83,7 +83,7 @@ def calls_of_key(key: PartnerKey, *, days: int = 30) -> tuple[list[DayOfCalls], 
 
 
 def calls_of_all_keys(*, days: int = 30) -> tuple[list[DayOfCalls], list[KeyCalls]]:
-    """Return the calls per day of all keys together, and the total per key over these days, busiest first."""
+    """Return the calls per day over all keys, and the total per key over these days, busiest first."""
     rows = KeyUsage.objects.filter(day__gte=_last_days(days)[0])
     by_key: Counter[tuple[int, str]] = Counter()
     by_day: Counter[date] = Counter()
@@ -103,7 +103,7 @@ def _last_days(count: int) -> list[date]:
 
 
 def prune_usage() -> int:
-    """Delete usage older than KEY_USAGE_DAYS and old batch names; return the number of usage rows deleted."""
+    """Delete usage older than KEY_USAGE_DAYS and old batch names; return the number of deleted usage rows."""
     now = timezone.now()
     UsageBatch.objects.filter(added_at__lt=now - _BATCHES_KEPT).delete()
     pruned, _ = KeyUsage.objects.filter(day__lte=now.date() - timedelta(days=settings.KEY_USAGE_DAYS)).delete()
@@ -111,9 +111,9 @@ def prune_usage() -> int:
 
 
 def _add(batch: CountBatch) -> int:
-    known = set(PartnerKey.objects.filter(pk__in={calls.caller for calls in batch.counts}).values_list("pk", flat=True))
+    key_ids = set(PartnerKey.objects.filter(pk__in={call.caller for call in batch.counts}).values_list("pk", flat=True))
     # Sorted, so that concurrent transactions on the same rows don't deadlock.
-    rows = sorted((calls, number) for calls, number in batch.counts.items() if calls.caller in known)
+    rows = sorted((calls, number) for calls, number in batch.counts.items() if calls.caller in key_ids)
     with connection.cursor() as cursor:
         cursor.execute(
             _ADD,

@@ -1,4 +1,4 @@
-"""Callers (partners, users, administrators) and the social profiles of deployers."""
+"""Callers (partners, users, administrators) and deployers' social profiles."""
 
 from accounts.models.partner_keys import (
     MAX_CALLS_PER_MINUTE,

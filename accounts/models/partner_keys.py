@@ -17,14 +17,14 @@ class Scope(models.TextChoices):
     DEPLOY = "deploy"
     # To report agents' actions.
     AGENTS = "agents"
-    # To report scores of any account of the social protocol.
+    # To report scores for any account on the social protocol.
     SCORES = "scores"
     # To manage webhook endpoints.
     WEBHOOKS = "webhooks"
 
 
 class KeyState(models.TextChoices):
-    """State of a partner key; a key that is both revoked and expired counts as revoked."""
+    """Partner key state; a key that is both revoked and expired counts as revoked."""
 
     ACTIVE = "active"
     EXPIRED = "expired"
@@ -34,14 +34,14 @@ class KeyState(models.TextChoices):
 class PartnerKeyQuerySet(models.QuerySet["PartnerKey"]):
     def in_state(self, state: KeyState) -> "PartnerKeyQuerySet":
         """Return the keys that are in this state now."""
-        over = Q(expires_at__isnull=False, expires_at__lte=timezone.now())
+        is_expired = Q(expires_at__isnull=False, expires_at__lte=timezone.now())
         if state == KeyState.REVOKED:
             return self.filter(revoked_at__isnull=False)
-        return self.filter(over if state == KeyState.EXPIRED else ~over, revoked_at__isnull=True)
+        return self.filter(is_expired if state == KeyState.EXPIRED else ~is_expired, revoked_at__isnull=True)
 
 
 class PartnerKey(models.Model):
-    """A partner's permission to call. It survives the rotation of its secrets, so that other rows can refer to it."""
+    """A partner's permission to call. It survives secret rotations, so that other rows can refer to it."""
 
     name = models.CharField(max_length=100, help_text="Whose key this is, and for what.")
     scopes = ArrayField(models.CharField(max_length=16, choices=Scope.choices))
@@ -106,7 +106,7 @@ class PartnerKeySecret(models.Model):
 
     class Meta:
         constraints = [
-            # Its index serves the one query of every authenticated request: the secret with this id.
+            # Its index serves the one query in every authenticated request: the secret with this id.
             models.UniqueConstraint(name="partner_key_secret_key_id_unique", fields=["key_id"]),
             models.CheckConstraint(
                 name="partner_key_secret_key_id_form", condition=Q(key_id__regex="^[0-9A-Za-z]{8}$")
@@ -115,7 +115,7 @@ class PartnerKeySecret(models.Model):
             models.CheckConstraint(name="partner_key_secret_digest_form", condition=Q(digest__regex="^[0-9a-f]{64}$")),
         ]
         indexes = [
-            # Serves rotation (a key's newest secrets) and the admin's list (the secrets of the keys on a page).
+            # Serves rotation (a key's newest secrets) and the admin's list (the secrets for a page of keys).
             models.Index(name="partner_key_secret_newest", fields=["partner_key", "-id"]),
         ]
 
@@ -139,11 +139,11 @@ class KeyUsage(models.Model):
 
     class Meta:
         constraints = [
-            # Target of the upsert that adds counts; its index serves the days of a key.
+            # Target of the upsert that adds counts; its index serves a key's days.
             models.UniqueConstraint(name="key_usage_once", fields=["partner_key", "day", "endpoint"]),
         ]
         indexes = [
-            # Serves the calls of all keys since a day, and the pruning of old rows.
+            # Serves the calls of all keys since a day, and pruning.
             models.Index(name="key_usage_day", fields=["day"]),
         ]
 
@@ -152,7 +152,7 @@ class KeyUsage(models.Model):
 
 
 class UsageBatch(models.Model):
-    """A batch of counted calls already added to KeyUsage: a second attempt to add it does nothing."""
+    """A batch of calls that KeyUsage already contains: a second attempt to add it does nothing."""
 
     # The batch's name in Redis.
     name = models.CharField(max_length=32, primary_key=True)

@@ -1,4 +1,4 @@
-"""Social profiles of deployers."""
+"""Deployers' social profiles."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -14,9 +14,9 @@ from config.postgresql.case_folding import FoldCase
 from config.postgresql.leased_queue import Leased, LeasedQuerySet
 from config.site.formats import plain
 
-# Maximum of PostgreSQL's bigint.
+# PostgreSQL's largest bigint.
 MAX_FID = 2**63 - 1
-# There may be thousands of FIDs: one array costs a small part of as many ORM rows.
+# There may be thousands of FIDs: one array costs far less than as many ORM rows.
 _ENQUEUE = """
 INSERT INTO accounts_socialprofile (fid, username, display_name, pfp_url, bio, verified_addresses, due_at)
 SELECT fid, '', '', '', '', '{}', %s FROM unnest(%s::bigint[]) AS fid
@@ -24,8 +24,8 @@ ON CONFLICT DO NOTHING
 """
 
 
-# The name of a user on all pages, for comparison: the user name, or else the display name. "C" is the sequence in which
-# an index finds the beginning of a text.
+# A user's name on all pages, for comparison: the user name, or else the display name. An index finds a prefix only with
+# the collation "C".
 NAME_KEY = Collate(FoldCase(Coalesce(NullIf(F("username"), Value("")), F("display_name"))), "C")
 
 
@@ -34,15 +34,15 @@ def _no_addresses() -> list[str]:
 
 
 class SocialProfileQuerySet(LeasedQuerySet["SocialProfile"]):
-    """Queries of profiles, and the entry of their queue."""
+    """Profile queries, and enqueueing."""
 
     def enqueue(self, fids: Iterable[int]) -> None:
         """Enqueue unknown FIDs for fetching; known ones stay unchanged."""
         # Sorted, so that concurrent calls for the same FIDs don't deadlock.
-        wanted = [fid for fid in sorted(set(fids)) if 0 < fid <= MAX_FID]
-        if wanted:
+        valid_fids = [fid for fid in sorted(set(fids)) if 0 < fid <= MAX_FID]
+        if valid_fids:
             with connection.cursor() as cursor:
-                cursor.execute(_ENQUEUE, [timezone.now(), wanted])
+                cursor.execute(_ENQUEUE, [timezone.now(), valid_fids])
 
     def fetched(self) -> Self:
         """Return the profiles that the provider has returned."""
@@ -57,13 +57,13 @@ class SocialProfileQuerySet(LeasedQuerySet["SocialProfile"]):
 
     def verified_by(self, address: str) -> Self:
         """Return the fetched profiles with this verified address, in stored form, the lowest FID first."""
-        found = self.fetched().filter(verified_addresses__contains=[address])
+        profiles = self.fetched().filter(verified_addresses__contains=[address])
         # An expression: for the plain column PostgreSQL may read all FIDs in sequence instead of the addresses' index.
-        return found.order_by(F("fid") + 0)
+        return profiles.order_by(F("fid") + 0)
 
 
 class SocialProfile(Leased):
-    """A user of the social protocol as last fetched from the provider, with the time of the next fetch.
+    """A social protocol user as last fetched from the provider, with the next fetch time.
 
     Unknown text is the empty string. A row is created when its FID is first enqueued, and filled later.
     """
@@ -103,9 +103,9 @@ class SocialProfile(Leased):
             models.Index(fields=["due_at"], name="social_profile_known_due", condition=Q(fetched_at__isnull=False)),
             # GET /api/search-creator.
             models.Index(NAME_KEY, F("fid"), name="social_profile_by_folded_name"),
-            # GET /api/get-user-by-name, and the search of the admin site; GET /api/get-user-by-address.
+            # GET /api/get-user-by-name, and the admin site's search; GET /api/get-user-by-address.
             models.Index(Upper("username"), name="social_profile_by_username"),
-            # Without a list of pending entries, which each lookup would read.
+            # Without a pending list, which each lookup would read.
             GinIndex(fields=["verified_addresses"], name="social_profile_by_address", fastupdate=False),
         ]
 

@@ -1,4 +1,4 @@
-"""Users, identified by tokens of trusted issuers, and API administrators with their sessions."""
+"""Users, identified by trusted issuers' tokens, and API administrators with their sessions."""
 
 from django.conf import settings
 from django.db import models
@@ -18,7 +18,7 @@ class SubjectKind(models.TextChoices):
 
 
 class Person(models.Model):
-    """A user: a FID or a subject of an issuer, created by its first token. Rows that users create refer to it.
+    """A user: a FID or an issuer's subject, created by its first token. Rows that users create refer to it.
 
     A subject whose token contains its FID is linked to the FID's person, and both then share their rows. The link
     is valid as long as that token proves it, until a newer token links the subject or the FID elsewhere.
@@ -29,10 +29,10 @@ class Person(models.Model):
     last_seen_at = models.DateTimeField(default=timezone.now, editable=False)
     # The number in the social protocol; None for a subject.
     fid = models.BigIntegerField(null=True, blank=True)
-    # Its index serves each request of a FID, which reads the linked subject too.
+    # Its index serves each request by a FID, which reads the linked subject too.
     linked_to = models.OneToOneField("self", on_delete=models.PROTECT, null=True, blank=True, related_name="linked")
     linked_until = models.DateTimeField(null=True, blank=True)
-    # Issue time of the newest token with a FID claim about this person. Claims of older tokens are outdated.
+    # When the newest token with a FID claim about this person was issued. Older tokens' claims are outdated.
     told_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -40,7 +40,7 @@ class Person(models.Model):
         constraints = [
             models.UniqueConstraint(name="person_fid_unique", fields=["fid"]),
             models.CheckConstraint(name="person_fid_positive", condition=Q(fid__isnull=True) | Q(fid__gt=0)),
-            # No chain of links is longer than one.
+            # No chain has more than one link.
             models.CheckConstraint(
                 name="person_linked_has_no_fid", condition=Q(linked_to__isnull=True) | Q(fid__isnull=True)
             ),
@@ -56,7 +56,7 @@ class Person(models.Model):
 
 
 class Identity(models.Model):
-    """A subject of an issuer and its person. The row is created by the first token."""
+    """An issuer's subject and its person. The first token creates the row."""
 
     person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="identities")
     issuer = models.CharField(max_length=MAX_ISSUER)
@@ -68,7 +68,7 @@ class Identity(models.Model):
     class Meta:
         verbose_name_plural = "identities"
         constraints = [
-            # Its index serves each request of a user. The kind is the issuer's setting, which may change: an id in
+            # Its index serves each user request. The kind is the issuer's setting, which may change: an id in
             # digits is not a FID.
             models.UniqueConstraint(name="identity_unique", fields=["issuer", "subject", "kind"]),
             models.CheckConstraint(name="identity_kind_known", condition=Q(kind__in=SubjectKind.values)),
@@ -116,7 +116,7 @@ class AdminSessionQuerySet(models.QuerySet["AdminSession"]):
 
 
 class AdminSession(models.Model):
-    """Session behind a cookie `admin_session`, of a staff account or an administrator.
+    """Session behind a cookie `admin_session`, held by a staff account or an administrator.
 
     It is invalid once the account or administrator is gone, or the account's password has changed. It is revoked
     when the account sets up a second factor, or the administrator becomes another identity.
@@ -147,7 +147,7 @@ class AdminSession(models.Model):
             ),
         ]
         indexes = [
-            # Serves the pruning of expired rows.
+            # Serves pruning by expiry.
             models.Index(name="admin_session_expiry", fields=["expires_at"]),
         ]
 

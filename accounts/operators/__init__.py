@@ -1,1 +1,1 @@
-"""Operators of the admin site: roles, lockout and second factor."""
+"""Admin site operators: roles, lockout and second factor."""

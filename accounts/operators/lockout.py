@@ -1,4 +1,4 @@
-"""Lockout of the admin site after wrong passwords: callables for django-axes."""
+"""Admin site lockout after wrong passwords: callables for django-axes."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _NO_ADDRESS = "::"
 
 
 def login_address(request: HttpRequest) -> str:
-    """Return the address by which log-ins are counted: the API's client address, of an IPv6 network the first one."""
+    """Return the address for counting log-ins: the client's, or the first address in its IPv6 network."""
     address = client_address(request)
     return _NO_ADDRESS if address == UNKNOWN_ADDRESS else address.partition("/")[0]
 
@@ -44,6 +44,6 @@ def lockout_response(
 def _seconds_left(username: str | None, address: str) -> int:
     """Return the seconds until the last failure expires, rounded up, at least 1."""
     attempts = AccessAttempt.objects.filter(username=username, ip_address=address)
-    last = attempts.aggregate(last=Max("attempt_time"))["last"] or timezone.now()
-    left = (last + settings.AXES_COOLOFF_TIME - timezone.now()).total_seconds()
-    return max(1, math.ceil(left))
+    last_failure = attempts.aggregate(last=Max("attempt_time"))["last"] or timezone.now()
+    remaining = (last_failure + settings.AXES_COOLOFF_TIME - timezone.now()).total_seconds()
+    return max(1, math.ceil(remaining))

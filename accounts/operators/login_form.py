@@ -1,4 +1,4 @@
-"""Log-in form of the admin site."""
+"""Admin site log-in form."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -11,7 +11,7 @@ class LoginForm(AuthenticationForm):
     """Log-in form that refuses names longer than any account has."""
 
     def clean_username(self) -> str:
-        """Return the name. A longer one fits in no column of the lock-out."""
+        """Return the name. A longer one fits in no lockout column."""
         name: str = self.cleaned_data["username"]
         if len(name) > _MAX_NAME:
             raise ValidationError(f"A name has at most {_MAX_NAME} characters.")

@@ -1,4 +1,4 @@
-"""Limits of log-in attempts by address, over all names, of log-in pages, and the pages of refused attempts."""
+"""Limits on log-in attempts and log-in pages by address, over all names, and pages for refused attempts."""
 
 import math
 from typing import Any
@@ -18,7 +18,7 @@ _COUNTED = ("/admin/login/", "/admin/password_change/", "/admin/second-factor/")
 
 
 class TooManyAttemptsError(Exception):
-    """Raised for an attempt beyond the limit of its address; `seconds` is the time until the next one, at least 1."""
+    """Raised for an attempt beyond its address's limit; `seconds` is the time until the next one, at least 1."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"too many log-in attempts, next one in {seconds} s")
@@ -26,7 +26,7 @@ class TooManyAttemptsError(Exception):
 
 
 def count_attempt(request: HttpRequest) -> None:
-    """Count a password or a code of the client address. Raises TooManyAttemptsError.
+    """Count a password or a code from the client address. Raises TooManyAttemptsError.
 
     While Redis is down attempts pass: the lock-out counts in PostgreSQL, and a process checks one password at a time.
     """
@@ -46,7 +46,7 @@ def _count(request: HttpRequest, setting: str) -> None:
 
 
 def refusal_page(request: HttpRequest, *, title: str, text: str, status: int, seconds: int) -> HttpResponse:
-    """Return the page of a refused log-in, with Retry-After."""
+    """Return the page for a refused log-in, with Retry-After."""
     page = render(request, "accounts/refused_log_in.html", {"title": title, "text": text}, status=status)
     page.headers["Retry-After"] = str(seconds)
     page.headers["Cache-Control"] = "no-store"
@@ -54,7 +54,7 @@ def refusal_page(request: HttpRequest, *, title: str, text: str, status: int, se
 
 
 class LoginLimitMiddleware(MiddlewareMixin):
-    """Middleware for the forms of the admin site that check a password or a code; behind that of CSRF tokens.
+    """Middleware for admin forms that check a password or a code; runs after the CSRF middleware.
 
     Forms that other sites send are refused before, and are not counted.
     """

@@ -1,4 +1,4 @@
-"""Password checks of accounts: one at a time in a process, with the same work for every refused name."""
+"""Account password checks: one at a time in a process, with the same work for every refused name."""
 
 from typing import Any
 
@@ -42,15 +42,15 @@ class PasswordBackend(ModelBackend):
 
 
 def refuse_password(password: str) -> None:
-    """Do the work of a refused password for an unknown name. Raises BusyError."""
+    """Do the same work for an unknown name as for a refused password. Raises BusyError."""
     with password_slot():
         _complete_refusal(password, "")
 
 
 def _complete_refusal(password: str, encoded: str) -> None:
-    """Do the rest of the work of a refusal; `encoded` is the hash that the password was compared with, "" for none.
+    """Do a refusal's remaining work; `encoded` is the hash that the password was compared with, "" for none.
 
-    While an account has a hash of an older kind, each refusal costs one of both kinds: otherwise its duration would
+    While an account has a hash of an older kind, each refusal costs one hash of each kind: otherwise its duration would
     reveal which names exist.
     """
     current = f"{get_hasher().algorithm}$"

@@ -1,6 +1,6 @@
-"""Permissions of the operators' groups. Migrations create the groups and may import this module.
+"""Permissions for the operators' groups. Migrations create the groups and may import this module.
 
-A model that operators are to see later needs a migration of its own with `grant`.
+A model that operators are to see later needs its own migration with `grant`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ SUPPORT = "support"
 
 
 def grant(permissions: Mapping[str, Iterable[str]]) -> RunPython:
-    """Return the operation of a migration that grants roles permissions, such as `tokens.view_token`.
+    """Return the migration operation that grants permissions to roles, such as `tokens.view_token`.
 
     In reverse it withdraws them, and deletes groups without permissions.
     """
@@ -40,9 +40,9 @@ def _withdraw(apps: Any, role: str, permissions: Iterable[str], *, using: str) -
     group = apps.get_model("auth", "Group").objects.using(using).filter(name=role).first()
     if group is None:
         return
-    wanted = set(permissions)
+    withdrawn = set(permissions)
     for permission in group.permissions.select_related("content_type"):
-        if f"{permission.content_type.app_label}.{permission.codename}" in wanted:
+        if f"{permission.content_type.app_label}.{permission.codename}" in withdrawn:
             group.permissions.remove(permission)
     if not group.permissions.exists():
         group.delete()

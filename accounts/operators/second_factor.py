@@ -1,4 +1,4 @@
-"""Second factor of operators: codes of an authenticator app (TOTP, RFC 6238).
+"""Operators' second factor: authenticator app codes (TOTP, RFC 6238).
 
 A device is created on its owner's request, active from its first valid code, and required after each log-in from then
 on. django-otp stores the devices, rejects used codes, and throttles wrong ones with growing delays.
@@ -64,10 +64,10 @@ def secret_text(device: TOTPDevice) -> str:
 
 
 def qr_code(device: TOTPDevice) -> str:
-    """Return the device's QR code as a data: URL of an SVG image."""
-    written = io.BytesIO()
-    qrcode.make(device.config_url, image_factory=qrcode.image.svg.SvgPathImage).save(written)
-    return f"data:image/svg+xml;base64,{base64.b64encode(written.getvalue()).decode()}"
+    """Return the device's QR code as a data: URL with an SVG image."""
+    image = io.BytesIO()
+    qrcode.make(device.config_url, image_factory=qrcode.image.svg.SvgPathImage).save(image)
+    return f"data:image/svg+xml;base64,{base64.b64encode(image.getvalue()).decode()}"
 
 
 def confirm_device(user: User, code: str) -> TOTPDevice:
@@ -100,7 +100,7 @@ def verify_code(user: User, code: str) -> TOTPDevice:
 
 
 def remove_device(user: User, code: str) -> None:
-    """Delete the user's device for one of its codes: an open session is not enough. Raises as `verify_code`."""
+    """Delete the user's device if the code is valid: an open session is not enough. Raises as `verify_code`."""
 
     def delete(device: TOTPDevice) -> None:
         _delete_devices(user)
@@ -137,9 +137,9 @@ def _first_device(user: User, *, confirmed: bool) -> TOTPDevice | None:
 def _check_code(
     user: User, code: str, *, find_device: Callable[[], TOTPDevice | None], on_success: Callable[[TOTPDevice], None]
 ) -> TOTPDevice:
-    # A wrong code updates the throttling fields of the row, so no exception may roll back this transaction.
+    # A wrong code updates the row's throttling fields, so no exception may roll back this transaction.
     with transaction.atomic():
-        # Serializes codes of one user: of concurrent equal ones, one is accepted.
+        # Serializes one user's codes: if equal codes arrive at once, one is accepted.
         get_user_model().objects.select_for_update().get(pk=user.pk)
         device = find_device()
         is_allowed, details = device.verify_is_allowed() if device else (True, {})
@@ -147,8 +147,8 @@ def _check_code(
         if is_valid:
             on_success(device)
     if not is_allowed:
-        left = (details["locked_until"] - timezone.now()).total_seconds()
-        raise TooManyCodesError(max(1, math.ceil(left)))
+        remaining = (details["locked_until"] - timezone.now()).total_seconds()
+        raise TooManyCodesError(max(1, math.ceil(remaining)))
     if device is None or not is_valid:
         raise WrongCodeError
     return device

@@ -32,7 +32,7 @@ class SecondFactorMiddleware(OTPMiddleware):
         if request.path_info.startswith(_OPEN) or not second_factor.is_second_factor_missing(request.user):
             return self._go_on(request)
         url = reverse("second-factor")
-        # The body of a POST is lost: nothing is done for an unverified user.
+        # A POST body is lost: nothing is done for an unverified user.
         if request.method == "GET":
             url += "?" + urlencode({"next": request.get_full_path()})
         return redirect(url)

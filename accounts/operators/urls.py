@@ -1,4 +1,4 @@
-"""URLs of the second factor's pages, below /admin/."""
+"""URLs for the second factor's pages, below /admin/."""
 
 from django.urls import path
 

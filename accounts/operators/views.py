@@ -1,4 +1,4 @@
-"""Pages of the second factor: enter a code, set up a device, remove it."""
+"""Pages for the second factor: enter a code, set up a device, remove it."""
 
 from typing import Any
 
@@ -34,8 +34,8 @@ def enter_code(request: StaffRequest) -> HttpResponse:
     """Show the code form; on POST verify the code and redirect to the requested page."""
     if is_verified(request.user) or not second_factor.has_device(request.user):
         return redirect("second-factor-set-up")
-    wanted = request.POST.get("next") or request.GET.get("next", "")
-    context = {"next": wanted}
+    next_url = request.POST.get("next") or request.GET.get("next", "")
+    context = {"next": next_url}
     if request.method != "POST":
         return render(request, _ENTER, context)
     try:
@@ -43,7 +43,7 @@ def enter_code(request: StaffRequest) -> HttpResponse:
     except (WrongCodeError, TooManyCodesError) as error:
         return _render_code_error(request, error, template=_ENTER, context=context)
     _mark_verified(request, device)
-    return redirect(wanted if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) else "admin:index")
+    return redirect(next_url if url_has_allowed_host_and_scheme(next_url, allowed_hosts=None) else "admin:index")
 
 
 @never_cache
@@ -70,7 +70,7 @@ def set_up_device(request: StaffRequest) -> HttpResponse:
 @require_http_methods(["POST"])
 @staff_member_required
 def remove_device(request: StaffRequest) -> HttpResponse:
-    """Remove the user's device for one of its codes."""
+    """Remove the user's device after a valid code."""
     try:
         second_factor.remove_device(request.user, _code(request))
     except (WrongCodeError, TooManyCodesError) as error:

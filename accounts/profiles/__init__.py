@@ -1,1 +1,1 @@
-"""Social profiles of deployers, fetched from the social protocol's provider."""
+"""Deployers' social profiles, fetched from the social protocol's provider."""

@@ -1,6 +1,6 @@
-"""Users of the social protocol as public responses show them, from the stored profiles.
+"""Social protocol users as public responses show them, from the stored profiles.
 
-Only users that this service knows are found: requestors of launches, and creators and readers of agents. A lookup
+Only stored users are found: launch requestors, and agents' creators and readers. A lookup
 fetches and enqueues nothing, so that no caller can have profiles fetched.
 """
 
@@ -15,24 +15,24 @@ PublicUser = dict[str, Any]
 
 
 def find_user_by_fid(fid: int) -> PublicUser | None:
-    """Return the user of a FID; None without a fetched profile. One query."""
+    """Return the user with a FID; None without a fetched profile. One query."""
     return _first(SocialProfile.objects.fetched().filter(fid=fid).first())
 
 
 def find_user_by_address(address: str) -> PublicUser | None:
-    """Return the user that has verified an address, in stored form; of several the lowest FID. One query."""
+    """Return the user that has verified an address, in stored form; among several the lowest FID. One query."""
     return _first(SocialProfile.objects.verified_by(address).first())
 
 
 def find_user_by_name(username: str) -> PublicUser | None:
-    """Return the user of a name in any case; of several the profile that was fetched last. One query."""
+    """Return the user with a name in any case; among several the profile that was fetched last. One query."""
     return _first(SocialProfile.objects.named(username).first())
 
 
 def find_users(fids: Sequence[int]) -> list[PublicUser]:
-    """Return the users of FIDs in the sequence of the request, each once, without unknown ones. One query."""
-    found = SocialProfile.objects.fetched().in_bulk(fids)
-    return [_public_user(found[fid]) for fid in dict.fromkeys(fids) if fid in found]
+    """Return the users with these FIDs in the same sequence, each once, without unknown ones. One query."""
+    profile_by_fid = SocialProfile.objects.fetched().in_bulk(fids)
+    return [_public_user(profile_by_fid[fid]) for fid in dict.fromkeys(fids) if fid in profile_by_fid]
 
 
 def _first(profile: SocialProfile | None) -> PublicUser | None:
@@ -40,7 +40,7 @@ def _first(profile: SocialProfile | None) -> PublicUser | None:
 
 
 def _public_user(profile: SocialProfile) -> PublicUser:
-    """Return `related.user` with the fields of the provider's user object that clients read, without its score."""
+    """Return `related.user` with the fields that clients read in the provider's user object, without its score."""
     eth = [address for address in profile.verified_addresses if address.startswith("0x")]
     sol = [address for address in profile.verified_addresses if not address.startswith("0x")]
     return related_user(profile) | {

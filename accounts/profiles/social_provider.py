@@ -1,4 +1,4 @@
-"""Client of the social protocol's provider: Neynar if a key is set, else a Farcaster hub."""
+"""Client for the social protocol's provider: Neynar if a key is set, else a Farcaster hub."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from config.http.json_client import get_json, json_member
 MAX_FIDS = 100
 # Neynar's `fid` is an int32, and no higher FID is registered.
 LARGEST_FID = 2**31 - 1
-# A hundred complete profiles are a fraction of this.
+# A hundred complete profiles are far smaller.
 MAX_BYTES = 8 * 1024 * 1024
 # No request is started after this time, so that the task ends.
 LOOKUP_TIMEOUT_SECONDS = 20.0
@@ -22,7 +22,7 @@ LOOKUP_TIMEOUT_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class ProfileLookup:
-    """Result of a lookup. FIDs in neither `profiles` nor `unknown` got no response, for `error` or for lack of time."""
+    """Result of a lookup. FIDs in neither `profiles` nor `unknown` got no response: see `error`, or time ran out."""
 
     profiles: dict[int, Profile] = field(default_factory=dict)
     unknown: set[int] = field(default_factory=set)
@@ -36,13 +36,13 @@ def is_configured() -> bool:
 
 def fetch_profiles(fids: Sequence[int]) -> ProfileLookup:
     """Fetch up to 100 profiles. Provider errors don't raise: partial results are kept, with the error beside them."""
-    found = ProfileLookup(unknown={fid for fid in fids if not 0 < fid <= LARGEST_FID})
-    possible = [fid for fid in fids if fid not in found.unknown]
+    lookup = ProfileLookup(unknown={fid for fid in fids if not 0 < fid <= LARGEST_FID})
+    possible = [fid for fid in fids if fid not in lookup.unknown]
     try:
-        (_fetch_all_from_neynar if settings.SOCIAL_API_KEY else _fetch_all_from_hub)(possible, found)
+        (_fetch_all_from_neynar if settings.SOCIAL_API_KEY else _fetch_all_from_hub)(possible, lookup)
     except (RetryableError, PermanentError) as error:
-        return replace(found, error=error)
-    return found
+        return replace(lookup, error=error)
+    return lookup
 
 
 def fetch_neynar_profiles(fids: Sequence[int]) -> dict[int, Profile]:
@@ -50,14 +50,14 @@ def fetch_neynar_profiles(fids: Sequence[int]) -> dict[int, Profile]:
 
     Raises RetryableError and PermanentError. https://docs.neynar.com/reference/fetch-bulk-users
     """
-    answer = get_json(
+    body = get_json(
         f"{settings.SOCIAL_BASE_URL}/v2/farcaster/user/bulk/",
         params={"fids": ",".join(map(str, fids))},
         headers={"x-api-key": settings.SOCIAL_API_KEY},
         timeout=settings.SOCIAL_TIMEOUT_SECONDS,
         max_bytes=MAX_BYTES,
     )
-    users = json_member(answer, "users")
+    users = json_member(body, "users")
     if not isinstance(users, list):
         raise InvalidResponseError("response without a list of users")
     profiles = [profile for user in users if (profile := parse_neynar_user(user))]
@@ -79,55 +79,55 @@ def fetch_hub_profile(fid: int) -> Profile | None:
 
 
 def _fetch_messages(call: str, fid: int) -> list[object]:
-    answer = get_json(
+    body = get_json(
         f"{settings.FARCASTER_HUB_URL}/v1/{call}",
         params={"fid": str(fid)},
         timeout=settings.SOCIAL_TIMEOUT_SECONDS,
         max_bytes=MAX_BYTES,
     )
-    messages = json_member(answer, "messages")
+    messages = json_member(body, "messages")
     if not isinstance(messages, list):
         raise InvalidResponseError("response without a list of messages")
     return messages
 
 
-def _fetch_all_from_neynar(fids: Sequence[int], found: ProfileLookup) -> None:
+def _fetch_all_from_neynar(fids: Sequence[int], lookup: ProfileLookup) -> None:
     """Fetch all FIDs in one request. Split a rejected request in halves until the invalid FID is isolated.
 
     Launch transactions contain unverified FIDs; a single invalid one must not block the others forever.
     """
     deadline = time.monotonic() + LOOKUP_TIMEOUT_SECONDS
-    waiting = [tuple(fids)] if fids else []
-    refused: set[int] = set()
+    batches = [tuple(fids)] if fids else []
+    refused_fids: set[int] = set()
     refusal: HTTPStatusError | None = None
-    while waiting and time.monotonic() < deadline:
-        part = waiting.pop()
+    while batches and time.monotonic() < deadline:
+        batch = batches.pop()
         try:
-            profiles = fetch_neynar_profiles(part)
+            profiles = fetch_neynar_profiles(batch)
         except HTTPStatusError as error:
             if error.status not in (400, 404):
                 raise
             refusal = error
-            if len(part) == 1:
-                refused.update(part)
+            if len(batch) == 1:
+                refused_fids.update(batch)
             else:
-                waiting += [part[len(part) // 2 :], part[: len(part) // 2]]
+                batches += [batch[len(batch) // 2 :], batch[: len(batch) // 2]]
             continue
-        found.profiles.update(profiles)
-        found.unknown.update(set(part) - set(profiles))
-    if refusal and len(refused) == len(fids):
+        lookup.profiles.update(profiles)
+        lookup.unknown.update(set(batch) - set(profiles))
+    if refusal and len(refused_fids) == len(fids):
         # Every FID was rejected, so the FIDs are not the cause.
         raise refusal
-    found.unknown.update(refused)
+    lookup.unknown.update(refused_fids)
 
 
-def _fetch_all_from_hub(fids: Sequence[int], found: ProfileLookup) -> None:
+def _fetch_all_from_hub(fids: Sequence[int], lookup: ProfileLookup) -> None:
     deadline = time.monotonic() + LOOKUP_TIMEOUT_SECONDS
     for fid in fids:
         if time.monotonic() > deadline:
             return
         profile = fetch_hub_profile(fid)
         if profile is None:
-            found.unknown.add(fid)
+            lookup.unknown.add(fid)
         else:
-            found.profiles[fid] = profile
+            lookup.profiles[fid] = profile

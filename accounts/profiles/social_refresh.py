@@ -1,4 +1,4 @@
-"""Profiles of deployers: enqueued when a token is indexed, fetched by a task, joined to token records.
+"""Deployers' profiles: enqueued when a token is indexed, fetched by a task, joined to token records.
 
 The rows are a leased queue (`config.postgresql.leased_queue`).
 """
@@ -42,26 +42,26 @@ def refresh_due_profiles() -> int:
     if not rows:
         return 0
     fids = [row.fid for row in rows]
-    found = social_provider.fetch_profiles(fids)
-    pause = CIRCUIT_BREAKER.record_failure(found.error) if found.error else timedelta(0)
+    lookup = social_provider.fetch_profiles(fids)
+    pause = CIRCUIT_BREAKER.record_failure(lookup.error) if lookup.error else timedelta(0)
     now = timezone.now()
-    left = set(fids) - set(found.profiles) - found.unknown
+    unanswered = set(fids) - set(lookup.profiles) - lookup.unknown
     with transaction.atomic():
-        held = SocialProfile.objects.held(rows)
-        _store_profiles(held, found.profiles, now=now)
-        _defer_unknown(held.filter(fid__in=found.unknown), now=now)
-        held.filter(fid__in=left).release(due_at=now + pause)
-    return len(fids) - len(left)
+        claimed = SocialProfile.objects.held(rows)
+        _store_profiles(claimed, lookup.profiles, now=now)
+        _defer_unknown(claimed.filter(fid__in=lookup.unknown), now=now)
+        claimed.filter(fid__in=unanswered).release(due_at=now + pause)
+    return len(fids) - len(unanswered)
 
 
 def users_by_fid(fids: Iterable[int | None]) -> dict[int, dict[str, Any]]:
-    """Return FID -> `related.user` of a token record, in one query; profiles never fetched are absent."""
-    known = SocialProfile.objects.fetched().filter(fid__in={fid for fid in fids if fid is not None})
-    return {profile.fid: related_user(profile) for profile in known}
+    """Return FID -> `related.user` in a token record, with one query; profiles never fetched are absent."""
+    profiles = SocialProfile.objects.fetched().filter(fid__in={fid for fid in fids if fid is not None})
+    return {profile.fid: related_user(profile) for profile in profiles}
 
 
 def related_user(profile: SocialProfile) -> dict[str, Any]:
-    """Return `related.user` of a token record; unknown texts are None."""
+    """Return `related.user` in a token record; unknown texts are None."""
     # Older clients read the snake-case fields.
     return {
         "fid": profile.fid,
@@ -75,20 +75,20 @@ def related_user(profile: SocialProfile) -> dict[str, Any]:
     }
 
 
-def _store_profiles(held: LeasedQuerySet[SocialProfile], profiles: Mapping[int, Profile], *, now: datetime) -> None:
-    rows = list(held.filter(fid__in=profiles).select_for_update().order_by("fid"))
+def _store_profiles(claimed: LeasedQuerySet[SocialProfile], profiles: Mapping[int, Profile], *, now: datetime) -> None:
+    rows = list(claimed.filter(fid__in=profiles).select_for_update().order_by("fid"))
     for row in rows:
         for name in _PROFILE_FIELDS:
             setattr(row, name, getattr(profiles[row.fid], name))
         row.verified_addresses, row.fetched_at = list(row.verified_addresses), now
     SocialProfile.objects.bulk_update(rows, [*_PROFILE_FIELDS, "fetched_at"])
-    held.filter(fid__in=profiles).requeue(due_at=now + timedelta(hours=settings.SOCIAL_REFRESH_HOURS))
+    claimed.filter(fid__in=profiles).requeue(due_at=now + timedelta(hours=settings.SOCIAL_REFRESH_HOURS))
 
 
-def _defer_unknown(held: LeasedQuerySet[SocialProfile], *, now: datetime) -> None:
-    """Delay the retry of FIDs unknown to the provider. A profile fetched earlier is kept."""
+def _defer_unknown(claimed: LeasedQuerySet[SocialProfile], *, now: datetime) -> None:
+    """Delay the retry for FIDs unknown to the provider. A profile fetched earlier is kept."""
     due_at = Case(
         *(When(attempts=attempts, then=Value(now + delay)) for attempts, delay in enumerate(UNKNOWN_RETRY_DELAYS)),
         default=Value(now + UNKNOWN_RETRY_DELAYS[-1]),
     )
-    held.fail("unknown to the provider", due_at=due_at)
+    claimed.fail("unknown to the provider", due_at=due_at)

@@ -1,4 +1,4 @@
-"""Parsers of the social providers' responses into one type. Pure functions over untrusted input."""
+"""Parsers for the social providers' responses into one type. Pure functions over untrusted input."""
 
 import math
 import re
@@ -22,7 +22,7 @@ _NO_URL = re.compile(r"[\s\x00-\x1f\x7f\"<>\\]")
 
 @dataclass(frozen=True)
 class Profile:
-    """Profile of a user at one moment. Unknown text is empty; addresses are EIP-55 or base58, EVM before Solana."""
+    """A user's profile at one moment. Unknown text is empty; addresses are EIP-55 or base58, EVM before Solana."""
 
     fid: int
     username: str = ""
@@ -36,7 +36,7 @@ class Profile:
 
 
 def parse_neynar_user(user: Json) -> Profile | None:
-    """Parse a `User` of Neynar's v2; None without a valid FID. Fields of undocumented types count as unknown.
+    """Parse a `User` in Neynar's v2; None without a valid FID. Fields with undocumented types count as unknown.
 
     https://docs.neynar.com/reference/fetch-bulk-users
     """
@@ -63,7 +63,7 @@ def parse_neynar_user(user: Json) -> Profile | None:
 
 
 def parse_hub_profile(fid: int, *, user_data: Json, verifications: Json) -> Profile | None:
-    """Parse the `messages` of a hub's userDataByFid and verificationsByFid; None without user data.
+    """Parse the `messages` from a hub's userDataByFid and verificationsByFid; None without user data.
 
     https://docs.neynar.com/snapchain/httpapi/userdata and .../verification
     """
@@ -91,9 +91,9 @@ def parse_hub_profile(fid: int, *, user_data: Json, verifications: Json) -> Prof
 
 
 def _messages(fid: int, messages: Json) -> list[Json]:
-    """Return the `data` of the messages of this FID, oldest first, so that the newer of two wins."""
-    found = [json_member(message, "data") for message in json_list(messages)]
-    return sorted((data for data in found if parse_fid(json_member(data, "fid")) == fid), key=_age)
+    """Return the messages' `data` with this FID, oldest first, so that the newest wins."""
+    contents = [json_member(message, "data") for message in json_list(messages)]
+    return sorted((data for data in contents if parse_fid(json_member(data, "fid")) == fid), key=_age)
 
 
 def _age(data: Json) -> int:
@@ -129,15 +129,15 @@ def _score(value: Json) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _chosen_first(addresses: list[Json], chosen: Json) -> list[Json]:
+def _chosen_first(addresses: list[Json], primary: Json) -> list[Json]:
     """Return the addresses with the user's primary address first, if it is among them."""
-    return [chosen, *addresses] if isinstance(chosen, str) and chosen in addresses else addresses
+    return [primary, *addresses] if isinstance(primary, str) and primary in addresses else addresses
 
 
 def _addresses(values: Iterable[Json]) -> tuple[str, ...]:
     """Return the distinct addresses, EVM before Solana."""
-    found = dict.fromkeys(address for value in values if (address := _address(value)))
-    return tuple(sorted(found, key=lambda address: not address.startswith("0x")))[:MAX_ADDRESSES]
+    addresses = dict.fromkeys(address for value in values if (address := _address(value)))
+    return tuple(sorted(addresses, key=lambda address: not address.startswith("0x")))[:MAX_ADDRESSES]
 
 
 def _address(value: Json) -> str | None:

@@ -1,4 +1,4 @@
-"""Endpoints of users' profiles."""
+"""Endpoints for users' profiles."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
@@ -24,7 +24,7 @@ _CACHE_CONTROL = public_cache_control(300)
 
 
 class UserByFidView(QueryView):
-    """Lookup of a user by FID."""
+    """User lookup by FID."""
 
     query_serializer = UserByFidQuery
     cache_control = _CACHE_CONTROL
@@ -33,11 +33,11 @@ class UserByFidView(QueryView):
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up a user by FID. 404 for a user that this service does not know from a launch or an agent."""
-        return _answer(public_users.find_user_by_fid(self.query["fid"]))
+        return _user_response(public_users.find_user_by_fid(self.query["fid"]))
 
 
 class UserByAddressView(QueryView):
-    """Lookup of a user by verified address."""
+    """User lookup by verified address."""
 
     query_serializer = UserByAddressQuery
     cache_control = _CACHE_CONTROL
@@ -46,11 +46,11 @@ class UserByAddressView(QueryView):
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up a user by an address that the user has verified. If several users have it, the lowest FID wins."""
-        return _answer(public_users.find_user_by_address(self.query["address"]))
+        return _user_response(public_users.find_user_by_address(self.query["address"]))
 
 
 class UserByNameView(QueryView):
-    """Lookup of a user by name."""
+    """User lookup by name."""
 
     query_serializer = UserByNameQuery
     cache_control = _CACHE_CONTROL
@@ -61,7 +61,7 @@ class UserByNameView(QueryView):
         """Look up a user by user name. If a name has passed to another user, the profile fetched last wins."""
         name = self.query["name"].removeprefix("@")
         # Users without a name have an empty one.
-        return _answer(public_users.find_user_by_name(name) if name else None)
+        return _user_response(public_users.find_user_by_name(name) if name else None)
 
 
 class UsersByFidsView(QueryView):
@@ -77,7 +77,7 @@ class UsersByFidsView(QueryView):
         return Response({"users": public_users.find_users(self.query["fids"])})
 
 
-def _answer(user: PublicUser | None) -> Response:
+def _user_response(user: PublicUser | None) -> Response:
     if user is None:
         raise NotFound("User not found")
     return Response(user)

@@ -1,1 +1,1 @@
-"""Subscriptions to events: the catch-up list, webhook endpoints and the delivery of events to them."""
+"""Event subscriptions: the catch-up list, webhook endpoints and event delivery to them."""

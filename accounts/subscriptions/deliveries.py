@@ -1,4 +1,4 @@
-"""Deliveries of events to webhook endpoints: made with the events' publication, replayed, tested and pruned."""
+"""Event deliveries to webhook endpoints: created with the events' publication, replayed, tested and pruned."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from config.events import outbox
 from config.events.models import STREAM_ONLY
 
 TEST_TYPE = "webhook.test"
-# Deliveries of one replay.
+# Deliveries in one replay.
 MAX_REPLAYED = 10_000
 _PRUNED = 10_000
 
-# An operator's endpoint gets the events of all partners. No event waits twice for an endpoint: repeated replays add
+# An operator's endpoint gets all partners' events. No event waits twice for an endpoint: repeated replays add
 # nothing to its queue.
 _QUEUE = """
 INSERT INTO accounts_webhookdelivery (endpoint_id, event_id, event_type, reason, status, created_at, due_at, log)
@@ -41,7 +41,7 @@ RETURNING event_id
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replay:
-    """Number of queued deliveries, and the last event of them if there may be more; else None."""
+    """Number of queued deliveries, and their last event's id if there may be more; else None."""
 
     queued: int
     cursor: int | None
@@ -61,7 +61,7 @@ def publish_and_queue() -> int:
 
 
 def replay_events(endpoint: WebhookEndpoint, *, first: int, last: int, most: int = MAX_REPLAYED) -> Replay:
-    """Queue the events of a range of ids again that the endpoint may get, at most `most`, without queued ones."""
+    """Queue events in an id range again, if the endpoint may get them: at most `most`, without queued ones."""
     event_ids = _queue(first, last, [endpoint.pk], DeliveryReason.REPLAY, most=most)
     has_more = len(event_ids) == most
     return Replay(queued=len(event_ids), cursor=max(event_ids) if has_more else None)
@@ -74,15 +74,15 @@ def queue_test(endpoint: WebhookEndpoint) -> WebhookDelivery:
 
 
 def cancel_withdrawn() -> int:
-    """Cancel what is queued for endpoints of keys that are revoked, expired or without the scope; return how many."""
+    """Cancel queued deliveries if the endpoint's key is revoked, expired or lacks the scope; return how many."""
     withdrawn = WebhookEndpoint.objects.exclude(pk__in=WebhookEndpoint.objects.active().values("pk"))
     return WebhookDelivery.objects.filter(endpoint__in=withdrawn).cancel_queued("the key of the endpoint is not valid")
 
 
 def prune_deliveries(now: datetime) -> int:
-    """Delete deliveries past EVENT_DAYS; return how many. Those that are queued stay."""
+    """Delete deliveries past EVENT_DAYS; return how many. Queued ones stay."""
     old = WebhookDelivery.objects.exclude(status=DeliveryStatus.PENDING)
-    # Ids rise with time: the oldest rows are the first of the primary key.
+    # Ids rise with time: the oldest rows are the first in the primary key.
     oldest = old.order_by("pk").values("pk")[:_PRUNED]
     expired = old.filter(pk__in=oldest, created_at__lt=now - timedelta(days=settings.EVENT_DAYS))
     return expired.delete()[0]
@@ -91,7 +91,7 @@ def prune_deliveries(now: datetime) -> int:
 def _queue(
     first: int, last: int, endpoint_ids: Collection[int], reason: DeliveryReason, *, most: int | None = None
 ) -> list[int]:
-    """Queue events for endpoints by their filters; return the id of the event of each delivery."""
+    """Queue events for endpoints by their filters; return each delivery's event id."""
     if not endpoint_ids:
         return []
     parameters: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Counts of webhook endpoints and deliveries for metrics and the dashboard, in milliseconds at any number of rows."""
+"""Webhook endpoint and delivery counts for metrics and the dashboard, in milliseconds for any number of rows."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from django.db.models import Count, Max, OuterRef, Q, Subquery
 
 from accounts.models import DeliveryStatus, EndpointState, WebhookDelivery, WebhookEndpoint
 
-# Ids of the deliveries that are counted, the newest ones.
+# Only the deliveries with the newest ids are counted, up to this number.
 MAX_COUNTED = 10_000
 _HOUR = timedelta(hours=1)
 
 
 class Outcome(StrEnum):
-    """Outcome so far of a delivery: its status, and whether a pending one has failed attempts."""
+    """A delivery's outcome so far: its status, and whether a pending one has failed attempts."""
 
     DELIVERED = "delivered"
     # Not attempted yet.
@@ -29,35 +29,35 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeliveryCounts:
-    """Deliveries that were queued in the last hour, at most MAX_COUNTED, by type of event and outcome."""
+    """Deliveries that were queued in the last hour, at most MAX_COUNTED, by event type and outcome."""
 
     by_type: Mapping[tuple[str, Outcome], int]
 
     def total(self, outcome: Outcome) -> int:
-        """Return the number of all types."""
-        return sum(number for (_, each), number in self.by_type.items() if each == outcome)
+        """Return the number over all types."""
+        return sum(number for (_, counted_outcome), number in self.by_type.items() if counted_outcome == outcome)
 
 
 def count_endpoints() -> dict[EndpointState, int]:
     """Return state -> number of endpoints."""
-    counted = Counter(endpoint.state for endpoint in WebhookEndpoint.objects.defer("salt", "previous_salt"))
-    return {state: counted[state] for state in EndpointState}
+    counts = Counter(endpoint.state for endpoint in WebhookEndpoint.objects.defer("salt", "previous_salt"))
+    return {state: counts[state] for state in EndpointState}
 
 
 def count_deliveries(now: datetime) -> DeliveryCounts:
     """Count the deliveries that were queued in the last hour."""
-    # Two queries: for an id that it does not read in the statement, PostgreSQL would plan to read a third of the table.
+    # Two queries: without the id as a constant, PostgreSQL would plan to read a third of the table.
     newest: int = WebhookDelivery.objects.aggregate(newest=Max("pk"))["newest"] or 0
     recent = WebhookDelivery.objects.filter(pk__gt=newest - MAX_COUNTED, created_at__gt=now - _HOUR)
     failed_once = Q(status=DeliveryStatus.PENDING, attempts__gt=0)
     groups = recent.order_by().values_list("event_type", "status")
-    found: Counter[tuple[str, Outcome]] = Counter()
+    number_by_type: Counter[tuple[str, Outcome]] = Counter()
     for event_type, status, number, retrying in groups.annotate(
         number=Count("pk"), retrying=Count("pk", filter=failed_once)
     ):
-        found[event_type, Outcome(status)] += number - retrying
-        found[event_type, Outcome.RETRYING] += retrying
-    return DeliveryCounts(by_type=found)
+        number_by_type[event_type, Outcome(status)] += number - retrying
+        number_by_type[event_type, Outcome.RETRYING] += retrying
+    return DeliveryCounts(by_type=number_by_type)
 
 
 def longest_wait(now: datetime) -> float:

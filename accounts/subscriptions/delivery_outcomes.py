@@ -1,4 +1,4 @@
-"""Outcomes of attempts: the next attempt by the schedule, and the state of the endpoint."""
+"""Attempt outcomes: the next attempt by the schedule, and the endpoint's state."""
 
 import logging
 from datetime import timedelta
@@ -13,7 +13,7 @@ from accounts.subscriptions.sending import Attempt
 logger = logging.getLogger(__name__)
 
 _GONE = 410
-# The endpoint, or the gateway in front of it, is overloaded or down: all of its deliveries wait.
+# The endpoint, or the gateway in front of it, is overloaded or down: all its deliveries wait.
 _PAUSING = (429, 502, 503, 504)
 _DEFAULT_PAUSE_SECONDS = 10.0
 # A longer Retry-After delays its delivery, but no other one for longer than this.
@@ -21,7 +21,7 @@ _MAX_PAUSE_SECONDS = 3600.0
 
 
 def store_attempt(delivery: WebhookDelivery, endpoint: WebhookEndpoint, attempt: Attempt) -> None:
-    """Store the outcome of a claimed delivery; nothing if its lease was taken over."""
+    """Store a claimed delivery's outcome; nothing if its lease was taken over."""
     row = WebhookDelivery.objects.held([delivery])
     log = [*delivery.log, attempt.log_entry()]
     if attempt.succeeded:
@@ -43,7 +43,7 @@ def store_attempt(delivery: WebhookDelivery, endpoint: WebhookEndpoint, attempt:
 
 
 def store_missing_event(delivery: WebhookDelivery) -> None:
-    """End a delivery of an event that is no longer stored."""
+    """End a delivery whose event is no longer stored."""
     WebhookDelivery.objects.held([delivery]).finish(
         status=DeliveryStatus.FAILED, last_error="the event is past its retention"
     )
@@ -51,10 +51,10 @@ def store_missing_event(delivery: WebhookDelivery) -> None:
 
 def _next_delay(delivery: WebhookDelivery, attempt: Attempt) -> float | None:
     """Return the seconds until the next attempt; None after the last one."""
-    made = delivery.attempts + 1
-    if delivery.reason == DeliveryReason.TEST or made >= len(settings.WEBHOOK_SCHEDULE_SECONDS):
+    attempts = delivery.attempts + 1
+    if delivery.reason == DeliveryReason.TEST or attempts >= len(settings.WEBHOOK_SCHEDULE_SECONDS):
         return None
-    return max(settings.WEBHOOK_SCHEDULE_SECONDS[made], attempt.retry_after or 0.0)
+    return max(settings.WEBHOOK_SCHEDULE_SECONDS[attempts], attempt.retry_after or 0.0)
 
 
 def _pause(attempt: Attempt) -> timedelta | None:

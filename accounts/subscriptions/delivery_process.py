@@ -1,4 +1,4 @@
-"""The process that publishes events and delivers them: two loops, which go on after an error of the database."""
+"""The process that publishes events and delivers them: two loops, which go on after a database error."""
 
 import logging
 from collections.abc import Callable
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 # Seconds between two looks for committed events, and at most for due deliveries; each takes two short queries.
 _PUBLISH_SECONDS, _DELIVER_SECONDS = 0.03, 0.1
-# Seconds after an error of the database.
+# Seconds after a database error.
 _ERROR_SECONDS = 1.0
 
 

@@ -1,14 +1,14 @@
-"""Delivery of due events by threads, of which each endpoint and each owner has a share.
+"""Delivery of due events by threads: each endpoint and each owner has a share.
 
 An endpoint is new until this process has delivered to it FAST_ATTEMPTS times in a row without a failure or a wait, then
-healthy. It is slow from the moment at which an attempt takes over SLOW_SECONDS, also while that goes on, or fails. New
-and slow ones may hang: each has one thread, and those of an owner together have an eighth of the threads. All slow ones
-have half of the threads, slow and new ones together three quarters. So a quarter is always left to healthy ones.
+healthy. It is slow once an attempt fails or takes over SLOW_SECONDS, also while that attempt runs. New and slow ones
+may hang: each has one thread, and an owner's together have an eighth of the threads. All slow ones have half of the
+threads, slow and new ones together three quarters. So a quarter is always left to healthy ones.
 
 A healthy endpoint may begin to hang, too. So an owner takes no more threads than remain free: one owner has half of
-them at most, and leaves a thread to the next. Endpoints of many owners may begin to hang together. So an attempt that
+them at most, and leaves a thread to the next. Many owners' endpoints may begin to hang together. So an attempt that
 takes over REPLACED_SECONDS is replaced by a thread for an owner without one, up to twice the threads in all. The shares
-of new and slow endpoints count these threads, too.
+for new and slow endpoints count these threads, too.
 """
 
 import logging
@@ -39,23 +39,23 @@ from config.http.request_ids import begin_request, current_request_id
 
 logger = logging.getLogger(__name__)
 
-# Threads of a healthy endpoint. Others have one, for one delivery at a time.
+# Threads for a healthy endpoint. Others have one, for one delivery at a time.
 HEALTHY_THREADS = 4
 # Accepted deliveries in a row, each within SLOW_SECONDS, that make an endpoint healthy.
 FAST_ATTEMPTS = 5
 SLOW_SECONDS = 1.0
 # Others may wait until then while endpoints begin to hang.
 REPLACED_SECONDS = 0.1
-# Deliveries that a thread claims at once, of a healthy endpoint.
+# Deliveries that a thread claims at once for a healthy endpoint.
 CLAIMED = 10
 # Seconds after which a look ends, so that what became due meanwhile is in the next one.
 _LOOK_SECONDS = 0.05
-# Seconds after which a thread begins no further attempt of its claim, and those that the database may take.
+# A thread begins no further attempt in its claim after this many seconds; the database may take this many.
 _CLAIM_SECONDS, _DATABASE_SECONDS = 5.0, 10.0
 
 
 class _Health(Enum):
-    """Health of an endpoint, by its attempts in this process."""
+    """An endpoint's health, by its attempts in this process."""
 
     NEW = 0
     HEALTHY = 1
@@ -85,7 +85,7 @@ class Dispatcher:
         # Set when deliveries may have become due or a thread free, until the next look.
         self.look = WakeEvent()
         self._pool = ThreadPoolExecutor(2 * threads, thread_name_prefix="webhooks")
-        # Of the threads, which keep them: to open one takes as long as a delivery.
+        # The threads keep their connections: opening one takes as long as a delivery.
         self._connections: set[BaseDatabaseWrapper] = set()
         self._lock = Lock()
         self._uses: list[_ThreadUse] = []
@@ -101,9 +101,9 @@ class Dispatcher:
     def __exit__(self, *_: object) -> None:
         """Wait for the attempts under way, which end within their timeout; what is claimed besides is returned."""
         self._pool.shutdown()
-        for each in self._connections:
-            each.inc_thread_sharing()
-            each.close()
+        for database in self._connections:
+            database.inc_thread_sharing()
+            database.close()
 
     def dispatch(self) -> int:
         """Give free threads to due deliveries, a thread to each endpoint, the longest due first.
@@ -120,7 +120,7 @@ class Dispatcher:
             .filter(due_since__isnull=False)
             .order_by("due_since")
         )
-        # An operator's endpoint is an owner of its own.
+        # An operator's endpoint is a separate owner.
         due_endpoints = [
             (pk, partner_key_id or -pk) for pk, partner_key_id in endpoints.values_list("pk", "partner_key_id")
         ]
@@ -149,9 +149,9 @@ class Dispatcher:
     def _in_turn(self, endpoints: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return endpoints with their owners, each owner's first one before the second ones.
 
-        Those with the fewest threads are first, so that a long backlog takes only what others leave; of owners with as
-        many threads, the one that has waited the longest. So are an owner's endpoints, but after a slow or failed
-        attempt an endpoint is behind the others: those that hang share the owner's threads with those that don't.
+        Owners with the fewest threads are first, so that a long backlog takes only what others leave; with equal
+        threads, the owner that has waited the longest. An owner's endpoints are sorted likewise, but after a slow or
+        failed attempt an endpoint is behind the others: endpoints that hang leave threads to the rest.
         """
         uses = list(self._uses)
         busy, turns = Counter(use.endpoint_id for use in uses), Counter(use.owner for use in uses)
@@ -168,7 +168,7 @@ class Dispatcher:
         return [endpoint for _, _, endpoint in sorted(in_turn, key=itemgetter(0, 1))]
 
     def _take_thread(self, use: _ThreadUse) -> _Health | None:
-        """Take a thread of the endpoint's share; return the endpoint's health, or None if there is no thread."""
+        """Take a thread from the endpoint's share; return the endpoint's health, or None if there is no thread."""
         with self._lock:
             health = self._health_of(use.endpoint_id)
             if not self._has_share(use, health):
@@ -177,19 +177,21 @@ class Dispatcher:
             return health
 
     def _has_share(self, use: _ThreadUse, health: _Health) -> bool:
-        own = sum(each.endpoint_id == use.endpoint_id for each in self._uses)
-        of_owner = [each for each in self._uses if each.owner == use.owner]
-        longer = 0 if of_owner else sum(each.is_longer_than(REPLACED_SECONDS) for each in self._uses)
+        own_count = sum(thread_use.endpoint_id == use.endpoint_id for thread_use in self._uses)
+        owner_uses = [thread_use for thread_use in self._uses if thread_use.owner == use.owner]
+        longer = 0 if owner_uses else sum(thread_use.is_longer_than(REPLACED_SECONDS) for thread_use in self._uses)
         threads = self._threads + min(longer, self._threads)
-        if len(of_owner) >= threads - len(self._uses):
+        if len(owner_uses) >= threads - len(self._uses):
             return False
         if health is _Health.HEALTHY:
-            return own < HEALTHY_THREADS
-        unproven = [each for each in self._uses if self._health_of(each.endpoint_id) is not _Health.HEALTHY]
-        slow = sum(self._health_of(each.endpoint_id) is _Health.SLOW for each in unproven)
+            return own_count < HEALTHY_THREADS
+        unproven = [
+            thread_use for thread_use in self._uses if self._health_of(thread_use.endpoint_id) is not _Health.HEALTHY
+        ]
+        slow = sum(self._health_of(thread_use.endpoint_id) is _Health.SLOW for thread_use in unproven)
         return (
-            own == 0
-            and sum(each.owner == use.owner for each in unproven) < max(1, self._threads // 8)
+            own_count == 0
+            and sum(thread_use.owner == use.owner for thread_use in unproven) < max(1, self._threads // 8)
             and len(unproven) < max(1, threads * 3 // 4)
             and (health is _Health.NEW or slow < max(1, threads // 2))
         )
@@ -234,7 +236,7 @@ class Dispatcher:
         endpoint = WebhookEndpoint.objects.active().filter(pk=endpoint_id).first()
         if endpoint is None:
             return deliveries
-        events = Event.objects.in_bulk([each.event_id for each in deliveries if each.event_id is not None])
+        events = Event.objects.in_bulk([delivery.event_id for delivery in deliveries if delivery.event_id is not None])
         deadline = time.monotonic() + _CLAIM_SECONDS
         for number, delivery in enumerate(deliveries):
             if self._stop.is_set() or time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""Webhook endpoints: creation, changes, rotation of secrets, and their end after failures."""
+"""Webhook endpoints: creation, changes, secret rotation, and their end after failures."""
 
 import logging
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 MAX_ENDPOINTS = 20
 # Deliveries that are deleted at once.
 _DELETED = 10_000
-# For which the previous secret signs, too.
+# During the overlap, both secrets sign.
 ROTATION_OVERLAP = timedelta(hours=24)
 ENDPOINT_URL = web_address("https", "http")
 _PORTS = {"http": 80, "https": 443}
@@ -63,7 +63,7 @@ def create_endpoint(partner: PartnerKey | None, **fields: Any) -> WebhookEndpoin
 
 
 def is_disabled_by_operator(partner: PartnerKey, url: str) -> bool:
-    """Return whether an operator disabled an endpoint of this partner with this host, port and path.
+    """Return whether an operator disabled one of this partner's endpoints with this host, port and path.
 
     Neither a deletion nor another query string brings it back.
     """
@@ -99,7 +99,7 @@ def end_pause(endpoint: WebhookEndpoint) -> None:
 
 
 def delete_endpoint(endpoint: WebhookEndpoint) -> None:
-    """Delete an endpoint with its deliveries, of which there may be millions."""
+    """Delete an endpoint with its deliveries, which can be millions."""
     disable_endpoint(endpoint, "deleted", by=DisabledBy.OWNER, notice=False)
     deliveries = WebhookDelivery.objects.filter(endpoint=endpoint)
     while deliveries.filter(pk__in=deliveries.order_by("pk").values("pk")[:_DELETED]).delete()[0] == _DELETED:
@@ -136,7 +136,7 @@ def disable_endpoint(
 
 
 def record_success(endpoint: WebhookEndpoint) -> None:
-    """End the failures of an endpoint."""
+    """End an endpoint's failures."""
     if endpoint.failing_since or endpoint.paused_until:
         state = {"failing_since": None, "warned_at": None, "paused_until": None}
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**state)
@@ -144,16 +144,16 @@ def record_success(endpoint: WebhookEndpoint) -> None:
 
 def record_failure(endpoint: WebhookEndpoint, *, pause: timedelta | None) -> None:
     """Record a failed attempt; after days of nothing but failures notify the owner, and then disable the endpoint."""
-    now, found = timezone.now(), WebhookEndpoint.objects.filter(pk=endpoint.pk)
-    found.filter(failing_since__isnull=True).update(failing_since=now)
+    now, rows = timezone.now(), WebhookEndpoint.objects.filter(pk=endpoint.pk)
+    rows.filter(failing_since__isnull=True).update(failing_since=now)
     if pause is not None:
-        found.update(paused_until=now + pause)
+        rows.update(paused_until=now + pause)
     limit = timedelta(days=settings.WEBHOOK_DISABLE_DAYS)
     reason = f"nothing but failures for {settings.WEBHOOK_DISABLE_DAYS} days"
     if disable_endpoint(endpoint, reason, by=DisabledBy.SERVICE, notice=True, failing_before=now - limit):
         return
     with transaction.atomic():
-        due = found.filter(failing_since__lte=now - limit / 2, warned_at__isnull=True, disabled_at__isnull=True)
+        due = rows.filter(failing_since__lte=now - limit / 2, warned_at__isnull=True, disabled_at__isnull=True)
         if due.update(warned_at=now):
             endpoint.refresh_from_db()
             store_notice(Notice.FAILING, endpoint)

@@ -1,4 +1,4 @@
-"""Pages of the catch-up list, in the sequence of publication."""
+"""Pages of the catch-up list, in publication sequence."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,7 @@ from config.events.outbox import newest_event_id, oldest_event_id
 
 
 class HistoryLostError(Exception):
-    """Events after the requested id are past their retention, or the id is larger than that of any event."""
+    """Events after the requested id are past their retention, or the id is larger than any event's."""
 
     def __init__(self, *, oldest: int, newest: int) -> None:
         super().__init__(f"events from {oldest} to {newest} are stored")
@@ -18,7 +18,7 @@ class HistoryLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """Bodies of events, and the id after which the next page begins."""
+    """Event bodies, and the id after which the next page begins."""
 
     events: list[dict[str, Any]]
     cursor: int
@@ -37,12 +37,12 @@ def read_event_page(
     # While no event is stored, nothing is known about an id.
     if oldest and not oldest - 1 <= begin <= newest:
         raise HistoryLostError(oldest=oldest, newest=newest)
-    found = Event.objects.readable_by(partner_key_id).filter(pk__gt=begin, pk__lte=newest)
+    matching = Event.objects.readable_by(partner_key_id).filter(pk__gt=begin, pk__lte=newest)
     if event_type is not None:
-        found = found.filter(type=event_type)
+        matching = matching.filter(type=event_type)
     if chain_id is not None:
-        found = found.filter(chain_id=chain_id)
-    events = list(found.order_by("pk")[:limit])
+        matching = matching.filter(chain_id=chain_id)
+    events = list(matching.order_by("pk")[:limit])
     if begin + 1 < oldest_event_id():
         # A week was dropped meanwhile.
         raise HistoryLostError(oldest=oldest_event_id(), newest=newest)

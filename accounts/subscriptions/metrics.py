@@ -1,4 +1,4 @@
-"""Prometheus metrics of events and their delivery."""
+"""Prometheus metrics for events and their delivery."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,7 +15,7 @@ from config.watching.metrics import labelled_gauge
 
 
 def events(now: datetime) -> Iterator[Metric]:
-    """Yield the number and age of the events that are not published."""
+    """Yield the number and age of unpublished events."""
     size = measure_outbox(now)
     yield GaugeMetricFamily(
         "launchboard_outbox_events",
@@ -30,20 +30,20 @@ def events(now: datetime) -> Iterator[Metric]:
 
 
 def webhooks(now: datetime) -> Iterator[Metric]:
-    """Yield the endpoints by state, the deliveries of the last hour by type and outcome, and their wait."""
+    """Yield the endpoints by state, the last hour's deliveries by type and outcome, and their wait."""
     yield labelled_gauge(
         "launchboard_webhook_endpoints",
         "Endpoints by state; disabled ones by the service, and those that are off by an owner or an operator.",
         "state",
         delivery_counts.count_endpoints(),
     )
-    counted = delivery_counts.count_deliveries(now).by_type
-    types = sorted({*webhook_types(), *(event_type for event_type, _ in counted)})
+    counts = delivery_counts.count_deliveries(now).by_type
+    types = sorted({*webhook_types(), *(event_type for event_type, _ in counts)})
     yield labelled_gauge(
         "launchboard_webhook_deliveries_hour",
         f"Deliveries queued in the last hour; of more than {MAX_COUNTED:,} the newest ones.",
         ("type", "outcome"),
-        {(name, outcome): counted.get((name, outcome), 0) for name in types for outcome in Outcome},
+        {(name, outcome): counts.get((name, outcome), 0) for name in types for outcome in Outcome},
     )
     yield GaugeMetricFamily(
         "launchboard_webhook_wait_seconds",

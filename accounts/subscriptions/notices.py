@@ -1,4 +1,4 @@
-"""Notices to the owner of a webhook endpoint: an event, and a mail where mail is configured."""
+"""Notices to a webhook endpoint's owner: an event, and a mail where mail is configured."""
 
 import logging
 from smtplib import SMTPException
@@ -28,7 +28,7 @@ _TEXTS = {
 
 
 def store_notice(notice: Notice, endpoint: WebhookEndpoint) -> None:
-    """Store the event of a notice in this database transaction, and send its mail after the commit."""
+    """Store a notice's event in this database transaction, and send its mail after the commit."""
     since = format_timestamp(endpoint.failing_since) if endpoint.failing_since else None
     data = {
         "endpointId": endpoint.pk,
@@ -48,7 +48,7 @@ def _send_mail(notice: Notice, data: dict[str, Any], *, to: str) -> None:
     subject, text = _TEXTS[notice]
     words = {"url": data["url"], "since": data["failingSince"], "reason": data["reason"]}
     body = text.format(**words, days=settings.WEBHOOK_DISABLE_DAYS)
-    # One mail each: no receiver sees the address of another.
+    # One mail each: no receiver sees another's address.
     for receiver in receivers:
         try:
             send_mail(subject, body, None, [receiver])

@@ -16,18 +16,18 @@ from config.http.json_client import parse_retry_after
 from config.http.public_client import post_public_url
 from config.parsing.timestamps import format_timestamp
 
-# The body of a response is of no interest: it is read to let its sender finish.
+# A response body is not used: it is read to let its sender finish.
 _MAX_RESPONSE_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """The outcome of an attempt."""
+    """An attempt's outcome."""
 
     # None without a response.
     status: int | None
     milliseconds: int
-    # Bytes of the response's body that were read.
+    # Bytes read from the response's body.
     size: int = 0
     # Empty after a success.
     error: str = ""
@@ -40,7 +40,7 @@ class Attempt:
         return self.status is not None and 200 <= self.status < 300
 
     def log_entry(self) -> Json:
-        """Return the attempt for the delivery log, without anything of the response's content."""
+        """Return the attempt for the delivery log, without any response content."""
         return {
             "at": format_timestamp(timezone.now()),
             "status": self.status,

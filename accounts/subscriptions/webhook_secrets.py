@@ -1,4 +1,4 @@
-"""Secrets and signatures of webhooks, by Standard Webhooks (https://www.standardwebhooks.com).
+"""Webhook secrets and signatures, by Standard Webhooks (https://www.standardwebhooks.com).
 
 A secret is derived from the installation's pepper and the endpoint's salt: a copy of the database signs nothing.
 """
@@ -17,12 +17,12 @@ PREFIX = "whsec_"
 
 
 def endpoint_secret(endpoint: WebhookEndpoint) -> str:
-    """Return the current secret as its receiver stores it: `whsec_` and base64 of 32 bytes."""
+    """Return the current secret as its receiver stores it: `whsec_` and 32 bytes in base64."""
     return PREFIX + base64.b64encode(_key(bytes(endpoint.salt))).decode()
 
 
 def signed_headers(endpoint: WebhookEndpoint, *, message_id: str, body: bytes, now: datetime) -> dict[str, str]:
-    """Return the headers of a message, sent `now` in UTC; during a rotation with a signature by each secret."""
+    """Return the headers for a message, sent `now` in UTC; during a rotation with a signature by each secret."""
     signatures = [Webhook(key).sign(message_id, now, body.decode()) for key in _keys(endpoint, now)]
     return {
         "webhook-id": message_id,

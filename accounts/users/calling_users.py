@@ -1,8 +1,8 @@
 """Users behind verified tokens: created at their first request, found by issuer and subject, linked by FID.
 
-A FID is one person, whichever issuer proves it; a subject of any other issuer is a person of its own. A token that
-contains the FID of its subject links the two persons, and each then has the rows of both. FIDs and linked accounts
-change owners. A link expires with the token that proves it, and ends as soon as a newer token contradicts it.
+A FID is one person, whichever issuer proves it; any other issuer's subject is a separate person. A token that
+contains its subject's FID links the two persons, and each then has both persons' rows. FIDs and linked accounts change
+owners. A link expires with the token that proves it, and ends as soon as a newer token contradicts it.
 """
 
 from contextlib import suppress
@@ -24,11 +24,11 @@ _MAX_ATTEMPTS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class CallingUser:
-    """Value of `request.user` for a user. It is no account of the admin site and has none of its rights."""
+    """Value of `request.user` for a user. It is no admin account and has no admin rights."""
 
-    # Id of the Person that owns the rows this user creates.
+    # The Person that owns the rows this user creates.
     person_id: int
-    # Owner ids of this user's rows: its own person first, then the person linked now.
+    # This user's rows have these owner ids: its own person first, then the person linked now.
     person_ids: tuple[int, ...]
     # None without a currently valid FID claim.
     fid: int | None
@@ -53,10 +53,10 @@ def resolve_user(identity: VerifiedIdentity) -> CallingUser:
 def lock_user(person_id: int) -> tuple[int, ...]:
     """Lock the user until the database transaction ends, and return its `person_ids` as of then.
 
-    The id of the given person comes first.
+    `person_id` comes first.
     """
     rows = Person.objects.annotate(linked_id=_linked_id("pk"))
-    # Two linked persons share one lock: the row of the FID.
+    # Two linked persons share one lock: the FID's row.
     locked_id = _ids(rows.get(pk=person_id), None)[-1]
     # FOR NO KEY UPDATE: rows with a foreign key to this one can still be written.
     Person.objects.select_for_update(no_key=True).get(pk=locked_id)
@@ -65,7 +65,7 @@ def lock_user(person_id: int) -> tuple[int, ...]:
 
 
 def _find(identity: VerifiedIdentity) -> Any:
-    """Return the identity with its person, and the id of the linked person as `linked_id`; None if there is none."""
+    """Return the identity with its person, and the linked person's id as `linked_id`; None if there is none."""
     rows = Identity.objects.select_related("person__linked_to").annotate(linked_id=_linked_id("person_id"))
     return rows.filter(issuer=identity.issuer, subject=identity.subject, kind=identity.kind).first()
 
@@ -80,14 +80,14 @@ def _is_linked(person: Person) -> bool:
 
 
 def _ids(person: Person, linked_id: int | None) -> tuple[int, ...]:
-    other = person.linked_to_id if _is_linked(person) else linked_id
-    return (person.pk,) if other is None else (person.pk, other)
+    other_id = person.linked_to_id if _is_linked(person) else linked_id
+    return (person.pk,) if other_id is None else (person.pk, other_id)
 
 
 def _is_newer_claim(identity: VerifiedIdentity, person: Person) -> bool:
     """Return whether the token's FID claim is newer than the stored one.
 
-    Of two claims issued in one second, the one received last counts.
+    If two claims were issued in one second, the one received last counts.
     """
     claim = identity.fid_claim
     if claim is None or person.told_at is None:
@@ -98,7 +98,7 @@ def _is_newer_claim(identity: VerifiedIdentity, person: Person) -> bool:
 
 def _save_with_retries(identity: VerifiedIdentity) -> Any:
     for _ in range(_MAX_ATTEMPTS):
-        # A concurrent request of the same user may insert first; the next attempt finds its row.
+        # A concurrent request by the same user may insert first; the next attempt finds its row.
         with suppress(IntegrityError), transaction.atomic():
             _save_identity(identity)
             return _find(identity)
@@ -108,7 +108,7 @@ def _save_with_retries(identity: VerifiedIdentity) -> Any:
 def _save_identity(identity: VerifiedIdentity) -> None:
     """Store what the token proves. Raises IntegrityError if a concurrent request was first.
 
-    The row of a FID is locked before those of subjects, and these in order of id, so that no deadlock occurs.
+    A FID's row is locked before subjects' rows, and those in id sequence, so that no deadlock occurs.
     """
     fid_person = None if identity.fid is None else _person_of_fid(identity.fid)
     unique = {"issuer": identity.issuer, "subject": identity.subject, "kind": identity.kind}
@@ -125,7 +125,7 @@ def _person_of_fid(fid: int) -> Person:
 
 
 def _link(person_id: int, fid_person: Person | None, *, claim: FidClaim) -> None:
-    """Link the subject to the locked person of its FID, or to none. Ignore an outdated claim."""
+    """Link the subject to its FID's locked person, or to none. Ignore an outdated claim."""
     affected = Q(pk=person_id) if fid_person is None else Q(pk=person_id) | Q(linked_to=fid_person)
     rows = {row.pk: row for row in Person.objects.select_for_update().filter(affected).order_by("pk")}
     person = rows.pop(person_id)
@@ -145,5 +145,5 @@ def _record_last_seen(person: Person) -> None:
     now = timezone.now()
     if person.last_seen_at > now - _LAST_SEEN_INTERVAL:
         return
-    # Of concurrent requests that read the same old time, one writes.
+    # If concurrent requests read the same old time, only one writes.
     Person.objects.filter(pk=person.pk, last_seen_at__lte=now - _LAST_SEEN_INTERVAL).update(last_seen_at=now)

@@ -1,4 +1,4 @@
-"""Verification of users' tokens: JWTs (RFC 7519) of issuers in the settings.
+"""Verification of users' tokens: JWTs (RFC 7519) by issuers in the settings.
 
 Only the settings choose how a token is verified. Algorithm, key and key URL inside the token (`alg`, `jwk`, `jku`,
 `x5u`) select nothing. The only network request is the one for the issuer's JWKS.
@@ -27,7 +27,7 @@ HIGHEST_FID = 2**63 - 1
 _MAX_CLAIM_SECONDS = 24 * 3600
 
 _REQUIRED = ("exp", "iat", "iss", "aud", "sub")
-# Errors of the libraries for claims of wrong types and for times out of range.
+# Errors that the libraries raise for claims with wrong types and for times out of range.
 _MALFORMED = (PyJWTError, RecursionError, ValueError, TypeError, OverflowError, OSError)
 
 
@@ -60,7 +60,7 @@ class VerifiedIdentity:
 def verify_token(token: str) -> VerifiedIdentity:
     """Return the identity that the token proves.
 
-    Raises InvalidTokenError, and KeysUnavailableError while no keys of the issuer have been fetched.
+    Raises InvalidTokenError, and KeysUnavailableError while none of the issuer's keys have been fetched.
     """
     if len(token) > MAX_TOKEN_LENGTH or not token.isascii():
         raise InvalidTokenError("too long, or not ASCII")
@@ -141,9 +141,9 @@ def _fid(value: Any) -> int:
 
 
 def _read_fid_claim(claims: dict[str, Any]) -> FidClaim | None:
-    """Return the validity of the FID claim of a Privy identity token; None for an access token.
+    """Return how long a Privy identity token's FID claim is valid; None for an access token.
 
-    Only an identity token has the linked accounts and the creation time of the user (`cr`).
+    Only an identity token has the linked accounts and the user's creation time (`cr`).
     """
     if "linked_accounts" not in claims and "cr" not in claims:
         return None
@@ -171,5 +171,9 @@ def _linked_fid(claims: dict[str, Any]) -> int | None:
         raise InvalidTokenError("linked accounts are not JSON") from error
     if not isinstance(accounts, list):
         raise InvalidTokenError("linked accounts are not a list")
-    fids = [_fid(each.get("fid")) for each in accounts if isinstance(each, dict) and each.get("type") == "farcaster"]
+    fids = [
+        _fid(account.get("fid"))
+        for account in accounts
+        if isinstance(account, dict) and account.get("type") == "farcaster"
+    ]
     return fids[0] if len(fids) == 1 else None

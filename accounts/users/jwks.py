@@ -1,7 +1,7 @@
 """Cache of the issuers' public keys, from their JWKS (RFC 7517), per process.
 
-A key set is fetched when the first token of its issuer arrives, again every ten minutes, and for a token with an
-unknown key at most once a minute. If the issuer fails to respond, the cached keys stay in use.
+A key set is fetched when the first token of its issuer arrives, and again every ten minutes. A token with an unknown
+key causes a fetch at most once a minute. If the issuer fails to respond, the cached keys stay in use.
 
 The request that finds a fetch due makes it. Others with a cached key never block on it.
 """
@@ -31,8 +31,8 @@ COOLDOWN_SECONDS = 60.0
 # Cool-down after a failed fetch while no keys are cached.
 RETRY_SECONDS = 10.0
 
-# Limit of concurrent requests per process that fetch keys or wait for them, over all issuers. An issuer that hangs
-# blocks each of them for seconds, and made-up tokens must not block all threads.
+# Limit on concurrent requests per process that fetch keys or wait for them, over all issuers. An issuer that hangs
+# blocks each for seconds, and made-up tokens must not block all threads.
 _slots = threading.BoundedSemaphore(SLOTS)
 
 _MAX_BYTES = 256 * 1024
@@ -42,13 +42,13 @@ _KEY_TYPES = ("RSA", "EC", "OKP")
 
 
 class KeysUnavailableError(RetryableError):
-    """Raised while no keys of the issuer are cached, so that its tokens can't be verified."""
+    """Raised while none of the issuer's keys are cached, so that its tokens can't be verified."""
 
 
 class KeySet(PyJWKClient):
-    """Cached keys of one issuer: a PyJWKClient with our HTTP client, stale keys, and a cool-down after failures too.
+    """One issuer's cached keys: a PyJWKClient with our HTTP client, stale keys, and a cool-down after failures too.
 
-    Without these, each request of the issuer's users would block for the timeout while the issuer hangs, and then fail.
+    Without these, each request by the issuer's users would block for the timeout while the issuer hangs, and then fail.
     """
 
     def __init__(self, issuer: Issuer) -> None:
@@ -64,10 +64,10 @@ class KeySet(PyJWKClient):
 
         None if there is no such key. Raises KeysUnavailableError while no keys are cached.
         """
-        last = self._last
+        last_set = self._last
         key = _match(self.get_jwk_set(), key_id, algorithm)
         # A set that was fetched just now is not fetched again.
-        if key is None and self._last is last:
+        if key is None and self._last is last_set:
             key = _match(self.get_jwk_set(refresh=True), key_id, algorithm)
         return key
 
@@ -77,12 +77,12 @@ class KeySet(PyJWKClient):
         The last one is returned if the fetch fails, during a cool-down, and while another request fetches. Raises
         KeysUnavailableError if there is none.
         """
-        last, fresh = self._last, self.jwk_set_cache.get() if self.jwk_set_cache else None
+        last_set, fresh = self._last, self.jwk_set_cache.get() if self.jwk_set_cache else None
         if fresh is not None and not refresh:
             return fresh
         if not self.breaker.is_backing_off() and _slots.acquire(blocking=False):
             try:
-                self._fetch_once(last, is_lookup=fresh is not None)
+                self._fetch_once(last_set, is_lookup=fresh is not None)
             finally:
                 _slots.release()
         if self._last is None:
@@ -90,41 +90,41 @@ class KeySet(PyJWKClient):
         return self._last
 
     def fetch_data(self) -> dict[str, Any]:
-        """Return the keys for verification of the JWKS, at most _MAX_KEYS. Raises RetryableError or PermanentError."""
-        answer = get_json(self.uri, timeout=settings.IDENTITY_TIMEOUT_SECONDS, max_bytes=_MAX_BYTES)
-        listed = json_list(json_member(answer, "keys"))[:_MAX_KEYS]
-        return {"keys": [jwk for jwk in listed if isinstance(jwk, dict) and _is_for_verification(jwk)]}
+        """Return the JWKS's keys for verification, at most _MAX_KEYS. Raises RetryableError or PermanentError."""
+        jwks = get_json(self.uri, timeout=settings.IDENTITY_TIMEOUT_SECONDS, max_bytes=_MAX_BYTES)
+        keys = json_list(json_member(jwks, "keys"))[:_MAX_KEYS]
+        return {"keys": [jwk for jwk in keys if isinstance(jwk, dict) and _is_for_verification(jwk)]}
 
-    def _fetch_once(self, last: PyJWKSet | None, *, is_lookup: bool) -> None:
-        """Fetch the set that follows `last`, unless another request does; only without any keys, wait for that one."""
-        if not self._client_lock.acquire(timeout=0 if last else settings.IDENTITY_TIMEOUT_SECONDS):
+    def _fetch_once(self, last_set: PyJWKSet | None, *, is_lookup: bool) -> None:
+        """Fetch the set after `last_set`, unless another request does; wait for that request only without any keys."""
+        if not self._client_lock.acquire(timeout=0 if last_set else settings.IDENTITY_TIMEOUT_SECONDS):
             return
         try:
-            if self._last is not last or self.breaker.is_backing_off():
+            if self._last is not last_set or self.breaker.is_backing_off():
                 return
             if is_lookup:
                 self.breaker.back_off(COOLDOWN_SECONDS)
             self._last = super().get_jwk_set(refresh=True)
         except (RetryableError, PermanentError, PyJWTError) as error:
             logger.warning("fetching the JWKS of %s failed: %s", self._issuer.issuer, error)
-            self.breaker.back_off(COOLDOWN_SECONDS if last else RETRY_SECONDS)
+            self.breaker.back_off(COOLDOWN_SECONDS if last_set else RETRY_SECONDS)
         finally:
             self._client_lock.release()
 
 
 @functools.cache
 def key_set(issuer: Issuer) -> KeySet:
-    """Return this process's key set of the issuer."""
+    """Return this process's key set for the issuer."""
     return KeySet(issuer)
 
 
 def _match(keys: PyJWKSet, key_id: str | None, algorithm: str) -> PyJWK | None:
-    found = [key for key in keys if key.algorithm_name == algorithm and key_id in (None, key.key_id)]
-    return found[0] if len(found) == 1 else None
+    matches = [key for key in keys if key.algorithm_name == algorithm and key_id in (None, key.key_id)]
+    return matches[0] if len(matches) == 1 else None
 
 
 def _is_for_verification(jwk: Mapping[str, Any]) -> bool:
-    """Return whether a JWK is a public key for signatures of an accepted algorithm."""
+    """Return whether a JWK is a public key for signatures with an accepted algorithm."""
     operations = jwk.get("key_ops", ["verify"])
     return (
         jwk.get("kty") in _KEY_TYPES

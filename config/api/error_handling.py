@@ -1,9 +1,9 @@
 """Error responses: one body `{"error": sentence}` for the whole API.
 
-`details` lists the invalid parameters or fields of the body.
+`details` lists the invalid parameters or body fields.
 
-Django REST framework passes every exception of an API view to `exception_handler`. `bad_request`, `forbidden`,
-`page_not_found` and `server_error` are Django's handlers for errors outside of such a view.
+Django REST framework passes every exception in an API view to `exception_handler`. `bad_request`, `forbidden`,
+`page_not_found` and `server_error` are Django's handlers for errors outside such a view.
 """
 
 import logging
@@ -53,17 +53,17 @@ from config.web.routing import is_json_path
 
 logger = logging.getLogger(__name__)
 
-# If an error concerns no single parameter, `details` names the whole that is invalid.
+# If an error concerns no single parameter, `details` names the query or the body.
 _WHOLE = {"GET": "query", "HEAD": "query", "DELETE": "query"}
 
-# Seconds until a slot of this process is likely to be free.
+# Seconds until this process is likely to have a free slot.
 _BUSY_SECONDS = 1
-# Characters of one message: some of the framework's repeat the refused value.
+# Characters in one message: some framework messages repeat the refused value.
 _MAX_MESSAGE = 1_000
 
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
-    """Convert an exception of an API view into a response with the error body.
+    """Convert an API view's exception into a response with the error body.
 
     A view may have a method `extend_error(body) -> body` that adds keys to its error bodies.
     """
@@ -110,14 +110,14 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Handle a form without a valid token for Django: public pages take none, so that their methods are the reason."""
+    """Handle a form without a valid token for Django: public pages take no form, so the method is the reason."""
     if request.path_info.startswith("/admin/"):
         return error_page(request, status.HTTP_403_FORBIDDEN, is_form=True)
     return HttpResponseNotAllowed(["GET", "HEAD"])
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Handle 404 for Django; a path of no view counts as a page, as most views do."""
+    """Handle 404 for Django; a path without a view counts as a page, as most views are pages."""
     if not is_json_path(request.path_info):
         refusal = refuse_page(request) if request.resolver_match is None else None
         return refusal or defaults.page_not_found(request, exception)
@@ -125,13 +125,13 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Handle exceptions for Django: 503 for an outage, such as one of the database, 500 for a bug.
+    """Handle exceptions for Django: 503 for an outage, such as a database outage, 500 for a bug.
 
     Django logs the traceback.
     """
     # Django calls this while it handles the exception.
-    raised = sys.exception()
-    error = _as_api_exception(raised) if isinstance(raised, Exception) else InternalError()
+    exception = sys.exception()
+    error = _as_api_exception(exception) if isinstance(exception, Exception) else InternalError()
     if not isinstance(error, ServiceUnavailableError):
         error = InternalError()
     if is_json_path(request.path_info):
@@ -145,7 +145,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def json_error(text: str, *, status_code: int) -> HttpResponse:
-    """Return a response with the error body, outside of an API view."""
+    """Return a response with the error body, outside an API view."""
     return HttpResponse(
         render_json({"error": text}),
         status=status_code,
@@ -222,7 +222,7 @@ def _details(detail: Any, *, whole: str) -> list[dict[str, str]]:
 
 
 def _flatten(detail: Any, *, path: str) -> Iterator[tuple[str, str]]:
-    """Yield (path, message) for each message of a nested detail; the path is such as `rewards[1].allocation`."""
+    """Yield (path, message) for each message in a nested detail; a path is such as `rewards[1].allocation`."""
     if isinstance(detail, Mapping):
         for key, value in detail.items():
             yield from _flatten(value, path=_join(path, key))
@@ -248,7 +248,7 @@ def _rule(field: str, message: str) -> str:
 
 
 def _sentence(field: str, message: str) -> str:
-    # A parameter may have the name of the whole, such as `query`.
+    # A parameter may have the whole's name, such as `query`.
     if not field:
         return message
     text = _rule(field, message).rstrip(".")

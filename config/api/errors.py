@@ -28,7 +28,7 @@ class ConflictError(APIException):
 
 
 class FieldsForbiddenError(PermissionDenied):
-    """403 for fields of the body that the caller is not allowed to set; `fields` holds the messages by path."""
+    """403 for body fields that the caller is not allowed to set; `fields` holds the messages by path."""
 
     def __init__(self, detail: str, *, fields: Mapping[str, Sequence[str]]) -> None:
         super().__init__(detail)
@@ -36,7 +36,7 @@ class FieldsForbiddenError(PermissionDenied):
 
 
 class NamedQuotaError(Throttled):
-    """429 of a quota that its text names, beside the rate limits; `wait` is in seconds."""
+    """429 for a quota beside the rate limits, which its text names; `wait` is in seconds."""
 
     def __init__(self, text: str, *, wait: float) -> None:
         super().__init__(wait=wait)
@@ -44,14 +44,14 @@ class NamedQuotaError(Throttled):
 
 
 class PayloadTooLargeError(APIException):
-    """413: the body exceeds the size limit of the endpoint."""
+    """413: the body exceeds the endpoint's size limit."""
 
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = "Request body is too large"
 
 
 class UpstreamError(APIException):
-    """Error of an upstream or dependency; `wait` seconds become Retry-After."""
+    """Upstream or dependency error; `wait` seconds become Retry-After."""
 
     wait: float | None = 5
 

@@ -1,4 +1,4 @@
-"""Examples of the API description, which Swagger UI fills in and the Postman collection sends.
+"""Examples for the API description, which Swagger UI fills in and the Postman collection sends.
 
 A test calls each operation with its examples on a service that reads Base: none is refused as invalid.
 """
@@ -18,7 +18,7 @@ _RECIPIENT = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 _REQUEST_KEY = "5b3a51c04fda4d3ea6f1f1b2f7a0c9d4"
 _FID = 12345
 
-# Required parameters by name, or by operation and name; the latter also of operations that require one of several.
+# Required parameters by name, or by operation and name; the latter also if an operation requires one of several.
 PARAMETERS: Mapping[str, Any] = {
     "address": _LAUNCHED,
     "addresses": [_LAUNCHED],
@@ -97,7 +97,7 @@ BODIES: Mapping[str, Json] = {
 
 
 def add_examples(result: Json, generator: Any, request: Any, public: bool) -> Json:
-    """Add the examples to the parameters that calls need, and to the bodies, of the description's operations.
+    """Add the examples to the description's bodies, and to the parameters that calls need.
 
     Other parameters have none: Swagger UI would send them.
     """
@@ -106,9 +106,9 @@ def add_examples(result: Json, generator: Any, request: Any, public: bool) -> Js
             name = operation["operationId"]
             for parameter in operation.get("parameters", []):
                 keys = [f"{name} {parameter['name']}", *([parameter["name"]] if parameter.get("required") else [])]
-                found = [PARAMETERS[key] for key in keys if key in PARAMETERS]
-                if found:
-                    parameter["example"] = found[0]
+                examples = [PARAMETERS[key] for key in keys if key in PARAMETERS]
+                if examples:
+                    parameter["example"] = examples[0]
             if name in BODIES and "requestBody" in operation:
                 operation["requestBody"]["content"]["application/json"]["example"] = BODIES[name]
     return result

@@ -1,4 +1,4 @@
-"""Views of the OpenAPI description and of Swagger UI, both served from this host only."""
+"""Views for the OpenAPI description and Swagger UI, both served from this host only."""
 
 import functools
 import threading
@@ -27,7 +27,7 @@ _PAGE_POLICY = (
 
 
 class OpenAPIView(APIView):
-    """View of GET /api/openapi.json."""
+    """View for GET /api/openapi.json."""
 
     schema = None
 
@@ -38,7 +38,7 @@ class OpenAPIView(APIView):
 
 
 class DocsView(SpectacularSwaggerSplitView):
-    """View of GET /api/docs, in the frame of the site's pages."""
+    """View for GET /api/docs, in the site's page frame."""
 
     schema = None
     template_name = "site/api_docs.html"
@@ -46,7 +46,7 @@ class DocsView(SpectacularSwaggerSplitView):
     http_method_names = ["get", "head"]
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Add Content-Security-Policy and Cache-Control, and leave out the token of forms: the page is public."""
+        """Add Content-Security-Policy and Cache-Control, and leave out the form token: the page is public."""
         if "csrf_header_name" in response.data:
             response.data["csrf_token"] = ""
         response.headers["Content-Security-Policy"] = _PAGE_POLICY

@@ -40,7 +40,7 @@ def _render_other(value: Any) -> str:
 
 
 class JSONRenderer(BaseRenderer):
-    """Only renderer of the API."""
+    """The API's only renderer."""
 
     media_type = "application/json"
     format = "json"
@@ -52,7 +52,7 @@ class JSONRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
-        """Return the bytes of the body; empty if a view returns no data (204)."""
+        """Return the body's bytes; empty if a view returns no data (204)."""
         return b"" if data is None else render_json(data)
 
 
@@ -62,13 +62,12 @@ class JSONOnly(BaseContentNegotiation):
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         """Return the parser for exactly the request's media type. Raises UnsupportedMediaType (415)."""
         media_type = (request.content_type or "").partition(";")[0].strip().lower()
-        known = {parser.media_type: parser for parser in parsers}
-        if media_type not in known:
-            text = (
-                f'Unsupported media type "{request.content_type}" in request. Accepted: {", ".join(map(str, known))}.'
-            )
+        parser_by_type = {parser.media_type: parser for parser in parsers}
+        if media_type not in parser_by_type:
+            accepted = ", ".join(map(str, parser_by_type))
+            text = f'Unsupported media type "{request.content_type}" in request. Accepted: {accepted}.'
             raise UnsupportedMediaType(media_type, detail=text)
-        return known[media_type]
+        return parser_by_type[media_type]
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
@@ -79,7 +78,7 @@ class JSONOnly(BaseContentNegotiation):
 
 
 class NoMetadata(BaseMetadata):
-    """Metadata of OPTIONS: the `Allow` header only; /api/openapi.json is the description."""
+    """OPTIONS metadata: the `Allow` header only; /api/openapi.json is the description."""
 
     def determine_metadata(self, request: Request, view: Any) -> dict[str, Any]:
         """Return an empty object."""

@@ -1,4 +1,4 @@
-"""Rate limits of the API's callers, each with a setting for the calls per window; 0 is no limit."""
+"""Rate limits for the API's callers, each with a setting for the calls per window; 0 is no limit."""
 
 import math
 from typing import Any
@@ -17,11 +17,11 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 class RateLimit(BaseThrottle):
-    """Base of the rate limits. A further limit is a subclass, in `throttle_classes` of its views."""
+    """Base class for rate limits. A view lists further limits in `throttle_classes`."""
 
-    # Name of the setting, and prefix of the counters' keys; the setting is read at each request.
+    # The setting's name, and the prefix for counter keys; the setting is read at each request.
     setting: str
-    # Length of the window.
+    # Window length.
     seconds: int
     # Whether calls pass while Redis is down. If one too many does harm, they get 503 instead.
     fail_open = True
@@ -33,7 +33,7 @@ class RateLimit(BaseThrottle):
         raise NotImplementedError
 
     def allowed_calls(self, request: Request) -> int:
-        """Return the number of calls of this caller per window; 0 for no limit."""
+        """Return how many calls this caller has per window; 0 for no limit."""
         limit: int = getattr(settings, self.setting)
         return limit
 
@@ -42,7 +42,7 @@ class RateLimit(BaseThrottle):
         return ""
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        """Count the request, and store the result on the view, a LimitedView, for the headers of its response."""
+        """Count the request, and store the result on the view, a LimitedView, for its response headers."""
         limit = self.allowed_calls(request)
         # If several limits apply, only one counts the usage.
         usage = "" if view.is_usage_counted else self.usage(request)
@@ -70,7 +70,7 @@ class AddressLimit(RateLimit):
     """Rate limit by client address."""
 
     def caller(self, request: Request) -> str:
-        """Return the IPv4 address, or the network of the IPv6 address."""
+        """Return the IPv4 address, or the IPv6 address's network."""
         return client_address(request._request)
 
 
@@ -78,11 +78,11 @@ class KeyLimit(RateLimit):
     """Rate limit by partner key, for views that require one."""
 
     def caller(self, request: Request) -> str:
-        """Return the id of the key: its secrets count together."""
+        """Return the key's id: its secrets count together."""
         return str(request.auth.pk)
 
     def usage(self, request: Request) -> str:
-        """Return the field of the key's calls of this endpoint today, in UTC."""
+        """Return the field that counts the key's calls to this endpoint today, in UTC."""
         match = request._request.resolver_match
         endpoint = (match.view_name or match.route) if match else ""
         return call_counts.count_field(day=timezone.now().date(), caller=request.auth.pk, endpoint=endpoint)
@@ -92,7 +92,7 @@ class UserLimit(RateLimit):
     """Rate limit by user, for views that require a user's token."""
 
     def caller(self, request: Request) -> str:
-        """Return the lowest id of the user's linked persons: all identities of a user count together."""
+        """Return the lowest id among the user's linked persons: all their identities count together."""
         user: Any = request.user
         return str(min(user.person_ids))
 
@@ -111,50 +111,50 @@ class AdminVerifyLimit(AddressLimit):
 
 
 class PartnerLimit(KeyLimit):
-    """Limit of a partner key's calls, which each key may override."""
+    """Limit on a partner key's calls, which each key may override."""
 
     setting, seconds = "RATE_LIMIT_KEYED", _MINUTE
 
     def allowed_calls(self, request: Request) -> int:
         """Return the key's `calls_per_minute`, or the setting if it has none."""
         key: Any = request.auth
-        own: int | None = key.calls_per_minute
-        return super().allowed_calls(request) if own is None else own
+        key_limit: int | None = key.calls_per_minute
+        return super().allowed_calls(request) if key_limit is None else key_limit
 
 
 class IndexLimit(KeyLimit):
-    """Limit of index requests, each of which calls a node."""
+    """Limit on index requests, each of which calls a node."""
 
     setting, seconds = "RATE_LIMIT_INDEX", _MINUTE
 
 
 class DeployLimit(KeyLimit):
-    """Daily limit of a partner key's launch requests, including replays and dry runs.
+    """Daily limit on a partner key's launch requests, including replays and dry runs.
 
-    It bounds the calls to our nodes. Spending is bounded by quotas, which are counted in the database, so that
-    calls that are not counted here do no harm.
+    It bounds the calls to our nodes. Quotas bound the spending; the database counts them, so that calls that are not
+    counted here do no harm.
     """
 
     setting, seconds = "RATE_LIMIT_DEPLOY", _DAY
 
 
 class UploadLimit(KeyLimit):
-    """Limit of a partner key's uploads, each of which may take a second of CPU time.
+    """Limit on a partner key's uploads: each may take a second of CPU time.
 
-    The bytes that are stored have a quota, which is counted in the database.
+    The stored bytes have a quota, which the database counts.
     """
 
     setting, seconds = "RATE_LIMIT_UPLOAD", _MINUTE
 
 
 class SaveLimit(UserLimit):
-    """Limit of a user's calls that save a launched token."""
+    """Limit on a user's calls that save a launched token."""
 
     setting, seconds = "RATE_LIMIT_SAVE_TOKEN", _HOUR
 
 
 class AnonymousSaveLimit(AddressLimit):
-    """Limit of calls that save a launched token without a user's token.
+    """Limit on calls that save a launched token without a user's token.
 
     Each call queries a node, and nothing else bounds anonymous calls.
     """
@@ -164,19 +164,19 @@ class AnonymousSaveLimit(AddressLimit):
 
 
 class AgentEventsLimit(KeyLimit):
-    """Limit of calls that report agents' events, many in one call."""
+    """Limit on calls that report agents' events, many in one call."""
 
     setting, seconds = "RATE_LIMIT_AGENT_EVENTS", _MINUTE
 
 
 class PretokenLimit(UserLimit):
-    """Hourly limit of a user's calls that create pretokens, each of which calls a node; rejected calls count."""
+    """Hourly limit on a user's calls that create pretokens. Each calls a node; rejected calls count."""
 
     setting, seconds = "RATE_LIMIT_PRETOKEN", _HOUR
 
 
 def rate_limit_headers(limit_results: tuple[RateLimitResult, ...]) -> dict[str, str]:
-    """Return the RateLimit headers; of several limits, those of the exceeded one, or of the closest to it."""
+    """Return the RateLimit headers; among several limits, for the exceeded one or else the closest to it."""
     if not limit_results:
         return {}
     nearest = min(limit_results, key=lambda result: (result.allowed, result.remaining, -result.reset_seconds))

@@ -20,18 +20,18 @@ from config.web.response_headers import NO_STORE, deprecation_headers
 
 
 class LimitedView(APIView):
-    """Base of rate-limited endpoints; every response has the remaining quota.
+    """Base for rate-limited endpoints; every response has the remaining quota.
 
-    Every request counts for the general limit of its caller: that of the accepted credential (`limit` of the
-    authentication class), and the public one without a credential. `throttle_classes` adds further limits.
+    Every request counts for its caller's general limit: the one that the accepted credential's authentication class has
+    as `limit`, and the public limit without a credential. `throttle_classes` adds further limits.
 
-    Unknown query parameters are listed in X-Ignored-Params: all but those of `query_serializer` (a Serializer).
+    X-Ignored-Params lists the unknown query parameters: all that `query_serializer` (a Serializer) lacks.
 
-    `extra_headers` maps the headers of its 200s that no other endpoint has to a description or an OpenAPI object.
+    `extra_headers` maps headers that only its 200s have to a description or an OpenAPI object.
 
-    `reads_by_post`: whether POST only reads, so that pages of any origin may send it if the endpoint is public.
+    `reads_by_post`: whether POST only reads, so that pages from any origin may send it if the endpoint is public.
 
-    `vary` is the whole Vary header of its responses. It guarantees that nothing else changes them, so they are never
+    `vary` is the whole Vary header on its responses. It guarantees that nothing else changes them, so they are never
     compressed. By default each middleware adds its headers.
     """
 
@@ -46,7 +46,7 @@ class LimitedView(APIView):
     is_rejected = False
     # Whether the request is counted in its caller's usage.
     is_usage_counted = False
-    # Slots of `config.processes.concurrency_limits`, until the response is made.
+    # Slots in `config.processes.concurrency_limits`, until the response is made.
     held_slots: ExitStack
     _ignored = ""
 
@@ -77,13 +77,13 @@ class LimitedView(APIView):
         """Do nothing where the framework would count: after the permissions, the request is already counted."""
 
     def get_throttles(self) -> list[BaseThrottle]:
-        """Return the limits of this request: the general one, and its own unless the credential was rejected."""
+        """Return this request's limits: the general one, and its own unless the credential was rejected."""
         general = getattr(self.request.successful_authenticator, "limit", PublicLimit)
         own = () if self.is_rejected else self.own_limits()
         return [limit() for limit in dict.fromkeys((general, *own))]
 
     def own_limits(self) -> Sequence[type[BaseThrottle]]:
-        """Return the limits of this request besides the general one."""
+        """Return this request's limits besides the general one."""
         return self.throttle_classes
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
@@ -99,11 +99,11 @@ class LimitedView(APIView):
 
 
 class QueryView(LimitedView):
-    """Base of GET endpoints, configured by class attributes.
+    """Base for GET endpoints, configured by class attributes.
 
-    `query_serializer`: a Serializer of the query parameters; the validated dict is `self.query`. `cache_control`: the
-    header of 2xx responses that set none themselves; all others are never cached. `successor`: on a deprecated endpoint
-    the path of its replacement, which every response names, whatever its status.
+    `query_serializer`: a Serializer for the query parameters; the validated dict is `self.query`. `cache_control`: the
+    header for 2xx responses that set none themselves; all others are never cached. `successor`: on a deprecated
+    endpoint the replacement's path, which every response names, whatever its status.
     """
 
     cache_control: str = NO_STORE
@@ -121,8 +121,8 @@ class QueryView(LimitedView):
         """Add Cache-Control, and on a deprecated endpoint Deprecation and Link."""
         response = super().finalize_response(request, response, *args, **kwargs)
         is_read = request.method in ("GET", "HEAD")
-        kept = self.cache_control if is_read and 200 <= response.status_code < 300 else NO_STORE
-        response.headers.setdefault("Cache-Control", kept)
+        cache_control = self.cache_control if is_read and 200 <= response.status_code < 300 else NO_STORE
+        response.headers.setdefault("Cache-Control", cache_control)
         if self.successor:
             for name, value in deprecation_headers(self.successor).items():
                 response[name] = value

@@ -1,1 +1,1 @@
-"""Backups of the database: consistent dumps with a manifest, and their restore into an empty database."""
+"""Database backups: consistent dumps with a manifest, and their restore into an empty database."""

@@ -1,8 +1,8 @@
 """A consistent backup in one file: `pg_dump` and the manifest's digests read the same snapshot.
 
-The file is a ZIP archive of a dump in PostgreSQL's custom format and of the manifest, which is written last:
-`unzip -p FILE database.dump | pg_restore` works without this service. The archive's checksums and its directory at the
-end detect a damaged and a truncated file.
+The file is a ZIP archive with a dump in PostgreSQL's custom format and the manifest, which is written last:
+`unzip -p FILE database.dump | pg_restore` works without this service. The archive's checksums detect a damaged file,
+and the directory at its end detects a truncated one.
 """
 
 import os
@@ -25,15 +25,15 @@ from config.postgresql.schema_state import EXTENSIONS, applied_migrations, known
 
 DUMP, MANIFEST = "database.dump", "manifest.json"
 
-# Names by the time, which sort by it.
+# Names contain the time, and sort by it.
 _NAMES = "launchboard-????????T??????Z.zip"
 _SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-# Of other programs in the same database, which may belong to other roles.
+# Other programs' schemas in the same database, which may belong to other roles.
 _OTHER_SCHEMAS = """
 SELECT nspname FROM pg_namespace
 WHERE nspname <> 'public' AND nspname <> 'information_schema' AND NOT starts_with(nspname, 'pg_')
 """
-# What only a superuser may read, or what another installation would refuse.
+# Leave out what only a superuser may read, or what another installation would refuse.
 _PORTABLE = (
     *("--no-owner", "--no-privileges", "--no-comments", "--no-tablespaces"),
     *("--no-publications", "--no-subscriptions", "--no-security-labels"),
@@ -43,8 +43,8 @@ _PORTABLE = (
 def write_backup(target: Path) -> tuple[Path, Manifest]:
     """Write a backup to the file, or to a new file in the directory, and return its path and its manifest.
 
-    Only the user of this process can read it. It has its name only once it is complete and on disk. The schema may be
-    that of an older version. Raises BackupError.
+    Only this process's user can read it. It has its name only once it is complete and on disk. The schema may be an
+    older release's. Raises BackupError.
     """
     path = target
     try:
@@ -62,9 +62,9 @@ def write_backup(target: Path) -> tuple[Path, Manifest]:
 
 
 def remove_older_backups(newest: Path, *, keep: int) -> list[Path]:
-    """Remove all but the newest `keep` backups that are named by their time, in the directory of the newest one.
+    """Remove all but the newest `keep` backups named by time from the newest backup's directory.
 
-    Return the removed ones. Raises BackupError.
+    Return the removed paths. Raises BackupError.
     """
     older = sorted(newest.parent.glob(_NAMES))[:-keep]
     try:
@@ -99,10 +99,10 @@ def _write_archive(file: Any) -> Manifest:
         program = find_pg_dump(server=server)
         lock_tables()
         cursor.execute("SELECT pg_export_snapshot(), now()")
-        snapshot, at = cursor.fetchone()
+        snapshot, snapshot_at = cursor.fetchone()
         cursor.execute(_OTHER_SCHEMAS)
-        others = [name for (name,) in cursor.fetchall()]
-        scope = [*arguments_for("exclude-schema", others), *arguments_for("extension", EXTENSIONS)]
+        other_schemas = [name for (name,) in cursor.fetchall()]
+        scope = [*arguments_for("exclude-schema", other_schemas), *arguments_for("extension", EXTENSIONS)]
         with (
             program.run("--format=custom", f"--snapshot={snapshot}", *_PORTABLE, *scope) as dump,
             archive.open(DUMP, "w", force_zip64=True) as entry,
@@ -111,14 +111,14 @@ def _write_archive(file: Any) -> Manifest:
         migrations = applied_migrations(cursor)
         manifest = Manifest(
             service=settings.SERVICE_VERSION,
-            at=at,
+            at=snapshot_at,
             server=server,
             pg_dump=program.major,
             migrations=migrations,
             tables=digest_tables(),
-            # Their queries need the schema of this version.
+            # Their queries need this release's schema.
             facts={
-                name: _read_fact(path, at)
+                name: _read_fact(path, snapshot_at)
                 for name, path in settings.BACKUP_FACTS.items()
                 if known_migrations() <= migrations
             },
@@ -128,6 +128,6 @@ def _write_archive(file: Any) -> Manifest:
     return manifest
 
 
-def _read_fact(path: str, at: datetime) -> Any:
-    read: Callable[[datetime], Any] = import_string(path)
-    return read(at)
+def _read_fact(path: str, snapshot_at: datetime) -> Any:
+    read_fact: Callable[[datetime], Any] = import_string(path)
+    return read_fact(snapshot_at)

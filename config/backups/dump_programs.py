@@ -1,6 +1,6 @@
 """PostgreSQL's `pg_dump` and `pg_restore`: where they are, their versions, and their connection.
 
-POSTGRESQL_PROGRAMS is their directory; by default those of the bundled server, or with DATABASE_URL those on the PATH.
+POSTGRESQL_PROGRAMS is their directory; by default the bundled server's, or with DATABASE_URL the PATH.
 """
 
 import os
@@ -19,7 +19,7 @@ from psycopg import conninfo, pq
 from config.postgresql.pooler import direct_url_name, new_direct_connection
 
 _VERSION = re.compile(r"\(PostgreSQL\) ([0-9]+)")
-# The end of a program's messages.
+# Bytes that are kept from the end of a program's messages.
 _LONGEST_MESSAGE = 4000
 # The first version with the parameter `transaction_timeout`.
 _TRANSACTION_TIMEOUT = 17
@@ -31,7 +31,7 @@ class BackupError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class DumpProgram:
-    """A program of PostgreSQL and its major version."""
+    """A PostgreSQL program and its major version."""
 
     path: str
     name: str
@@ -41,8 +41,8 @@ class DumpProgram:
     def run(self, *arguments: str, writes: bool = False) -> Iterator[IO[bytes]]:
         """Run the program on the service's database; the block reads its output or, with `writes`, writes its input.
 
-        The password is in the environment, never among the arguments, which every user of the machine can read. Raises
-        BackupError with the end of the program's messages if it fails. If the block raises, the program is killed.
+        The password is in the environment, never among the arguments, which every user on the machine can read. Raises
+        BackupError with the program's last messages if it fails. If the block raises, the program is killed.
         """
         with tempfile.TemporaryFile() as messages:
             program = subprocess.Popen(
@@ -55,7 +55,7 @@ class DumpProgram:
             with program:
                 try:
                     yield cast("IO[bytes]", program.stdin if writes else program.stdout)
-                    # It has all of its input, and a signal to this process would not end it.
+                    # It has all its input, and a signal to this process would not end it.
                     program.wait()
                 except BaseException:
                     program.kill()
@@ -66,9 +66,9 @@ class DumpProgram:
 
 
 def find_pg_dump(*, server: int) -> DumpProgram:
-    """Return `pg_dump` for a server of this major version.
+    """Return `pg_dump` for a server with this major version.
 
-    Raises BackupError if it is missing, or older than the server: it would refuse it.
+    Raises BackupError if it is missing, or older than the server: it would refuse the server.
     """
     hint = _hint(f"{server} or newer")
     program = _find_program("pg_dump", hint)
@@ -78,10 +78,11 @@ def find_pg_dump(*, server: int) -> DumpProgram:
 
 
 def find_pg_restore(*, server: int, dumped_by: int, dumped_from: int) -> DumpProgram:
-    """Return `pg_restore` for a server, and a dump by `pg_dump` of this major version from a server of that one.
+    """Return `pg_restore` for a server and a dump: all three parameters are major versions.
 
-    Raises BackupError if it is missing or older than `pg_dump`. From 17 on it sets a parameter that older servers
-    reject: no program restores a dump by 17 or newer into these.
+    `dumped_by` is the `pg_dump` version, `dumped_from` the dumped server's. Raises BackupError if `pg_restore` is
+    missing or older than `pg_dump`. From 17 on it sets a parameter that older servers reject: no program restores a
+    dump by 17 or newer into these.
     """
     if server < _TRANSACTION_TIMEOUT <= dumped_by:
         raise BackupError(
@@ -113,10 +114,10 @@ def _find_program(name: str, hint: str) -> DumpProgram:
     if path is None:
         where = "on the PATH" if directory is None else f"in {directory}"
         raise BackupError(f"{name} is not {where}: {hint}")
-    found = _VERSION.search(_run_for_version(path))
-    if found is None:
+    version = _VERSION.search(_run_for_version(path))
+    if version is None:
         raise BackupError(f"{path} is no program of PostgreSQL: its --version has no number")
-    return DumpProgram(path=path, name=name, major=int(found[1]))
+    return DumpProgram(path=path, name=name, major=int(version[1]))
 
 
 def _run_for_version(path: str) -> str:
@@ -127,13 +128,15 @@ def _run_for_version(path: str) -> str:
 
 
 def _connection_text() -> str:
-    """Return the parameters of libpq, without the password. Raises BackupError for other secrets among them."""
-    known = {option.keyword.decode(): option for option in pq.Conninfo.get_defaults()}
-    given: dict[str, Any] = new_direct_connection().get_connection_params()
-    parameters = {name: value for name, value in given.items() if name in known and name != "password"}
+    """Return libpq's parameters, without the password. Raises BackupError for other secrets among them."""
+    option_by_name = {option.keyword.decode(): option for option in pq.Conninfo.get_defaults()}
+    all_parameters: dict[str, Any] = new_direct_connection().get_connection_params()
+    parameters = {
+        name: value for name, value in all_parameters.items() if name in option_by_name and name != "password"
+    }
     # libpq marks secrets so; it reads them from no other place.
     for name in parameters:
-        if known[name].dispchar == b"*":
+        if option_by_name[name].dispchar == b"*":
             raise BackupError(
                 f"{direct_url_name()} has {name}, which would be visible among the arguments of a program"
             )
@@ -152,5 +155,5 @@ def _last_messages(messages: IO[bytes]) -> str:
 
 
 def arguments_for(option: str, values: Sequence[str]) -> list[str]:
-    """Return the arguments of a repeatable option that takes patterns, each value quoted to match only itself."""
+    """Return arguments for a repeatable option that takes patterns, each value quoted to match only itself."""
     return [f'--{option}="{value.replace(chr(34), chr(34) * 2)}"' for value in values]

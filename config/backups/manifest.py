@@ -1,4 +1,4 @@
-"""Manifest of a backup: version and migrations of the service, digests of all tables, followed blocks of chains."""
+"""Backup manifest: the service's version and migrations, table digests, followed blocks by chain."""
 
 import hmac
 import json
@@ -12,7 +12,7 @@ from django.conf import settings
 from config.backups.dump_programs import BackupError
 from config.backups.table_digests import TableDigest
 
-# Of the file; a later format is refused.
+# File format; a later one is refused.
 FORMAT = 1
 _SECRETS = ("SECRET_KEY", "PARTNER_KEY_PEPPER")
 
@@ -21,22 +21,22 @@ _SECRETS = ("SECRET_KEY", "PARTNER_KEY_PEPPER")
 class Manifest:
     """What a backup contains, as of its snapshot."""
 
-    # Version of the service.
+    # The service's version.
     service: str
     at: datetime
-    # Major versions of the server and of `pg_dump`.
+    # Major versions: server and `pg_dump`.
     server: int
     pg_dump: int
     # (app, name).
     migrations: frozenset[tuple[str, str]]
     tables: Mapping[str, TableDigest]
-    # BACKUP_FACTS by name, such as the followed block of each chain; none of an older schema.
+    # BACKUP_FACTS by name, such as each chain's followed block; none for an older schema.
     facts: Mapping[str, Any]
     # Digests of secrets that the rows depend on, by setting.
     secrets: Mapping[str, str]
 
     def changed_secrets(self) -> list[str]:
-        """Return the settings with another value than at the backup."""
+        """Return the settings whose value has changed since the backup."""
         now = secret_digests()
         return [name for name, digest in self.secrets.items() if now.get(name) != digest]
 
@@ -51,7 +51,7 @@ class Manifest:
 
 
 def parse_manifest(text: bytes) -> Manifest:
-    """Return the manifest of a file's content. Raises BackupError."""
+    """Return the manifest in a file's content. Raises BackupError."""
     try:
         body = json.loads(text)
         if body["format"] != FORMAT:
@@ -71,7 +71,7 @@ def parse_manifest(text: bytes) -> Manifest:
 
 
 def secret_digests() -> dict[str, str]:
-    """Return a digest of each secret that rows depend on; the values are too long to be guessed from it."""
+    """Return a digest of each secret that rows depend on. The secrets are too long to be guessed from it."""
     return {
         name: hmac.digest(getattr(settings, name).encode(), b"launchboard backup", "sha256").hex()[:16]
         for name in _SECRETS

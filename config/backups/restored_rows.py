@@ -1,4 +1,4 @@
-"""Changes of restored rows that concern all tables: ids that were given after the backup, and leases of workers."""
+"""Changes to restored rows in all tables: ids that were assigned after the backup, and worker leases."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from psycopg import sql
 from config.postgresql.leased_queue import leased_queues
 
 # By type: far more than an installation writes between two backups. Ids stay exact in JavaScript for millions of
-# restores; those of operators and their permissions have 32 bits.
+# restores; ids for operators and their permissions have 32 bits.
 ADVANCE = {"bigint": 1_000_000_000, "integer": 1_000_000}
 
 _SEQUENCES = """
@@ -22,8 +22,8 @@ _ADVANCE = "SELECT setval({name}, (SELECT last_value FROM {sequence}) + {advance
 def advance_sequences() -> Iterator[str]:
     """Skip the ids that rows after the backup may have got.
 
-    They are stored outside: cursors of events, ids of tokens, endpoints and deliveries, and messages in Redis. An
-    id that is used again would be another row there.
+    They are also stored outside the database: event cursors, ids of tokens, endpoints and deliveries, and messages in
+    Redis. A reused id would mean another row there.
     """
     with connection.cursor() as cursor:
         cursor.execute(_SEQUENCES, [list(ADVANCE)])
@@ -39,7 +39,7 @@ def advance_sequences() -> Iterator[str]:
 
 
 def release_leases() -> Iterator[str]:
-    """End the leases of workers at the time of the backup: their rows are due at once, and no attempt counts."""
+    """End the leases that workers held at the backup: their rows are due at once, and no attempt counts."""
     models = [model for model in leased_queues() if hasattr(model, "leased_until")]
     now = timezone.now()
     count = sum(model.objects.queued().filter(leased_until__isnull=False).release(due_at=now) for model in models)

@@ -1,7 +1,7 @@
-"""Restore of a backup into an empty database: checks, `pg_restore`, comparison of all rows, and what must not survive.
+"""Backup restore into an empty database: checks, `pg_restore`, comparison of all rows, and what must not survive.
 
-A marker table exists from the first change to the last one, so that a restore that was interrupted is not taken for one
-that is complete.
+A marker table exists from the first change to the last one, so that an interrupted restore is not taken for a complete
+one.
 """
 
 import shutil
@@ -22,12 +22,12 @@ from config.backups.table_digests import TableDigest, digest_tables
 from config.postgresql.schema_state import NOT_OF_EXTENSION, applied_migrations, known_migrations, server_major
 
 MARKER = "launchboard_restore_unfinished"
-# Of RESTORE_STEPS: changes restored rows, and yields sentences for the operator.
+# A step in RESTORE_STEPS changes restored rows, and yields sentences for the operator.
 RestoreStep = Callable[[], Iterator[str]]
 
 _MAX_MANIFEST_BYTES = 50_000_000
 _SHOWN = 5
-# Tables, views, sequences and functions, except those of extensions.
+# Tables, views, sequences and functions, except what belongs to extensions.
 _OBJECTS = f"""
 SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
     AND {NOT_OF_EXTENSION.format(catalog="pg_class")}
@@ -36,7 +36,7 @@ SELECT proname || '()' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     AND {NOT_OF_EXTENSION.format(catalog="pg_proc")}
 """  # noqa: S608
 
-# Of this role, as all processes of the service: monitoring has others, and writes nothing.
+# Sessions with this role, which all the service's processes have: monitoring has others, and writes nothing.
 _OTHER_SESSIONS = """
 SELECT format('%s (process %s of the server%s)', coalesce(nullif(application_name, ''), 'a session without a name'),
     pid, ', from ' || host(client_addr))
@@ -50,14 +50,14 @@ ORDER BY pid
 def read_manifest(path: Path) -> Manifest:
     """Return a file's manifest after validating all its checksums. Raises BackupError for a damaged or foreign file."""
     with _open_archive(path) as archive:
-        damaged = archive.testzip()
-        if damaged:
-            raise BackupError(f"{path} is damaged: the checksum of {damaged} differs")
+        damaged_entry = archive.testzip()
+        if damaged_entry:
+            raise BackupError(f"{path} is damaged: the checksum of {damaged_entry} differs")
         return parse_manifest(archive.read(MANIFEST))
 
 
 def restore_backup(path: Path, manifest: Manifest) -> list[str]:
-    """Restore into the empty database of the settings, and return sentences for the operator.
+    """Restore into the empty database in the settings, and return sentences for the operator.
 
     An older backup is migrated to this version. Raises BackupError; after a failure the database is empty, or has the
     marker and must be dropped. Raises KeyboardInterrupt before any change.
@@ -83,7 +83,7 @@ def restore_backup(path: Path, manifest: Manifest) -> list[str]:
 def prepare_recovered() -> list[str]:
     """Change what must not survive the return to an earlier time, and return sentences for the operator.
 
-    It may be repeated. Raises BackupError, also for a database with another schema than that of this version.
+    It may be repeated. Raises BackupError, also for a database whose schema is not this release's.
     """
     with _database_errors():
         with connection.cursor() as cursor:
@@ -111,7 +111,7 @@ def _prepare_rows() -> list[str]:
 
 @contextmanager
 def _database_errors() -> Iterator[None]:
-    """Raise BackupError for errors of the database in the block."""
+    """Raise BackupError for database errors in the block."""
     try:
         yield
     except DatabaseError as error:
@@ -181,7 +181,7 @@ def _fill(path: Path, program: DumpProgram) -> None:
             _open_archive(path) as archive,
             program.run(*arguments, writes=True) as restore,
             archive.open(DUMP) as entry,
-            # It ended early; its messages have the reason.
+            # `pg_restore` ended early; its messages have the reason.
             suppress(BrokenPipeError),
         ):
             shutil.copyfileobj(entry, restore, 2**20)
@@ -192,8 +192,8 @@ def _fill(path: Path, program: DumpProgram) -> None:
         raise
 
 
-def _compare(expected: Mapping[str, TableDigest], found: Mapping[str, TableDigest]) -> None:
-    different = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+def _compare(expected: Mapping[str, TableDigest], restored: Mapping[str, TableDigest]) -> None:
+    different = sorted(name for name in expected.keys() | restored.keys() if expected.get(name) != restored.get(name))
     if different:
         raise BackupError(
             f"restored rows differ from the manifest in {_listed(different)}: a process of the service writes into the"

@@ -1,4 +1,4 @@
-"""Row counts and digests of all tables in the schema `public`, independent of the sequence of the rows.
+"""Row counts and digests for all tables in the schema `public`, independent of row sequence.
 
 Equal digests mean equal rows: before and after a restore, also into another version of PostgreSQL.
 """
@@ -11,8 +11,8 @@ from psycopg import sql
 
 from config.postgresql.schema_state import NOT_OF_EXTENSION
 
-# Partitions, and tables that were partitions, are tables of their own here: their parents have no rows. Tables of
-# extensions are left out.
+# Partitions, and tables that were partitions, are separate tables here: their parents have no rows. Extension tables
+# are left out.
 _TABLES = f"""
 SELECT relname, array(SELECT attname::text FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0
     AND NOT attisdropped AND attgenerated = '' ORDER BY attnum)
@@ -26,7 +26,7 @@ _DIGEST = """
 SELECT count(*), coalesce(sum(('x' || encode(substr(hash, 1, 8), 'hex'))::bit(64)::bigint::numeric), 0)
 FROM (SELECT sha256(convert_to(ROW({columns})::text, 'UTF8')) FROM ONLY {table}) AS row (hash)
 """
-# Forms of values as text.
+# How values are written as text.
 _FORMS = (
     "SET LOCAL datestyle = 'ISO, YMD'; SET LOCAL timezone = 'UTC'; SET LOCAL intervalstyle = 'postgres';"
     " SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = 'hex'"
@@ -39,14 +39,14 @@ _LIMITS = (
 
 @dataclass(frozen=True, kw_only=True)
 class TableDigest:
-    """Number of a table's rows, and the sum of their hashes in decimal."""
+    """A table's row count, and the sum of its row hashes in decimal."""
 
     rows: int
     digest: str
 
 
 def lock_tables() -> None:
-    """Prevent that any table is dropped or altered before the end of the transaction, which reads one snapshot.
+    """Prevent table drops and alterations until the transaction, which reads one snapshot, ends.
 
     Reads and writes go on. Raises a DatabaseError if a table was dropped just now.
     """
@@ -59,14 +59,14 @@ def lock_tables() -> None:
 
 
 def digest_tables(*, without: Iterable[str] = ()) -> dict[str, TableDigest]:
-    """Return the digest of each table by name."""
+    """Return each table's digest by name."""
     left_out = frozenset(without)
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LIMITS)
         cursor.execute(_FORMS)
         cursor.execute(_TABLES)
         tables = {name: columns for name, columns in cursor.fetchall() if name not in left_out}
-        found = {}
+        digest_by_table = {}
         for name, columns in tables.items():
             cursor.execute(
                 sql.SQL(_DIGEST).format(
@@ -74,5 +74,5 @@ def digest_tables(*, without: Iterable[str] = ()) -> dict[str, TableDigest]:
                 )
             )
             rows, digest = cursor.fetchone()
-            found[name] = TableDigest(rows=rows, digest=str(digest))
-    return found
+            digest_by_table[name] = TableDigest(rows=rows, digest=str(digest))
+    return digest_by_table

@@ -1,1 +1,1 @@
-"""Checks of an installation for operators: what was found in servers, nodes, settings and rows, and what to do."""
+"""Installation checks for operators: findings in servers, nodes, settings and rows, and what to do."""

@@ -1,4 +1,4 @@
-"""Dashboard of what all apps share: panels of the read replica and of the periodic tasks."""
+"""Dashboard panels that all apps share: the read replica and the periodic tasks."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ _NOTES = {
 
 
 def read_replica(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of the replica, if there is one."""
+    """Yield the replica's panel, if there is one."""
     if not has_replica():
         return
     state = measure_replica()

@@ -1,4 +1,4 @@
-"""Check of what is red on the dashboard: the same panels, from the same functions, for a terminal."""
+"""Check for what is red on the dashboard: the same panels, from the same functions, for a terminal."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -8,7 +8,7 @@ from django.conf import settings
 from config.doctor.findings import Finding, Level
 from config.operators.dashboard import panel_sources
 
-# Title of a panel -> section of docs/operating.md.
+# Panel title -> section in docs/operating.md.
 _GUIDES = {
     "Deployments in flight": "wallets",
     "Events": "runbook-events-and-webhooks",
@@ -25,7 +25,7 @@ _GUIDES = {
 
 
 def panels(now: datetime) -> Iterator[Finding]:
-    """Yield each alarming figure of the dashboard."""
+    """Yield each alarming figure on the dashboard."""
     count = 0
     for source in panel_sources():
         for panel in source.read(now):

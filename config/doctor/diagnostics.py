@@ -1,4 +1,4 @@
-"""Checks of what all apps share: this machine, the servers, workers and the dashboard."""
+"""Checks for what all apps share: this machine, the servers, workers and the dashboard."""
 
 from config.doctor import machine_checks, postgresql_checks, redis_checks, worker_checks
 from config.doctor.dashboard_checks import panels

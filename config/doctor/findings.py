@@ -1,7 +1,7 @@
-"""Findings of checks about an installation, and the run of all checks within a deadline.
+"""Findings about an installation, and the run of all checks within a deadline.
 
 Each app registers checks in its module `diagnostics`. A check has its own thread, so that a server that hangs costs
-one deadline. One that needs `postgresql`, directly or not, runs in a transaction with a statement timeout.
+one deadline. A check that needs `postgresql`, directly or not, runs in a transaction with a statement timeout.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,28 +23,28 @@ from redis.exceptions import RedisError
 from config.http.errors import PermanentError, RetryableError
 from config.postgresql.timeouts import statement_timeout
 
-# Seconds of one check, and milliseconds of one statement.
+# Seconds for one check, and milliseconds for one statement.
 DEADLINE_SECONDS = 20.0
 _STATEMENT_MS = 5000
 _LONGEST_TEXT = 500
 _POSTGRESQL = "postgresql"
-# Failures of servers; any other exception is a mistake of the check.
+# Server failures; any other exception is a mistake in the check.
 _EXPECTED = (DatabaseError, RedisError, BrokerError, OSError, ImproperlyConfigured, RetryableError, PermanentError)
 
 
 class Level(StrEnum):
-    """Levels of findings; an error makes the command fail."""
+    """Finding levels; an error makes the command fail."""
 
     OK = "ok"
     WARNING = "warning"
     ERROR = "error"
-    # The check could not be made.
+    # The check could not run.
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a check found, what to do about it, and the section of docs/operating.md about it."""
+    """A check's result, what to do about it, and the section in docs/operating.md about it."""
 
     level: Level
     found: str
@@ -61,7 +61,7 @@ class Check:
     place: int
     name: str
     run: Callable[[datetime], Iterable[Finding]]
-    # Name of an earlier check without which this one can't run.
+    # An earlier check's name, without which this one can't run.
     needs: str = ""
 
 
@@ -69,12 +69,12 @@ _checks: list[Check] = []
 
 
 def register_checks(*checks: Check) -> None:
-    """Add checks to the report; a module `diagnostics` of an app calls this."""
+    """Add checks to the report; an app's module `diagnostics` calls this."""
     _checks.extend(checks)
 
 
 def run_checks() -> Iterator[tuple[str, Finding]]:
-    """Yield the findings of all checks, each with its check's name, in the sequence of their places."""
+    """Yield all checks' findings, each with its check's name, sorted by `place`."""
     autodiscover_modules("diagnostics")
     blocked: set[str] = set()
     reading = {_POSTGRESQL}
@@ -82,17 +82,17 @@ def run_checks() -> Iterator[tuple[str, Finding]]:
         if check.needs in reading:
             reading.add(check.name)
         if check.needs in blocked:
-            found = [_unknown(f"Not checked, because {check.needs} failed.")]
+            findings = [_unknown(f"Not checked, because {check.needs} failed.")]
         else:
-            found = _run_check(check, reads_rows=check.needs in reading)
-        if any(finding.blocks for finding in found):
+            findings = _run_check(check, reads_rows=check.needs in reading)
+        if any(finding.blocks for finding in findings):
             blocked.add(check.name)
-        for finding in found:
+        for finding in findings:
             yield check.name, finding
 
 
 def unreachable(error: Exception, *, action: str, guide: str) -> Finding:
-    """Return the error of a server that does not respond."""
+    """Return the error for a server that does not respond."""
     return Finding(level=Level.ERROR, found=_one_line(error), action=action, guide=guide, blocks=True)
 
 
@@ -108,8 +108,8 @@ def _run_check(check: Check, *, reads_rows: bool) -> list[Finding]:
         return [_unknown(f"The check failed: {type(error).__name__}: {_one_line(error)}")]
 
 
-def _unknown(found: str) -> Finding:
-    return Finding(level=Level.UNKNOWN, found=found, blocks=True)
+def _unknown(text: str) -> Finding:
+    return Finding(level=Level.UNKNOWN, found=text, blocks=True)
 
 
 def _one_line(error: Exception) -> str:
@@ -121,11 +121,11 @@ def _complete(result: "Future[list[Finding]]", check: Check, reads_rows: bool) -
         with ExitStack() as stack:
             if reads_rows:
                 stack.enter_context(statement_timeout(milliseconds=_STATEMENT_MS, lock_milliseconds=_STATEMENT_MS))
-            found = list(check.run(timezone.now()))
+            findings = list(check.run(timezone.now()))
     except BaseException as error:
         # Raised again where the result is read.
         result.set_exception(error)
     else:
-        result.set_result(found)
+        result.set_result(findings)
     finally:
         connections.close_all()

@@ -1,4 +1,4 @@
-"""Checks of the machine and the settings: versions, system checks of Django and of the apps, disk space, heartbeats."""
+"""Machine and settings checks: versions, system checks (Django's and the apps'), disk space, heartbeats."""
 
 import platform
 import shutil
@@ -18,12 +18,12 @@ from config.processes.heartbeats import STALE_SECONDS
 
 _OLDEST_PYTHON = (3, 11)
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
-# Free bytes, and the free share of the disk.
+# Free bytes, and the disk's free share.
 _LITTLE, _VERY_LITTLE = (2 * 2**30, 0.1), (2**28, 0.02)
 
 
 def versions(now: datetime) -> Iterator[Finding]:
-    """Yield the versions of this service, Python and Django."""
+    """Yield the versions: this service, Python and Django."""
     is_old = sys.version_info < _OLDEST_PYTHON
     yield Finding(
         level=Level.ERROR if is_old else Level.OK,
@@ -34,9 +34,9 @@ def versions(now: datetime) -> Iterator[Finding]:
 
 
 def settings_in_use(now: datetime) -> Iterator[Finding]:
-    """Yield the messages of `manage.py check --deploy`, of Django and of the apps.
+    """Yield the messages of `manage.py check --deploy`, both Django's and the apps'.
 
-    Those about deployment concern https; without it, a finding names the addresses where that is dangerous.
+    Deployment messages concern https; without it, a finding names the addresses where that is dangerous.
     """
     if settings.DEBUG:
         yield Finding(
@@ -53,8 +53,8 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
             action="Let a proxy terminate TLS, and set SITE_URL to its https:// address.",
             guide="reverse-proxies",
         )
-    found = checks.run_checks(include_deployment_checks=is_secure)
-    messages = [message for message in found if not message.is_silenced()]
+    check_messages = checks.run_checks(include_deployment_checks=is_secure)
+    messages = [message for message in check_messages if not message.is_silenced()]
     for message in messages:
         yield Finding(
             level=Level.ERROR if message.is_serious() else Level.WARNING,
@@ -66,25 +66,25 @@ def settings_in_use(now: datetime) -> Iterator[Finding]:
 
 
 def disk_space(now: datetime) -> Iterator[Finding]:
-    """Yield the free space of the disks of this installation: program, bundled servers and keys, pictures, uploads."""
+    """Yield the free space on this installation's disks: program, bundled servers and keys, pictures, uploads."""
     directories = (BASE_DIR, settings.LOCAL_DIRECTORY, settings.SITE_PICTURE_DIR, settings.UPLOAD_DIR)
-    places = {_existing(place) for place in directories}
-    for place in {path.stat().st_dev: path for path in sorted(places, reverse=True)}.values():
-        usage = shutil.disk_usage(place)
+    places = {_existing(path) for path in directories}
+    for path in {directory.stat().st_dev: directory for directory in sorted(places, reverse=True)}.values():
+        usage = shutil.disk_usage(path)
         level = Level.OK
         for limit, (size, share) in ((Level.WARNING, _LITTLE), (Level.ERROR, _VERY_LITTLE)):
             if usage.free < size or usage.free < share * usage.total:
                 level = limit
         yield Finding(
             level=level,
-            found=f"{usage.free / 2**30:,.1f} GiB of {usage.total / 2**30:,.1f} GiB are free at {place}.",
+            found=f"{usage.free / 2**30:,.1f} GiB of {usage.total / 2**30:,.1f} GiB are free at {path}.",
             action="" if level == Level.OK else "Free space or enlarge the disk, also that of the database's server.",
             guide="trades",
         )
 
 
 def heartbeats(now: datetime) -> Iterator[Finding]:
-    """Yield the loops of processes with stale heartbeats, in HEARTBEAT_DIR and its folders."""
+    """Yield the process loops with stale heartbeats, in HEARTBEAT_DIR and its folders."""
     directory: Path | None = settings.HEARTBEAT_DIR
     files = sorted(file for file in directory.rglob("*") if file.is_file()) if directory else []
     stale = {file: age for file in files if (age := now.timestamp() - file.stat().st_mtime) > STALE_SECONDS}
@@ -99,5 +99,5 @@ def heartbeats(now: datetime) -> Iterator[Finding]:
     yield Finding(level=Level.OK, found=f"{len(files) - len(stale)} fresh heartbeats {where}.")
 
 
-def _existing(place: Path) -> Path:
-    return next(path for path in (place, *place.parents) if path.exists())
+def _existing(path: Path) -> Path:
+    return next(directory for directory in (path, *path.parents) if directory.exists())

@@ -1,4 +1,4 @@
-"""Checks of PostgreSQL for `manage.py doctor`: server, schema, connections, clock and partitions."""
+"""PostgreSQL checks for `manage.py doctor`: server, schema, connections, clock and partitions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ from config.postgresql.partitions import read_partition_state
 from config.postgresql.replica import REPLICA, has_replica
 
 _OLDEST = 15
-# Share of the connections in use.
+# Share of connections in use.
 _MANY, _TOO_MANY = 0.8, 0.95
 _SMALL_SKEW, _LARGE_SKEW = timedelta(seconds=2), timedelta(seconds=30)
 _SHOWN = 10
@@ -74,21 +74,21 @@ def server(now: datetime) -> Iterator[Finding]:
 def pooler(now: datetime) -> Iterator[Finding]:
     """Yield connections through a pooler where a session is needed, and a direct URL to another server."""
     alias = pooling.DIRECT if pooling.has_direct_url() else DEFAULT_DB_ALIAS
-    checked = [(pooling.direct_url_name(), alias), *([("READ_REPLICA_URL", REPLICA)] if has_replica() else [])]
-    wrong = []
-    for name, alias in checked:
+    aliases = [(pooling.direct_url_name(), alias), *([("READ_REPLICA_URL", REPLICA)] if has_replica() else [])]
+    errors = []
+    for name, alias in aliases:
         try:
             if pooling.has_pooler(alias):
-                wrong.append(f"{name} leads to a pooler")
+                errors.append(f"{name} leads to a pooler")
             elif alias == pooling.DIRECT and not pooling.is_same_server(alias):
-                wrong.append(f"{name} leads to another database than DATABASE_URL")
+                errors.append(f"{name} leads to another database than DATABASE_URL")
         except DatabaseError as error:
-            wrong.append(f"{name} can't be used ({' '.join(str(error).split())})")
-    names = " and ".join(name for name, _ in checked)
+            errors.append(f"{name} can't be used ({' '.join(str(error).split())})")
+    names = " and ".join(name for name, _ in aliases)
     yield Finding(
-        level=Level.ERROR if wrong else Level.OK,
-        found=f"{'; '.join(wrong)}." if wrong else f"Sessions of {names} are not shared.",
-        action="Set DATABASE_DIRECT_URL and READ_REPLICA_URL to the servers themselves, and restart." if wrong else "",
+        level=Level.ERROR if errors else Level.OK,
+        found=f"{'; '.join(errors)}." if errors else f"Sessions of {names} are not shared.",
+        action="Set DATABASE_DIRECT_URL and READ_REPLICA_URL to the servers themselves, and restart." if errors else "",
         guide="requirements",
     )
 
@@ -121,20 +121,20 @@ def schema(now: datetime) -> Iterator[Finding]:
 
 
 def migrations(now: datetime) -> Iterator[Finding]:
-    """Yield migrations that are not applied, and those of a newer version."""
+    """Yield migrations that are not applied, and migrations from a newer release."""
     try:
         with connection.cursor() as cursor:
             applied = schema_state.applied_migrations(cursor)
     except ProgrammingError:
-        found = "The database was never migrated."
-        yield Finding(level=Level.ERROR, found=found, action="manage.py migrate", guide="requirements", blocks=True)
+        text = "The database was never migrated."
+        yield Finding(level=Level.ERROR, found=text, action="manage.py migrate", guide="requirements", blocks=True)
         return
-    known = schema_state.known_migrations()
-    missing = sorted(".".join(name) for name in known - applied)
+    known_migrations = schema_state.known_migrations()
+    missing = sorted(".".join(name) for name in known_migrations - applied)
     finding = _listed("unapplied migrations", missing, "manage.py migrate", "upgrade")
-    # Queries of this version may fail.
+    # This release's queries may fail.
     yield replace(finding, blocks=bool(missing))
-    later = sorted(".".join(name) for name in applied - known)
+    later = sorted(".".join(name) for name in applied - known_migrations)
     if later:
         yield Finding(
             level=Level.WARNING,
@@ -148,25 +148,25 @@ def connections_in_use(now: datetime) -> Iterator[Finding]:
     """Yield the number of connections against the server's limit."""
     with connection.cursor() as cursor:
         cursor.execute(_CONNECTIONS)
-        used, own, limit = cursor.fetchone()
-    level = Level.ERROR if used > _TOO_MANY * limit else Level.WARNING if used > _MANY * limit else Level.OK
+        used_count, own_count, limit = cursor.fetchone()
+    level = Level.ERROR if used_count > _TOO_MANY * limit else Level.WARNING if used_count > _MANY * limit else Level.OK
     yield Finding(
         level=level,
-        found=f"{used:,} of {limit:,} connections are in use, {own:,} of them by this database.",
+        found=f"{used_count:,} of {limit:,} connections are in use, {own_count:,} of them by this database.",
         action="" if level == Level.OK else "Raise max_connections, or pool by session.",
         guide="requirements",
     )
 
 
 def clock(now: datetime) -> Iterator[Finding]:
-    """Yield the difference between the clocks of this machine and of the database's server."""
+    """Yield the difference between this machine's clock and the database server's."""
     with connection.cursor() as cursor:
         before = timezone.now()
         cursor.execute("SELECT clock_timestamp()")
-        (there,) = cursor.fetchone()
+        (server_time,) = cursor.fetchone()
         after = timezone.now()
     # The server's time lies between both.
-    skew = max(before - there, there - after, timedelta(0))
+    skew = max(before - server_time, server_time - after, timedelta(0))
     level = Level.ERROR if skew > _LARGE_SKEW else Level.WARNING if skew > _SMALL_SKEW else Level.OK
     yield Finding(
         level=level,
@@ -180,7 +180,7 @@ def partitions(now: datetime) -> Iterator[Finding]:
     """Yield partitions that are missing, after their retention, or left detached by an interrupted removal."""
     state = read_partition_state(now)
     action = "manage.py partitions --maintain; start worker and beat."
-    detached = [part.name for part in state.partitions if not part.is_attached or part.is_detaching]
+    detached = [partition.name for partition in state.partitions if not partition.is_attached or partition.is_detaching]
     yield _listed("missing partitions", list(state.missing), action, "trades")
     for text, names in (("after their retention", list(state.expired)), ("detached", detached)):
         if names:
@@ -197,5 +197,5 @@ def _listed(title: str, names: list[str], action: str, guide: str) -> Finding:
     if not names:
         return Finding(level=Level.OK, found=f"No {title}.", guide=guide)
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    found = f"{title[0].upper()}{title[1:]}: {', '.join(names[:_SHOWN])}{more}."
-    return Finding(level=Level.ERROR, found=found, action=action, guide=guide)
+    text = f"{title[0].upper()}{title[1:]}: {', '.join(names[:_SHOWN])}{more}."
+    return Finding(level=Level.ERROR, found=text, action=action, guide=guide)

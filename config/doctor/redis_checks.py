@@ -1,4 +1,4 @@
-"""Check of Redis or Valkey for `manage.py doctor`."""
+"""Redis or Valkey check for `manage.py doctor`."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,24 +17,24 @@ _MUCH = 0.9
 
 
 def server(now: datetime) -> Iterator[Finding]:
-    """Yield version, eviction policy and memory, and the state of the sentinels."""
+    """Yield version, eviction policy and memory, and the sentinels' state."""
     try:
         check_redis()
     except ImproperlyConfigured as error:
         action = "Repair Redis or the setting; meanwhile nothing is enqueued, and calls pass without rate limits."
         yield unreachable(error, action=action, guide="runbook-a-process-or-server-fails")
         return
-    found: dict[str, Any] = redis_client().info()
-    name = "Valkey" if "valkey_version" in found else "Redis"
-    version = str(found.get("valkey_version", found["redis_version"]))
+    server_info: dict[str, Any] = redis_client().info()
+    name = "Valkey" if "valkey_version" in server_info else "Redis"
+    version = str(server_info.get("valkey_version", server_info["redis_version"]))
     is_old = int(version.split(".")[0]) < _OLDEST[name]
     yield Finding(
         level=Level.ERROR if is_old else Level.OK,
-        found=f"{name} {version} responds, with {found['used_memory_human']} in use.",
+        found=f"{name} {version} responds, with {server_info['used_memory_human']} in use.",
         action=f"Install {name} {_OLDEST[name]} or newer." if is_old else "",
         guide="requirements",
     )
-    policy, limit = found.get("maxmemory_policy", "unknown"), found.get("maxmemory", 0)
+    policy, limit = server_info.get("maxmemory_policy", "unknown"), server_info.get("maxmemory", 0)
     is_evicting = policy != "noeviction"
     yield Finding(
         level=Level.ERROR if is_evicting else Level.OK,
@@ -42,7 +42,7 @@ def server(now: datetime) -> Iterator[Finding]:
         action="Set maxmemory-policy noeviction: an evicted message is a task that waits." if is_evicting else "",
         guide="requirements",
     )
-    if limit and found["used_memory"] > _MUCH * limit:
+    if limit and server_info["used_memory"] > _MUCH * limit:
         yield Finding(
             level=Level.WARNING,
             found=f"It uses more than {_MUCH:.0%} of maxmemory.",
@@ -54,19 +54,19 @@ def server(now: datetime) -> Iterator[Finding]:
 
 
 def _sentinels(master: str) -> Finding:
-    """Return how many sentinels respond, and the number of replicas that one of them could promote."""
+    """Return how many sentinels respond, and how many replicas one of them could promote."""
     pool: Any = redis_client().connection_pool
     clients = pool.sentinel_manager.sentinels
-    found = []
+    counts = []
     for client in clients:
-        # One that does not respond is counted below.
+        # A sentinel that does not respond is counted below.
         with suppress(RedisError):
-            found.append(sum(not replica["is_sdown"] for replica in client.sentinel_slaves(master)))
-    replicas = max(found, default=0)
-    is_complete = len(found) == len(clients) and replicas > 0
+            counts.append(sum(not replica["is_sdown"] for replica in client.sentinel_slaves(master)))
+    replicas = max(counts, default=0)
+    is_complete = len(counts) == len(clients) and replicas > 0
     return Finding(
         level=Level.OK if is_complete else Level.WARNING,
-        found=f"{len(found)} of {len(clients)} sentinels respond; {master} has {replicas} replicas that respond.",
+        found=f"{len(counts)} of {len(clients)} sentinels respond; {master} has {replicas} replicas that respond.",
         action="" if is_complete else "Repair REDIS_SENTINELS or the replica: the next failover may fail.",
         guide="requirements",
     )

@@ -1,4 +1,4 @@
-"""Checks of workers and beat, by messages to the workers, and of the depth of the leased queues."""
+"""Worker and beat checks, by messages to the workers, and leased queue depths."""
 
 import time
 from collections.abc import Iterator
@@ -22,8 +22,8 @@ _RUNBOOK = "runbook-a-process-or-server-fails"
 
 def workers(now: datetime) -> Iterator[Finding]:
     """Yield whether workers respond, serve all queues, execute what beat sends, and run each periodic task in time."""
-    served = app.control.inspect(timeout=_REPLY_SECONDS).active_queues() or {}
-    if not served:
+    queues_by_worker = app.control.inspect(timeout=_REPLY_SECONDS).active_queues() or {}
+    if not queues_by_worker:
         yield Finding(
             level=Level.ERROR,
             found="No worker responds: nothing is indexed by hash, sent, refreshed or counted.",
@@ -32,11 +32,11 @@ def workers(now: datetime) -> Iterator[Finding]:
         )
         return
     missing = sorted(
-        set(settings.CELERY_TASK_QUEUES) - {queue["name"] for queues in served.values() for queue in queues}
+        set(settings.CELERY_TASK_QUEUES) - {queue["name"] for queues in queues_by_worker.values() for queue in queues}
     )
     yield Finding(
         level=Level.ERROR if missing else Level.OK,
-        found=f"{len(served)} workers respond; queues without a worker: {', '.join(missing) or 'none'}.",
+        found=f"{len(queues_by_worker)} workers respond; queues without a worker: {', '.join(missing) or 'none'}.",
         action="Start a worker without --queues, or with those." if missing else "",
         guide="what-runs",
     )
@@ -71,12 +71,12 @@ def _periodic_tasks(now: datetime) -> Finding:
 
 
 def _executed() -> int:
-    found: dict[str, Any] = app.control.inspect(timeout=_REPLY_SECONDS).stats() or {}
-    return sum(sum(each["total"].values()) for each in found.values())
+    stats_by_worker: dict[str, Any] = app.control.inspect(timeout=_REPLY_SECONDS).stats() or {}
+    return sum(sum(stats["total"].values()) for stats in stats_by_worker.values())
 
 
 def queues(now: datetime) -> Iterator[Finding]:
-    """Yield depth and age of each leased queue, and the rows that were given up."""
+    """Yield each leased queue's depth and age, and the rows that were given up."""
     given_up = {
         model.QUEUE: model.objects.in_state(QueueState.GIVEN_UP, now)[:MAX_DEPTH].count()
         for model in leased_queues()

@@ -1,4 +1,4 @@
-"""Cache of public responses in front of Django: of a burst of requests for one URL, few run its view in each process.
+"""Cache for public responses in front of Django: when many requests for one URL arrive, few run its view per process.
 
 Each response's Cache-Control decides whether and for how long it is cached. Requests with a key, a cookie or a token
 bypass the cache.
@@ -34,12 +34,12 @@ _READS = ("GET", "HEAD")
 _UNSHARED = frozenset({"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "HTTP_X_API_KEY"})
 _NO_BODY = ("", "0")
 _LONGEST_KEY = 2048
-# Documents, which have no parameters: a query would make each request one of its own.
+# Documents, which have no parameters: a query would give each request its own entry.
 _DOCUMENTS = (".md", ".txt")
-# Memory of an entry besides its texts: the key at its longest, and 4 KiB of Python objects by sys.getsizeof.
+# An entry's memory besides its texts: the longest key, and 4 KiB for Python objects by sys.getsizeof.
 _ENTRY_BYTES = _LONGEST_KEY + 4096
 # Stored for a URL without a cacheable response: its requests must not wait for one another.
-_UNCACHEABLE = CachedResponse((), b"", made=0.0, expires=0.0)
+_UNCACHEABLE = CachedResponse((), b"", created=0.0, expires=0.0)
 
 
 class EdgeCache:
@@ -54,18 +54,18 @@ class EdgeCache:
         prefixes: tuple[str, ...],
         wait_timeout: float = 5.0,
     ) -> None:
-        """Cache responses for at most `seconds`, in `max_bytes` of memory; only "/" and paths with one of the prefixes.
+        """Cache responses for at most `seconds`, in `max_bytes`; only "/" and paths with one of the prefixes.
 
-        Few threads wait up to `wait_timeout` for the run of another one: longer than any public view should take.
+        Few threads wait up to `wait_timeout` for another thread's run: longer than any public view should take.
         """
         self._application = application
         self._seconds = seconds
         self._prefixes = prefixes
         self._wait_timeout = wait_timeout
         self._store: TLRUCache[ResponseKey, CachedResponse] = TLRUCache(max_bytes, self._expiry, getsizeof=_size)
-        # Runs of a view in this process; the result is None if the response is not cacheable.
+        # View runs in this process; the result is None if the response is not cacheable.
         self._runs: dict[ResponseKey, Future[CachedResponse | None]] = {}
-        # Held around each use of both: TLRUCache is not thread-safe, and reads reorder its entries.
+        # Guards both: TLRUCache is not thread-safe, and reads reorder its entries.
         self._lock = threading.Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -78,7 +78,7 @@ class EdgeCache:
             if is_leader:
                 run = self._runs[key] = Future()
         if cached is None and run is not None and not is_leader:
-            # A thread without a slot runs the view itself: views that may hang have limits of their own.
+            # A thread without a slot runs the view itself: views that may hang have their own limits.
             with suppress(TimeoutError, BusyError), shared_run_slot():
                 cached = run.result(self._wait_timeout)
         if cached is _UNCACHEABLE:
@@ -98,10 +98,10 @@ class EdgeCache:
         return None if cached is None or cached is _UNCACHEABLE else send_cached(cached, environ, start_response)
 
     def _key(self, environ: WSGIEnvironment) -> ResponseKey | None:
-        """Return the cache key of everything a public response depends on; None for a request that bypasses the cache.
+        """Return the cache key: all that a public response depends on; None for a request that bypasses the cache.
 
         The key contains the raw host and forwarded scheme, so that no response is served where Django would
-        have rejected or redirected the request. The query of a document is dropped.
+        have rejected or redirected the request. A document's query is dropped.
         """
         path, host = environ.get("PATH_INFO", ""), environ.get("HTTP_HOST", "")
         if path.endswith(_DOCUMENTS):
@@ -133,7 +133,7 @@ class EdgeCache:
             response = run_shareable(self._application, environ)
             seconds = min(shared_ttl(response), self._seconds)
             if seconds > 0:
-                cached = read_cached_response(response, made=started, seconds=seconds)
+                cached = read_cached_response(response, created=started, seconds=seconds)
                 self._put(key, cached)
                 return WSGIResponse(response.status, response.headers, [cached.body])
             if response.succeeded:

@@ -1,4 +1,4 @@
-"""Responses of the WSGI application: which are cacheable, for how long, and what a client gets of one."""
+"""WSGI application responses: which are cacheable, for how long, and what a client gets from one."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -12,12 +12,12 @@ from config.web.response_headers import REPRESENTATION_HEADERS
 
 Headers = list[tuple[str, str]]
 
-# Size limit of a cache entry.
+# Size limit for a cache entry.
 MAX_ENTRY_BYTES = 1024 * 1024
 
 # Headers for one client only, while one response serves all; clients of cached paths never request ranges.
 _PER_CLIENT_HEADERS = frozenset({"HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE", "HTTP_IF_RANGE"})
-# Headers of the one request that caused the run, or of its moment.
+# Headers that belong to the one request that caused the run, or to its moment.
 _NOT_CACHED = frozenset({"age", "connection", "date", "keep-alive", "retry-after"})
 _NOT_CACHED_PREFIXES = ("ratelimit", "x-ratelimit")
 # Covered by the cache key; a request with a cookie bypasses the cache.
@@ -27,7 +27,7 @@ _UNSHARED_DIRECTIVES = frozenset({"no-cache", "no-store", "private"})
 
 @dataclass(frozen=True, slots=True)
 class WSGIResponse:
-    """Response of the application, with the body still unread."""
+    """Application response whose body is still unread."""
 
     status: str
     headers: Headers
@@ -41,11 +41,11 @@ class WSGIResponse:
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """Cached response with status 200 and its body; times are seconds of this process's monotonic clock."""
+    """Cached response with status 200 and its body; times are seconds on this process's monotonic clock."""
 
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    made: float
+    created: float
     expires: float
 
 
@@ -54,24 +54,23 @@ def run_shareable(application: WSGIApplication, environ: WSGIEnvironment) -> WSG
     if environ["REQUEST_METHOD"] != "GET" or not environ.keys().isdisjoint(_PER_CLIENT_HEADERS):
         environ = {name: value for name, value in environ.items() if name not in _PER_CLIENT_HEADERS}
         environ["REQUEST_METHOD"] = "GET"
-    started: list[tuple[str, Headers]] = []
+    starts: list[tuple[str, Headers]] = []
 
     def start_response(status: str, headers: Headers, exc_info: Any = None, /) -> Callable[[bytes], object]:
-        started.append((status, headers))
+        starts.append((status, headers))
         # For applications older than PEP 333; Django does not use it.
         return refuse_to_write
 
     # Django calls start_response before it returns.
     body = application(environ, start_response)
-    status, headers = started[-1]
+    status, headers = starts[-1]
     return WSGIResponse(status, headers, body)
 
 
 def shared_ttl(response: WSGIResponse) -> int:
     """Return the TTL in seconds for a shared cache; 0 if the response is not cacheable.
 
-    That is the `s-maxage` of a complete, `public` 200 that sets no cookie and varies only by what the cache key
-    covers.
+    It is the `s-maxage` of a complete, `public` 200 that sets no cookie and varies only by what the cache key covers.
     """
     headers = _by_name(response.headers)
     directives = _parts(headers.get("cache-control", ""))
@@ -91,7 +90,7 @@ def shared_ttl(response: WSGIResponse) -> int:
     return int(ages[0]) if len(ages) == 1 and _is_number(ages[0]) else 0
 
 
-def read_cached_response(response: WSGIResponse, *, made: float, seconds: float) -> CachedResponse:
+def read_cached_response(response: WSGIResponse, *, created: float, seconds: float) -> CachedResponse:
     """Read the body into a cache entry; its TTL begins with the run."""
     try:
         body = b"".join(response.body)
@@ -102,14 +101,14 @@ def read_cached_response(response: WSGIResponse, *, made: float, seconds: float)
         for name, value in response.headers
         if name.lower() not in _NOT_CACHED and not name.lower().startswith(_NOT_CACHED_PREFIXES)
     )
-    return CachedResponse(headers, body, made, made + seconds)
+    return CachedResponse(headers, body, created, created + seconds)
 
 
 def send_cached(cached: CachedResponse, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Send a cache entry to the client, with its Age."""
     if RECORD in environ:
         environ[RECORD].route = "cache"
-    headers = [*cached.headers, ("Age", str(int(time.monotonic() - cached.made)))]
+    headers = [*cached.headers, ("Age", str(int(time.monotonic() - cached.created)))]
     return send_response(WSGIResponse("200 OK", headers, [cached.body]), environ, start_response)
 
 
@@ -121,8 +120,8 @@ def send_response(response: WSGIResponse, environ: WSGIEnvironment, start_respon
         and matches_etag(environ["HTTP_IF_NONE_MATCH"], _by_name(response.headers).get("etag"))
     ):
         _close(response.body)
-        kept = [(name, value) for name, value in response.headers if name.lower() not in REPRESENTATION_HEADERS]
-        start_response("304 Not Modified", kept)
+        headers = [(name, value) for name, value in response.headers if name.lower() not in REPRESENTATION_HEADERS]
+        start_response("304 Not Modified", headers)
         return []
     start_response(response.status, response.headers)
     if environ["REQUEST_METHOD"] == "HEAD":
@@ -132,12 +131,12 @@ def send_response(response: WSGIResponse, environ: WSGIEnvironment, start_respon
 
 
 def _by_name(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the values by lower-case name; several values of one name are joined."""
-    found: dict[str, str] = {}
+    """Return the values by lower-case name; a repeated name's values are joined."""
+    value_by_name: dict[str, str] = {}
     for name, value in headers:
         lower = name.lower()
-        found[lower] = f"{found[lower]}, {value}" if lower in found else value
-    return found
+        value_by_name[lower] = f"{value_by_name[lower]}, {value}" if lower in value_by_name else value
+    return value_by_name
 
 
 def _parts(value: str) -> list[str]:
@@ -155,5 +154,5 @@ def _close(body: Iterable[bytes]) -> None:
 
 
 def refuse_to_write(_: bytes) -> object:
-    """Raise NotImplementedError: the `write` of applications older than PEP 333."""
+    """Raise NotImplementedError: `write` is for applications older than PEP 333."""
     raise NotImplementedError("answers are returned, not written")

@@ -1,4 +1,4 @@
-"""Threads that the requests of client addresses take in turns, with a bound per address.
+"""Threads that client addresses take in turns, with a bound per address.
 
 Decided on the event loop, before a thread is taken: one address leaves threads free for the others, however many
 requests it sends and whatever they cost.
@@ -12,7 +12,7 @@ from functools import partial
 
 from config.edge.wsgi_environ import RefusedRequestError
 
-# Work of a request, and the future that has its end.
+# A request's work, and the future that its end resolves.
 _Job = tuple[Callable[[], object], "asyncio.Future[object]"]
 
 
@@ -20,21 +20,21 @@ class FairThreads:
     """Thread pool with a queue per address. Used on the event loop only."""
 
     def __init__(self, threads: int, *, threads_per_address: int, requests_per_address: int) -> None:
-        """Run at most `threads_per_address` requests of an address at once; up to `requests_per_address` run or wait.
+        """Run at most `threads_per_address` requests per address at once; up to `requests_per_address` run or wait.
 
-        A free thread takes the oldest request of the address that has waited longest for its turn.
+        A free thread takes the oldest request from the address that has waited longest for its turn.
         """
         self._pool = ThreadPoolExecutor(threads, "request")
         self._free = threads
         self._threads_per_address, self._requests_per_address = threads_per_address, requests_per_address
         self._running: Counter[str] = Counter()
-        # In the sequence of their turns; none of them is empty.
+        # In the sequence of turns; none is empty.
         self._queues: dict[str, deque[_Job]] = {}
 
     async def run(self, address: str, work: Callable[[], object], *, timeout: float) -> None:
-        """Run the work in a thread, and return at its end.
+        """Run the work in a thread, and return when it ends.
 
-        Raises RefusedRequestError (429) if too many requests of the address run or wait, and TimeoutError after
+        Raises RefusedRequestError (429) if the address has too many requests that run or wait, and TimeoutError after
         `timeout` seconds: work that waits is dropped, but a thread can't be stopped, so that begun work ends later.
         """
         queue = self._queues.get(address, ())
@@ -52,7 +52,9 @@ class FairThreads:
 
     def _start_next(self) -> None:
         while self._free:
-            address = next((each for each in self._queues if self._running[each] < self._threads_per_address), None)
+            address = next(
+                (client for client in self._queues if self._running[client] < self._threads_per_address), None
+            )
             if address is None:
                 return
             queue = self._queues.pop(address)

@@ -1,4 +1,4 @@
-"""Garbage collections of a web process: rare, never of one request, and measured.
+"""Garbage collections in a web process: rare, never for one request, and measured.
 
 A collection holds the interpreter lock, so that no request runs meanwhile.
 """
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 
 from config.http.process_sums import add_duration
 
-# A large request may be the first of several. The next release comes at the earliest after the interval, in seconds.
+# A large request may be the first of several. The next release comes after the interval, in seconds, or later.
 _DELAY, _INTERVAL = 1.0, 10.0
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class MemoryRelease:
-    """One release of memory for all large requests of an interval. Used on the event loop only."""
+    """One memory release for all large requests in an interval. Used on the event loop only."""
 
     def __init__(self) -> None:
         self._is_scheduled, self._earliest = False, 0.0
@@ -36,7 +36,7 @@ class MemoryRelease:
 
 
 def release_memory() -> None:
-    """Free reference cycles, such as those of exceptions with the values that they refused, and then unused pages.
+    """Free reference cycles, such as exceptions with the values that they refused, and then unused pages.
 
     Otherwise cycles stay for many requests (see the threshold in `config.wsgi`), and glibc keeps freed pages.
     """
@@ -46,7 +46,7 @@ def release_memory() -> None:
 
 
 def measure_collections() -> None:
-    """Add the duration of each collection of this process to its sums, by generation, from now on."""
+    """Add each collection's duration to this process's sums, by generation, from now on."""
     begun = 0.0
 
     def measure(phase: str, info: Mapping[str, int]) -> None:

@@ -19,7 +19,7 @@ _SHORTEST_COMPRESSED = 200
 _COMPRESSED_TYPES = ("image/png", "image/webp")
 # A longer Accept-Encoding counts as none: there are about ten content codings.
 MAX_ACCEPT_ENCODING = 256
-# Entity tags of one If-None-Match that are compared; a cache has few representations of one URL.
+# If-None-Match is compared up to this many entity tags; a cache has few representations of one URL.
 MAX_ETAGS = 64
 
 
@@ -40,22 +40,27 @@ def _accepts_gzip(accept_encoding: str) -> bool:
 class CompressionMiddleware(GZipMiddleware):
     """Middleware that adds an ETag, then compresses the body if the client accepts gzip.
 
-    Only below /api/, and public responses: admin pages hold secrets beside text that others control, and the length
-    of a compressed page would leak them (BREACH). Streams and pictures are not compressed, nor are the responses of a
-    view that declares its whole `vary`.
+    Only below /api/, and public responses: admin pages hold secrets beside text that others control, and a compressed
+    page's length would leak them (BREACH). Streams and pictures are not compressed, nor are responses from a view that
+    declares its whole `vary`.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Add the ETag and compress the response in place."""
-        kept = response.get("Cache-Control", "")
+        cache_control = response.get("Cache-Control", "")
         if (
             not isinstance(response, HttpResponse)
             or request.method not in _READS
-            or not (request.path_info.startswith("/api/") or "public" in kept)
+            or not (request.path_info.startswith("/api/") or "public" in cache_control)
         ):
             return response
         # Before compression: its output differs each time. For HEAD, the view's body is still present here.
-        if response.status_code == 200 and response.content and NO_STORE not in kept and "ETag" not in response:
+        if (
+            response.status_code == 200
+            and response.content
+            and NO_STORE not in cache_control
+            and "ETag" not in response
+        ):
             # Processors have instructions for this digest.
             response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
         is_compressed = response.get("Content-Type", "") in _COMPRESSED_TYPES
@@ -75,7 +80,7 @@ def conditional_get(
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Return a middleware that responds with 304 if the client has the current body (RFC 9110, 15.4.5).
 
-    Django's ConditionalGetMiddleware drops headers of the request from a 304 (rate limits, ignored parameters), and
+    Django's ConditionalGetMiddleware drops per-request headers from a 304 (rate limits, ignored parameters), and
     does not handle HEAD.
     """
 
@@ -87,8 +92,8 @@ def conditional_get(
             or not matches_etag(request.headers.get("If-None-Match", ""), response.get("ETag"))
         ):
             return response
-        kept = {name: value for name, value in response.items() if name.lower() not in REPRESENTATION_HEADERS}
-        unchanged = HttpResponseNotModified(headers=kept)
+        headers = {name: value for name, value in response.items() if name.lower() not in REPRESENTATION_HEADERS}
+        unchanged = HttpResponseNotModified(headers=headers)
         unchanged.cookies = response.cookies
         return unchanged
 
@@ -98,7 +103,7 @@ def conditional_get(
 def public_without_cookies(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that drops the cookies of public responses: a cache would give them to other clients."""
+    """Return a middleware that drops cookies from public responses: a cache would give them to other clients."""
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -114,8 +119,8 @@ def matches_etag(if_none_match: str, etag: str | None) -> bool:
     """Return whether the header names the ETag, by weak comparison (RFC 9110, 13.1.2): compression makes ETags weak."""
     if not if_none_match or etag is None:
         return False
-    known = parse_etags(",".join(if_none_match.split(",", MAX_ETAGS)[:MAX_ETAGS]))
-    return known == ["*"] or etag.removeprefix("W/") in (other.removeprefix("W/") for other in known)
+    etags = parse_etags(",".join(if_none_match.split(",", MAX_ETAGS)[:MAX_ETAGS]))
+    return etags == ["*"] or etag.removeprefix("W/") in (known_etag.removeprefix("W/") for known_etag in etags)
 
 
 def _weight(parameters: str) -> float:

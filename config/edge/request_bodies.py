@@ -1,4 +1,4 @@
-"""Request bodies, read on the event loop where the address takes one: a deadline, and limits of size and memory."""
+"""Request bodies, read on the event loop if the address takes one: a deadline, and size and memory limits."""
 
 import asyncio
 from collections import Counter
@@ -10,12 +10,12 @@ from config.edge.wsgi_environ import RefusedRequestError
 from config.web.body_limits import METHODS_WITHOUT_BODY, body_limit
 from config.web.client_ip import address_key
 
-# The requests of one client address may use this part of the memory for bodies.
+# One client address may use 1/_CLIENT_SHARE of the memory for bodies.
 _CLIENT_SHARE = 4
 
 
 class BodyMemory:
-    """Memory for the bodies of all requests that wait or run in this process, counted by client address.
+    """Memory for request bodies while the requests wait or run in this process, counted by client address.
 
     Used on the event loop only.
     """
@@ -26,7 +26,7 @@ class BodyMemory:
 
     @contextmanager
     def body(self, environ: WSGIEnvironment, *, timeout: float) -> Iterator["IncomingBody"]:
-        """Yield the body of a request; its memory is counted until the block ends."""
+        """Yield the request's body; its memory is counted until the block ends."""
         client = address_key(environ)
         body = IncomingBody(self, client, environ, timeout=timeout)
         try:
@@ -44,7 +44,7 @@ class BodyMemory:
 
 
 class IncomingBody:
-    """Body of one request."""
+    """One request's body."""
 
     def __init__(self, memory: BodyMemory, client: str, environ: WSGIEnvironment, *, timeout: float) -> None:
         self._memory, self._client, self._environ, self._timeout = memory, client, environ, timeout
@@ -59,13 +59,13 @@ class IncomingBody:
         """Return whether the request has no body."""
         return self._declared == 0
 
-    async def read(self, parts: AsyncIterable[bytes]) -> tuple[bytes, int]:
+    async def read(self, chunks: AsyncIterable[bytes]) -> tuple[bytes, int]:
         """Return the body, and the length that the application should compare with its limit.
 
-        A body of more than the endpoint's limit by its declared length is not read, and returned as empty. One
-        without a length is cut one byte above the limit. That of an address which takes none is not read either, and
-        the application gets no length of it. Raises RefusedRequestError for a body of a method without bodies (413),
-        for one that is late (408) or incomplete (400), or while bodies use all of their memory (503).
+        A body whose declared length is above the endpoint's limit is not read, and returned as empty. A body without a
+        length is cut one byte above the limit. If the address takes no body, it is not read either, and the application
+        gets no length. Raises RefusedRequestError for a late (408) or incomplete body (400), for a body whose method
+        takes none (413), or while bodies use all of their memory (503).
         """
         limit = body_limit(self._environ)
         if self._declared is not None and self._declared > limit:
@@ -73,11 +73,11 @@ class IncomingBody:
         content, empty_parts = bytearray(), 0
         try:
             async with asyncio.timeout(self._timeout):
-                async for part in parts:
-                    empty_parts += not part
-                    self._memory.reserve(self._client, len(part))
-                    self.held += len(part)
-                    content += part
+                async for chunk in chunks:
+                    empty_parts += not chunk
+                    self._memory.reserve(self._client, len(chunk))
+                    self.held += len(chunk)
+                    content += chunk
                     if len(content) > limit:
                         return self._over_limit(bytes(content[: limit + 1]), limit + 1, limit)
         except TimeoutError:

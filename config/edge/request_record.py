@@ -1,7 +1,7 @@
-"""Record of an HTTP request at the edge: its id, and what is counted of it for metrics.
+"""HTTP request record at the edge: the request id, and what metrics count.
 
-The bridge makes it and Django's middleware adds the route; both share it by the WSGI environment, of which the cache in
-front of Django makes copies.
+The bridge creates it and Django's middleware adds the route. Both share it through the WSGI environment, because the
+cache in front of Django copies the environment.
 """
 
 import threading
@@ -17,7 +17,7 @@ from config.http.request_ids import accept_request_id
 # Its name in the environment.
 RECORD = "launchboard.request"
 
-# Routes of requests that no URL pattern serves, by the beginning of their path.
+# Routes for requests that no URL pattern serves, by path prefix.
 _UNROUTED = {"/static/": "static", "/healthz": "probes", "/readyz": "probes", "/metrics": "probes"}
 _NONE = "none"
 
@@ -39,13 +39,13 @@ class RequestRecord:
         return self._unsent.acquire(blocking=False)
 
     def count(self, status: int) -> None:
-        """Count the request and its duration. The labels are routes of the code, never paths."""
+        """Count the request and its duration. The labels are routes in the code, never paths."""
         add_to_sum(("requests", self.route, str(status)))
         add_to_histogram("request_seconds", self.route, seconds=time.monotonic() - self.begun)
 
 
 def note_route(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that notes the URL pattern of each request; all pages of the admin site have one name."""
+    """Return a middleware that notes each request's URL pattern; all admin pages have one name."""
 
     def note(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

@@ -1,4 +1,4 @@
-"""RSGI application of the web server, which runs the WSGI application in threads.
+"""RSGI application for the web server, which runs the WSGI application in threads.
 
 A thread is busy only while the application runs: its request is complete before, and the server sends the response
 after it. So no client holds a thread, however slowly it sends or reads. Client addresses take threads in turns.
@@ -29,14 +29,14 @@ from config.web.client_ip import address_key
 from config.web.response_headers import any_origin_headers
 from config.web.routing import is_json_path
 
-# Open files of a process: the connections of `--backpressure` in the Procfile, and its own files.
+# Open files per process: the `--backpressure` connections in the Procfile, and its own files.
 _OPEN_FILES = 4096 + 1024
 # The rest of a refused body is read and dropped for this long: a connection that is closed before is reset, and a
 # client that still sends may lose the response.
 _DRAIN_SECONDS = 2.0
-# An address beyond its bound gets its refusals so late: clients that repeat them at once would occupy the event loop.
+# An address beyond its bound gets its refusals so late: clients that retry at once would occupy the event loop.
 _REFUSAL_DELAY_SECONDS = 1.0
-# Memory of requests with longer bodies is returned to the system.
+# After requests with longer bodies, memory is returned to the system.
 _LARGE_BODY = 256 * 1024
 # Answered on the event loop: without a thread, it responds whatever the other requests cost.
 _LIVENESS = ("/healthz", "/healthz/")
@@ -46,10 +46,10 @@ Responder = Callable[[WSGIEnvironment, StartResponse], Iterable[bytes] | None]
 
 
 class RSGIExchange(Protocol):
-    """Body and response of a request; any thread may send the response."""
+    """A request's body and response; any thread may send the response."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Return the parts of the body. It may be called once."""
+        """Return the body in parts. It may be called once."""
 
     def response_bytes(self, status: int, headers: Headers, body: bytes) -> None:
         """Send a response; the server copies it."""
@@ -59,17 +59,17 @@ class RSGIExchange(Protocol):
 
 
 class FileBody:
-    """Response body of a file (`wsgi.file_wrapper`)."""
+    """Response body from a file (`wsgi.file_wrapper`)."""
 
     def __init__(self, file: IO[bytes], block_size: int) -> None:
         self._file, self.close = file, file.close
 
     def __iter__(self) -> Iterator[bytes]:
-        """Return the content, for a file without a path, such as the requested range of one."""
+        """Return the content, for a file without a path, such as a requested range."""
         return iter((self._file.read(),))
 
     def path(self) -> str | None:
-        """Return the path of the whole file, by which the server sends it."""
+        """Return the file's path, if it has one: the server then sends the whole file."""
         path = getattr(self._file, "name", None)
         return path if isinstance(path, str) else None
 
@@ -98,7 +98,7 @@ class WSGIBridge:
         self._body_timeout, self._response_timeout = body_timeout, response_timeout
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Raise this process's limit of open files, and have its sums and collections counted."""
+        """Raise this process's open file limit, and have its sums and collections counted."""
         raise_open_files(_OPEN_FILES)
         start_storing_sums()
         measure_collections()
@@ -140,7 +140,7 @@ class WSGIBridge:
 
 
 def _refuse(error: RefusedRequestError, environ: WSGIEnvironment, exchange: RSGIExchange) -> None:
-    """Send the status with JSON of the API or a text of pages, unless a response is sent already."""
+    """Send the status with the API's JSON or a page's text, unless a response is sent already."""
     record: RequestRecord = environ[RECORD]
     if not record.claim_response():
         return
@@ -165,8 +165,8 @@ def _no_cache(environ: WSGIEnvironment, start_response: StartResponse) -> None:
 
 async def _all_parts(exchange: RSGIExchange) -> AsyncIterator[bytes]:
     """Iterate over the body in several loops, one after another."""
-    async for part in exchange:
-        yield part
+    async for chunk in exchange:
+        yield chunk
 
 
 def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExchange) -> bool:
@@ -174,10 +174,10 @@ def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExcha
 
     It is collected before, also if the application would stream it, and closed by the thread that ran it.
     """
-    started: list[tuple[str, Headers]] = []
+    starts: list[tuple[str, Headers]] = []
 
     def start_response(status: str, headers: Headers, exc_info: Any = None, /) -> Callable[[bytes], object]:
-        started.append((status, headers))
+        starts.append((status, headers))
         return refuse_to_write
 
     record: RequestRecord = environ[RECORD]
@@ -188,7 +188,7 @@ def _respond(responder: Responder, environ: WSGIEnvironment, exchange: RSGIExcha
         try:
             path = body.path() if isinstance(body, FileBody) else None
             content = b"" if path else b"".join(body)
-            status, headers = int(started[-1][0][:3]), started[-1][1]
+            status, headers = int(starts[-1][0][:3]), starts[-1][1]
             # Here and not by the application: a cached response is sent to other requests, too.
             headers = [*headers, (HEADER, record.request_id)]
             if not record.claim_response():

@@ -1,4 +1,4 @@
-"""Environment of a WSGI request, of what the web server passes by RSGI, and the limits of its headers."""
+"""WSGI environment from what the web server passes by RSGI, and header limits."""
 
 import sys
 from collections.abc import Iterable
@@ -19,9 +19,9 @@ _COMMON = {
 }
 _WITHOUT_PREFIX = ("CONTENT_LENGTH", "CONTENT_TYPE")
 
-# Limit of path, query string and all headers together, in bytes. The web server's own one is up to twice as high.
+# Limit on path, query string and all headers together, in bytes. The web server's own one is up to twice as high.
 MAX_HEADER_BYTES = 32 * 1024
-# Django parses it in quadratic time, before any middleware; the longest valid one names a boundary of 70 characters.
+# Django parses it in quadratic time, before any middleware; the longest valid one names a boundary with 70 characters.
 MAX_CONTENT_TYPE_BYTES = 256
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -35,14 +35,14 @@ class RefusedRequestError(Exception):
 
 
 class RSGIHeaders(Protocol):
-    """Headers of a request, by names in lower case."""
+    """Request headers, by names in lower case."""
 
     def items(self) -> Iterable[tuple[str, str]]:
         """Return names and values; a repeated name has several, and values outside ASCII are left out."""
 
 
 class RSGIScope(Protocol):
-    """Request line, headers and addresses of a request."""
+    """A request's line, headers and addresses."""
 
     authority: str | None
     client: str

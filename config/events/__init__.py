@@ -1,1 +1,1 @@
-"""Outbox of events, their publication, and the types with their schemas."""
+"""Event outbox, publication, and event types with their schemas."""

@@ -1,4 +1,4 @@
-"""Types of events with the JSON Schemas of their data. EVENT_TYPES lists them.
+"""Event types with the JSON Schemas for their data. EVENT_TYPES lists them.
 
 A change that subscribers could stumble on, such as a removed field, gets a new version; a new field does not.
 """
@@ -22,17 +22,17 @@ ADDED_BY = "generation"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EventType:
-    """A type of event."""
+    """Event type."""
 
     name: str
     version: int = 1
     # A sentence for subscribers.
     summary: str
-    # Meaning of the event's `subject`.
+    # What the event's `subject` contains.
     subject: str
-    # JSON Schema of `data`.
+    # JSON Schema for `data`.
     data: Json
-    # Returns the fields that publication adds to `data`, by the value of its field ADDED_BY: triggers have no registry.
+    # Returns the fields that publication adds to `data`, by the value in its field ADDED_BY: triggers have no registry.
     added: Callable[[], Mapping[str, Json]] | None = None
     # Whether all subscribers get it, or only the partner that it is about.
     is_public: bool = True
@@ -43,7 +43,7 @@ class EventType:
 
 
 class EventColumns(Protocol):
-    """Columns of an event that subscribers get: of a model, or of a row that the stream reads without models."""
+    """Event columns that subscribers get: a model's, or a row's that the stream reads without models."""
 
     @property
     def type(self) -> str: ...
@@ -62,28 +62,28 @@ class EventColumns(Protocol):
 @cache
 def event_types() -> Mapping[str, EventType]:
     """Return all types by name."""
-    return {each.name: each for path in settings.EVENT_TYPES for each in import_string(path)}
+    return {event_type.name: event_type for path in settings.EVENT_TYPES for event_type in import_string(path)}
 
 
 @cache
 def webhook_types() -> Mapping[str, EventType]:
     """Return the types that webhooks get, by name."""
-    return {name: each for name, each in event_types().items() if not each.is_stream_only}
+    return {name: event_type for name, event_type in event_types().items() if not event_type.is_stream_only}
 
 
 @cache
 def stored_types() -> tuple[str, ...]:
-    """Return the names of the types by which lists and webhooks filter, sorted."""
-    return tuple(sorted(each.name for each in webhook_types().values() if each.is_stored))
+    """Return the sorted type names that lists and webhooks filter by."""
+    return tuple(sorted(event_type.name for event_type in webhook_types().values() if event_type.is_stored))
 
 
 def object_schema(properties: Mapping[str, Json], optional: Mapping[str, Json] = MappingProxyType({})) -> Json:
-    """Return the schema of an object that always has these properties, may have the optional ones, and may get more."""
+    """Return the schema for an object that always has `properties`, may have the `optional` ones, and may get more."""
     return {"type": "object", "required": [*properties], "properties": {**properties, **optional}}
 
 
 def event_schema(event_type: EventType) -> Json:
-    """Return the JSON Schema of an event."""
+    """Return an event's JSON Schema."""
     return object_schema(
         {
             "id": {"type": "integer", "minimum": 0, "description": "Rises in the sequence of publication, with gaps."},

@@ -1,4 +1,4 @@
-"""Models of events: as the writing transaction stores them, and as subscribers read them."""
+"""Event models: as the writing transaction stores them, and as subscribers read them."""
 
 from datetime import timedelta
 from typing import ClassVar, Self
@@ -25,7 +25,7 @@ class EventFields(models.Model):
     subject = models.TextField()
     # Id of the only partner key that may read it, OPERATORS or STREAM_ONLY; None for a public event.
     owner_id = models.BigIntegerField(null=True)
-    # Described by the schema of the type.
+    # The type's schema describes it.
     data = models.JSONField()
     created_at = models.DateTimeField(db_default=Now())
 
@@ -40,12 +40,12 @@ class OutboxQuerySet(models.QuerySet["OutboxEvent"]):
 
 
 class OutboxEvent(EventFields):
-    """An event that is not numbered yet, as the transaction of its change stored it.
+    """An event that is not numbered yet, as the transaction that made the change stored it.
 
-    Triggers of the changed tables insert the rows, so that no writer can forget them.
+    Triggers on the changed tables insert the rows, so that no writer can forget them.
     """
 
-    # Transactions end in another sequence than they reserve ids: these ids only sort the events of one subject.
+    # Transactions end in another sequence than they reserve ids: these ids only sort one subject's events.
     id = models.BigAutoField(primary_key=True)
 
     objects: ClassVar[OutboxQuerySet] = OutboxQuerySet.as_manager()  # type: ignore[assignment]
@@ -63,7 +63,7 @@ class EventQuerySet(models.QuerySet["Event"]):
 class Event(EventFields):
     """A numbered event. The table is partitioned by week of `published_at`, and rows never change."""
 
-    # In the sequence of publication, with gaps: no event with a smaller id appears later.
+    # In publication sequence, with gaps: no event with a smaller id appears later.
     id = models.BigIntegerField(primary_key=True)
     published_at = models.DateTimeField()
 

@@ -1,6 +1,6 @@
-"""Publication of events: committed rows of the outbox get numbers in one sequence, which subscribers read on from.
+"""Event publication: committed outbox rows get numbers in one sequence, from which subscribers read on.
 
-Ids of a sequence become visible out of order, because transactions end out of order: a reader that goes on from the
+A sequence's ids become visible out of order, because transactions end out of order: a reader that goes on from the
 largest visible id skips those that are committed later. So events get their number after their commit, by one publisher
 at a time. A number is visible only with all smaller ones.
 """
@@ -22,14 +22,14 @@ from config.postgresql.leased_queue import MAX_DEPTH, QueueSize
 from config.postgresql.partitions import PartitionedTable, ensure_partitions
 
 EVENTS = PartitionedTable(name=Event._meta.db_table, title="events", days=lambda: settings.EVENT_DAYS)
-# Events of one transaction of the publisher.
+# The publisher numbers this many events in one transaction.
 BATCH_SIZE = 1_000
 
 _COLUMNS = "type, version, chain_id, subject, owner_id, data, created_at"
 # Published data never changes: a message that is sent again has the same body.
 _DATA = f"data || coalesce(%(added)s::jsonb #> ARRAY[type, data ->> '{ADDED_BY}'], '{{}}')"
-# The outer sort is that of the numbers: the values of a sequence are computed after it. Of the events that only the
-# stream sends, the last one of each type and chain is published, at most once in their interval.
+# The outer sort decides the numbers: a sequence's values are computed after it. Among the events that only the stream
+# sends, the last one with each type and chain is published, at most once in their interval.
 _PUBLISH = f"""
 WITH taken AS (
     DELETE FROM events_outboxevent
@@ -50,7 +50,7 @@ SELECT nextval('events_event_numbers'), {_COLUMNS.replace("data", _DATA)}, %(now
 WHERE owner_id IS DISTINCT FROM {STREAM_ONLY} OR later IS NULL
 RETURNING id
 """  # noqa: S608
-# For each request of the list: prepared, it takes a quarter of the time of the same by the ORM.
+# Each list request runs it: prepared, it takes a quarter of the ORM's time.
 _NEWEST = CompiledQuery("SELECT max(id) FROM events_event", ())
 
 
@@ -65,34 +65,34 @@ def publish_events() -> range:
         now = timezone.now()
         ensure_partitions([EVENTS], [now], now=now)
         with connection.cursor() as cursor:
-            added = {name: each.added() for name, each in event_types().items() if each.added}
+            added_by_type = {name: event_type.added() for name, event_type in event_types().items() if event_type.added}
             values: dict[str, Any] = {"most": BATCH_SIZE, "now": now, "seconds": STREAM_ONLY_INTERVAL.total_seconds()}
-            cursor.execute(_PUBLISH, values | {"added": json.dumps(added)})
+            cursor.execute(_PUBLISH, values | {"added": json.dumps(added_by_type)})
             numbers = [number for (number,) in cursor.fetchall()]
         # No other process takes numbers from the sequence meanwhile.
         return range(numbers[0], numbers[-1] + 1) if numbers else range(0)
 
 
 def leave_out_events() -> None:
-    """Store no events of this database transaction's changes."""
+    """Store no events for this database transaction's changes."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL launchboard.events = 'off'")
 
 
 def newest_event_id() -> int:
-    """Return the id of the newest event, on the connection of reads; 0 if there is none."""
+    """Return the newest event's id, on the connection for reads; 0 if there is none."""
     newest: int | None = _NEWEST.fetch_prepared()[0][0]
     return newest or 0
 
 
 def oldest_event_id() -> int:
-    """Return the id of the oldest event that is stored; 0 if there is none."""
+    """Return the oldest stored event's id; 0 if there is none."""
     oldest: int | None = Event.objects.aggregate(oldest=Min("id"))["oldest"]
     return oldest or 0
 
 
 def measure_outbox(now: datetime) -> QueueSize:
-    """Return how many events are not published yet, up to MAX_DEPTH, and the time of the oldest."""
+    """Return how many events are not published yet, up to MAX_DEPTH, and the oldest one's time."""
     times = OutboxEvent.objects.due().order_by("id").values_list("created_at", flat=True)[:MAX_DEPTH]
-    found = list(times)
-    return QueueSize(depth=len(found), since=min(found, default=None))
+    creation_times = list(times)
+    return QueueSize(depth=len(creation_times), since=min(creation_times, default=None))

@@ -1,10 +1,10 @@
-"""Back-off: retry delays that grow with the failures in a row, and the ones that services request."""
+"""Back-off: retry delays that grow with consecutive failures, and delays that services request."""
 
 from dataclasses import dataclass
 
 from config.http.errors import RateLimitedError
 
-# Far beyond every limit of a delay; a higher power would overflow a float.
+# Far beyond every delay limit; a higher power would overflow a float.
 _MAX_EXPONENT = 64
 
 
@@ -17,11 +17,11 @@ class Backoff:
     factor: float = 2.0
 
     def delay(self, failures: int) -> float:
-        """Return the delay after this number of failures in a row, at least 1."""
+        """Return the delay after `failures` consecutive failures, at least 1."""
         return min(self.first * self.factor ** min(failures - 1, _MAX_EXPONENT), self.longest)
 
 
 def requested_delay(error: Exception, *, default: float, longest: float) -> float:
-    """Return the Retry-After of the error, at least a second and at most `longest`; `default` if it has none."""
+    """Return the error's Retry-After, at least a second and at most `longest`; `default` if it has none."""
     seconds = error.retry_after if isinstance(error, RateLimitedError) else None
     return default if seconds is None else min(max(seconds, 1.0), longest)

@@ -1,4 +1,4 @@
-"""Circuit breaker of one outside service in one process: closed, open after failures, then half-open."""
+"""Circuit breaker for one outside service in one process: closed, open after failures, then half-open."""
 
 import threading
 import time
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 @dataclass(kw_only=True)
 class CircuitBreaker:
-    """State of one service: failures in a row open the circuit, and a success closes it.
+    """One service's state: consecutive failures open the circuit, and a success closes it.
 
-    `claim_call` obeys all three states. A caller with a choice of services combines `is_open` and `claim_probe`.
+    `claim_call` obeys all three states. A caller with several services combines `is_open` and `claim_probe`.
     """
 
     # This many failures in a row open the circuit, and so does each further one.
     failure_limit: int = 3
-    # Seconds for which it is open; then it is half-open.
+    # Seconds until the open circuit is half-open.
     open_seconds: float = 30.0
     # One probe passes in this many seconds.
     probe_seconds: float = 3.0
     failures: int = field(default=0, init=False)
-    # Seconds of the monotonic clock; the last one is the end of the back-off that the service requested.
+    # Seconds on the monotonic clock; `backoff_until` ends the back-off that the service requested.
     _open_until: float = field(default=0.0, init=False)
     _probe_after: float = field(default=0.0, init=False)
     backoff_until: float = field(default=0.0, init=False)

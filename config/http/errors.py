@@ -1,4 +1,4 @@
-"""Errors of outbound requests, in two families: retryable and permanent."""
+"""Outbound request errors, in two families: retryable and permanent."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class NoResponseError(RetryableError):
 
 
 class ResponseTimeoutError(NoResponseError):
-    """Timeout of the response or its body, here or at a gateway."""
+    """Response or body timeout, here or at a gateway."""
 
 
 class RateLimitedError(RetryableError):

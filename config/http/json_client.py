@@ -29,9 +29,9 @@ from config.http.errors import (
     RetryableError,
 )
 
-# Upper bound of a response body, whatever the service sends.
+# Largest response body, whatever the service sends.
 MAX_RESPONSE_BYTES = 64 * 1024 * 1024
-# Upper bound of Retry-After.
+# Largest Retry-After.
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 
 # 524 is Cloudflare's.
@@ -40,7 +40,7 @@ _GATEWAY_TIMED_OUT = (504, 524)
 # Its debug lines contain request paths, where providers put keys.
 logging.getLogger("urllib3.connectionpool").setLevel(logging.INFO)
 
-# Some services cut texts within an emoji and send one of its two surrogate escapes; orjson then refuses the whole body.
+# Some services cut texts within an emoji and send one surrogate escape without the other; orjson then refuses the body.
 # The group matches what stays: an escaped backslash, and paired escapes.
 _SURROGATES = re.compile(
     rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
@@ -53,7 +53,7 @@ def thread_session() -> requests.Session:
     """Return this thread's session, which keeps connections open between calls."""
     if not hasattr(_local, "session"):
         _local.session = requests.Session()
-        # Proxies and certificates of the environment come from `_environment`: requests would read them for each call.
+        # Proxies and certificates come from `_environment`: requests would read the environment for each call.
         _local.session.trust_env = False
         adapter = HTTPAdapter(pool_connections=16, pool_maxsize=16)
         _local.session.mount("http://", adapter)
@@ -64,7 +64,7 @@ def thread_session() -> requests.Session:
 
 @lru_cache(maxsize=256)
 def _environment(url: str) -> Mapping[str, Any]:
-    """Return the proxies and certificates that the environment sets for a URL, as arguments of `Session.request`."""
+    """Return the proxies and certificates that the environment sets for a URL, as arguments for `Session.request`."""
     settings = requests.Session().merge_environment_settings(url, {}, None, None, None)
     return {name: settings[name] for name in ("proxies", "verify")}
 
@@ -80,8 +80,8 @@ def post_json(
     """POST a JSON body and return the parsed JSON response.
 
     `timeout` is in seconds, for the connection, for the response head, and once more for the whole body. Raises
-    RetryableError or PermanentError; ResponseTooLargeError for a body of more than `max_bytes`. No error text
-    contains the URL, which may hold a provider's key.
+    RetryableError or PermanentError; ResponseTooLargeError for a body above `max_bytes`. No error text contains the
+    URL, which may hold a provider's key.
     """
     content = {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json", **headers}}
     return _request("POST", url, content, timeout=timeout, max_bytes=max_bytes)
@@ -97,7 +97,7 @@ def get_json(
 ) -> Any:
     """GET a URL and return the parsed JSON response; `params` are added to the query.
 
-    Timeout and errors are those of `post_json`. Raises ResponseTooLargeError for a body of more than `max_bytes`.
+    Timeout and errors as in `post_json`.
     """
     return _request("GET", url, {"params": params, "headers": headers}, timeout=timeout, max_bytes=max_bytes)
 
@@ -111,10 +111,9 @@ def send_content(
     accepted: Container[int] = (200,),
     max_bytes: int = MAX_RESPONSE_BYTES,
 ) -> bytes:
-    """Send a request whose body is not JSON, and return the body of a response of an accepted status.
+    """Send a request whose body is not JSON, and return the response body if its status is accepted.
 
-    `content` has arguments of `requests`, such as data, files, headers and auth. Timeout and errors are those of
-    `post_json`.
+    `content` has arguments for `requests`, such as data, files, headers and auth. Timeout and errors as in `post_json`.
     """
     try:
         with (
@@ -124,27 +123,27 @@ def send_content(
             ) as response,
         ):
             status = response.status_code
-            answer = read_response_body(response.raw, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
+            body = read_response_body(response.raw, deadline=time.monotonic() + timeout, max_bytes=max_bytes)
             retry_after = response.headers.get("retry-after", "")
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         slow = isinstance(error, requests.ReadTimeout | urllib3.exceptions.ReadTimeoutError)
-        # `from None`: the text of the cause contains the URL, and a traceback would print it.
+        # `from None`: the cause's text contains the URL, and a traceback would print it.
         raise (ResponseTimeoutError if slow else NoResponseError)(f"no response ({type(error).__name__})") from None
     if status not in accepted:
-        raise_for_status(status, retry_after=retry_after, content=answer)
-    return answer
+        raise_for_status(status, retry_after=retry_after, content=body)
+    return body
 
 
 def _request(method: str, url: str, content: Mapping[str, Any], *, timeout: float, max_bytes: int) -> Any:
-    answer = send_content(method, url, content, timeout=timeout, max_bytes=max_bytes)
+    response_body = send_content(method, url, content, timeout=timeout, max_bytes=max_bytes)
     try:
-        return parse_json_response(answer)
+        return parse_json_response(response_body)
     except orjson.JSONDecodeError as error:
         raise RetryableError("a response that is not JSON") from error
 
 
 def raise_for_status(status: int, *, retry_after: str, content: bytes) -> None:
-    """Raise the error of any other HTTP status than 200; `retry_after` is its Retry-After, `content` its body."""
+    """Raise the error for any HTTP status other than 200; `retry_after` is its Retry-After, `content` its body."""
     if status in (429, 503):
         raise RateLimitedError(status, retry_after=parse_retry_after(retry_after))
     if status in _GATEWAY_TIMED_OUT:
@@ -179,11 +178,11 @@ def parse_retry_after(text: str) -> float | None:
         seconds = float(text)
     else:
         try:
-            then = email.utils.parsedate_to_datetime(text)
+            moment = email.utils.parsedate_to_datetime(text)
         except (ValueError, OverflowError):
             return None
         # A date without a zone is UTC, as all dates in HTTP are.
-        seconds = ((then if then.tzinfo else then.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+        seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
     return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
@@ -192,7 +191,7 @@ def parse_json_response(content: bytes) -> Any:
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError:
-        return orjson.loads(_SURROGATES.sub(lambda found: found[1] or rb"\ufffd", content))
+        return orjson.loads(_SURROGATES.sub(lambda match: match[1] or rb"\ufffd", content))
 
 
 def _parse_any(content: bytes) -> Any:

@@ -1,19 +1,19 @@
-"""Sums of this process for metrics: requests, tasks and calls to nodes, which leave no row that a scrape could count.
+"""This process's sums for metrics: requests, tasks and node calls, which leave no row that a scrape could count.
 
-They are added in memory. A thread of the process moves them to Redis (`config.redis.stored_sums`), where a scrape of
-any web process reads the sums of all processes.
+They are added in memory. A thread in the process moves them to Redis (`config.redis.stored_sums`), where a scrape of
+any web process reads the sums over all processes.
 """
 
 import threading
 from bisect import bisect_left
 from collections.abc import Mapping
 
-# Name of the sum, and the values of its labels.
+# The sum's name, and its label values.
 SumKey = tuple[str, ...]
 
 # Labels come from the code, such as routes and task names. The limit holds even where one would not.
 MAX_SUMS = 5_000
-# Upper bounds of the buckets of a histogram in seconds; a further one has no bound.
+# Upper bounds in seconds for a histogram's buckets; a further bucket has no bound.
 BUCKETS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 _sums: dict[SumKey, float] = {}
@@ -40,7 +40,7 @@ def add_duration(name: str, *labels: str, seconds: float) -> None:
 
 
 def add_to_histogram(name: str, *labels: str, seconds: float) -> None:
-    """Add a duration to the sums `<name>_bucket`, with the number of its bucket as last label, and `<name>_sum`."""
+    """Add a duration to the sums `<name>_bucket`, with its bucket number as the last label, and `<name>_sum`."""
     bucket = str(bisect_left(BUCKETS, seconds))
     add_to_sums({(f"{name}_bucket", *labels, bucket): 1, (f"{name}_sum", *labels): seconds})
 
@@ -48,6 +48,6 @@ def add_to_histogram(name: str, *labels: str, seconds: float) -> None:
 def take_sums() -> dict[SumKey, float]:
     """Return all sums since the last call."""
     with _lock:
-        taken = dict(_sums)
+        sums = dict(_sums)
         _sums.clear()
-    return taken
+    return sums

@@ -44,7 +44,7 @@ def is_address(text: str) -> bool:
 
 
 def is_public_address(text: str) -> bool:
-    """Return whether the text is an address of the public internet; False for any other text."""
+    """Return whether the text is an address on the public internet; False for any other text."""
     address = _parse(text)
     return address is not None and _is_public(address)
 

@@ -1,4 +1,4 @@
-"""Request id of the work that the current thread or asyncio task does: in log lines, messages and outgoing calls.
+"""Request id for the work that the current thread or asyncio task does: in log lines, messages and outgoing calls.
 
 A context variable holds it. A new thread has none: code that hands work to another thread passes the id on.
 """
@@ -22,19 +22,19 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def current_request_id() -> str:
-    """Return the id of the current work; an empty string if it has none."""
+    """Return the current work's id; an empty string if it has none."""
     return _current.get()
 
 
 def accept_request_id(text: str) -> str:
-    """Return the id that a client sent, or a new one of 32 hex digits if it is not 1 to 64 of `A-Za-z0-9._-`."""
+    """Return the id that a client sent, or a new one (32 hex digits) if it is not 1 to 64 characters `A-Za-z0-9._-`."""
     return text if _WELL_FORMED.fullmatch(text) else secrets.token_hex(16)
 
 
 def begin_request(request_id: str = "") -> str:
     """Give the current thread this id, or a new one, until it begins other work. Return the id.
 
-    For threads and processes that do one work after another: tasks, and cycles of loops.
+    For threads and processes that do one work after another: tasks, and loop cycles.
     """
     accepted = accept_request_id(request_id)
     _current.set(accepted)
@@ -43,7 +43,7 @@ def begin_request(request_id: str = "") -> str:
 
 @contextmanager
 def request_scope(request_id: str) -> Iterator[None]:
-    """Give the block this id; the former one returns after it."""
+    """Give the block this id, and restore the former one after it."""
     token = _current.set(request_id)
     try:
         yield
@@ -63,9 +63,9 @@ class RequestThreadPool(ThreadPoolExecutor):
 
 
 def outgoing_headers() -> dict[str, str]:
-    """Return the header for a call to a server of this installation; empty without an id.
+    """Return the header for a call to one of this installation's servers; empty without an id.
 
-    Providers of nodes, market data and profiles, hosts of documents and partners' webhooks do not get it.
+    Providers (nodes, market data, profiles), document hosts and partners' webhooks do not get it.
     """
     request_id = _current.get()
     return {HEADER: request_id} if request_id else {}

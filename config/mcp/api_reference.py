@@ -10,15 +10,15 @@ from config.api.openapi_schema import SCOPE
 from config.mcp.tools import read_description
 
 Schema = Mapping[str, Any]
-# Returns the type of a schema in words.
+# Returns a schema's type in words.
 Kind = Callable[[Schema], str]
 
 _COMPONENTS = "#/components/schemas/"
-# Deeper parts are left to the description in JSON.
+# Deeper parts are only in the JSON description.
 _MAX_DEPTH = 3
-# A larger maximum limits no sensible value: it is that of a column, or of times.
+# A larger maximum limits no sensible value: it comes from a column, or from times.
 _LARGEST_SHOWN = 10**9
-# Statuses of every endpoint, most of which the introduction states.
+# Statuses that every endpoint has; the introduction states most.
 _USUAL = frozenset({"304", "400", "408", "413", "415", "429", "503"})
 _INTRODUCTION = (
     "Every endpoint may respond with 429 and 503, both with `Retry-After` in seconds. Errors have one body:"
@@ -54,10 +54,10 @@ def _describe_operation(
     if is_deprecated:
         return
     bounded = functools.partial(_bounded_kind, schemas=schemas)
-    parameters = [each for each in operation.get("parameters", []) if each["in"] in ("path", "query")]
+    parameters = [parameter for parameter in operation.get("parameters", []) if parameter["in"] in ("path", "query")]
     if parameters:
         yield "Parameters:"
-        yield "\n".join(_parameter_line(each, bounded) for each in parameters)
+        yield "\n".join(_parameter_line(parameter, bounded) for parameter in parameters)
     responses = operation["responses"]
     success: Schema = next((responses[status] for status in sorted(responses) if status.startswith("2")), {})
     for title, content, kind in (("Body", operation.get("requestBody", {}), bounded), ("Response", success, _kind)):
@@ -69,7 +69,7 @@ def _describe_operation(
         elif lines:
             yield f"{title}:"
             yield "\n".join(lines)
-    errors = [f"- {status}: {each['description']}" for status, each in responses.items() if _is_own(status)]
+    errors = [f"- {status}: {response['description']}" for status, response in responses.items() if _is_own(status)]
     if errors:
         yield "Further statuses:"
         yield "\n".join(errors)
@@ -84,32 +84,32 @@ def _access(operation: Schema) -> str:
         "userToken": "a user's token as `Authorization: Bearer`",
         "adminSession": "an administrator's cookie",
     }
-    alternatives = [[names[name] for name in each] or ["no credential"] for each in operation["security"]]
+    alternatives = [[names[name] for name in requirement] or ["no credential"] for requirement in operation["security"]]
     return ", or ".join(text for alternative in alternatives for text in alternative)
 
 
 def _parameter_line(parameter: Schema, kind: Kind) -> str:
     is_required = ", required" if parameter.get("required") else ""
     default = parameter["schema"].get("default")
-    shown = "" if default is None else f", default `{_as_json(default)}`"
-    place = "path" if parameter["in"] == "path" else "query"
-    line = f"- `{parameter['name']}` ({place}, {kind(parameter['schema'])}{is_required}{shown})"
+    default_text = "" if default is None else f", default `{_as_json(default)}`"
+    location = "path" if parameter["in"] == "path" else "query"
+    line = f"- `{parameter['name']}` ({location}, {kind(parameter['schema'])}{is_required}{default_text})"
     return f"{line}: {_one_line(parameter['description'])}" if parameter.get("description") else line
 
 
 def _property_lines(schema: Schema, schemas: Mapping[str, Schema], kind: Kind, depth: int = 0) -> Iterator[str]:
-    found = _resolve(schema, schemas)
-    if found.get("type") == "array":
-        found = _resolve(found.get("items", {}), schemas)
-    required = found.get("required", ())
-    for name, each in found.get("properties", {}).items():
-        inner = _resolve(each, schemas)
+    resolved = _resolve(schema, schemas)
+    if resolved.get("type") == "array":
+        resolved = _resolve(resolved.get("items", {}), schemas)
+    required = resolved.get("required", ())
+    for name, property_schema in resolved.get("properties", {}).items():
+        inner = _resolve(property_schema, schemas)
         optional = "" if name in required else ", optional"
-        text = each.get("description") or inner.get("description", "")
+        text = property_schema.get("description") or inner.get("description", "")
         line = f"{'  ' * depth}- `{name}` ({kind(inner)}{optional})"
         yield f"{line}: {_one_line(text)}" if text else line
         if depth + 1 < _MAX_DEPTH:
-            yield from _property_lines(each, schemas, kind, depth + 1)
+            yield from _property_lines(property_schema, schemas, kind, depth + 1)
 
 
 def _resolve(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
@@ -120,7 +120,7 @@ def _resolve(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
 
 
 def _kind(schema: Schema) -> str:
-    """Return the type, or the values, of a schema."""
+    """Return a schema's type, or its values."""
     if "enum" in schema:
         return " or ".join(f"`{_as_json(value)}`" for value in schema["enum"])
     kind = schema.get("type", "value")
@@ -128,7 +128,7 @@ def _kind(schema: Schema) -> str:
 
 
 def _bounded_kind(schema: Schema, schemas: Mapping[str, Schema]) -> str:
-    """Return the kind with its bounds, and of a list those of its items, for what a caller sends."""
+    """Return the kind with its bounds, and with a list's item bounds, for what a caller sends."""
     if "enum" in schema:
         return _kind(schema)
     items = _resolve(schema.get("items", {}), schemas)
@@ -138,7 +138,7 @@ def _bounded_kind(schema: Schema, schemas: Mapping[str, Schema]) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    """Return the limits of a number, of a text's characters or of an array's items; empty if there are none."""
+    """Return the limits for a number, a text's characters or an array's items; empty if there are none."""
     for unit, least, most in (("", "minimum", "maximum"), (" characters", "", "maxLength"), (" items", "", "maxItems")):
         low, high = schema.get(least), schema.get(most)
         if high is not None and high <= _LARGEST_SHOWN:

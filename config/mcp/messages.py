@@ -1,6 +1,6 @@
 """Messages of the Model Context Protocol (MCP): one JSON-RPC 2.0 request or notification, and its errors.
 
-Source: "Messages" and "Error Codes" of the specification, revision 2026-07-28.
+Source: the specification, "Messages" and "Error Codes", revision 2026-07-28.
 """
 
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from rest_framework.exceptions import APIException
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 
-# Bounds of what errors and responses repeat.
+# Bounds for what errors and responses repeat.
 MAX_METHOD, MAX_ID = 100, 255
 
 MessageId = str | int
 
 
 class RpcError(APIException):
-    """JSON-RPC error with its code and data; `status_code` is the HTTP status of the response."""
+    """JSON-RPC error with its code and data; `status_code` is the response's HTTP status."""
 
     def __init__(self, code: int, message: str, *, status: int = 400, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class Message:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """Return the metadata of the request."""
+        """Return the request's metadata."""
         meta: Mapping[str, Any] = self.params.get("_meta", {})
         return meta
 
@@ -71,14 +71,14 @@ def parse_message(body: Any) -> Message:
 
 def readable_id(body: Any) -> MessageId | None:
     """Return the id that a response repeats, also of an invalid message; None if it has no valid one."""
-    found = body.get("id") if isinstance(body, dict) else None
-    if isinstance(found, str):
-        return found if len(found) <= MAX_ID else None
-    return found if isinstance(found, int) and not isinstance(found, bool) and abs(found) < 2**63 else None
+    value = body.get("id") if isinstance(body, dict) else None
+    if isinstance(value, str):
+        return value if len(value) <= MAX_ID else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63 else None
 
 
 def error_response(message_id: MessageId | None, code: int, message: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of an error response; without an id if the request had no readable one."""
+    """Return an error response's body; without an id if the request had no readable one."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data:
         error["data"] = data

@@ -1,7 +1,7 @@
-"""JSON Schemas of tool parameters, in the subset that all large clients accept.
+"""JSON Schemas for tool parameters, in the subset that all large clients accept.
 
 Some clients resolve no references and refuse `allOf`, `oneOf`, `const`, lists of types or alternatives without a type.
-Sources: the function-calling guides of OpenAI, Gemini, Anthropic, Mistral and Amazon Bedrock.
+Sources: the function-calling guides by OpenAI, Gemini, Anthropic, Mistral and Amazon Bedrock.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any
 Schema = dict[str, Any]
 
 COMPONENTS = "#/components/schemas/"
-# Keywords that every client accepts or ignores. Of formats one is common to all.
+# Keywords that every client accepts or ignores. One format is common to all.
 KEYWORDS = frozenset(
     {
         *("type", "description", "enum", "default", "minimum", "maximum", "minLength", "maxLength", "pattern"),
@@ -21,7 +21,7 @@ _NULL: Schema = {"type": "null"}
 
 
 def portable_schema(schema: Schema, components: Mapping[str, Schema]) -> Schema:
-    """Return the schema with its references resolved, of KEYWORDS only.
+    """Return the schema with its references resolved, and with KEYWORDS only.
 
     Null is left out of alternatives: in arguments it counts as absent. Components must not refer to themselves.
     """
@@ -29,16 +29,16 @@ def portable_schema(schema: Schema, components: Mapping[str, Schema]) -> Schema:
     if "const" in resolved:
         resolved["enum"] = [resolved["const"]]
     portable = {name: value for name, value in resolved.items() if name in KEYWORDS and value != ""}
-    alternatives = [each for name in ("oneOf", "anyOf") for each in resolved.get(name, []) if each != _NULL]
+    alternatives = [option for name in ("oneOf", "anyOf") for option in resolved.get(name, []) if option != _NULL]
     if len(alternatives) == 1:
         return portable_schema(alternatives[0] | _annotations(portable), components)
     if alternatives:
-        portable["anyOf"] = [portable_schema(each, components) for each in alternatives]
+        portable["anyOf"] = [portable_schema(option, components) for option in alternatives]
     if isinstance(portable.get("type"), list):
         [portable["type"]] = [kind for kind in portable["type"] if kind != "null"]
     if "properties" in portable:
         properties: Mapping[str, Schema] = portable["properties"]
-        portable["properties"] = {name: portable_schema(each, components) for name, each in properties.items()}
+        portable["properties"] = {name: portable_schema(value, components) for name, value in properties.items()}
     if "items" in portable:
         portable["items"] = portable_schema(portable["items"], components)
     if isinstance(portable.get("additionalProperties"), dict):
@@ -47,11 +47,11 @@ def portable_schema(schema: Schema, components: Mapping[str, Schema]) -> Schema:
 
 
 def _resolve(schema: Schema, components: Mapping[str, Schema]) -> Schema:
-    """Return the schema merged with those that it refers to; its own keywords are stronger."""
-    parts = [components[schema["$ref"].removeprefix(COMPONENTS)]] if "$ref" in schema else schema.get("allOf", [])
+    """Return the schema merged with the schemas that it refers to; its own keywords are stronger."""
+    subschemas = [components[schema["$ref"].removeprefix(COMPONENTS)]] if "$ref" in schema else schema.get("allOf", [])
     merged: Schema = {}
-    for part in parts:
-        merged |= _resolve(part, components)
+    for subschema in subschemas:
+        merged |= _resolve(subschema, components)
     return merged | {name: value for name, value in schema.items() if name not in ("$ref", "allOf")}
 
 

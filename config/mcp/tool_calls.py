@@ -1,4 +1,4 @@
-"""Calls of tools: a request to the operation's own endpoint, with the caller's credentials and address.
+"""Tool calls: a request to the operation's own endpoint, with the caller's credentials and address.
 
 Authentication, limits, validation and error bodies are the endpoint's, because its view runs. The request does not pass
 the middleware again, nor the cache in front of it.
@@ -24,24 +24,24 @@ from config.mcp.messages import INVALID_PARAMS, Message, refused_field
 from config.mcp.tools import Tool, installed_tools
 from config.parsing.json_rules import Problem, truncate_problems
 
-# Of the limits of the endpoint that has counted the call, and of its errors.
+# The endpoint that has counted the call sets them, for its limits and its errors.
 _COPIED_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After")
 _MAX_SHOWN_NAME = 60
-# Of the caller's request: sessions of administrators, and the encoding of another body.
+# In the caller's request: administrators' sessions, and the encoding of another body.
 _DROPPED = ("HTTP_COOKIE", "HTTP_TRANSFER_ENCODING")
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """Valid call of a tool; the values of its arguments are left to the endpoint."""
+    """Valid tool call; the endpoint checks its argument values."""
 
     tool: Tool
     arguments: Mapping[str, Any]
 
 
 def find_tool(message: Message) -> tuple[Tool, Mapping[str, Any]]:
-    """Return the tool of `tools/call` and its arguments. Raises RpcError for an unknown name, and for no object."""
+    """Return the tool that `tools/call` names, and its arguments. Raises RpcError: unknown name, or no object."""
     name, arguments = message.params.get("name"), message.params.get("arguments", {})
     tool = installed_tools().get(name) if isinstance(name, str) else None
     if tool is None:
@@ -60,22 +60,22 @@ def read_call(tool: Tool, given: Mapping[str, Any]) -> ToolCall:
         return ToolCall(tool, given)
     arguments = {**tool.entry.defaults, **{name: value for name, value in given.items() if value is not None}}
     problems: list[Problem] = []
-    known = ", ".join(tool.arguments) or "none"
+    known_names = ", ".join(tool.arguments) or "none"
     for name, value in arguments.items():
         if name not in tool.arguments:
-            problems.append((name[:_MAX_SHOWN_NAME] or '""', f"is not known; known are: {known}"))
+            problems.append((name[:_MAX_SHOWN_NAME] or '""', f"is not known; known are: {known_names}"))
         elif isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_scalar, value))):
             problems.append((name, "must be text, a number, true or false, or a list of these"))
     problems += [(name, "is required") for name in tool.required if arguments.get(name, "") == ""]
     if problems:
         # Truncated before the framework copies them: a message can name thousands.
-        whole = api_settings.NON_FIELD_ERRORS_KEY
-        raise ValidationError({name or whole: [rule] for name, rule in truncate_problems(problems)})
+        whole_name = api_settings.NON_FIELD_ERRORS_KEY
+        raise ValidationError({name or whole_name: [rule] for name, rule in truncate_problems(problems)})
     return ToolCall(tool, arguments)
 
 
 def send_call(call: ToolCall, caller: HttpRequest) -> HttpResponse:
-    """Return the response of the operation's endpoint to this caller."""
+    """Return the operation endpoint's response to this caller."""
     tool = call.tool
     match = resolve(_PATH_PARAMETER.sub("x", tool.path))
     in_path = {name: _as_text(call.arguments[name]) for name in tool.path_parameters}
@@ -107,7 +107,7 @@ def _environ(caller: HttpRequest, method: str, path: str, query: str, body: byte
 
 
 def call_result(response: HttpResponse) -> dict[str, Any]:
-    """Return the result of `tools/call`: the response's JSON; on an error its body, its status and when to retry."""
+    """Return the `tools/call` result: the response's JSON; on an error its body, its status and when to retry."""
     text = response.content.decode()
     if 200 <= response.status_code < 300:
         return _result(text) | {"structuredContent": orjson.Fragment(response.content)}
@@ -116,12 +116,12 @@ def call_result(response: HttpResponse) -> dict[str, Any]:
 
 
 def refused_result(error: ValidationError) -> dict[str, Any]:
-    """Return the result for arguments that are not those of the tool, in the body of the API's errors."""
+    """Return the result for arguments that the tool does not have, as the API's error body."""
     return _result(orjson.dumps(error_body(error, whole="arguments")).decode(), "HTTP status 400.", is_error=True)
 
 
 def limit_headers(response: HttpResponse) -> dict[str, str]:
-    """Return the headers of the endpoint's limits."""
+    """Return the endpoint's rate limit headers."""
     return {name: response[name] for name in _COPIED_HEADERS if name in response}
 
 
@@ -134,7 +134,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _as_text(value: Any) -> str:
-    """Return an argument in the notation of query parameters."""
+    """Return an argument as a query parameter writes it."""
     if isinstance(value, list):
         return ",".join(map(_as_text, value))
     if isinstance(value, bool):

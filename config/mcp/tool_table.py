@@ -1,7 +1,7 @@
-"""The tools: operations of the API under the names, with the hints and the parameters that suit language models.
+"""The tools: API operations with names, hints and parameters that suit language models.
 
-Everything else about a tool comes from the operation's OpenAPI description. Few tools with few parameters: each one is
-read by the model in every conversation.
+Everything else about a tool comes from the operation's OpenAPI description. Few tools with few parameters: the model
+reads each one in every conversation.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolEntry:
-    """A tool of one operation."""
+    """The tool for one operation."""
 
     name: str
-    # operationId of the description.
+    # operationId in the description.
     operation: str
     # When to call it, before the operation's own description.
     hint: str
-    # The query parameters of the operation that the tool has; all if empty.
+    # The operation's query parameters that the tool has; all if empty.
     parameters: tuple[str, ...] = ()
     # Parameters that the operation does not require.
     required: tuple[str, ...] = ()
-    # Other defaults than the operation's: a page of an API has more than a model should read.
+    # Other defaults than the operation's: an API page has more than a model should read.
     defaults: Mapping[str, Any] = field(default_factory=dict)
     # Whether a repeated call changes nothing more. Calls that only read are.
     is_idempotent: bool = False

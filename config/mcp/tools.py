@@ -1,4 +1,4 @@
-"""Tools as clients see them: schemas of parameters and results, from the API's OpenAPI description."""
+"""Tools as clients see them: parameter and result schemas, from the API's OpenAPI description."""
 
 import functools
 import re
@@ -17,9 +17,9 @@ Schema = dict[str, Any]
 
 _DEFINITIONS = "#/$defs/"
 _REFERENCE = re.compile(r'"#/\$defs/([^"]+)"')
-# Lines of values in a description, which repeat the schema's `enum`.
+# Lines with values in a description, which repeat the schema's `enum`.
 _VALUES = re.compile(rb'(?:\\n)*\* `[^`"\\]*` - [^"\\]*(?=\\n|")')
-# A list of tools may be in every prompt of a model: a longer schema of results, in bytes of JSON, is left out of it.
+# Every model prompt may contain the tool list: a result schema with more bytes, as JSON, is left out.
 _MAX_OUTPUT_SCHEMA = 4_096
 
 
@@ -32,14 +32,14 @@ class Tool:
     # With its parameters in braces.
     path: str
     path_parameters: tuple[str, ...]
-    # Names of all arguments, and of those that must be given. Of an operation with a body both are left to it.
+    # Names of all arguments, and of the required ones. If the operation has a body, the endpoint checks both.
     arguments: tuple[str, ...]
     required: tuple[str, ...]
     has_body: bool
     # The scope that a partner's key needs; empty if no key is needed.
     scope: str
     needs_user: bool
-    # Value of `tools/list`.
+    # Value in `tools/list`.
     definition: Mapping[str, Any]
 
     def is_open_to(self, scopes: Sequence[str], *, has_user_token: bool) -> bool:
@@ -51,7 +51,7 @@ class Tool:
 
 @functools.cache
 def installed_tools() -> Mapping[str, Tool]:
-    """Return the tools by name, in the sequence of the table; built once per process."""
+    """Return the tools by name, in the table's sequence; built once per process."""
     document = read_description()
     schemas = document["components"]["schemas"]
     operations = {
@@ -137,7 +137,7 @@ def _arguments_schema(entry: ToolEntry, parameters: Sequence[Schema], required: 
 
 
 def _json_schema(content: Schema) -> Schema | None:
-    """Return the schema of a JSON body; None without a body."""
+    """Return a JSON body's schema; None without a body."""
     schema: Schema | None = content.get("content", {}).get("application/json", {}).get("schema")
     return schema
 
@@ -145,21 +145,21 @@ def _json_schema(content: Schema) -> Schema | None:
 def _stand_alone(schema: Schema, schemas: Mapping[str, Schema]) -> Schema:
     """Return the schema with the components that it refers to. Its root is no reference: clients require an object."""
     name = str(schema.get("$ref", "")).removeprefix(COMPONENTS)
-    found = _refer_to_definitions(schemas[name] if name else schema)
+    root = _refer_to_definitions(schemas[name] if name else schema)
     definitions: dict[str, Schema] = {}
-    waiting = _references(found)
-    while waiting:
-        each = waiting.pop()
-        if each not in definitions:
-            definitions[each] = _refer_to_definitions(schemas[each])
-            waiting |= _references(definitions[each])
-    return found | ({"$defs": dict(sorted(definitions.items()))} if definitions else {})
+    names = _references(root)
+    while names:
+        name = names.pop()
+        if name not in definitions:
+            definitions[name] = _refer_to_definitions(schemas[name])
+            names |= _references(definitions[name])
+    return root | ({"$defs": dict(sorted(definitions.items()))} if definitions else {})
 
 
 def _refer_to_definitions(schema: Schema) -> Schema:
     text = orjson.dumps(schema).replace(COMPONENTS.encode(), _DEFINITIONS.encode())
-    moved: Schema = orjson.loads(text)
-    return moved
+    with_definitions: Schema = orjson.loads(text)
+    return with_definitions
 
 
 def _references(schema: Schema) -> set[str]:

@@ -1,8 +1,8 @@
-"""Revisions of the protocol: which one a request is in, and the rules of its headers.
+"""Protocol revisions: which one a request is in, and the rules for its headers.
 
-Requests since 2026-07-28 are independent of one another: each names its revision in `_meta` and in a header. Clients of
-earlier revisions begin with `initialize`, of which nothing is stored. Source: "Versioning" and "Streamable HTTP" of the
-specification.
+Requests since 2026-07-28 are independent: each names its revision in `_meta` and in a header. Clients with earlier
+revisions begin with `initialize`, about which nothing is stored. Source: the specification, "Versioning" and
+"Streamable HTTP".
 """
 
 import base64
@@ -43,7 +43,7 @@ class Era(StrEnum):
 
 
 def era_of_headers(headers: Mapping[str, str]) -> Era | None:
-    """Return the era that the headers of an unread message name; None if they name no supported revision."""
+    """Return the era that an unread message's headers name; None if they name no supported revision."""
     version = headers.get(_VERSION_HEADER)
     if version in HANDSHAKE_VERSIONS:
         return Era.HANDSHAKE
@@ -51,23 +51,23 @@ def era_of_headers(headers: Mapping[str, str]) -> Era | None:
 
 
 def find_era(message: Message, headers: Mapping[str, str]) -> Era:
-    """Return the era of a message, after the checks of its metadata and headers. Raises RpcError (400).
+    """Return a message's era, after checking its metadata and headers. Raises RpcError (400).
 
-    Headers that repeat the body are required since the stateless revision. In any revision, and of a notification, one
-    that contradicts the body is refused: a proxy may have let the message pass by it.
+    Headers that repeat the body are required since the stateless revision. In any revision, also for a notification, a
+    header that contradicts the body is refused: a proxy may have let the message pass by it.
     """
-    header, named = headers.get(_VERSION_HEADER), message.meta.get(VERSION_KEY)
-    if None not in (header, named) and named != header:
+    header, meta_version = headers.get(_VERSION_HEADER), message.meta.get(VERSION_KEY)
+    if None not in (header, meta_version) and meta_version != header:
         raise refused_field(HEADER_MISMATCH, _VERSION_HEADER, f"must be the value of {VERSION_KEY} in params._meta")
     _check_header(headers, _METHOD_HEADER, message.method)
-    # Of methods that this service lacks, too.
+    # Also for methods that this service lacks.
     _check_header(headers, _NAME_HEADER, message.params.get("name", message.params.get("uri")))
     if message.method == "initialize":
-        # Its version is an offer. A client that connects again may send the header of its former connection.
+        # Its version is an offer. A client that connects again may send its former connection's header.
         return Era.HANDSHAKE
     if message.message_id is None:
-        # No revision defines notifications over HTTP with headers of their own.
-        return Era.STATELESS if named in STATELESS_VERSIONS else Era.HANDSHAKE
+        # No revision defines separate headers for notifications over HTTP.
+        return Era.STATELESS if meta_version in STATELESS_VERSIONS else Era.HANDSHAKE
     if header is None:
         raise refused_field(HEADER_MISMATCH, _VERSION_HEADER, f"is required: {' or '.join(SUPPORTED_VERSIONS)}")
     if header in HANDSHAKE_VERSIONS:
@@ -108,7 +108,7 @@ def _check_header(headers: Mapping[str, str], name: str, value: Any) -> None:
 
 
 def _decode_header(text: str) -> str | None:
-    """Return the value of a header, which is encoded if it is not visible ASCII; None for an invalid encoding."""
+    """Return a header's value, which is encoded if it is not visible ASCII; None for an invalid encoding."""
     if not (text.startswith(_ENCODED_START) and text.endswith(_ENCODED_END)):
         return text
     encoded = text.removeprefix(_ENCODED_START).removesuffix(_ENCODED_END)

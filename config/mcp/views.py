@@ -1,4 +1,4 @@
-"""View of `/mcp`: the Model Context Protocol over HTTP, without sessions and without streams."""
+"""View for `/mcp`: the Model Context Protocol over HTTP, without sessions and without streams."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -42,10 +42,10 @@ from config.mcp.versions import (
 from config.processes.concurrency_limits import LARGE_BODY_BYTES
 from config.web.response_headers import NO_STORE
 
-# Path of a call's arguments in a message.
+# Path to a call's arguments in a message.
 _ARGUMENTS = "params.arguments"
 _CAPABILITIES: dict[str, Any] = {"tools": {}}
-# Clients may store the list of tools and the capabilities for this long.
+# Clients may store the tool list and the capabilities for this long.
 _TTL_MS = 300_000
 _INSTRUCTIONS = (
     "Tokens of a launchpad: search, terms of launch, markets, trades, candles, fees and rankings. A token is named by "
@@ -57,11 +57,11 @@ _INSTRUCTIONS = (
 
 
 class MCPView(LimitedView):
-    """Endpoint of the protocol, a request or a notification per POST.
+    """Protocol endpoint: one request or notification per POST.
 
-    A call of a tool counts once: for the limits of its endpoint. Everything else counts for the general limit of the
-    key, or of the address without a key. Bodies stay below the size that would take the slot of large bodies, which
-    the endpoint takes.
+    A tool call counts once: for its endpoint's limits. Everything else counts for the general limit by key, or by
+    address without a key. Bodies stay below the size that would take the slot for large bodies, which the endpoint
+    takes.
     """
 
     schema = None
@@ -71,7 +71,7 @@ class MCPView(LimitedView):
     message: Message
     message_id: MessageId | None = None
     era: Era | None = None
-    # The call of a tool, and the error of one with wrong arguments; none for other messages.
+    # The tool call, and the error if its arguments are wrong; none for other messages.
     call: ToolCall | None = None
     refusal: ValidationError | None = None
 
@@ -84,7 +84,7 @@ class MCPView(LimitedView):
         return [import_string(settings.MCP_AUTHENTICATION)()]
 
     def perform_authentication(self, request: Request) -> None:
-        """Read the message first: a call of a tool is authenticated and counted by its endpoint."""
+        """Read the message first: a tool call is authenticated and counted by its endpoint."""
         try:
             if request.method == "POST":
                 self._read(request)
@@ -117,7 +117,7 @@ class MCPView(LimitedView):
                 self.refusal = error
 
     def post(self, request: Request) -> HttpResponse:
-        """Return the result of a request; 202 without a body for a notification."""
+        """Return a request's result; 202 without a body for a notification."""
         if self.message.message_id is None:
             return HttpResponse(status=202, headers={"Cache-Control": NO_STORE})
         method = _METHODS[cast(Era, self.era)].get(self.message.method)
@@ -135,7 +135,7 @@ class MCPView(LimitedView):
         return json_response({"jsonrpc": "2.0", "id": self.message.message_id, "result": result}, headers=headers)
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Return the error as JSON-RPC, with what else the body of the API's errors has as its data."""
+        """Return the error as JSON-RPC; its data are the other keys in the API's error body."""
         response = super().handle_exception(exc)
         body = dict(response.data or {})
         message = str(body.pop("error", ""))
@@ -145,7 +145,7 @@ class MCPView(LimitedView):
             code, message, body = exc.rpc_code, exc.message, exc.data
         else:
             code = _error_code(exc, response.status_code)
-        # Clients with a handshake read no body of another status, and take 404 for the end of a session.
+        # Clients with a handshake read no body with another status, and take 404 for the end of a session.
         if self.era is Era.HANDSHAKE and isinstance(exc, (RpcError, ValidationError)):
             response.status_code = 200
         response.data = error_response(self.message_id, code, message, body)
@@ -153,7 +153,7 @@ class MCPView(LimitedView):
 
 
 def _error_code(exc: Exception, status: int) -> int:
-    """Return the code of an error that is not the protocol's own: the HTTP status, unless JSON-RPC has a code."""
+    """Return the code for an error that is not the protocol's own: the HTTP status, unless JSON-RPC has a code."""
     if isinstance(exc, ParseError):
         return PARSE_ERROR
     if isinstance(exc, ValidationError):
@@ -162,18 +162,18 @@ def _error_code(exc: Exception, status: int) -> int:
 
 
 def _with_key_header(request: HttpRequest) -> HttpRequest:
-    """Return the request with a bearer key in the header of keys. A user's token has dots, and a key has none."""
+    """Return the request with its bearer key moved to the key header. A user's token has dots, and a key has none."""
     scheme, _, key = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() != "bearer" or "." in key or "HTTP_X_API_KEY" in request.META:
         return request
     environ = {name: value for name, value in request.META.items() if name != "HTTP_AUTHORIZATION"}
-    moved = WSGIRequest(environ | {"HTTP_X_API_KEY": key.strip()})
-    moved.resolver_match = request.resolver_match
-    return moved
+    with_key = WSGIRequest(environ | {"HTTP_X_API_KEY": key.strip()})
+    with_key.resolver_match = request.resolver_match
+    return with_key
 
 
 def _refuse_other_origins(request: Request) -> None:
-    """Raise PermissionDenied for a page of another origin that CORS_ORIGINS does not list: DNS may lead it here."""
+    """Raise PermissionDenied for a page from another origin that CORS_ORIGINS does not list: DNS may lead it here."""
     origin = request.headers.get("Origin")
     own = (settings.SITE_URL, f"{request.scheme}://{request.get_host()}", *settings.CORS_ALLOWED_ORIGINS)
     if origin is not None and origin.lower() not in own:

@@ -1,4 +1,4 @@
-"""Base classes and helpers of admin pages: read-only rows, filters, limited selections, confirmation pages."""
+"""Base classes and helpers for admin pages: read-only rows, filters, limited selections, confirmation pages."""
 
 import functools
 import re
@@ -30,7 +30,7 @@ from config.postgresql.leased_queue import LeasedQuerySet, QueueState
 
 # An action locks its rows, writes a history line for each and may enqueue each, all in one transaction.
 MAX_ACTION_ROWS = 1_000
-# Refusals of an action that are shown one by one.
+# An action shows this many refusals one by one.
 _MAX_REFUSALS = 5
 _ID = re.compile("[0-9]{1,18}")
 
@@ -40,7 +40,7 @@ ListAction = Callable[[Any, HttpRequest, QuerySet[Any]], HttpResponse | None]
 
 
 class BoundedPaginator(Paginator):
-    """Paginator that counts at most `max_rows`, and has pages only of those: for tables of any size."""
+    """Paginator that counts, and has pages for, at most `max_rows`: for tables of any size."""
 
     max_rows = 10_000
 
@@ -53,7 +53,7 @@ class BoundedPaginator(Paginator):
 
 
 class ListedAdmin(ModelAdmin):
-    """Base of all admin pages."""
+    """Base for all admin pages."""
 
     list_per_page = 50
     # One sentence on a list without rows: what fills it, and where that is set up.
@@ -63,17 +63,17 @@ class ListedAdmin(ModelAdmin):
     }
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """Return the list; a value that PostgreSQL's texts can't have is refused as any invalid filter is."""
+        """Return the list; a value that PostgreSQL's texts can't have is refused like any invalid filter."""
         if any("\0" in value for values in request.GET.lists() for value in values[1]):
             raise IncorrectLookupParameters
         return super().get_changelist_instance(request)
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Return the columns; texts of others can't deceive in them, or fill a page."""
+        """Return the columns; others' texts can't deceive in them, or fill a page."""
         return list_columns(self.model, super().get_list_display(request))
 
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> Any:
-        """Return the columns that are links, among those of `get_list_display`."""
+        """Return the columns in `get_list_display` that are links."""
         return list_columns(self.model, super().get_list_display_links(request, list_display) or ())
 
     def useless_actions(self, row: Any) -> tuple[str, ...]:
@@ -89,16 +89,16 @@ class ListedAdmin(ModelAdmin):
         form_url: str = "",
         obj: Any = None,
     ) -> Any:
-        """Render the page of a row without its useless actions."""
+        """Render a row's page without its useless actions."""
         if obj:
             useless = self.useless_actions(obj)
-            shown = context.get("actions_detail", [])
-            context["actions_detail"] = [action for action in shown if action_name(action["path"]) not in useless]
+            actions = context.get("actions_detail", [])
+            context["actions_detail"] = [action for action in actions if action_name(action["path"]) not in useless]
         return super().render_change_form(request, context, add, change, form_url, obj)
 
 
 class ServiceWrittenAdmin(ListedAdmin):
-    """Admin of rows that only the service creates and deletes."""
+    """Admin for rows that only the service creates and deletes."""
 
     show_full_result_count = False
 
@@ -110,13 +110,13 @@ class ServiceWrittenAdmin(ListedAdmin):
 
     def has_editable_fields(self, request: HttpRequest, row: Any) -> bool:
         """Return whether a row's page has a field to save; only its actions may need the permission to change."""
-        shown = flatten_fieldsets(self.get_fieldsets(request, row))
-        return not set(shown) <= set(self.get_readonly_fields(request, row))
+        field_names = flatten_fieldsets(self.get_fieldsets(request, row))
+        return not set(field_names) <= set(self.get_readonly_fields(request, row))
 
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> Any:
-        """Respond with the page of a row; a form that could save nothing, but would be in the history, is refused."""
+        """Respond with a row's page; a form that could save nothing, but would be in the history, is refused."""
         if request.method == "POST" and not self.has_editable_fields(
             request, get_row_or_404(self, request, str(object_id))
         ):
@@ -124,21 +124,21 @@ class ServiceWrittenAdmin(ListedAdmin):
         return super().changeform_view(request, object_id, form_url, extra_context)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
-        """Render the page of a row, without the buttons to save if no field is editable."""
+        """Render a row's page, without the buttons to save if no field is editable."""
         if not self.has_editable_fields(request, options.get("obj")):
             context |= {"show_save": False, "show_save_and_continue": False}
         return super().render_change_form(request, context, *args, **options)
 
 
 class ReadOnlyAdmin(ServiceWrittenAdmin):
-    """Admin of read-only rows."""
+    """Admin for read-only rows."""
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
 
 class QueueStateFilter(admin.SimpleListFilter):
-    """Filter of the rows of a leased queue by their state. A value that is no state is refused by the list."""
+    """Filter for a leased queue's rows by state. The list refuses a value that is no state."""
 
     title = "queue"
     parameter_name = "queue"
@@ -160,17 +160,17 @@ class QueueStateFilter(admin.SimpleListFilter):
 
 
 class QueueAdmin(ReadOnlyAdmin):
-    """Read-only admin of the rows of a leased queue."""
+    """Read-only admin for a leased queue's rows."""
 
     list_filter = (QueueStateFilter,)
 
 
 class AdminFilterSet(FilterSet):
-    """Base of filter sets for admin lists; each filter is a ChoiceFilter, and its label is the filter's title."""
+    """Base for filter sets in admin lists; each filter is a ChoiceFilter, and its label is the filter's title."""
 
     @classmethod
     def list_filters(cls) -> tuple[type[admin.SimpleListFilter], ...]:
-        """Return the filters for `list_filter` of an admin page."""
+        """Return the filters for an admin page's `list_filter`."""
         return tuple(
             type(name, (_ChoiceListFilter,), {"title": choice.label, "parameter_name": name, "filter_set": cls})
             for name, choice in cls.base_filters.items()
@@ -178,7 +178,7 @@ class AdminFilterSet(FilterSet):
 
 
 class _ChoiceListFilter(admin.SimpleListFilter):
-    """One choice of a filter set. A value that is no choice filters nothing."""
+    """One choice in a filter set. A value that is no choice filters nothing."""
 
     filter_set: type[AdminFilterSet]
 
@@ -187,12 +187,12 @@ class _ChoiceListFilter(admin.SimpleListFilter):
         return [(value, label) for value, label in choices if value]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        found: QuerySet[Any] = self.filter_set({self.parameter_name: self.value()}, queryset).qs
-        return found
+        filtered: QuerySet[Any] = self.filter_set({self.parameter_name: self.value()}, queryset).qs
+        return filtered
 
 
 def list_action(description: str, *, permission: str = "change") -> Callable[[ListAction], ListAction]:
-    """Return the decorator of a list's action on selected rows, which come in the lock order of all writers, by key.
+    """Return the decorator for a list action on selected rows, sorted by key as all writers lock them.
 
     With more than MAX_ACTION_ROWS nothing is done, and the operator gets a message.
     """
@@ -201,9 +201,9 @@ def list_action(description: str, *, permission: str = "change") -> Callable[[Li
         @admin.action(description=description, permissions=[permission])
         @functools.wraps(act)
         def act_on_selection(model_admin: Any, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
-            chosen = list(rows.order_by().values_list("pk", flat=True)[: MAX_ACTION_ROWS + 1])
-            if len(chosen) <= MAX_ACTION_ROWS:
-                return act(model_admin, request, rows.model._default_manager.filter(pk__in=chosen).order_by("pk"))
+            keys = list(rows.order_by().values_list("pk", flat=True)[: MAX_ACTION_ROWS + 1])
+            if len(keys) <= MAX_ACTION_ROWS:
+                return act(model_admin, request, rows.model._default_manager.filter(pk__in=keys).order_by("pk"))
             text = f"Nothing was done: an action takes at most {MAX_ACTION_ROWS:,} rows at a time."
             model_admin.message_user(request, f"{text} Choose fewer by a filter.", messages.ERROR)
             return None
@@ -216,7 +216,7 @@ def list_action(description: str, *, permission: str = "change") -> Callable[[Li
 def confirm_action(
     model_admin: ModelAdmin, request: HttpRequest, object_id: str, act: Any, *, text: str, button: str = "Yes, do it"
 ) -> HttpResponse:
-    """Run a list's action for one row after a confirmation page, and return to the row's page.
+    """Run a list action for one row after a confirmation page, and return to the row's page.
 
     Return to the list if the action has deleted the row.
     """
@@ -243,7 +243,7 @@ def change_each(
 ) -> None:
     """Change row after row in one transaction, and report how many are `done`, and which ones are `left_out` and why.
 
-    `change` raises a `refusal` for a row that stays as it is, which is reported by the attribute `name`. The others
+    `change` raises a `refusal` for a row that stays as it is, which is reported by its attribute `name`. The others
     get the history line `log`.
     """
     changed, refusals = [], []
@@ -271,7 +271,7 @@ def log_changes(request: HttpRequest, rows: Iterable[Any], message: str) -> None
 
 
 def get_row_or_404(model_admin: ModelAdmin, request: HttpRequest, object_id: str) -> Any:
-    """Return the row of an action's page; the decorator has checked permissions. Raises Http404."""
+    """Return the row for an action's page; the decorator has checked permissions. Raises Http404."""
     row = model_admin.get_object(request, object_id)
     if row is None:
         raise Http404
@@ -305,7 +305,7 @@ def confirmation_page(
     form: forms.Form | None = None,
     hidden: Iterable[tuple[str, str]] = (),
 ) -> TemplateResponse:
-    """Return a confirmation page of an action, which posts to its own URL.
+    """Return an action's confirmation page, which posts to its own URL.
 
     `row` is its object; cancelling leads to its page, or to `back`. `hidden` is posted along with the form.
     """
@@ -326,7 +326,7 @@ def confirmation_page(
 def secret_page(
     model_admin: ModelAdmin, request: HttpRequest, *, row: Any, title: str, label: str, text: str, usage: str
 ) -> TemplateResponse:
-    """Return the page that shows a new secret of a row, once.
+    """Return the page that shows a row's new secret, once.
 
     The text is only in this response: no message, session or URL contains it. The admin site marks all its pages
     no-store, so no cache keeps it either.

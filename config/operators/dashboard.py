@@ -1,7 +1,7 @@
-"""Dashboard of the admin site: panels from the apps, each for operators with permission to view its rows.
+"""Admin site dashboard: panels from the apps, each for operators with permission to view its rows.
 
-Each app registers the sources of its panels in its module `dashboard`. The text of a panel without data is about what
-would fill it.
+Each app registers its panel sources in its module `dashboard`. A panel without data has a text about what would fill
+it.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,7 +33,7 @@ _SEARCHED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Line of a panel: label, value, remark, and a link to the relevant page.
+    """Panel line: label, value, remark, and a link to the relevant page.
 
     `is_alarming`: an operator should act on it.
     """
@@ -47,7 +47,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Bar chart from left to right: (label, value) of each bar, and the labels of the first and the last."""
+    """Bar chart from left to right: (label, value) for each bar, and the labels below the first and the last."""
 
     title: str
     bars: tuple[tuple[str, int], ...]
@@ -56,11 +56,11 @@ class Chart:
 
     @property
     def rectangles(self) -> list[dict[str, Any]]:
-        """Return each bar with its place and height in a picture that is as wide as there are bars, and 100 high."""
+        """Return each bar's position and height in a picture that is as wide as there are bars, and 100 high."""
         most = max((value for _, value in self.bars), default=0) or 1
         return [
-            {"label": label, "value": value, "x": place, "height": value * 100 // most, "y": 100 - value * 100 // most}
-            for place, (label, value) in enumerate(self.bars)
+            {"label": label, "value": value, "x": index, "height": value * 100 // most, "y": 100 - value * 100 // most}
+            for index, (label, value) in enumerate(self.bars)
         ]
 
     @property
@@ -71,7 +71,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """Panel of one subject."""
+    """Panel about one subject."""
 
     title: str
     figures: tuple[Figure, ...] = ()
@@ -82,7 +82,7 @@ class Panel:
 
     @property
     def anchor(self) -> str:
-        """Return the id of the panel in the page."""
+        """Return the panel's id in the page."""
         return slugify(self.title)
 
     @property
@@ -92,7 +92,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Search of a list: the name of its rows, its URL, and what a text may be."""
+    """List search: the name of its rows, its URL, and what a text may be."""
 
     label: str
     page: str
@@ -101,7 +101,7 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelSource:
-    """Source of the panels of a subject: their place, and the permission to view their rows.
+    """Source of a subject's panels: their place, and the permission to view their rows.
 
     `read` takes the time and yields panels from the database and Redis; it calls no outside service.
     """
@@ -115,12 +115,12 @@ _sources: list[PanelSource] = []
 
 
 def register_panels(*sources: PanelSource) -> None:
-    """Add panels to the dashboard; a module `dashboard` of an app calls this."""
+    """Add panels to the dashboard; an app's module `dashboard` calls this."""
     _sources.extend(sources)
 
 
 def panel_sources() -> list[PanelSource]:
-    """Return the sources of all apps, in the sequence of their places."""
+    """Return all apps' sources, sorted by `place`."""
     autodiscover_modules("dashboard")
     return sorted(_sources, key=lambda source: source.place)
 
@@ -136,7 +136,7 @@ def add_panels(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _searches(request: HttpRequest) -> list[Search]:
-    """Return the searches of lists that the user may view, the most frequent one first."""
+    """Return the searches for lists that the user may view, the most frequent one first."""
     pages = [admin.site.get_model_admin(apps.get_model(label)) for label in _SEARCHED]
     return [
         Search(

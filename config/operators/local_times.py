@@ -1,6 +1,6 @@
-"""Times of the admin site in the operator's zone, which a script of its pages stores in a cookie.
+"""Admin site times in the operator's zone, which a script on its pages stores in a cookie.
 
-Days of charts, quotas and partitions stay UTC, and are labelled so. The API and logs are UTC.
+Days in charts, quotas and partitions stay UTC, and are labelled so. The API and logs are UTC.
 """
 
 from collections.abc import Callable
@@ -22,23 +22,23 @@ def operator_time_zone(
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Return a middleware that activates the operator's zone for the admin site; UTC without a known one."""
 
-    def answer(request: HttpRequest) -> HttpResponseBase:
+    def respond(request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith("/admin/"):
             return get_response(request)
         with timezone.override(find_zone(request.COOKIES.get(COOKIE, "")) or UTC):
             # Templates are rendered by now: TemplateResponse is rendered below the middleware.
             return get_response(request)
 
-    return answer
+    return respond
 
 
 def find_zone(name: str) -> tzinfo | None:
-    """Return the zone of the IANA database with this name, if there is one."""
+    """Return the zone with this name in the IANA database, if there is one."""
     return ZoneInfo(name) if name in _zone_names() else None
 
 
 def zone_name() -> str:
-    """Return the name of the active zone, by which `find_zone` finds it. Django's own is "-05" for Etc/GMT+5."""
+    """Return the active zone's name for `find_zone`. Django's own is "-05" for Etc/GMT+5."""
     return str(timezone.get_current_timezone())
 
 
@@ -50,11 +50,11 @@ def _zone_names() -> frozenset[str]:
 
 @register.filter
 def local_time(moment: datetime, timespec: str = "minutes") -> str:
-    """Return a moment in the operator's zone, such as 2026-11-26 10:30 CET; `timespec` as of `datetime.isoformat`."""
+    """Return a moment in the operator's zone, such as 2026-11-26 10:30 CET; `timespec` as in `datetime.isoformat`."""
     local = timezone.localtime(moment)
     return f"{local.replace(tzinfo=None).isoformat(' ', timespec)} {local.tzname()}"
 
 
 def zone_label(request: HttpRequest) -> tuple[str, str]:
-    """Return the label of times in the header of each page, and its kind. Called by django-unfold."""
+    """Return the time zone label for each page's header, and its kind. Called by django-unfold."""
     return f"Times in {zone_name()}", "default"

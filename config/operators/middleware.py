@@ -1,4 +1,4 @@
-"""Middleware for pages: sessions, which API requests skip, and the Content-Security-Policy of the admin site.
+"""Middleware for pages: sessions, which API requests skip, and the admin site's Content-Security-Policy.
 
 API requests carry their credential in each call.
 """
@@ -25,11 +25,11 @@ class _SkipsAPI(MiddlewareMixin):
 
 
 class PageSessionMiddleware(_SkipsAPI, SessionMiddleware):
-    """Sessions of pages."""
+    """Sessions on pages."""
 
 
 class PageAuthenticationMiddleware(_SkipsAPI, AuthenticationMiddleware):
-    """Authentication of pages."""
+    """Authentication on pages."""
 
 
 class PageMessageMiddleware(_SkipsAPI, MessageMiddleware):
@@ -50,7 +50,7 @@ def content_security_policy(
 ) -> Callable[[HttpRequest], HttpResponseBase]:
     """Return a middleware that adds the policy to the admin site, and to error pages, which no view makes."""
 
-    def answer(request: HttpRequest) -> HttpResponseBase:
+    def respond(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         if request.path_info.startswith("/admin/"):
             response.headers["Content-Security-Policy"] = POLICY
@@ -58,4 +58,4 @@ def content_security_policy(
             response.headers.setdefault("Content-Security-Policy", page_headers(0)["Content-Security-Policy"])
         return response
 
-    return answer
+    return respond

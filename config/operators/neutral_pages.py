@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from config.site.formats import DECEIVING, shown
 
-# Characters of a cell of a list; a row's page has all of them.
+# Characters in a list's cell; a row's page has all.
 _MOST_SHOWN = 200
 # Inputs keep their values: what is saved is what was stored. Lines and tabs are the page's own.
 _NEUTRALIZED = re.compile(rf"<textarea\b.*?</textarea>|<input\b[^>]*>|(?![\t\n\r]){DECEIVING.pattern}", re.DOTALL)
@@ -21,28 +21,28 @@ _NEUTRALIZED = re.compile(rf"<textarea\b.*?</textarea>|<input\b[^>]*>|(?![\t\n\r
 def neutral_pages(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that shows deceiving characters on pages of the admin site as `<U+202E>`.
+    """Return a middleware that shows deceiving characters on admin pages as `<U+202E>`.
 
-    Titles, messages, confirmations and errors contain names and texts of others, too, so whole pages are changed.
+    Titles, messages, confirmations and errors contain others' names and texts, too, so whole pages are changed.
     """
 
-    def answer(request: HttpRequest) -> HttpResponseBase:
+    def respond(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         is_page = response.headers.get("Content-Type", "").startswith("text/html")
         if request.path_info.startswith("/admin/") and is_page and isinstance(response, HttpResponse):
             response.content = neutralize(response.text)
         return response
 
-    return answer
+    return respond
 
 
 def neutralize(page: str) -> str:
     """Return HTML with deceiving characters as marks, except in inputs."""
-    return _NEUTRALIZED.sub(lambda found: found[0] if len(found[0]) > 1 else f"&lt;U+{ord(found[0]):04X}&gt;", page)
+    return _NEUTRALIZED.sub(lambda match: match[0] if len(match[0]) > 1 else f"&lt;U+{ord(match[0]):04X}&gt;", page)
 
 
 def list_columns(model: type[models.Model], names: Any) -> list[Any]:
-    """Return the columns of a list: fields of text are cut, and isolated in direction."""
+    """Return a list's columns: text fields are cut, and isolated in direction."""
     texts = {
         field.name: field
         for field in model._meta.get_fields()
@@ -58,6 +58,6 @@ def _text_column(field: "models.Field[Any, Any]") -> Callable[[models.Model], Sa
         text = getattr(row, field.name)
         return shown(text, _MOST_SHOWN) if text else None
 
-    # Cells have the class of the field.
+    # Cells have the field's class.
     column.__name__ = field.name
     return column

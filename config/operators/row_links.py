@@ -1,4 +1,4 @@
-"""Links of a list's rows to their actions, which are two clicks from the dashboard so. No JavaScript is needed."""
+"""Links from a list's rows to their actions, two clicks from the dashboard. No JavaScript is needed."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -20,14 +20,15 @@ class RowLink(NamedTuple):
 
 @register.simple_tag
 def row_links(actions: Iterable[dict[str, Any]], model_admin: Any, row: Any) -> list[RowLink]:
-    """Return the links of a row to its actions in `actions_row`, without those that have no use for it."""
+    """Return a row's links to its actions in `actions_row`, without actions that are useless for it."""
     links = [
-        RowLink(each["title"], reverse(each["raw_path"], args=[row.pk]), f"{each['title']}: {row}") for each in actions
+        RowLink(action["title"], reverse(action["raw_path"], args=[row.pk]), f"{action['title']}: {row}")
+        for action in actions
     ]
     useless = model_admin.useless_actions(row)
     return [link for link in links if action_name(link.url) not in useless]
 
 
 def action_name(url: str) -> str:
-    """Return the name of an action: the last part of its path."""
+    """Return an action's name: the last part of its path."""
     return url.split("/")[-2]

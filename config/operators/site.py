@@ -1,4 +1,4 @@
-"""Appearance and navigation of the admin site, as django-unfold's setting UNFOLD."""
+"""Admin site appearance and navigation, as django-unfold's setting UNFOLD."""
 
 from collections.abc import Callable
 from typing import Any
@@ -104,7 +104,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_HEADER": _site_name,
     "SITE_SUBHEADER": "Operators' site",
     "SITE_ICON": _own_icon,
-    # Without an icon of the installation.
+    # If the installation has no icon.
     "SITE_SYMBOL": "rocket_launch",
     "SITE_FAVICONS": [{"rel": "icon", "href": lambda request: asset_url("icon")}],
     "STYLES": [lambda request: asset_url("operators.css")],

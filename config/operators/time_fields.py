@@ -1,7 +1,7 @@
-"""Form field of a moment, entered as date and time in the operator's zone.
+"""Form field for a moment, entered as date and time in the operator's zone.
 
-The page contains the zone and the moment that it shows. So a form that is submitted after the zone has changed means
-what was shown, and a moment that was not edited keeps its value, also in the hour that occurs twice.
+The page contains the zone and the moment that it shows. So a form that is submitted after a zone change means what was
+shown. A moment that was not edited keeps its value, also in the hour that occurs twice.
 """
 
 from datetime import UTC, datetime, tzinfo
@@ -17,30 +17,30 @@ from config.operators.local_times import find_zone, zone_name
 
 
 class LocalDateTimeWidget(UnfoldAdminSplitDateTimeWidget):
-    """Inputs of date and time, and a hidden one with the zone and the moment that these show."""
+    """Inputs for date and time, and a hidden one with the zone and the moment that they show."""
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
         # A rejected form is shown as it was submitted.
-        shown = value[2] if isinstance(value, list) else _format_shown(value)
+        hidden_value = value[2] if isinstance(value, list) else _format_shown(value)
         inputs = super().render(name, value, attrs, renderer)
-        return format_html('{}<input type="hidden" name="{}_shown" value="{}">', inputs, name, shown)
+        return format_html('{}<input type="hidden" name="{}_shown" value="{}">', inputs, name, hidden_value)
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[Any]:
         return [*super().value_from_datadict(data, files, name), data.get(f"{name}_shown", "")]
 
 
 class LocalDateTimeField(forms.SplitDateTimeField):
-    """Moment in the zone of the page that showed the form."""
+    """Moment in the time zone that the page showed with the form."""
 
     widget = LocalDateTimeWidget
 
     def clean(self, value: Any) -> datetime | None:
-        entered, (zone, moment) = list(value[:2]), _parse_shown(value[2])
+        texts, (zone, moment) = list(value[:2]), _parse_shown(value[2])
         with timezone.override(zone or timezone.get_current_timezone()):
-            if moment is not None and self._parse(entered) == self.widget.decompress(moment):
+            if moment is not None and self._parse(texts) == self.widget.decompress(moment):
                 return moment
-            cleaned: datetime | None = super().clean(entered)
-            return cleaned
+            moment_entered: datetime | None = super().clean(texts)
+            return moment_entered
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:
@@ -48,9 +48,9 @@ class LocalDateTimeField(forms.SplitDateTimeField):
         except forms.ValidationError:
             return True
 
-    def _parse(self, entered: list[Any]) -> list[Any] | None:
+    def _parse(self, texts: list[Any]) -> list[Any] | None:
         try:
-            return [field.to_python(text) for field, text in zip(self.fields, entered, strict=True)]
+            return [field.to_python(text) for field, text in zip(self.fields, texts, strict=True)]
         except forms.ValidationError:
             return None
 
@@ -60,11 +60,11 @@ def _format_shown(moment: datetime | None) -> str:
 
 
 def _parse_shown(text: str) -> tuple[tzinfo | None, datetime | None]:
-    """Return the zone and the moment of the hidden input; None for what it lacks or what is malformed."""
+    """Return the hidden input's zone and moment; None for what it lacks or what is malformed."""
     name, _, moment = text.partition(" ")
     zone = find_zone(name)
     try:
-        found = datetime.fromisoformat(moment)
+        parsed = datetime.fromisoformat(moment)
     except ValueError:
-        found = None
-    return zone, found if zone and found and found.utcoffset() is not None else None
+        parsed = None
+    return zone, parsed if zone and parsed and parsed.utcoffset() is not None else None

@@ -1,4 +1,4 @@
-"""Timestamps of the API: ISO 8601 in UTC with milliseconds."""
+"""API timestamps: ISO 8601 in UTC with milliseconds."""
 
 import datetime
 

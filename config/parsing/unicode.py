@@ -1,4 +1,4 @@
-"""Unicode normalization (NFKC) of untrusted text in linear time, and keys of texts that look alike."""
+"""Unicode normalization (NFKC) of untrusted text in linear time, and comparison keys for texts that look alike."""
 
 import re
 import unicodedata
@@ -7,12 +7,12 @@ from itertools import groupby, islice
 # Sorting a run of combining marks takes quadratic time. No human script has this many in a row
 # (https://www.unicode.org/reports/tr15/#Stream_Safe_Text_Format); the rest of a longer run is dropped.
 MAX_MARKS = 30
-# Candidates for such a run: marks are not letters, but two signs of Katakana are both.
+# Candidates for such a run: marks are not letters, but two Katakana signs are both.
 _LONG = re.compile(rf"(?:[^\w\s!-~]|[\uff9e\uff9f]){{{MAX_MARKS + 1},}}")
 
 
-# Characters without a glyph of their own: controls, format characters such as zero-width ones and marks of direction,
-# what the standard lists as ignorable beside them (variation selectors, fillers, joiners), and the blank of Braille.
+# Characters without a glyph: controls, format characters (zero-width ones, direction marks) and the Braille blank. Also
+# what the standard lists as ignorable beside them: variation selectors, fillers and joiners.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
@@ -21,7 +21,7 @@ _INVISIBLE = re.compile(
 
 
 def visible_key(text: str) -> str:
-    """Return the form in which two texts are compared: NFKC, without case, invisible characters and blanks around.
+    """Return a text's comparison form: NFKC, without case, invisible characters and blanks around.
 
     Applied to its own result it changes nothing.
     """

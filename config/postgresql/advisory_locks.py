@@ -1,8 +1,8 @@
-"""Advisory locks of PostgreSQL by name: until the end of a transaction, or of a session (leader election).
+"""PostgreSQL advisory locks by name: for one transaction, or for one session (leader election).
 
 A session lock elects the leader among processes that do the same work. PostgreSQL releases it when the session ends,
-however its process ended, so that a killed process leaves nothing behind. The session must be a direct connection to
-the server: behind a pooler in transaction mode, the lock protects nothing (`config.postgresql.pooler`).
+so a killed process leaves nothing behind. The session must be a direct connection to the server: behind a pooler in
+transaction mode, the lock protects nothing (`config.postgresql.pooler`).
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from config.postgresql.pooler import new_direct_connection
 
 logger = logging.getLogger(__name__)
 
-# Keepalives by which each side of the lock's TCP connection detects a dead peer. The client's names are libpq's; the
-# last is in milliseconds.
+# Keepalives detect a dead peer on each side of the lock's TCP connection. The client's names are libpq's, the last one
+# in milliseconds.
 _CLIENT_NOTICES = {
     "connect_timeout": 3,
     "keepalives": 1,
@@ -45,12 +45,12 @@ class LockHeldError(Exception):
 
 
 class SessionLock:
-    """Session-level lock on a database connection of its own. For one thread at a time."""
+    """Session-level lock on a dedicated database connection. For one thread at a time."""
 
     def __init__(self, key: int) -> None:
         self._key = key
         self._connection: Any = None
-        # Process id of the backend that holds the lock.
+        # The backend process that holds the lock.
         self._holder: int | None = None
 
     def claim(self) -> bool:
@@ -59,13 +59,13 @@ class SessionLock:
             return True
         try:
             self._connection = self._connection or _connect()
-            taken, process = self._execute("SELECT pg_try_advisory_lock(%s), pg_backend_pid()", [self._key])
+            is_claimed, process = self._execute("SELECT pg_try_advisory_lock(%s), pg_backend_pid()", [self._key])
         except Error as error:
             logger.warning("The database is unreachable, so a lock can't be claimed: %s", " ".join(str(error).split()))
             self.close()
             return False
-        self._holder = process if taken else None
-        return bool(taken)
+        self._holder = process if is_claimed else None
+        return bool(is_claimed)
 
     def is_held(self) -> bool:
         """Return whether this session still holds the lock, by a query: a lost session holds nothing."""
@@ -87,7 +87,7 @@ class SessionLock:
             self._connection = None
 
     def release(self) -> None:
-        """Release the lock explicitly: the server notices the end of a session only a moment later."""
+        """Release the lock explicitly: the server notices a closed session only a moment later."""
         if self._holder is not None:
             # A lost session holds nothing.
             with suppress(Error):
@@ -113,7 +113,7 @@ def session_lock(key: int) -> Iterator[SessionLock]:
 
 
 def is_session_lock_held(key: int) -> bool:
-    """Return whether any session of this database holds the lock."""
+    """Return whether any session in this database holds the lock."""
     with connection.cursor() as cursor:
         cursor.execute(_IS_HELD, {"key": key})
         return cursor.fetchone() is not None
@@ -133,12 +133,12 @@ def _connect() -> Any:
 
 
 def advisory_lock_key(name: str) -> int:
-    """Return the 64-bit key of the lock with this name, from a digest, so that no two names share one."""
+    """Return the lock's 64-bit key, a digest of its name: no two names share one."""
     return int.from_bytes(hashlib.sha256(f"launchboard {name}".encode()).digest()[:8], signed=True)
 
 
 def take_transaction_lock(number: int) -> None:
-    """Wait for the lock and hold it exclusively until the end of this transaction.
+    """Wait for the lock and hold it exclusively until this transaction ends.
 
     Take it before locking any row: a transaction that waits here must hold nothing that another could wait for.
     """
@@ -149,7 +149,7 @@ def take_transaction_lock(number: int) -> None:
 
 
 def try_transaction_lock(number: int) -> bool:
-    """Hold the lock exclusively until the end of this transaction, or return False if another one holds it."""
+    """Hold the lock exclusively until this transaction ends, or return False if another transaction holds it."""
     if not connection.in_atomic_block:
         raise RuntimeError("a transaction lock requires a transaction")
     with connection.cursor() as cursor:

@@ -13,9 +13,9 @@ from django.db.backends.postgresql import base
 from django.db.backends.postgresql.operations import DatabaseOperations as PostgresOperations
 from django.db.backends.postgresql.schema import DatabaseSchemaEditor as PostgresSchemaEditor
 
-# A statement that waits for the lock of a table blocks all later statements on the table.
+# A statement that waits for a table lock blocks all later statements on the table.
 _LOCK_TIMEOUT = "5s"
-# A migration holds its locks until its end. One with longer statements, such as an UPDATE of all rows, sets its own.
+# A migration holds its locks until its end. A longer one, such as an UPDATE on all rows, sets its own limit.
 _STATEMENT_TIMEOUT = "60s"
 _MAY_CREATE = """
 SELECT quote_ident(current_user), EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public'
@@ -24,14 +24,14 @@ SELECT quote_ident(current_user), EXISTS (SELECT FROM pg_namespace WHERE nspname
 
 
 def role_without_tables(cursor: Any) -> str | None:
-    """Return the name of the connection's role if it may not create tables in the schema `public`."""
+    """Return the connection's role name if the role may not create tables in the schema `public`."""
     cursor.execute(_MAY_CREATE)
     role, may_create = cursor.fetchone()
     return None if may_create else str(role)
 
 
 class DatabaseValidation(BaseDatabaseValidation):
-    """Check before `migrate`: from PostgreSQL 15 on, only the owner of a database has this right without a grant."""
+    """Check before `migrate`: since PostgreSQL 15, only a database's owner may create tables without a grant."""
 
     def check(self, **kwargs: Any) -> list[CheckMessage]:
         """Return an error if the role may not create tables. Raises DatabaseError."""
@@ -49,15 +49,15 @@ class DatabaseOperations(PostgresOperations):
 
     def last_executed_query(self, cursor: Any, sql: str, params: Any) -> str:
         """Return the statement as text."""
-        composed: str = self.compose_sql(sql, params)
-        return composed
+        text: str = self.compose_sql(sql, params)
+        return text
 
 
 class DatabaseSchemaEditor(PostgresSchemaEditor):
-    """Schema editor that limits lock waits and statements of each migration in a transaction.
+    """Schema editor that limits the lock waits and statements in each migration's transaction.
 
-    A migration that exceeds a limit fails without a change, and can be repeated. One without a transaction builds or
-    drops indexes concurrently, which blocks nothing and takes long.
+    A migration that exceeds a limit fails without a change, and can be repeated. A migration without a transaction has
+    no limits: it builds or drops indexes concurrently, which blocks nothing and takes long.
     """
 
     def __enter__(self) -> Self:
@@ -69,12 +69,12 @@ class DatabaseSchemaEditor(PostgresSchemaEditor):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Connection with a cheap health check and prepared cursors, which matter for requests of a single query."""
+    """Connection with a cheap health check and prepared cursors, which matter for requests with a single query."""
 
     SchemaEditorClass = DatabaseSchemaEditor
     ops_class = DatabaseOperations
     validation_class = DatabaseValidation
-    # Wrappers of the statements of all connections, in the form of `execute_wrapper`.
+    # Wrappers for the statements on all connections, callable as in Django's `execute_wrapper`.
     statement_wrappers: ClassVar[list[Callable[..., Any]]] = []
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

@@ -21,7 +21,7 @@ class CopyText:
 
 
 def format_copy_rows(rows: Iterable[Mapping[str, Any]]) -> CopyText:
-    """Format rows of column -> value for COPY; all have the columns of the first one, in its order."""
+    """Format rows (column -> value) for COPY; all have the first row's columns, in the same order."""
     columns: tuple[str, ...] = ()
     lines = []
     for row in rows:
@@ -31,7 +31,7 @@ def format_copy_rows(rows: Iterable[Mapping[str, Any]]) -> CopyText:
 
 
 def format_copy_row(row: Mapping[str, Any]) -> str:
-    """Format one row. Dicts become JSON; lists of words that need no quotes become arrays."""
+    """Format one row. Dicts become JSON; lists become arrays, and their words must need no quotes."""
     # Fast path for addresses and hashes, which most values are.
     values = [
         value if type(value) is str and value.isalnum() else _FORMATS.get(type(value), _format_text)(value)
@@ -53,7 +53,7 @@ def _format_json(value: dict[str, Any]) -> str:
     return orjson.dumps(value).decode().replace("\\", "\\\\")
 
 
-# By type, because a row has dozens of values; values of all other types have a text.
+# By type, because a row has dozens of values. Values with other types become text.
 _FORMATS: Mapping[type, Callable[[Any], str]] = {
     NoneType: lambda _: r"\N",
     bool: str,
@@ -75,7 +75,7 @@ def copy_into(cursor: CursorWrapper, table: str, rows: CopyText) -> None:
 
 
 def reserve_ids(cursor: CursorWrapper, model: type[models.Model], count: int) -> list[int]:
-    """Return that many unused ids of a table, in ascending order."""
+    """Return `count` unused ids for the model's table, in ascending order."""
     statement = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
     cursor.execute(statement, [model._meta.db_table, count])
     return [number for (number,) in cursor.fetchall()]
@@ -84,8 +84,8 @@ def reserve_ids(cursor: CursorWrapper, model: type[models.Model], count: int) ->
 def tune_bulk_transaction() -> None:
     """Make this transaction commit asynchronously, and sort up to 64 MB in memory.
 
-    The last commits are lost if the database crashes, each as a whole, with all later ones. So it is safe if the
-    progress of the rows is stored in the same transaction, or in a later one.
+    A database crash loses the last commits, each as a whole, with all later ones. That is safe if the rows' progress is
+    stored in the same transaction, or in a later one.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit TO off")
@@ -94,10 +94,9 @@ def tune_bulk_transaction() -> None:
 
 @contextmanager
 def staging_table(cursor: CursorWrapper, name: str, types: Mapping[str, str], rows: CopyText) -> Iterator[None]:
-    """Load the rows into a temporary table of this name while the block runs, in their order; `types` are its columns'.
+    """Load the rows, in order, into the temporary table `name` while the block runs; `types` maps column to type.
 
-    Use it in a transaction, with which the table is dropped at the latest: a pool may reuse the connection after
-    it.
+    Use it in a transaction: the table is dropped at its end at the latest, because a pool may reuse the connection.
     """
     columns = ", ".join(f'"{column}" {kind}' for column, kind in types.items())
     # Long rows are not compressed, because they are read back at once.

@@ -1,4 +1,4 @@
-"""Queries of which Django compiles the queryset once: compiling takes longer than the query itself."""
+"""Queries whose queryset Django compiles once: compiling takes longer than the query itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class QueryParameter(Expression):
         self.name = name
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:  # type: ignore[override]
-        """Return a parameter whose value is this placeholder, which `Statement.bind` replaces."""
+        """Return a parameter whose value is this placeholder, which `CompiledQuery.bind` replaces."""
         return "%s", [self]
 
 
-# A migration changed a column of the plan, or a pooler reassigned the connection's plans.
+# A migration changed a column in the plan, or a pooler reassigned the connection's plans.
 _LOST_PLANS = (errors.FeatureNotSupported, errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
@@ -35,7 +35,7 @@ def parse_timestamps_in_c(cursor: Any) -> None:
 
 @dataclass(frozen=True)
 class CompiledQuery:
-    """SQL with its parameters, some of which may be placeholders."""
+    """SQL with its parameters, which may be placeholders."""
 
     sql: str
     parameters: tuple[Any, ...]
@@ -48,7 +48,10 @@ class CompiledQuery:
 
     def bind(self, **values: Any) -> tuple[Any, ...]:
         """Return the parameters with the placeholders' values, by name."""
-        return tuple(values[part.name] if isinstance(part, QueryParameter) else part for part in self.parameters)
+        return tuple(
+            values[parameter.name] if isinstance(parameter, QueryParameter) else parameter
+            for parameter in self.parameters
+        )
 
     def fetch(self, **values: Any) -> Sequence[tuple[Any, ...]]:
         """Return all rows as PostgreSQL's driver reads them: JSON is still text."""
@@ -66,8 +69,8 @@ class CompiledQuery:
         database.close()
         return self.fetch(**values)
 
-    def _fetch(self, opened: Any, values: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
-        with opened as cursor:
+    def _fetch(self, cursor_context: Any, values: dict[str, Any]) -> Sequence[tuple[Any, ...]]:
+        with cursor_context as cursor:
             parse_timestamps_in_c(cursor)
             cursor.execute(self.sql, self.bind(**values))
             rows: list[tuple[Any, ...]] = cursor.fetchall()

@@ -1,4 +1,4 @@
-"""Weekly partitions of tables: made before rows are written, dropped after their retention.
+"""Weekly table partitions: created before rows are written, dropped after their retention.
 
 PARTITIONED_TABLES names the tables.
 """
@@ -40,20 +40,20 @@ class PartitionedTable:
     """A table with weekly partitions by time."""
 
     name: str
-    # Name for operators, in the plural.
+    # Plural name for operators.
     title: str
     # Retention in days, rounded up to weeks; 0 keeps rows for good.
     days: Callable[[], int]
 
     def oldest_week(self, now: datetime) -> datetime | None:
-        """Return the beginning of the first week with rows; None where all weeks have them."""
+        """Return when the first week with rows begins; None if rows are kept for good."""
         days = self.days()
         return week_of(now - timedelta(days=days)) if days else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Partition:
-    """A partition of a table. `is_attached` is False after an interrupted removal."""
+    """One table partition. `is_attached` is False after an interrupted removal."""
 
     table: str
     first_at: datetime
@@ -61,7 +61,7 @@ class Partition:
     # As estimated by PostgreSQL; None before its first ANALYZE.
     rows: int | None
     is_attached: bool
-    # The first half of a removal was interrupted.
+    # A removal was interrupted in its first half.
     is_detaching: bool
 
     @property
@@ -71,10 +71,10 @@ class Partition:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PartitionState:
-    """The state of partitions: what maintenance left to do."""
+    """All partitions, and the work that maintenance has not done yet."""
 
     partitions: tuple[Partition, ...]
-    # Names of missing partitions for rows of the next two days, and of those after their retention.
+    # Names of partitions: missing for the next two days' rows, and past their retention.
     missing: tuple[str, ...]
     expired: tuple[str, ...]
 
@@ -85,55 +85,55 @@ def partitioned_tables() -> tuple[PartitionedTable, ...]:
 
 
 def week_of(at: datetime) -> datetime:
-    """Return the beginning of the week: Monday, UTC."""
+    """Return when the week begins: Monday, UTC."""
     midnight = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight - timedelta(days=midnight.weekday())
 
 
 def ensure_partitions(tables: Iterable[PartitionedTable], times: Iterable[datetime], *, now: datetime) -> list[str]:
-    """Create the missing partitions for rows of these times; return their names.
+    """Create the missing partitions for rows with these times; return the partitions' names.
 
-    Readers and writers of the tables are not blocked: a partition is created as a table of its own and attached. They
-    are looked up at each call, because a transaction that created some may be rolled back. Call it in a transaction.
+    The tables' readers and writers are not blocked: a partition is created as a separate table and attached. The
+    database is queried at each call, because a transaction that created some may be rolled back. Run in a transaction.
     """
-    wanted = dict(_wanted(tables, times, now))
+    specification_by_name = dict(_wanted(tables, times, now))
     with connection.cursor() as cursor:
-        missing = _missing(cursor, wanted)
+        missing = _missing(cursor, specification_by_name)
         if missing:
-            # Writers of other chains may create the same ones.
+            # The other chains' writers may create the same partitions.
             take_transaction_lock(advisory_lock_key("partitions"))
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_LOCK_TIMEOUT])
-            missing = _missing(cursor, wanted)
+            missing = _missing(cursor, specification_by_name)
             for name in missing:
-                _attach(cursor, name, *wanted[name])
+                _attach(cursor, name, *specification_by_name[name])
             cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
     return missing
 
 
 def maintain_partitions(now: datetime, *, timeout_ms: int = 0) -> tuple[list[str], list[str]]:
-    """Create the partitions of this week and the next two, and drop those after their retention.
+    """Create this week's and the next two weeks' partitions, and drop the partitions past their retention.
 
-    Return the names of both. Raises LockHeldError while another process does it, and OperationalError after a statement
-    of `timeout_ms` milliseconds; 0 is no limit. Call it outside a transaction.
+    Return the names created and the names dropped. Raises LockHeldError while another process does it, and
+    OperationalError after a statement that takes `timeout_ms` milliseconds; 0 is no limit. Run outside a transaction.
     """
     with session_lock(advisory_lock_key("maintenance of partitions")):
         with statement_timeout(milliseconds=timeout_ms):
-            made = ensure_partitions(partitioned_tables(), [now, now + _WEEK, now + 2 * _WEEK], now=now)
+            created = ensure_partitions(partitioned_tables(), [now, now + _WEEK, now + 2 * _WEEK], now=now)
         dropped = [partition for partition in list_partitions() if _is_expired(partition, now)]
         if dropped:
             _drop(dropped, timeout_ms)
-    return made, [partition.name for partition in dropped]
+    return created, [partition.name for partition in dropped]
 
 
 def list_partitions() -> list[Partition]:
-    """Return all partitions by table and time, with those of an interrupted removal."""
+    """Return all partitions by table and time, also after an interrupted removal."""
     with connection.cursor() as cursor:
         cursor.execute(_LIST, [f"^({'|'.join(table.name for table in partitioned_tables())})_[0-9]{{8}}$"])
         rows = cursor.fetchall()
-    found = []
+    partitions = []
     for name, is_attached, is_detaching, size, estimate in rows:
         table, _, monday = name.rpartition("_")
-        found.append(
+        partitions.append(
             Partition(
                 table=table,
                 first_at=datetime.strptime(monday, "%Y%m%d").replace(tzinfo=UTC),
@@ -143,22 +143,22 @@ def list_partitions() -> list[Partition]:
                 is_detaching=is_detaching,
             )
         )
-    return found
+    return partitions
 
 
 def read_partition_state(now: datetime) -> PartitionState:
-    """Return the partitions, and which of them maintenance should have created or dropped."""
+    """Return the partitions, and what maintenance should have created or dropped."""
     partitions = tuple(list_partitions())
     attached = {partition.name for partition in partitions if partition.is_attached}
-    written = {partition.table for partition in partitions}
-    # Before its first row a table needs none.
-    tables = [table for table in partitioned_tables() if table.name in written]
-    # Maintenance creates them weeks ahead: a table that has just got its first row waits for that.
-    wanted = _wanted(tables, [now, now + _NEEDED], now)
+    created_tables = {partition.table for partition in partitions}
+    # A table needs no partition before its first row.
+    tables = [table for table in partitioned_tables() if table.name in created_tables]
+    # Maintenance creates partitions weeks ahead. A table that has just got its first row waits for the next run.
+    specifications = _wanted(tables, [now, now + _NEEDED], now)
     return PartitionState(
         partitions=partitions,
-        missing=tuple(name for name, _ in wanted if name not in attached),
-        # A partition expires with the beginning of a week, and maintenance has a day for it.
+        missing=tuple(name for name, _ in specifications if name not in attached),
+        # A partition expires when a week begins, and maintenance has a day to drop it.
         expired=tuple(partition.name for partition in partitions if _is_expired(partition, now - timedelta(days=1))),
     )
 
@@ -166,8 +166,8 @@ def read_partition_state(now: datetime) -> PartitionState:
 def _wanted(
     tables: Iterable[PartitionedTable], times: Iterable[datetime], now: datetime
 ) -> Iterator[tuple[str, tuple[str, datetime]]]:
-    """Yield the names of the partitions for these times that are not expired, with table and beginning."""
-    weeks = sorted({week_of(at) for at in times})
+    """Yield each unexpired partition for these times: its name, its table and when it begins."""
+    weeks = sorted({week_of(time) for time in times})
     for table in tables:
         oldest = table.oldest_week(now)
         for week in weeks:
@@ -192,8 +192,8 @@ def _is_expired(partition: Partition, now: datetime) -> bool:
 
 
 def _drop(partitions: Iterable[Partition], timeout_ms: int) -> None:
-    """Drop partitions without blocking readers of the tables; continues interrupted removals."""
-    # They can't be removed in a transaction, and only a session can have a timeout for longer.
+    """Drop partitions without blocking the tables' readers; continue interrupted removals."""
+    # A removal can't run in a transaction, and only a session keeps a timeout across statements.
     with closing(new_direct_connection()) as database, database.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, false)", [str(timeout_ms)])
         for partition in partitions:

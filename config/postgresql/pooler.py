@@ -1,15 +1,15 @@
-"""A pooler (PgBouncer) before PostgreSQL: connections that pass it by, and its detection.
+"""A pooler (PgBouncer) before PostgreSQL: its detection, and connections that bypass it.
 
-In transaction mode it gives each transaction any of its own sessions of the server. What belongs to a session fails
-there: session locks, prepared statements, cursors outside a transaction, and SET, which changes the sessions of other
-clients. In each mode it refuses `options` at the start of a session.
+In transaction mode it runs each transaction in any of its own server sessions. Session features fail there: session
+locks, prepared statements, cursors outside a transaction, and SET, which changes other clients' sessions. In each mode
+it refuses `options` at session start.
 """
 
 from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-# Key of DATABASES, if DATABASE_URL leads to a pooler.
+# Key in DATABASES, if DATABASE_URL leads to a pooler.
 DIRECT = "direct"
 _SERVER = "SELECT current_database(), pg_postmaster_start_time()"
 
@@ -20,19 +20,19 @@ def has_direct_url() -> bool:
 
 
 def direct_url_name() -> str:
-    """Return the name of the setting with the URL of PostgreSQL itself."""
+    """Return the setting name that has PostgreSQL's own URL."""
     return "DATABASE_DIRECT_URL" if has_direct_url() else "DATABASE_URL"
 
 
 def new_direct_connection() -> Any:
-    """Return a connection to PostgreSQL itself, apart from that of the thread, not yet open; the caller closes it."""
+    """Return a new, unopened connection to PostgreSQL itself; the caller closes it."""
     return connections[DIRECT if has_direct_url() else DEFAULT_DB_ALIAS].copy()
 
 
 def has_pooler(alias: str) -> bool:
     """Return whether this database is reached through a pooler. Raises DatabaseError.
 
-    A pooler makes up the process id that a client gets at the start of its session.
+    A pooler makes up the process id that a client gets when its session starts.
     """
     database = connections[alias].copy()
     try:
@@ -43,12 +43,12 @@ def has_pooler(alias: str) -> bool:
 
 
 def is_same_server(alias: str) -> bool:
-    """Return whether this database is that of DATABASE_URL, on the same server. Raises DatabaseError."""
-    other = connections[alias].copy()
+    """Return whether this alias and DATABASE_URL lead to one database on one server. Raises DatabaseError."""
+    database = connections[alias].copy()
     try:
-        return bool(_row(other, _SERVER) == _row(connections[DEFAULT_DB_ALIAS], _SERVER))
+        return bool(_row(database, _SERVER) == _row(connections[DEFAULT_DB_ALIAS], _SERVER))
     finally:
-        other.close()
+        database.close()
 
 
 def _row(database: Any, statement: str) -> Any:

@@ -21,14 +21,14 @@ from config.http.circuit_breaker import CircuitBreaker
 
 logger = logging.getLogger(__name__)
 
-# Key of DATABASES, if there is a replica.
+# Key in DATABASES, if there is a replica.
 REPLICA = "replica"
 OPEN_SECONDS = 3.0
-# The interval between measurements of the lag, in each process.
+# Each process measures the lag at this interval.
 _MEASURE_SECONDS = 1.0
-# Seconds for which a measurement is trusted. After idle hours the last one is outdated until one thread has measured.
+# Older measurements are not trusted. After idle hours the last one is outdated until one thread has measured.
 _TRUSTED_SECONDS = 5.0
-# A replica that has replayed all durable transactions of the primary has no lag, however old the last one is. Both
+# A replica that has replayed all durable transactions on the primary has no lag, however old the last one is. Both
 # times are the primary's, so that no clock has to be right.
 _PRIMARY = "SELECT pg_current_wal_flush_lsn(), clock_timestamp()"
 _REPLAYED = """SELECT pg_is_in_recovery(), CASE WHEN pg_last_wal_replay_lsn() >= %s::pg_lsn THEN 0
@@ -41,7 +41,7 @@ class ReplicaRouter:
     """Database router: the replica for reads within `reading_replica`, the primary for all else."""
 
     def db_for_read(self, model: type[Model], **hints: Any) -> str:
-        """Return the database of the current block's reads."""
+        """Return the database for the current block's reads."""
         return _reading.get()
 
     def db_for_write(self, model: type[Model], **hints: Any) -> str:
@@ -107,7 +107,7 @@ def has_replica() -> bool:
 
 
 def measure_replica() -> ReplicaState:
-    """Measure the lag of the replica now. Raises DatabaseError if the primary fails."""
+    """Measure the replica's lag now. Raises DatabaseError if the primary fails."""
     with connection.cursor() as primary:
         primary.execute(_PRIMARY)
         position = primary.fetchone()
@@ -131,13 +131,13 @@ def measure_replica() -> ReplicaState:
 
 
 class ReplicaMonitor:
-    """State of the replica in this process: its lag, measured each second while there are reads, and its circuit."""
+    """Replica state in this process: its lag, measured each second while there are reads, and its circuit."""
 
     def __init__(
         self, *, measure: Callable[[], ReplicaState] = measure_replica, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._measure_now = measure
-        # Seconds that only grow.
+        # Monotonic, in seconds.
         self._clock = clock
         self.circuit_breaker = CircuitBreaker(failure_limit=1, open_seconds=OPEN_SECONDS, probe_seconds=OPEN_SECONDS)
         self._measuring = threading.Lock()
@@ -157,9 +157,9 @@ class ReplicaMonitor:
         return self._state.status == "ok" and self._clock() < self._measured_at + _TRUSTED_SECONDS
 
     def record_failed_read(self, error: DatabaseError) -> None:
-        """Open the circuit if the connection was lost; a single canceled statement is no failure of the replica."""
+        """Open the circuit if the connection was lost; a single canceled statement is no replica failure."""
         if connections[REPLICA].is_usable():
-            logger.info("The primary repeats a read of the replica: %s", error)
+            logger.info("The primary repeats a replica read: %s", error)
         else:
             connections[REPLICA].close()
             self._record_failure()
@@ -178,5 +178,5 @@ class ReplicaMonitor:
             logger.warning("The primary serves public reads; the replica is tried every %g s", OPEN_SECONDS)
 
 
-# Of this process.
+# One per process.
 monitor = ReplicaMonitor()

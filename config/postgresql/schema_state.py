@@ -1,14 +1,14 @@
-"""State of the database's schema: extensions, migrations, and indexes that an interrupted command left invalid."""
+"""Database schema state: extensions, migrations, and indexes that an interrupted command left invalid."""
 
 import functools
 
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.loader import MigrationLoader
 
-# Extensions of the search index; `migrate` creates them.
+# The search index needs these extensions; `migrate` creates them.
 EXTENSIONS = ("btree_gin", "pg_trgm")
 
-# Condition on rows of a catalog, such as pg_class.
+# Condition on catalog rows, such as rows in pg_class.
 NOT_OF_EXTENSION = """
 NOT EXISTS (SELECT FROM pg_depend WHERE classid = '{catalog}'::regclass AND objid = {catalog}.oid AND deptype = 'e')
 """
@@ -20,7 +20,7 @@ WHERE NOT indisvalid AND relnamespace = 'public'::regnamespace ORDER BY 1
 
 
 def server_major(cursor: CursorWrapper) -> int:
-    """Return the major version of the server."""
+    """Return the server's major version."""
     cursor.execute("SHOW server_version_num")
     (number,) = cursor.fetchone()
     return int(number) // 10_000
@@ -29,18 +29,18 @@ def server_major(cursor: CursorWrapper) -> int:
 def missing_extensions(cursor: CursorWrapper) -> list[str]:
     """Return the extensions that the database lacks."""
     cursor.execute("SELECT extname FROM pg_extension")
-    present = {name for (name,) in cursor.fetchall()}
-    return [name for name in EXTENSIONS if name not in present]
+    installed = {name for (name,) in cursor.fetchall()}
+    return [name for name in EXTENSIONS if name not in installed]
 
 
 @functools.cache
 def known_migrations() -> frozenset[tuple[str, str]]:
-    """Return (app, name) of every migration of this version."""
+    """Return (app, name) for every migration in this release."""
     return frozenset(MigrationLoader(None).graph.nodes)
 
 
 def applied_migrations(cursor: CursorWrapper) -> frozenset[tuple[str, str]]:
-    """Return (app, name) of every migration that the database has. Raises ProgrammingError if it was never migrated.
+    """Return (app, name) for every applied migration. Raises ProgrammingError if the database was never migrated.
 
     Plain SQL, because Django's recorder queries the connection that is already open.
     """

@@ -1,9 +1,9 @@
-"""Triggers by which migrations maintain sums: each runs once for all rows that a statement writes."""
+"""Triggers that maintain sums, for migrations: each runs once for all rows that a statement writes."""
 
 from django.db.migrations import RunSQL
 
-# The rows of a statement, with 1 for those that are added and -1 for those that are dropped. A row that is written
-# once more as it was is neither.
+# The rows that a statement wrote, with 1 for added rows and -1 for dropped ones. A row that is rewritten unchanged is
+# neither.
 _SOURCES = {
     "insert": "SELECT 1 AS sign, * FROM added",
     "delete": "SELECT -1 AS sign, * FROM dropped",
@@ -20,7 +20,7 @@ _TABLES = {
 
 
 def make_triggers(table: str, name: str, body: str) -> list[RunSQL]:
-    """Return triggers that run PL/pgSQL statements, in which `{source}` is a query of the written rows with `sign`."""
+    """Return triggers that run PL/pgSQL statements. Their `{source}` is a query for the written rows, with `sign`."""
     return [
         RunSQL(
             f"""
@@ -40,7 +40,7 @@ def make_triggers(table: str, name: str, body: str) -> list[RunSQL]:
 def make_fill(name: str, body: str, source: str) -> RunSQL:
     """Return the function `name(of_chain, after_block, up_to_block)`, which runs a trigger's statements for a query.
 
-    The query has the rows of these blocks, each with `sign`.
+    The query has these blocks' rows, each with `sign`.
     """
     return RunSQL(
         f"""

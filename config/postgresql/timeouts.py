@@ -31,7 +31,7 @@ def statement_timeout(*, milliseconds: int, lock_milliseconds: int = 0) -> Itera
 
 
 def limit_statements(cursor: CursorWrapper, *, milliseconds: int, lock_milliseconds: int) -> None:
-    """Limit the statements and the lock waits of the current transaction; 0 is no limit."""
+    """Limit the current transaction's statements and lock waits; 0 is no limit."""
     limits = "SELECT set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true)"
     cursor.execute(limits, [str(milliseconds), str(lock_milliseconds)])
 
@@ -39,10 +39,10 @@ def limit_statements(cursor: CursorWrapper, *, milliseconds: int, lock_milliseco
 def fetch_before_deadline(
     sql: str, parameters: Iterable[Any], *, deadline: float, preceding_results: int = 0
 ) -> list[tuple[Any, ...]]:
-    """Fetch all rows of a read that PostgreSQL cancels at the deadline, by the monotonic clock.
+    """Fetch all rows from a read that PostgreSQL cancels at the deadline (monotonic clock).
 
     The time limit and the statement are sent as one message, which PostgreSQL executes as one transaction. The limit
-    ends with it and costs no round trip of its own. Raises StatementTimeoutError.
+    ends with it and costs no extra round trip. Raises StatementTimeoutError.
     """
     milliseconds = int((deadline - time.monotonic()) * 1000)
     if milliseconds < 1:
@@ -51,8 +51,8 @@ def fetch_before_deadline(
         parse_timestamps_in_c(cursor)
         try:
             # Without the reset, a limit reached just after the last row would cancel the connection's next statement.
-            limited = f"SET LOCAL statement_timeout = {milliseconds}; {sql}; SET LOCAL statement_timeout = 0"
-            cursor.execute(limited, tuple(parameters))
+            statements = f"SET LOCAL statement_timeout = {milliseconds}; {sql}; SET LOCAL statement_timeout = 0"
+            cursor.execute(statements, tuple(parameters))
             for _ in range(preceding_results + 1):
                 cursor.nextset()
             rows: list[tuple[Any, ...]] = cursor.fetchall()

@@ -1,7 +1,7 @@
 """Concurrency limits (bulkheads) per process for work that blocks a thread or computes for long.
 
-A hung node blocks a thread for seconds, as do a lock held by another writer, and the rules of a large body. The other
-threads stay free for all other requests.
+A thread may block for seconds: a node hangs, another writer holds a lock, or a large body has many rules to check. The
+other threads stay free for all other requests.
 """
 
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ from threading import BoundedSemaphore
 
 from config.http.errors import RetryableError
 
-# Threads of a web process that run requests.
+# A web process runs requests in this many threads.
 THREADS = 4
 SLOTS = THREADS // 2
-# Requests of one client address in such a process: those that run, and with those that wait. Further ones get 429.
+# One client address may have this many requests in a web process: running, and running or waiting. More get 429.
 THREADS_PER_ADDRESS = THREADS // 2
 REQUESTS_PER_ADDRESS = 64
 
-# Bodies above this size take the slot of large bodies: those of an airdrop cost about 0.2 ms of CPU time per KiB.
+# Bodies above this size take the slot for large bodies: an airdrop body costs about 0.2 ms of CPU time per KiB.
 LARGE_BODY_BYTES = 64 * 1024
 
 
@@ -30,7 +30,7 @@ class BusyError(RetryableError):
 
 
 class ConcurrencyLimit:
-    """Slots for a number of callers. Few more wait for a slot; further ones fail at once, so that a thread is free."""
+    """Slots for a number of callers. Few more wait for a slot; further ones fail at once, which frees their thread."""
 
     def __init__(self, slots: int, work: str, *, timeout: float = 0, waiting: int = 1) -> None:
         """Raise BusyError if no slot becomes free within `timeout` seconds, or if `waiting` callers wait already."""
@@ -57,14 +57,14 @@ class ConcurrencyLimit:
 # Launch requests, which only partners send, may all wait: they come in bursts.
 node_slot = ConcurrencyLimit(SLOTS, "calls to the chain", waiting=100)
 write_slot = ConcurrencyLimit(SLOTS, "writes")
-# Threads that call an outside service for others, or block on such a run or on that of a view. A service that hangs
+# Threads that call an outside service for others, or that block on such a run or on a view's run. A service that hangs
 # blocks them for seconds, however many clients call.
 shared_run_slot = ConcurrencyLimit(SLOTS, "requests to outside services")
 large_body_slot = ConcurrencyLimit(1, "large bodies", timeout=1.0)
 password_slot = ConcurrencyLimit(1, "log-ins", timeout=1.0)
-# A card takes a tenth of a second of CPU time and some MB.
+# A card takes 0.1 s of CPU time and some MB.
 card_slot = ConcurrencyLimit(1, "share cards", timeout=1.0)
 # A picture takes up to 1.2 s of CPU time and 200 MB; a document takes neither, and does not wait for it. A storage that
-# hangs blocks the threads of both.
+# hangs blocks the threads for both.
 picture_slot = ConcurrencyLimit(1, "uploads", timeout=2.0)
 document_slot = ConcurrencyLimit(1, "uploads", timeout=2.0)

@@ -1,8 +1,8 @@
-"""Heartbeats of processes without a port: `deploy/check` compares the times of files with the clock.
+"""Heartbeats for processes without a port: `deploy/check` compares file times with the clock.
 
-Without HEARTBEAT_DIR there are none. The loops of a process have a file each, and a process is alive while all of its
-files are fresh. No file depends on another server: an outage must not make an orchestrator restart the processes that
-wait for its end.
+Without HEARTBEAT_DIR there are none. Each loop in a process has a file, and a process is alive while all its files are
+fresh. No file depends on another server: an outage must not make an orchestrator restart the processes that wait for
+its end.
 """
 
 import time
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from django.conf import settings
 
-# Seconds between two writes of a file; `deploy/check` tolerates many of them.
+# Seconds between two writes to a file; `deploy/check` tolerates many of them.
 INTERVAL_SECONDS = 5.0
-# Age from which a file is stale, there and for `manage.py doctor`.
+# An older file is stale, there and for `manage.py doctor`.
 STALE_SECONDS = 120.0
 
 
 class Heartbeat:
-    """Heartbeat of one loop."""
+    """One loop's heartbeat."""
 
     def __init__(self, name: str) -> None:
         """Make the file at once: a loop that hangs in its first round is found, too. Raises OSError."""

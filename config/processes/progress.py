@@ -1,4 +1,4 @@
-"""Progress of a long command: a bar on a terminal, otherwise a log line of names and values every few seconds."""
+"""Progress of a long command: a bar on a terminal, otherwise a log line with names and values every few seconds."""
 
 import logging
 import sys
@@ -19,7 +19,7 @@ LOG_INTERVAL_SECONDS = 10.0
 class Progress:
     """Progress of a run from `begin` to `end`; an earlier run may have done all up to `position`.
 
-    `counts` are totals that grow with the position, such as those of rows; the rate of the first one is shown.
+    `counts` are totals that grow with the position, such as row totals; the first one's rate is shown.
     """
 
     # The kind of work, or its current stage.
@@ -29,7 +29,7 @@ class Progress:
     begin: int = 0
     end: int
     position: int = 0
-    # Further names and values of the log line.
+    # Further names and values for the log line.
     labels: Mapping[str, object] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     output: TextIO = field(default_factory=lambda: sys.stderr)
@@ -39,8 +39,8 @@ class Progress:
         self._started = self._logged_at = time.monotonic()
         self._position_before, self._counts_before = self.position, self.counts
         if self.output.isatty():
-            done, total = self.position - self.begin, self.end - self.begin
-            self._bar = tqdm(total=total, initial=done, unit=f" {self.unit}", unit_scale=True, file=self.output)
+            progress, total = self.position - self.begin, self.end - self.begin
+            self._bar = tqdm(total=total, initial=progress, unit=f" {self.unit}", unit_scale=True, file=self.output)
 
     def advance(self, position: int, counts: Mapping[str, int] | None = None) -> None:
         """Show that all up to `position` is done, with these totals."""
@@ -62,26 +62,26 @@ class Progress:
 
     def _log(self) -> None:
         self._logged_at = time.monotonic()
-        done, total, seconds = self.position - self.begin, self.end - self.begin, self._seconds()
-        left = total - done
+        progress, total, seconds = self.position - self.begin, self.end - self.begin, self._seconds()
+        remaining = total - progress
         speed = (self.position - self._position_before) / seconds
         values = {
             "part": self.part,
             **self.labels,
             "done_to": self.position,
-            "percent": f"{100 * done / total:.1f}" if total else "100.0",
+            "percent": f"{100 * progress / total:.1f}" if total else "100.0",
             **self.counts,
             **{f"{name}_per_second": f"{rate:.0f}" for name, rate in self._rates().items()},
             f"{self.unit}_per_second": f"{speed:.0f}",
             "seconds": f"{seconds:.0f}",
-            "seconds_left": "0" if not left else f"{left / speed:.0f}" if speed else "unknown",
+            "seconds_left": "0" if not remaining else f"{remaining / speed:.0f}" if speed else "unknown",
         }
         logger.info(" ".join(f"{name}={value}".replace(" ", "-") for name, value in values.items()))
 
     def _rates(self) -> dict[str, float]:
         """Return the first count's rate per second by its name; empty without counts."""
-        first = list(self.counts.items())[:1]
-        return {name: (count - self._counts_before.get(name, 0)) / self._seconds() for name, count in first}
+        first_count = list(self.counts.items())[:1]
+        return {name: (count - self._counts_before.get(name, 0)) / self._seconds() for name, count in first_count}
 
     def _seconds(self) -> float:
         return max(time.monotonic() - self._started, 0.001)

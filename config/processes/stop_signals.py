@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM of a long command: a stop event, and an exit after a grace period."""
+"""SIGINT and SIGTERM for a long command: a stop event, and an exit after a grace period."""
 
 import logging
 import os
@@ -22,8 +22,8 @@ def stopped_by_signals(*, status: int, grace_seconds: float = GRACE_SECONDS) -> 
     database rolls back what is not committed, and progress is committed with its rows.
     """
     stop, ended = Event(), Event()
-    # Whether a signal arrived, or False at the end of the block. Only `put` of this queue may be called by a handler
-    # at any time, even within another handler: the locks of events and threads are not reentrant.
+    # Whether a signal arrived, or False when the block ends. A handler may call only this queue's `put` at any time,
+    # even within another handler: the locks in events and threads are not reentrant.
     signals: SimpleQueue[bool] = SimpleQueue()
 
     def end_in_time() -> None:

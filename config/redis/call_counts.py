@@ -1,6 +1,6 @@
-"""Counters of calls in Redis, which a worker collects in batches.
+"""Call counters in Redis, which a worker collects in batches.
 
-All counters are fields of one hash, which gets a random name with its first call. Taking a batch renames the whole
+All counters are fields in one hash, which gets a random name with its first call. Taking a batch renames the whole
 hash, so that every call is in exactly one batch. The batch stays, and is returned again, until it is dropped by name. A
 worker that stored a batch records the name: it is the same after a crash, and in a Redis restored from an old copy.
 """
@@ -17,10 +17,10 @@ from config.redis.connection import PREFIX, redis_client
 
 LIVE = f"{PREFIX}calls"
 _TAKEN = f"{PREFIX}calls:taken"
-# Not the field of a counter: those begin with a date.
+# No counter has this field name: counters begin with a date.
 _NAME = "name"
 
-# Lua: the first call of a field may be the first of the hash, which then gets its name.
+# Lua: a field's first call may be the hash's first, which then gets its name.
 COUNT_ONE = (
     "if redis.call('HINCRBY', {key}, {field}, 1) == 1 then redis.call('HSETNX', {key}, '" + _NAME + "', {name}) end"
 )
@@ -39,7 +39,7 @@ return 0
 
 @dataclass(frozen=True, order=True)
 class CountedCalls:
-    """Key of a counter: caller, endpoint (route name) and day in UTC."""
+    """Counter key: caller, endpoint (route name) and day in UTC."""
 
     day: date
     caller: int
@@ -74,7 +74,7 @@ def new_batch_name() -> str:
 
 
 def increment_count(field: str) -> None:
-    """Increment the counter of this field. Without Redis nothing is counted, and nothing is raised."""
+    """Increment this field's counter. Without Redis nothing is counted, and nothing is raised."""
     script = COUNT_ONE.format(key="KEYS[1]", field="ARGV[1]", name="ARGV[2]")
     try:
         redis_client().eval(script, 1, LIVE, field, new_batch_name())
@@ -91,13 +91,13 @@ def take_batch() -> CountBatch | None:
     try:
         words = redis_client().eval(_TAKE, 2, LIVE, _TAKEN)
     except RedisError as error:
-        raise CountsUnavailableError("no answer from Redis") from error
+        raise CountsUnavailableError("no response from Redis") from error
     texts = [word.decode() for word in words]
-    found = dict(zip(texts[::2], texts[1::2], strict=True))
-    if not found:
+    number_by_field = dict(zip(texts[::2], texts[1::2], strict=True))
+    if not number_by_field:
         return None
-    name = found.pop(_NAME)
-    return CountBatch(name, {_read(field): int(number) for field, number in found.items()})
+    name = number_by_field.pop(_NAME)
+    return CountBatch(name, {_read(field): int(number) for field, number in number_by_field.items()})
 
 
 def drop_batch(batch: CountBatch) -> None:
@@ -105,4 +105,4 @@ def drop_batch(batch: CountBatch) -> None:
     try:
         redis_client().eval(_DROP, 1, _TAKEN, batch.name)
     except RedisError as error:
-        raise CountsUnavailableError("no answer from Redis") from error
+        raise CountsUnavailableError("no response from Redis") from error

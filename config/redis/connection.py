@@ -1,4 +1,4 @@
-"""Redis client of the service with a circuit breaker per process. Every key begins with PREFIX.
+"""The service's Redis client, with a circuit breaker per process. Every key begins with PREFIX.
 
 Requests must not block on a hung server one after another. The first failed call opens the circuit: all others fail at
 once. After OPEN_SECONDS one call is let through (half-open); its result closes the circuit or opens it again.
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 PREFIX = "launchboard:"
 
 OPEN_SECONDS = 3.0
-# Timeout of the connection, and of each reply.
+# Connection timeout, and reply timeout.
 _TIMEOUT_SECONDS = 1.0
 
 
@@ -39,13 +39,13 @@ class CircuitOpenError(ConnectionError):
 
 
 class RedisCircuitBreaker(CircuitBreaker):
-    """Circuit breaker of one Redis server, shared by all clients of a process."""
+    """Circuit breaker for one Redis server, shared by all clients in a process."""
 
     @contextmanager
     def guard(self) -> Iterator[None]:
         """Guard calls to the server.
 
-        Raises RedisError: that of the block, or CircuitOpenError while the circuit is open.
+        Raises the block's RedisError, or CircuitOpenError while the circuit is open.
         """
         if not self.claim_call():
             raise CircuitOpenError("Redis failed a moment ago")
@@ -98,9 +98,9 @@ class _GuardedPipeline(Pipeline):
 
 
 def redis_client() -> GuardedRedis:
-    """Return this process's client of the service's Redis server; after a fork, it opens new connections.
+    """Return this process's client for the service's Redis server; after a fork, it opens new connections.
 
-    Raises ImproperlyConfigured for options of REDIS_URL that the client rejects.
+    Raises ImproperlyConfigured for REDIS_URL options that the client rejects.
     """
     # Without the lock, the cache lets concurrent first calls create several clients.
     with _making:
@@ -117,7 +117,7 @@ def check_redis() -> None:
 
 
 def _shown(error: RedisError) -> str:
-    """Return the error's text; that of sentinels without a master is the representation of their clients."""
+    """Return the error's text. If the sentinels have no master, redis-py's text is only a `repr` of clients."""
     sentinels = settings.REDIS_SENTINELS
     if sentinels is None or not isinstance(error, MasterNotFoundError):
         return str(error)
@@ -143,7 +143,7 @@ def _clients(url: str, sentinels: Sentinels | None) -> GuardedRedis:
 
 
 def _sentinel_pool(url: str, sentinels: Sentinels, limits: dict[str, Any]) -> ConnectionPool:
-    """Return a pool of connections to the current master, with the options of the URL."""
+    """Return a connection pool to the current master, with the URL's options."""
     # Any, because redis-py does not annotate them.
     parse, make_sentinel, make_pool = cast("tuple[Any, Any, Any]", (parse_url, Sentinel, SentinelConnectionPool))
     options = limits | parse(url)
@@ -151,8 +151,8 @@ def _sentinel_pool(url: str, sentinels: Sentinels, limits: dict[str, Any]) -> Co
     del options["host"]
     options.pop("port", None)
     has_tls = options.pop("connection_class", None) is not None
-    of_sentinels = dict(sentinels.options) | SENTINEL_LIMITS
-    manager = make_sentinel(sentinels.addresses, sentinel_kwargs=of_sentinels)
+    sentinel_options = dict(sentinels.options) | SENTINEL_LIMITS
+    manager = make_sentinel(sentinels.addresses, sentinel_kwargs=sentinel_options)
     pool: ConnectionPool = make_pool(sentinels.master, manager, ssl=has_tls, **options)
     return pool
 

@@ -60,24 +60,24 @@ def hit(name: str, *, limit: int, seconds: float, usage: str = "") -> RateLimitR
     """
     if limit < 1 or seconds < _SHORTEST_SECONDS:
         raise ValueError(f"{limit} per {seconds} s is not a limit")
-    count, left = _count(f"{PREFIX}limit:{name}", round(seconds * 1000), usage)
+    count, remaining_ms = _count(f"{PREFIX}limit:{name}", round(seconds * 1000), usage)
     return RateLimitResult(
-        allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=left / 1000
+        allowed=count <= limit, limit=limit, remaining=max(limit - count, 0), reset_seconds=remaining_ms / 1000
     )
 
 
 def _count(key: str, milliseconds: int, usage: str) -> tuple[int, int]:
-    """Return the number of calls in the window with this one, and the milliseconds until it ends."""
+    """Return the window's call count with this one, and the milliseconds until it ends."""
     words: tuple[str | int, ...] = (1, key, milliseconds)
     if usage:
         words = (2, key, call_counts.LIVE, milliseconds, usage, call_counts.new_batch_name())
     client = redis_client()
     try:
         with client.circuit_breaker.guard():
-            count, left = _run_script(client.connection_pool, *words)
+            count, remaining_ms = _run_script(client.connection_pool, *words)
     except RedisError as error:
         raise CountersUnavailableError("no response from Redis") from error
-    return count, left
+    return count, remaining_ms
 
 
 def _run_script(pool: ConnectionPool, *words: str | int) -> Any:
@@ -96,7 +96,7 @@ def _send_command(pool: ConnectionPool, *command: str | int) -> Any:
         connection.send_command(*command)
         return connection.read_response()
     except BaseException:
-        # Its reply may still arrive, and would be taken as that of the next command.
+        # Its reply may still arrive, and would be taken for the next command's reply.
         connection.disconnect()
         raise
     finally:

@@ -1,6 +1,6 @@
-"""Circuit breaker of one outside service, shared by all processes through Redis.
+"""Circuit breaker for one outside service, shared by all processes through Redis.
 
-Redis may lose its state, or be unavailable: that costs a call for each process that would have been spared.
+Redis may lose its state, or be unavailable: then each process makes one call that the breaker would have spared.
 """
 
 import logging
@@ -17,22 +17,22 @@ from config.redis.connection import redis_client
 
 logger = logging.getLogger(__name__)
 
-# Default seconds for which a circuit is open after a temporary error without Retry-After, and after a permanent one.
+# Default seconds that a circuit stays open: after a temporary error without Retry-After, and after a permanent one.
 OUTAGE_SECONDS = 60.0
 REFUSAL_SECONDS = 600.0
-# TTL of the number of failures in a row.
+# TTL for the count of consecutive failures.
 _FAILURES_TTL_SECONDS = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedCircuitBreaker:
-    """Circuit breaker of one service; `is_open`, `seconds_left` and `count_failures` raise RedisError."""
+    """Circuit breaker for one service; `is_open`, `seconds_left` and `count_failures` raise RedisError."""
 
     # The name in the log.
     service: str
     # Redis key that exists while the circuit is open.
     key: str
-    # Redis key of the number of failures in a row; empty if each of them opens the circuit for the same time.
+    # Redis key that counts consecutive failures; empty if each failure opens the circuit for the same time.
     failures_key: str = ""
     outage: Backoff = Backoff(first=OUTAGE_SECONDS, longest=OUTAGE_SECONDS)
     refusal_seconds: float = REFUSAL_SECONDS
@@ -43,15 +43,15 @@ class SharedCircuitBreaker:
         return self.seconds_left() > 0
 
     def seconds_left(self) -> float:
-        """Return the seconds for which the circuit is still open; 0 if it is closed."""
+        """Return the seconds until the circuit closes; 0 if it is closed."""
         return max(float(redis_client().pttl(self.key)) / 1000, 0.0)
 
     def count_failures(self) -> int:
-        """Return the number of failures in a row."""
+        """Return the number of consecutive failures."""
         return int(redis_client().get(self.failures_key) or 0)
 
     def record_failure(self, error: RetryableError | PermanentError) -> timedelta:
-        """Open the circuit for the service's Retry-After, or else by the kind of error, and return for how long."""
+        """Open the circuit for the service's Retry-After or the error kind's default, and return the duration."""
         permanent = isinstance(error, PermanentError)
         seconds = self.refusal_seconds if permanent else self.outage.first
         try:
@@ -62,7 +62,7 @@ class SharedCircuitBreaker:
                 redis_client().expire(self.failures_key, _FAILURES_TTL_SECONDS)
             with redis_client().pipeline() as pipeline:
                 pipeline.set(self.key, 1, nx=True, px=round(seconds * 1000))
-                # The longer one of two failures wins.
+                # If two failures overlap, the longer time wins.
                 pipeline.pexpire(self.key, round(seconds * 1000), gt=True)
                 pipeline.execute()
         except RedisError as failed:
@@ -72,6 +72,6 @@ class SharedCircuitBreaker:
         return timedelta(seconds=seconds)
 
     def record_success(self) -> None:
-        """Reset the number of failures in a row."""
+        """Reset the number of consecutive failures."""
         with suppress(RedisError):
             redis_client().delete(self.failures_key)

@@ -1,11 +1,10 @@
 """Single-flight fetches with a cache in Redis: one process calls the outside service, the others wait for its response.
 
-A cache entry is fresh at first; then it is stale, and is returned if no fetch succeeds. The circuit breaker of the
-service limits the fetches that fail. Few threads of a process fetch or wait at a time; the others get the stale entry
-or an error at once. Without Redis each process does the same for itself, with fresh entries only.
+A cache entry is fresh at first; then it is stale, and is returned if no fetch succeeds. The service's circuit breaker
+limits the fetches that fail. Few threads in a process fetch or wait at a time; the others get the stale entry or an
+error at once. Without Redis each process does the same for itself, with fresh entries only.
 
-The name of an entry contains the version of its schema: after an upgrade, Redis still holds entries of the earlier
-release.
+An entry's name contains the version of its schema: after an upgrade, Redis still holds the earlier release's entries.
 """
 
 import logging
@@ -27,9 +26,9 @@ from config.redis.connection import PREFIX, redis_client
 logger = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.05
-# Runs of fast views free their slots within this time; runs that hang do not.
+# Fast views free their slots within this time; views that hang do not.
 _SLOT_TIMEOUT_SECONDS = 0.2
-# The entries of a process while Redis is unavailable: their number, and their TTL in seconds.
+# While Redis is unavailable, a process caches this many entries, with this TTL in seconds.
 _PROCESS_ENTRIES, _PROCESS_TTL_SECONDS = 1000, 300
 
 
@@ -38,11 +37,11 @@ class CacheTimes:
     """Times of a cache entry, in seconds."""
 
     fresh: float
-    # TTL of the entry, from the same instant; at least `fresh`.
+    # The entry's TTL, from the same instant; at least `fresh`.
     ttl: float
-    # Timeout of processes that wait for the leader.
+    # Timeout for processes that wait for the leader.
     wait_timeout: float
-    # TTL of the leader's lock, so that a crashed leader blocks nothing.
+    # TTL for the leader's lock, so that a crashed leader blocks nothing.
     lock_ttl: float
 
 
@@ -57,14 +56,14 @@ class FetchResult:
 def fetch_shared(name: str, fetch: Callable[[], Any], *, times: CacheTimes) -> FetchResult:
     """Return the cache entry, or fetch a new one with `fetch`, which one caller runs at a time.
 
-    `fetch` returns a JSON-serializable value. Without a cache entry, its RetryableError or PermanentError is raised,
-    NoResponseError if the fetch of another caller takes too long, and BusyError if too many threads of
-    this process fetch or wait.
+    `fetch` returns a JSON-serializable value. Without a cache entry, its RetryableError or PermanentError is raised.
+    Raises NoResponseError if another caller's fetch takes too long, and BusyError if too many threads in this process
+    fetch or wait.
     """
     try:
         return _fetch_with_redis(f"{PREFIX}shared:{name}", fetch, times)
     except RedisError as error:
-        logger.warning("Responses of outside services are not shared: %s", error)
+        logger.warning("Responses from outside services are not shared: %s", error)
         with _process_lock:
             if name in _process_entries:
                 return FetchResult(_process_entries[name])
@@ -129,18 +128,18 @@ def _read(key: str, times: CacheTimes) -> FetchResult | None:
     with redis_client().pipeline(transaction=False) as pipeline:
         pipeline.get(key)
         pipeline.pttl(key)
-        content, left = pipeline.execute()
+        content, remaining_ms = pipeline.execute()
     if content is None:
         return None
-    # Its TTL gives its age by one clock, that of Redis.
-    return FetchResult(orjson.loads(content), is_stale=times.ttl - left / 1000 >= times.fresh)
+    # The TTL gives the age by one clock, Redis's own.
+    return FetchResult(orjson.loads(content), is_stale=times.ttl - remaining_ms / 1000 >= times.fresh)
 
 
 _process_entries: TTLCache[str, Any] = TTLCache(_PROCESS_ENTRIES, _PROCESS_TTL_SECONDS)
 _process_lock = threading.Condition()
 
 
-# With a condition, concurrent callers of one name wait for the first of them.
+# With a condition, concurrent callers with one name wait for the first caller.
 @cached(_process_entries, key=lambda name, fetch: name, condition=_process_lock)
 def _fetch_in_process(name: str, fetch: Callable[[], Any]) -> Any:
     return fetch()

@@ -1,7 +1,7 @@
-"""Sums of all processes in Redis: fields of one hash, to which each process adds its own every few seconds.
+"""Sums over all processes in Redis: each process adds its own sums to one hash every few seconds.
 
-Lost with Redis, and then counted from 0 again, as Prometheus expects of a counter. What a process has added in its last
-seconds is lost with the process.
+Lost with Redis, and then counted from 0 again, as Prometheus expects from a counter. A process that ends loses the sums
+of its last seconds.
 """
 
 import os
@@ -17,7 +17,7 @@ from config.redis.connection import PREFIX, redis_client
 _KEY = f"{PREFIX}sums"
 STORE_SECONDS = 5.0
 
-# Ids of processes that store their sums: a fork has no thread of its parent.
+# Ids of the processes that store their sums: a fork lacks its parent's threads.
 _storing: set[int] = set()
 
 
@@ -36,21 +36,21 @@ def _store_for_ever() -> None:
 
 
 def store_sums() -> None:
-    """Add this process's sums to those in Redis. Without Redis they are kept for the next call."""
-    taken = take_sums()
-    if not taken:
+    """Add this process's sums to the sums in Redis. Without Redis they are kept for the next call."""
+    amount_by_key = take_sums()
+    if not amount_by_key:
         return
     try:
         with redis_client().pipeline(transaction=False) as pipeline:
-            for key, amount in taken.items():
+            for key, amount in amount_by_key.items():
                 pipeline.hincrbyfloat(_KEY, orjson.dumps(key).decode(), amount)
             pipeline.execute()
     except RedisError:
         # The client has logged it. If only the response is lost, they are added twice.
-        add_to_sums(taken)
+        add_to_sums(amount_by_key)
 
 
 def read_sums() -> dict[SumKey, float]:
-    """Return the sums of all processes. Raises RedisError."""
-    stored = redis_client().hgetall(_KEY)
-    return {tuple(orjson.loads(field)): float(amount) for field, amount in stored.items()}
+    """Return the sums over all processes. Raises RedisError."""
+    amount_by_field = redis_client().hgetall(_KEY)
+    return {tuple(orjson.loads(field)): float(amount) for field, amount in amount_by_field.items()}

@@ -1,1 +1,1 @@
-"""Public site: the installation's own name, logos, colors and languages, its assets, and filters of its templates."""
+"""Public site: the installation's own name, logos, colors and languages, its assets, and its template filters."""

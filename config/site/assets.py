@@ -1,6 +1,6 @@
-"""Assets of the public site: our stylesheet and scripts, and the installation's colors, logos and icon.
+"""Public site assets: our stylesheet and scripts, and the installation's colors, logos and icon.
 
-A name contains a digest of the content, so that browsers keep an asset for good and a new release is seen at once.
+A name contains the content's digest, so that browsers keep an asset for good and a new release is seen at once.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from config.site.colors import color_stylesheet, ink_on
 _FILES = Path(__file__).parent / "static_files"
 _PICTURES = {"logo": "SITE_LOGO", "logo-dark": "SITE_LOGO_DARK", "icon": "SITE_ICON", "intro": "SITE_INTRO_PICTURE"}
 _DEFAULT_ICON = _FILES / "icon.svg"
-# Pixels of the header.
+# Pixels in the header.
 LOGO_HEIGHT, MAX_LOGO_WIDTH = 32, 200
 _NUMBER = r"\d+(?:\.\d+)?"
 _VIEW_BOX = re.compile(
@@ -44,19 +44,19 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Asset:
-    """File of the site as it is served."""
+    """Site file as it is served."""
 
     # With the digest.
     file_name: str
     body: bytes
     content_type: str
-    # In the header of pages, in pixels; 0 unless it is the logo.
+    # Pixels in the page header; 0 unless it is the logo.
     width: int
 
 
 @require_safe
 def serve_asset(request: HttpRequest, file_name: str) -> HttpResponse:
-    """Respond with an asset. An SVG file of an operator runs no script, also if it is opened by itself."""
+    """Respond with an asset. An operator's SVG file runs no script, also if it is opened by itself."""
     asset = next((asset for asset in _assets().values() if asset.file_name == file_name), None)
     if asset is None:
         raise Http404
@@ -69,7 +69,7 @@ def serve_asset(request: HttpRequest, file_name: str) -> HttpResponse:
 
 
 def asset_url(name: str) -> str:
-    """Return the path of an asset: a file of `static_files`, `logo`, `logo-dark`, `icon` or `intro`.
+    """Return an asset's path. Names: a file in `static_files`, `logo`, `logo-dark`, `icon` or `intro`.
 
     Empty for a picture that the installation does not set.
     """
@@ -94,13 +94,13 @@ def _assets() -> dict[str, Asset]:
 
 
 def logo_width() -> int:
-    """Return the width of SITE_LOGO in pixels, for which pages keep room; 0 without a logo."""
+    """Return the width of SITE_LOGO in pixels, so that pages keep room for it; 0 without a logo."""
     logo = _assets().get("logo")
     return logo.width if logo else 0
 
 
 def _width_in_header(body: bytes, suffix: str) -> int:
-    """Return the width of a picture at LOGO_HEIGHT, at most MAX_LOGO_WIDTH; of unknown size, that of a square."""
+    """Return a picture's width at LOGO_HEIGHT, at most MAX_LOGO_WIDTH; a square's if the size is unknown."""
     width, height = (
         _svg_size(body.decode(errors="replace")) if suffix == ".svg" else get_image_dimensions(BytesIO(body))
     )
@@ -108,9 +108,9 @@ def _width_in_header(body: bytes, suffix: str) -> int:
 
 
 def _svg_size(text: str) -> tuple[float, float]:
-    """Return width and height of an SVG's view box, else its attributes of these names; zeros if it has neither."""
-    found = _VIEW_BOX.search(text) or _SVG_WIDTH_AND_HEIGHT.search(text)
-    return (float(found["width"]), float(found["height"])) if found else (0.0, 0.0)
+    """Return width and height from an SVG's view box, else from its attributes; zeros if it has neither."""
+    match = _VIEW_BOX.search(text) or _SVG_WIDTH_AND_HEIGHT.search(text)
+    return (float(match["width"]), float(match["height"])) if match else (0.0, 0.0)
 
 
 def _colored_icon() -> bytes:

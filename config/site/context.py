@@ -1,4 +1,4 @@
-"""Context of all public pages: the installation's look, its sections, and the languages of the page."""
+"""Context for all public pages: the installation's look, its sections, and the page's languages."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ _LONGEST_PATH = 200
 
 
 class PageLanguage(NamedTuple):
-    """Language of a page, with the public URL of the page in it."""
+    """A page's language, with the page's public URL in that language."""
 
     code: str
     name: str
@@ -31,7 +31,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
 
 def _site(request: HttpRequest) -> dict[str, Any]:
     path, query = request.path, f"?{query}" if (query := request.META.get("QUERY_STRING", "")) else ""
-    # The page of an error repeats no longer address than pages have.
+    # An error page repeats no longer address than pages have.
     if len(path) > _LONGEST_PATH:
         path = "/"
     if len(query) > MAX_QUERY_STRING:

@@ -1,4 +1,4 @@
-"""Short pages of errors outside of the views, and the middleware that gives refused methods one."""
+"""Short pages for errors outside the views, and the middleware that gives refused methods one."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ _NO_FORM_COOKIE = _(
 
 
 def error_page(request: HttpRequest, status: int, *, is_form: bool = False) -> HttpResponse:
-    """Return the page of an error with this status: 400, 403, 405 or 413; `is_form` if its CSRF check failed.
+    """Return the error page for this status: 400, 403, 405 or 413; `is_form` if the CSRF check failed.
 
     Errors count as pages; beyond their limit the status is 429.
     """
@@ -40,9 +40,9 @@ def error_page(request: HttpRequest, status: int, *, is_form: bool = False) -> H
 def refused_methods(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that gives Django's empty response to a refused method the page of an error."""
+    """Return a middleware that fills Django's empty response to a refused method with an error page."""
 
-    def answer(request: HttpRequest) -> HttpResponseBase:
+    def respond(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         if (
             isinstance(response, HttpResponseNotAllowed)
@@ -53,10 +53,10 @@ def refused_methods(
             page = error_page(request, response.status_code)
             response.status_code = page.status_code
             response.content = page.content
-            # CommonMiddleware has set the length of the empty response.
+            # CommonMiddleware has set the empty response's length.
             response.headers["Content-Length"] = str(len(page.content))
             for name, value in page.items():
                 response[name] = value
         return response
 
-    return answer
+    return respond

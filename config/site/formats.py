@@ -1,4 +1,4 @@
-"""Filters and tags of the public pages' templates: amounts, times, and texts from the chain that may try to deceive."""
+"""Filters and tags for public page templates: amounts, times, and texts from the chain that may try to deceive."""
 
 import re
 from collections.abc import Iterable
@@ -19,8 +19,8 @@ from config.site.assets import asset_url
 register = template.Library()
 register.simple_tag(asset_url, name="asset")
 
-# Marks of direction, zero-width and other characters without a glyph, besides the joiner and the selectors that emoji
-# consist of: a reader could take a text with them for another one.
+# Direction marks, zero-width and other characters without a glyph, besides the joiner and the selectors in emoji: a
+# reader could take a text with them for another one.
 DECEIVING = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -35,14 +35,14 @@ _SCALES = (
     (Decimal(10) ** 6, pgettext_lazy("millions", "%(number)sM")),
     (Decimal(10) ** 3, pgettext_lazy("thousands", "%(number)sK")),
 )
-# Numbers from this one on are a power: 1.20e+21. So are those with more zeros after the point, if read aloud.
+# Numbers from this one on are a power: 1.20e+21. So are numbers with more zeros after the point, if read aloud.
 _LARGEST, _MOST_ZEROS = Decimal(10) ** 16, 30
 # From so many zeros after the point on, their number is written instead: 0.0₄123.
 _COUNTED_ZEROS = 4
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # Code in texts for integrators.
 _CODE = re.compile("`([^`]+)`")
-# Up to so many launches of a creator are counted.
+# A creator's launches are counted up to this number.
 COUNTED_LAUNCHES = 1_000
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 31_557_600
 
@@ -50,12 +50,12 @@ _MINUTE, _HOUR, _DAY, _YEAR = 60, 3_600, 86_400, 31_557_600
 @register.filter
 def plain(text: str | None, length: int = 80) -> str:
     """Return a text from the chain for attributes and titles: cut, and with deceiving characters as `<U+202E>`."""
-    return "".join(part for part, _ in _parts(text or "", length))
+    return "".join(piece for piece, _ in _parts(text or "", length))
 
 
 @register.filter
 def inline_code(text: str) -> SafeString:
-    """Return a text of ours as HTML, with the parts between backticks as code."""
+    """Return our own text as HTML, with the parts between backticks as code."""
     return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # noqa: S308 escaped
 
 
@@ -63,22 +63,22 @@ def inline_code(text: str) -> SafeString:
 def shown(text: str | None, length: int = 80) -> SafeString:
     """Return a text from the chain as HTML: isolated in direction, cut, and with deceiving characters as marks."""
     parts = (
-        (format_html('<span class="control">{}</span>', part) if is_control else part,)
-        for part, is_control in _parts(text or "", length)
+        (format_html('<span class="control">{}</span>', piece) if is_control else piece,)
+        for piece, is_control in _parts(text or "", length)
     )
     return format_html("<bdi>{}</bdi>", format_html_join("", "{}", parts))
 
 
 def _parts(text: str, length: int) -> list[tuple[str, bool]]:
-    """Return the parts of a text cut to `length` characters, and whether each is a mark for a character."""
+    """Cut a text to `length` characters, and return its parts, each with whether it is a mark for a character."""
     cut = _MARKS.sub(r"\1", text[: 4 * length])
-    whole = len(cut) <= length and len(text) <= 4 * length
-    cut = cut if whole else cut[: length - 1].rstrip() + "…"
+    is_complete = len(cut) <= length and len(text) <= 4 * length
+    cut = cut if is_complete else cut[: length - 1].rstrip() + "…"
     parts, end = [], 0
-    for found in DECEIVING.finditer(cut):
-        parts += [(cut[end : found.start()], False), (f"<U+{ord(found[0]):04X}>", True)]
-        end = found.end()
-    return [part for part in (*parts, (cut[end:], False)) if part[0]]
+    for match in DECEIVING.finditer(cut):
+        parts += [(cut[end : match.start()], False), (f"<U+{ord(match[0]):04X}>", True)]
+        end = match.end()
+    return [piece for piece in (*parts, (cut[end:], False)) if piece[0]]
 
 
 @register.filter
@@ -89,20 +89,20 @@ def short_address(address: str) -> str:
 
 @register.filter
 def compact(value: float | Decimal | int | None, digits: int = 3) -> str:
-    """Return `compact_text` as HTML, in which a screen reader finds the zeros of a small number written out."""
+    """Return `compact_text` as HTML that writes out a small number's zeros for screen readers."""
     return _readable_aloud(compact_text(value, digits), compact_text(value, digits, counts_zeros=False))
 
 
-def _readable_aloud(shown: str, read: str) -> str:
-    if shown == read:
-        return shown
-    return format_html('<span aria-hidden="true">{}</span><span class="quiet">{}</span>', shown, read)
+def _readable_aloud(visible_text: str, spoken_text: str) -> str:
+    if visible_text == spoken_text:
+        return visible_text
+    return format_html('<span aria-hidden="true">{}</span><span class="quiet">{}</span>', visible_text, spoken_text)
 
 
 def compact_text(value: float | Decimal | int | None, digits: int = 3, *, counts_zeros: bool = True) -> str:
-    """Return a number in three significant digits with K, M, B or T, or the language's form of them; empty for None.
+    """Return a number in three significant digits with K, M, B or T, or the language's equivalents; empty for None.
 
-    With `counts_zeros` the zeros of a small number are a subscript: 0.0₉456 is 0.000000000456.
+    With `counts_zeros` a small number's zeros are a subscript: 0.0₉456 is 0.000000000456.
     """
     if value is None or not (amount := Decimal(str(value))).is_finite():
         return ""
@@ -122,7 +122,7 @@ def compact_text(value: float | Decimal | int | None, digits: int = 3, *, counts
 
 
 def _written_out(amount: Decimal, digits: int) -> str:
-    """Return a number of so many significant digits; of small numbers, the zeros after the point are written out."""
+    """Return a number with `digits` significant digits; a small number's zeros after the point are written out."""
     if amount == 0:
         return "0"
     return number_format(amount, decimal_pos=max(0, digits - 1 - amount.adjusted()), use_l10n=True)
@@ -141,13 +141,13 @@ def usd(value: float | Decimal | None) -> str:
 
 
 def usd_text(value: float | Decimal | None, *, counts_zeros: bool = True) -> str:
-    """Return an amount of USD: $1.23M; empty for None. Zeros as in `compact_text`."""
+    """Return a USD amount: $1.23M; empty for None. Zeros as in `compact_text`."""
     text = compact_text(value, counts_zeros=counts_zeros)
     return in_usd(text) if text else ""
 
 
 def in_usd(number: str) -> str:
-    """Return a number's text as an amount of USD."""
+    """Return a number's text as a USD amount."""
     sign = "-" if number.startswith("-") else ""
     return sign + pgettext("amount of US dollars", "$%(number)s") % {"number": number.removeprefix("-")}
 
@@ -171,7 +171,7 @@ def _rounded_change(value: float | Decimal | None) -> Decimal | None:
 
 @register.filter
 def points(value: float | Decimal | None) -> str:
-    """Return a share or fee in percentage points without the sign of percent: at most two decimals; empty for None.
+    """Return a share or fee in percentage points without a percent sign: at most two decimals; empty for None.
 
     Shares that would be 0 in two decimals, and impossible ones from 1,000 on, have one digit.
     """
@@ -191,7 +191,7 @@ def share(value: Decimal) -> str:
 
 @register.filter
 def direction(value: float | Decimal | None) -> str:
-    """Return the class of a change: up, down, or empty if `percent` shows 0.0%."""
+    """Return a change's class: up, down, or empty if `percent` shows 0.0%."""
     change = _rounded_change(value)
     return "" if not change else "up" if change > 0 else "down"
 
@@ -223,19 +223,19 @@ def moment_text(moment: datetime) -> str:
 
 
 def local_separators(text: str) -> str:
-    """Return a number such as 1,234.5 with the separators of the language, in groups of three digits."""
+    """Return a number such as 1,234.5 with the language's separators, in groups of three digits."""
     point = get_format("DECIMAL_SEPARATOR")
     return text.translate(str.maketrans({".": point, ",": "." if point == "," else ","}))
 
 
 def join_parts(parts: Iterable[str]) -> str:
-    """Return the parts of a list with the commas of the language."""
+    """Return a list's parts, joined by the language's commas."""
     return pgettext("between parts of a list", ", ").join(parts)
 
 
 @register.filter
 def launches(number: int) -> str:
-    """Return a number of launches in words; of more than are counted: 1,000+ launches."""
+    """Return a number of launches in words; above COUNTED_LAUNCHES: 1,000+ launches."""
     text = number_format(min(number, COUNTED_LAUNCHES), use_l10n=True, force_grouping=True)
     text = f"{text}+" if number > COUNTED_LAUNCHES else text
     return ngettext("%(number)s launch", "%(number)s launches", number) % {"number": text}
@@ -243,12 +243,12 @@ def launches(number: int) -> str:
 
 @register.simple_tag(takes_context=True)
 def address_with(context: dict[str, Any], **changes: Any) -> str:
-    """Return the query string of the page with these parameters changed, and without empty ones and the cursor."""
+    """Return the page's query string with these parameters changed, and without empty ones and the cursor."""
     query = context["request"].GET.copy()
     query.pop("cursor", None)
     for name, value in changes.items():
         query[name] = "" if value is None else str(value)
-    kept = {name: value for name, value in query.items() if value}
+    remaining = {name: value for name, value in query.items() if value}
     query.clear()
-    query.update(kept)
-    return f"?{query.urlencode()}" if kept else "?"
+    query.update(remaining)
+    return f"?{query.urlencode()}" if remaining else "?"

@@ -1,4 +1,4 @@
-"""Languages of pages by their paths: the first of SITE_LANGUAGES without a prefix, the others with one.
+"""Page languages by path: the first in SITE_LANGUAGES without a prefix, the others with one.
 
 No response depends on Accept-Language or a cookie, so that caches can share pages.
 """
@@ -20,9 +20,9 @@ _ENGLISH = (
 
 
 def page_language(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Return a middleware that activates the language of each request's path."""
+    """Return a middleware that activates the language in each request's path."""
 
-    def answer(request: HttpRequest) -> HttpResponseBase:
+    def respond(request: HttpRequest) -> HttpResponseBase:
         path = request.path_info
         language = path_language(path)
         with translation.override(language):
@@ -32,11 +32,11 @@ def page_language(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Ca
                 response.headers.setdefault("Content-Language", language)
             return response
 
-    return answer
+    return respond
 
 
 def page_languages(path: str) -> tuple[str, ...]:
-    """Return the languages in which the page of a path exists; none for what is English only."""
+    """Return the languages of the page at a path; none for what is English only."""
     languages: tuple[str, ...] = settings.SITE_LANGUAGES
     return () if path.startswith(_ENGLISH) else languages
 
@@ -45,24 +45,24 @@ def path_language(path: str) -> str:
     """Return the language of a page's path."""
     if path.startswith(_ENGLISH):
         return "en"
-    first = path.removeprefix("/").partition("/")[0]
-    return first if first in settings.SITE_LANGUAGES[1:] else settings.SITE_LANGUAGES[0]
+    first_segment = path.removeprefix("/").partition("/")[0]
+    return first_segment if first_segment in settings.SITE_LANGUAGES[1:] else settings.SITE_LANGUAGES[0]
 
 
 def page_patterns(patterns: Sequence[URLPattern | URLResolver | Any]) -> list[URLResolver]:
-    """Return the URL patterns of pages with the prefix of the active language, none for the first one."""
+    """Return page URL patterns with the active language's prefix, none for the first language."""
     return [URLResolver(LocalePrefixPattern(prefix_default_language=False), list(patterns))]
 
 
 def translated_path(path: str, language: str) -> str:
-    """Return the path of the same page in another language, as `link_path`."""
+    """Return the same page's path in another language, as `link_path`."""
     current = path_language(path)
-    bare = link_path(path if current == settings.SITE_LANGUAGES[0] else path.removeprefix(f"/{current}"))
-    return bare if language == settings.SITE_LANGUAGES[0] else f"/{language}{bare}"
+    unprefixed = link_path(path if current == settings.SITE_LANGUAGES[0] else path.removeprefix(f"/{current}"))
+    return unprefixed if language == settings.SITE_LANGUAGES[0] else f"/{language}{unprefixed}"
 
 
 def link_path(path: str) -> str:
-    """Return a request's path for a link of this host: encoded, and with one slash at its beginning.
+    """Return a request's path for a link on this host: encoded, and with one slash at its beginning.
 
     Browsers take `//evil.example` and `/\\evil.example` for another host.
     """
@@ -70,6 +70,6 @@ def link_path(path: str) -> str:
 
 
 def canonical_path(path: str) -> str:
-    """Return the path of a page without the slash at its end, which routes accept; only home pages have it."""
+    """Return a page's path without the slash at its end, which routes accept; only home pages have it."""
     is_home = translated_path(path, settings.SITE_LANGUAGES[0]) == "/"
     return path if is_home else path.rstrip("/")

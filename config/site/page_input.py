@@ -1,4 +1,4 @@
-"""Input of public pages: parameters of their URLs, and the refusal of values that break their rules."""
+"""Input to public pages: URL parameters, and the refusal of values that break their rules."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
@@ -16,7 +16,7 @@ MAX_QUERY_STRING = 4_000
 
 
 class PageInputError(ValueError):
-    """Parameter of a public page that breaks a rule; `config.site.page_limits` responds with the page of both."""
+    """Public page parameter that breaks a rule; `config.site.page_limits` responds with a page that names both."""
 
     def __init__(self, field: str, rule: str) -> None:
         super().__init__(f"{field} {rule}")
@@ -25,14 +25,14 @@ class PageInputError(ValueError):
 
 
 def refuse_repeated(query: QueryDict, names: Iterable[str]) -> None:
-    """Raise PageInputError for a parameter of these names that is given more than once."""
+    """Raise PageInputError if one of these parameters occurs more than once."""
     for name in names:
         if len(query.getlist(name)) > 1:
             raise PageInputError(name, gettext("must be given once"))
 
 
 def parse_choice(values: Mapping[str, str], field: str, choices: Collection[str]) -> str:
-    """Return the value of a parameter that must be one of these; empty without a value. Raises PageInputError."""
+    """Return a parameter's value, which must be one of `choices`; empty without a value. Raises PageInputError."""
     text = values.get(field, "")
     if text and text not in choices:
         raise PageInputError(field, gettext("must be one of: %(choices)s") % {"choices": ", ".join(choices)})
@@ -40,7 +40,7 @@ def parse_choice(values: Mapping[str, str], field: str, choices: Collection[str]
 
 
 def parse_page_flag(values: Mapping[str, str], field: str) -> bool:
-    """Return the value of a flag, spelled as in the API; False without a value. Raises PageInputError."""
+    """Return a flag's value, spelled as in the API; False without a value. Raises PageInputError."""
     text = values.get(field)
     try:
         return parse_flag(text) if text else False
@@ -50,7 +50,7 @@ def parse_page_flag(values: Mapping[str, str], field: str) -> bool:
 
 
 def parse_whole_number(values: Mapping[str, str], field: str, most: int) -> int | None:
-    """Return the value of a parameter that must be a whole number up to `most`; None without. Raises PageInputError."""
+    """Return a parameter's whole number up to `most`; None without a value. Raises PageInputError."""
     text = values.get(field, "")
     if not text:
         return None

@@ -1,7 +1,7 @@
-"""Limits of public pages, and of their pictures and share cards, each with a counter of its own.
+"""Limits for public pages, their pictures and share cards, each with its own counter.
 
-A search or a page of many rows costs as much as the same call of the API. A page shows many pictures, and a card is
-drawn for a tenth of a second.
+A search or a page with many rows costs as much as the same API call. A page shows many pictures, and drawing a card
+takes a tenth of a second.
 """
 
 import functools
@@ -25,15 +25,15 @@ _MINUTE = 60
 
 
 def limited_page(view: View) -> View:
-    """Decorate a page with RATE_LIMIT_PAGES by client address, and with the page of a PageInputError of the view.
+    """Decorate a page with RATE_LIMIT_PAGES by client address, and with an error page for the view's PageInputError.
 
-    A request beyond the limit gets a page with status 429. Responses of the cache in front of Django do not count.
-    Without Redis, requests pass. An invalid parameter, or a query longer than any page's, which the page's links would
-    repeat, gets a page with status 400.
+    A request beyond the limit gets a page with status 429. Responses from the cache in front of Django do not count.
+    Without Redis, requests pass. An invalid parameter gets a page with status 400. So does a query that is longer than
+    any page's, because the page's links would repeat it.
     """
 
     @functools.wraps(view)
-    def answer(*args: Any, **options: Any) -> HttpResponse:
+    def respond(*args: Any, **options: Any) -> HttpResponse:
         request = cast(HttpRequest, args[0])
         refusal = refuse_page(request)
         if refusal is not None:
@@ -42,16 +42,16 @@ def limited_page(view: View) -> View:
             refuse_longer(request.META.get("QUERY_STRING", ""), "query", MAX_QUERY_STRING)
             return view(*args, **options)
         except PageInputError as error:
-            # htmx shows the message in the part of the page that it has requested.
+            # htmx shows the message in the page part that it has requested.
             headers = {"Cache-Control": NO_STORE, "HX-Reselect": "#refusal", "HX-Reswap": "innerHTML"}
             context = {"field": error.field, "rule": error.rule}
             return TemplateResponse(request, "site/bad_parameter.html", context, status=400, headers=headers)
 
-    return answer
+    return respond
 
 
 def refuse_page(request: HttpRequest) -> HttpResponse | None:
-    """Count a page of the client address; return the page with status 429 if it is beyond RATE_LIMIT_PAGES."""
+    """Count a page for the client address; return the page with status 429 if it is beyond RATE_LIMIT_PAGES."""
     seconds = _seconds_to_wait(request, "RATE_LIMIT_PAGES")
     if seconds is None:
         return None
@@ -72,13 +72,13 @@ def limited_card(view: View) -> View:
 
 def _limit(view: View, setting: str) -> View:
     @functools.wraps(view)
-    def answer(*args: Any, **options: Any) -> HttpResponse:
+    def respond(*args: Any, **options: Any) -> HttpResponse:
         seconds = _seconds_to_wait(cast(HttpRequest, args[0]), setting)
         if seconds is None:
             return view(*args, **options)
         return HttpResponse(status=429, headers={"Cache-Control": NO_STORE, "Retry-After": str(seconds)})
 
-    return answer
+    return respond
 
 
 def _seconds_to_wait(request: HttpRequest, setting: str) -> int | None:

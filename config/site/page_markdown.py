@@ -1,4 +1,4 @@
-"""Public pages as Markdown, for language models: the content of a rendered page, without its navigation."""
+"""Public pages as Markdown, for language models: a rendered page's content, without its navigation."""
 
 import re
 from html.parser import HTMLParser
@@ -8,13 +8,13 @@ _HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### "}
 _BLOCKS = {*_HEADINGS, "p", "li"}
 # What only people at a screen use.
 _SKIPPED = {"nav", "fieldset", "button", "script", "form"}
-# Class of an example's element -> language of its code block.
+# Class on an example's element -> language of its code block.
 _CODE_LANGUAGES = {"curl": "bash", "python": "python", "typescript": "typescript"}
 _BLANKS = re.compile(r"\s+")
 
 
 def page_markdown(page: str, *, base_url: str) -> str:
-    """Return the element `main` of an HTML page as Markdown, whose links begin with the base URL."""
+    """Return an HTML page's element `main` as Markdown, whose links begin with the base URL."""
     writer = _MarkdownWriter(base_url)
     writer.feed(page)
     writer.close()
@@ -22,7 +22,7 @@ def page_markdown(page: str, *, base_url: str) -> str:
 
 
 class _MarkdownWriter(HTMLParser):
-    """Parser that collects the blocks of Markdown: headings, paragraphs, items of lists and code."""
+    """Parser that collects Markdown blocks: headings, paragraphs, list items and code."""
 
     def __init__(self, base_url: str) -> None:
         super().__init__()
@@ -44,8 +44,8 @@ class _MarkdownWriter(HTMLParser):
         elif tag == "div":
             classes = values.get("class", "").split()
             if "example" in classes:
-                self._code_language = next((_CODE_LANGUAGES[each] for each in classes if each in _CODE_LANGUAGES), "")
-            # The name of the language, in the example's head, is in the fence of the block.
+                self._code_language = next((_CODE_LANGUAGES[name] for name in classes if name in _CODE_LANGUAGES), "")
+            # The language's name, in the example's head, is in the block's fence.
             self._text.clear()
         elif tag == "pre":
             self._is_in_block = True

@@ -1,4 +1,4 @@
-"""Decorator of pages that an installation may leave out: SITE_SECTIONS."""
+"""Decorator for pages that an installation may leave out: SITE_SECTIONS."""
 
 import functools
 from collections.abc import Callable
@@ -13,15 +13,15 @@ Parameters = ParamSpec("Parameters")
 def section_page(
     section: str,
 ) -> Callable[[Callable[Parameters, HttpResponse]], Callable[Parameters, HttpResponse]]:
-    """Decorate a page of a section: it responds with 404 in installations without the section."""
+    """Decorate a section's page: it responds with 404 in installations without the section."""
 
     def decorate(view: Callable[Parameters, HttpResponse]) -> Callable[Parameters, HttpResponse]:
         @functools.wraps(view)
-        def answer(*args: Parameters.args, **options: Parameters.kwargs) -> HttpResponse:
+        def respond(*args: Parameters.args, **options: Parameters.kwargs) -> HttpResponse:
             if section not in settings.SITE_SECTIONS:
                 raise Http404
             return view(*args, **options)
 
-        return answer
+        return respond
 
     return decorate

@@ -1,1 +1,1 @@
-"""What operators watch: probes, metrics, log lines, and reports of errors and traces, each sent by its setting."""
+"""What operators watch: probes, metrics, log lines, error reports and traces; a setting turns on each export."""

@@ -1,8 +1,8 @@
-"""Error reports to Sentry: records of level ERROR and above and exceptions that end a process or thread.
+"""Error reports to Sentry: log records at level ERROR and above, and exceptions that end a process or thread.
 
-They have a traceback and no personal data. An outage of a server or node is none: alerts report it. The integrations
-of frameworks and HTTP clients are off: they would send headers, queries and the URLs of nodes, and write headers into
-outgoing calls.
+They have a traceback and no personal data. A server or node outage is no error: alerts report it. The integrations for
+frameworks and HTTP clients are off: they would send headers, queries and node URLs, and write headers into outgoing
+calls.
 """
 
 import sys
@@ -34,8 +34,8 @@ from config.watching.log_lines import MAX_LINE
 
 # Any client can cause them; the log has them as warnings.
 _SECURITY = "django.security."
-# Their records without an exception are responses of 500 and above, which are logged by their cause, too, and attempts
-# to reach the broker.
+# Their records without an exception are responses with 500 and above, whose cause is logged, too, and attempts to reach
+# the broker.
 _REPEATING = ("django.request", "celery.worker.consumer", "celery.beat")
 _OUTAGES = (
     django.db.OperationalError,
@@ -50,7 +50,7 @@ _OUTAGES = (
 # Seconds without a repetition after which the same failure is a new occurrence.
 _QUIET_SECONDS = 3_600.0
 _KEPT_FAILURES = 1_000
-# Names in the Procfile, by a word of the command.
+# Names in the Procfile, by a word in the command.
 _PROCESSES = {
     "granian": "web",
     "worker": "worker",
@@ -62,7 +62,7 @@ _PROCESSES = {
 
 
 class ErrorReportsConfig(AppConfig):
-    """App that starts the reports of a process."""
+    """App that starts a process's reports."""
 
     name = "config.watching.error_reports"
     label = "error_reports"
@@ -82,7 +82,7 @@ class ErrorReportsConfig(AppConfig):
                     ThreadingIntegration(propagate_scope=False),
                     AtexitIntegration(callback=_send_silently),
                 ],
-                # Variables may hold keys, and bodies those of users.
+                # Variables may hold keys, and bodies may hold users' keys.
                 include_local_variables=False,
                 max_request_body_size="never",
                 send_default_pii=False,
@@ -94,7 +94,7 @@ class ErrorReportsConfig(AppConfig):
 
 
 class FailureLog:
-    """Failures that this process has reported, each by a key of its own; the oldest ones are dropped."""
+    """Failures that this process has reported, by their key; the oldest ones are dropped."""
 
     def __init__(self) -> None:
         self._seen: dict[str, float] = {}
@@ -104,11 +104,11 @@ class FailureLog:
         """Return whether an occurrence begins: the failure was not seen for _QUIET_SECONDS."""
         now = time.monotonic()
         with self._lock:
-            last = self._seen.pop(key, float("-inf"))
+            last_seen_at = self._seen.pop(key, float("-inf"))
             self._seen[key] = now
             if len(self._seen) > _KEPT_FAILURES:
                 del self._seen[next(iter(self._seen))]
-        return now - last >= _QUIET_SECONDS
+        return now - last_seen_at >= _QUIET_SECONDS
 
 
 _failures = FailureLog()
@@ -117,7 +117,7 @@ _failures = FailureLog()
 def scrub_event(event: Event, hint: Hint) -> Event | None:
     """Return the event with request id and process as tags; None for refused requests, outages and repetitions.
 
-    Parts that may hold data of clients are removed: earlier records, arguments of records, requests and users.
+    Parts that may hold client data are removed: earlier records, record arguments, requests and users.
     """
     logger, error = str(event.get("logger", "")), hint.get("exc_info", (None, None, None))[1]
     if logger.startswith(_SECURITY) or isinstance(error, _OUTAGES):
@@ -128,25 +128,25 @@ def scrub_event(event: Event, hint: Hint) -> Event | None:
     event.pop("extra", None)
     event.pop("request", None)
     event.pop("user", None)
-    # Celery passes all arguments of a task to its record. Beside an exception, a text may hold a path or its message.
+    # Celery passes all task arguments to its record. Beside an exception, a text may hold a path or its message.
     removed = {"params"} if error is None else {"params", "formatted"}
-    event["logentry"] = {name: part for name, part in event.get("logentry", {}).items() if name not in removed}
+    event["logentry"] = {name: value for name, value in event.get("logentry", {}).items() if name not in removed}
     for exception in event.get("exception", {}).get("values", []):
-        # Further lines of PostgreSQL's errors are the statement and the row, with their values.
+        # PostgreSQL's errors have the statement and the row, with their values, in further lines.
         exception["value"] = str(exception.get("value") or "").partition("\n")[0]
     event["tags"] = {"request_id": current_request_id(), "process": process_name(sys.argv)}
     return event
 
 
 def process_name(arguments: Sequence[str]) -> str:
-    """Return the name in the Procfile of the command with these arguments; of another one its first argument."""
+    """Return the command's name in the Procfile; for another command its first argument."""
     program = Path(arguments[0])
     words = [program.parent.name if program.stem == "__main__" else program.name, *arguments[1:]]
     return next((_PROCESSES[word] for word in words if word in _PROCESSES), words[min(1, len(words) - 1)])
 
 
 def _failure_key(event: Event) -> str:
-    """Return the types and lines of the exceptions; without one, the text."""
+    """Return the exceptions' types and lines; without an exception, the text."""
     exceptions = event.get("exception", {}).get("values", [])
     if not exceptions:
         return str(event.get("logentry", {}).get("formatted"))
@@ -159,4 +159,4 @@ def _failure_key(event: Event) -> str:
 
 
 def _send_silently(pending: int, timeout: float) -> None:
-    """Print nothing at the end of a process; what is pending is sent within the timeout."""
+    """Print nothing when a process ends; what is pending is sent within the timeout."""

@@ -1,8 +1,8 @@
 """Health and readiness probes for load balancers and orchestrators.
 
 Probes are handled before the host is validated and before any redirect to HTTPS, because they use the IP address and
-plain HTTP (`probe_middleware` is before all that do so in MIDDLEWARE). Scrapes of the metrics are handled there, too,
-after their host was validated. The cause of a failure is only logged.
+plain HTTP. So `probe_middleware` is before all such middleware in MIDDLEWARE. Metrics scrapes are handled there, too,
+after their host was validated. A failure's cause is only logged.
 """
 
 import logging
@@ -52,7 +52,7 @@ class ReadinessDetail(Protocol):
 
 def healthz(request: HttpRequest) -> HttpResponse:
     """Return 200 while the process responds, without calling any dependency."""
-    return _answer({"status": "ok"}, status=200)
+    return _json_response({"status": "ok"}, status=200)
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
@@ -60,7 +60,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     With a read replica its state is added: "ok", "lagging" or "failed"; null if the database failed.
 
-    A parameter of READINESS_DETAILS adds its result under its name, and 503 if it fails; null if the database
+    A parameter in READINESS_DETAILS adds its result under its name, and 503 if it fails; null if the database
     failed. An invalid value returns 400.
     """
     database, migrations = _check_database()
@@ -77,10 +77,10 @@ def readyz(request: HttpRequest) -> HttpResponse:
         try:
             detail = _read_detail(path, text) if database and migrations else None
         except ValueError as error:
-            return _answer(error_body(ValidationError({name: [str(error)]})), status=400)
+            return _json_response(error_body(ValidationError({name: [str(error)]})), status=400)
         body[name] = detail and detail.body
         ready = ready and detail is not None and detail.passed
-    return _answer({"status": "ok" if ready else "failed"} | body, status=200 if ready else 503)
+    return _json_response({"status": "ok" if ready else "failed"} | body, status=200 if ready else 503)
 
 
 def probe_middleware(
@@ -89,14 +89,14 @@ def probe_middleware(
     """Return a middleware that handles probes and scrapes before any other middleware."""
     probes = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}
 
-    def answer(request: HttpRequest) -> HttpResponseBase:
+    def respond(request: HttpRequest) -> HttpResponseBase:
         probe = probes.get(request.path_info.removesuffix("/"))
         return get_response(request) if probe is None else probe(request)
 
-    return answer
+    return respond
 
 
-def _answer(body: dict[str, Any], *, status: int) -> HttpResponse:
+def _json_response(body: dict[str, Any], *, status: int) -> HttpResponse:
     return HttpResponse(
         render_json(body), status=status, content_type="application/json", headers={"Cache-Control": NO_STORE}
     )
@@ -104,17 +104,17 @@ def _answer(body: dict[str, Any], *, status: int) -> HttpResponse:
 
 def _read_detail(path: str, text: str) -> ReadinessDetail | None:
     """Return the result of a readiness function, or None if the database failed meanwhile. Raises ValidationError."""
-    read: Callable[[str, datetime], ReadinessDetail] = import_string(path)
+    read_detail: Callable[[str, datetime], ReadinessDetail] = import_string(path)
     try:
         with statement_timeout(milliseconds=_DATABASE_STATEMENT_MS):
-            return read(text, timezone.now())
+            return read_detail(text, timezone.now())
     except DatabaseError as error:
         logger.warning("Readiness: the database failed: %s", error)
         return None
 
 
 def _replica_status() -> str | None:
-    """Return the state of the replica, or None if the database failed meanwhile."""
+    """Return the replica's state, or None if the database failed meanwhile."""
     try:
         with statement_timeout(milliseconds=_DATABASE_STATEMENT_MS):
             return measure_replica().status
@@ -147,7 +147,7 @@ def _check_database() -> tuple[bool, bool]:
 def _fresh_connection() -> BaseDatabaseWrapper:
     """Return a new connection that begins a transaction; an open one could block on a hung server for ever.
 
-    Timeouts of a transaction, because a pooler accepts none of a session.
+    It has transaction timeouts, because a pooler accepts no session timeout.
     """
     fresh = connection.copy()
     options = {name: value for name, value in fresh.settings_dict["OPTIONS"].items() if name != "pool"}
@@ -161,10 +161,10 @@ def _check_cache() -> bool:
         # Without the circuit breaker: a probe neither opens it nor waits until it closes.
         cache = Redis(connection_pool=redis_client().connection_pool)
         cache.set(_READINESS_KEY, "ok", ex=10)
-        answered = bool(cache.get(_READINESS_KEY) == b"ok")
+        is_working = bool(cache.get(_READINESS_KEY) == b"ok")
     except RedisError as error:
         logger.warning("Readiness: the cache failed: %s", error)
         return False
-    if not answered:
+    if not is_working:
         logger.error("Readiness: the cache lost a value that was just written")
-    return answered
+    return is_working

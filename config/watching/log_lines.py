@@ -1,7 +1,7 @@
-"""Formatters of log records with bounded length, for all processes, and filters of expected failures and request ids.
+"""Log formatters with bounded length, for all processes, and filters for expected failures and request ids.
 
 Callers control parts of many lines: hosts, paths, parameters. A refused request must not fill the disk with its own
-text, and an exception repeats its message at the end of its traceback.
+text, and an exception repeats its message where its traceback ends.
 """
 
 import logging
@@ -12,20 +12,20 @@ import orjson
 
 from config.http.request_ids import current_request_id
 
-# Limits in characters: of one line, and of a record with its traceback. Lines of this service are far shorter, besides
-# what callers control.
+# Limits in characters: for one line, and for a record with its traceback. This service's own lines are far shorter,
+# besides what callers control.
 MAX_LINE = 2_000
 MAX_RECORD = 20_000
 
 
 class ExpectedFailureFilter(logging.Filter):
-    """Filter that turns reports of requests that fail without a bug into warnings of one line.
+    """Filter that turns records about requests that fail without a bug into one-line warnings.
 
     Any client can cause suspicious requests, and an outage refuses each request with 503.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record of such a request, and return True for all."""
+        """Change such a request's record, and return True for all."""
         is_outage = record.name == "django.request" and getattr(record, "status_code", None) == 503
         if is_outage and record.exc_info and record.exc_info[0]:
             kind, error, _ = record.exc_info
@@ -37,7 +37,7 @@ class ExpectedFailureFilter(logging.Filter):
 
 
 class RequestIdFilter(logging.Filter):
-    """Filter that adds the request id, for a handler: records of all loggers pass it."""
+    """Filter that adds the request id, for a handler: records from all loggers pass it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Set `request_id` and, for text lines, `request_mark`; both are empty without an id. Return True."""
@@ -49,19 +49,19 @@ class RequestIdFilter(logging.Filter):
 class BoundedFormatter(logging.Formatter):
     """Formatter that cuts long lines at their end and long records in their middle, and marks how much was cut.
 
-    The end of a traceback names the exception, so that it stays. Handlers of other libraries with formatters of their
-    own are not covered: settings must name this one.
+    A traceback ends with the exception's name, so its end stays. Other libraries' handlers with their own formatters
+    are not covered: settings must name this one.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the text of the record, within both limits besides the marks."""
+        """Return the record's text, within both limits besides the marks."""
         return _bounded(super().format(record))
 
 
 class JsonFormatter(BoundedFormatter):
-    """Formatter of a JSON object in one line per record, with the limits of text lines.
+    """Formatter that writes a JSON object in one line per record, within the limits for text lines.
 
-    `message` has the text of a line, and `exception` that of the traceback, if there is one.
+    `message` has a line's text, and `exception` has the traceback, if there is one.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -87,11 +87,11 @@ class JsonFormatter(BoundedFormatter):
 
 
 def make_formatter(log_format: str = "") -> logging.Formatter:
-    """Return the formatter of a LOG_FORMAT, `text` or `json`, by default that of the environment.
+    """Return the formatter for `log_format` (`text` or `json`), by default LOG_FORMAT in the environment.
 
     The handler needs a RequestIdFilter.
 
-    The web server's main process loads no settings: it has the environment only, as for all settings of the Procfile.
+    The web server's main process loads no settings: it has only the environment, as for all Procfile settings.
     """
     if (log_format or os.environ.get("LOG_FORMAT", "")).lower() == "json":
         return JsonFormatter()

@@ -1,7 +1,7 @@
 """Endpoint `GET /metrics` for Prometheus, from collectors that query PostgreSQL and Redis at each scrape.
 
-No number is kept in a process, so that all processes of the web server return the same. Each app registers collectors
-in its module `metrics`: functions that take the time and yield metrics, within milliseconds for any number of rows.
+No process keeps a number, so that all web server processes return the same. Each app registers collectors in its module
+`metrics`: functions that take the time and yield metrics, within milliseconds for any number of rows.
 """
 
 import logging
@@ -30,7 +30,7 @@ from config.workers.periodic_tasks import read_periodic_tasks
 
 logger = logging.getLogger(__name__)
 
-# A scrape must end within the timeout of Prometheus, by default 10 s.
+# A scrape must end within Prometheus's timeout, by default 10 s.
 _STATEMENT_MS = 2000
 
 
@@ -40,7 +40,7 @@ _collectors: list[Collect] = []
 
 
 def register_collectors(*collectors: Collect) -> None:
-    """Add collectors to each scrape; a module `metrics` of an app calls this."""
+    """Add collectors to each scrape; an app's module `metrics` calls this."""
     _collectors.extend(collectors)
 
 
@@ -60,8 +60,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """Return the metrics to requests with METRICS_TOKEN or, if none is set, to programs on this machine.
 
     Other requests get 401 or, if no token is set, 404; 503 if the database fails. The host is validated: a web page
-    could point a name of its own at this machine, and read the response in an operator's browser. Raises
-    DisallowedHost, which is 400.
+    could point its own domain at this machine, and read the response in an operator's browser. Raises DisallowedHost,
+    which is 400.
     """
     request.get_host()
     refusal = _reject(request)
@@ -80,7 +80,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def labelled_gauge(
     name: str, text: str, labels: str | Sequence[str], values: Mapping[Any, float | None]
 ) -> GaugeMetricFamily:
-    """Return a gauge with one sample per value of a label, or per tuple of those of several labels; for collectors.
+    """Return a gauge with one sample per label value, or per tuple with several labels' values; for collectors.
 
     Samples that are None are left out.
     """
@@ -88,12 +88,12 @@ def labelled_gauge(
     gauge = GaugeMetricFamily(name, text, labels=names)
     for value, number in values.items():
         if number is not None:
-            gauge.add_metric([str(part) for part in ([value] if len(names) == 1 else value)], number)
+            gauge.add_metric([str(label_value) for label_value in ([value] if len(names) == 1 else value)], number)
     return gauge
 
 
 def queues(now: datetime) -> Iterator[Metric]:
-    """Yield depth and age of each queue."""
+    """Yield each queue's depth and age."""
     sizes = measure_queues(now)
     yield labelled_gauge(
         "launchboard_queue_depth",
@@ -130,13 +130,13 @@ def periodic_tasks(now: datetime) -> Iterator[Metric]:
 
 
 def read_replica(now: datetime) -> Iterator[Metric]:
-    """Yield the state of the read replica, if there is one."""
+    """Yield the read replica's state, if there is one."""
     if not has_replica():
         return
     state = measure_replica()
-    used = GaugeMetricFamily("launchboard_replica_used", "1 while public reads use the read replica.")
-    used.add_metric([], state.status == "ok")
-    yield used
+    is_used = GaugeMetricFamily("launchboard_replica_used", "1 while public reads use the read replica.")
+    is_used.add_metric([], state.status == "ok")
+    yield is_used
     if state.lag_seconds is not None:
         lag = GaugeMetricFamily("launchboard_replica_lag_seconds", "Lag of the replica; 0 while it is up to date.")
         lag.add_metric([], state.lag_seconds)

@@ -1,4 +1,4 @@
-"""Prometheus metrics of requests, tasks and calls to nodes: sums of all processes, read from Redis."""
+"""Prometheus metrics for requests, tasks and node calls: sums over all processes, read from Redis."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from config.http.process_sums import BUCKETS, SumKey
 from config.redis.stored_sums import read_sums
 
-# Name of the sum -> its labels, and the help text.
+# Sum name -> its labels, and the help text.
 _COUNTERS = {
     "requests": (("route", "status"), "Responses of the web server by URL pattern and status."),
     "tasks": (("task", "outcome"), "Tasks that workers ended."),
@@ -36,7 +36,7 @@ _BOUNDS = [*map(str, BUCKETS), "+Inf"]
 
 
 def process_sums(now: datetime) -> Iterator[Metric]:
-    """Yield the sums of all processes, and whether Redis responds; without Redis there are no sums."""
+    """Yield the sums over all processes, and whether Redis responds; without Redis there are no sums."""
     try:
         sums, is_up = read_sums(), True
     except RedisError:
@@ -71,6 +71,6 @@ def _histogram(
     histogram = HistogramMetricFamily(f"launchboard_{name}", text, labels=labels)
     counts = sums[f"{name}_bucket"]
     for values, seconds in sums[f"{name}_sum"].items():
-        each = (counts.get((*values, str(number)), 0) for number in range(len(_BOUNDS)))
-        histogram.add_metric(values, list(zip(_BOUNDS, accumulate(each), strict=True)), seconds)
+        bucket_counts = (counts.get((*values, str(number)), 0) for number in range(len(_BOUNDS)))
+        histogram.add_metric(values, list(zip(_BOUNDS, accumulate(bucket_counts), strict=True)), seconds)
     return histogram

@@ -1,7 +1,7 @@
-"""Traces of requests and tasks for an OpenTelemetry collector, without personal data.
+"""Request and task traces for an OpenTelemetry collector, without personal data.
 
-A task belongs to the trace of the request that sent it. Within both are spans of statements of PostgreSQL, commands of
-Redis, and calls by `config.http.json_client`.
+A task belongs to the trace of the request that sent it. Both contain spans for PostgreSQL statements, Redis commands,
+and calls by `config.http.json_client`.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ from config.postgresql.base import DatabaseWrapper
 from config.watching.log_lines import MAX_LINE
 
 _REQUEST_ID = "launchboard.request_id"
-# All others are dropped: addresses, paths, queries, headers, names of hosts, arguments of tasks and commands.
+# All others are dropped: addresses, paths, queries, headers, host names, arguments of tasks and commands.
 ATTRIBUTES = frozenset(
     {
         _REQUEST_ID,
@@ -51,22 +51,22 @@ ATTRIBUTES = frozenset(
         "rpc.method",
     }
 )
-# Seconds for one export. A process that ends waits for one or two of them, which is less than its grace period.
+# Seconds for one export. A process that ends waits for one or two exports, which is less than its grace period.
 _EXPORT_SECONDS = 2.0
 _UNTRACED = "healthz,readyz,metrics,static"
 
 
 class TracesConfig(AppConfig):
-    """App that starts the traces of a process."""
+    """App that starts a process's traces."""
 
     name = "config.watching.traces"
     label = "traces"
 
     def ready(self) -> None:
-        """Start them, with the share of traces that TRACES_SHARE names."""
+        """Start them, with TRACES_SHARE as the sampling ratio."""
         share = TraceIdRatioBased(settings.TRACES_SHARE)
         provider = TracerProvider(
-            # By the trace's id, so that all spans of a trace are kept or none; a client's wish for one does not count.
+            # By the trace's id, so that a trace keeps all spans or none; a client's sampling request does not count.
             sampler=ParentBased(
                 WorkSampler(settings.TRACES_SHARE), remote_parent_sampled=share, remote_parent_not_sampled=share
             ),
@@ -83,13 +83,13 @@ class TracesConfig(AppConfig):
         RequestsInstrumentor().instrument(tracer_provider=provider, request_hook=describe_call)
         tracer = StatementTracer(provider)
         DatabaseWrapper.statement_wrappers.append(tracer)
-        # Those that models have used while they were loaded.
+        # Models have used these connections while they were loaded.
         for existing in connections.all(initialized_only=True):
             existing.execute_wrappers.append(tracer)
 
 
 class WorkSampler(TraceIdRatioBased):
-    """Sampler of first spans that drops statements, commands and calls outside of a request or task.
+    """Sampler for first spans that drops statements, commands and calls outside a request or task.
 
     Workers poll Redis each second, and followers and the publisher poll nodes and PostgreSQL.
     """
@@ -110,13 +110,13 @@ class WorkSampler(TraceIdRatioBased):
 
 
 class StatementTracer:
-    """Wrapper of Django's statements that makes a span of each, with its text and without its parameters."""
+    """Wrapper around Django's statements that makes a span for each, with its text and without its parameters."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._tracer = provider.get_tracer(__name__)
 
     def __call__(self, execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
-        """Execute the statement within its span. The text of a statement that psycopg composed may hold values."""
+        """Execute the statement within its span. A statement that psycopg composed may hold values in its text."""
         text = sql[:MAX_LINE] if isinstance(sql, str) else ""
         verb = text.lstrip("( \n").split(None, 1)[:1]
         attributes = {"db.system.name": "postgresql", "db.query.text": text}
@@ -127,7 +127,7 @@ class StatementTracer:
 
 
 def describe_call(span: AnySpan, request: PreparedRequest) -> None:
-    """Add the methods of a JSON-RPC request to its span, and keep the trace's header from hosts of others."""
+    """Add a JSON-RPC request's methods to its span, and keep the trace's header from others' hosts."""
     # The instrumentation writes the header into the mapping that the request had before.
     request.headers = request.headers.copy()
     if span.is_recording() and request.headers.get("content-type") == "application/json":
@@ -141,7 +141,7 @@ def describe_call(span: AnySpan, request: PreparedRequest) -> None:
 
 
 class RequestIdProcessor(SpanProcessor):
-    """Processor that adds the request id to the span of a request; its tasks are in the same trace."""
+    """Processor that adds the request id to a request's span; its tasks are in the same trace."""
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Add it."""
@@ -172,16 +172,16 @@ class ScrubbingExporter(SpanExporter):
 
 
 class EndProcessor(SpanProcessor):
-    """Processor that begins the end of an exporter; add it before the batch processor of that exporter.
+    """Processor that announces the end to an exporter; add it before the exporter's batch processor.
 
-    The shutdown of a batch processor waits up to 30 seconds for all its exports, and no parameter changes that.
+    A batch processor's shutdown waits up to 30 seconds for all its exports, and no parameter changes that.
     """
 
     def __init__(self, exporter: ScrubbingExporter) -> None:
         self._exporter = exporter
 
     def shutdown(self) -> None:
-        """Begin the end, at which an exporter drops spans after a failed export."""
+        """Announce the end, after which the exporter drops spans once an export has failed."""
         self._exporter.begin_end()
 
 
@@ -194,7 +194,7 @@ def _scrubbed(span: ReadableSpan) -> ReadableSpan:
         attributes={name: value for name, value in (span.attributes or {}).items() if name in ATTRIBUTES},
         kind=span.kind,
         instrumentation_scope=span.instrumentation_scope,
-        # Its description is the text of an exception.
+        # Its description is an exception's text.
         status=Status(span.status.status_code),
         start_time=span.start_time,
         end_time=span.end_time,

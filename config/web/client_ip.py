@@ -1,4 +1,4 @@
-"""Client address of a request: that of the connection, or the one that trusted proxies forward.
+"""A request's client address: the connection's address, or the one that trusted proxies forward.
 
 `X_Forwarded_For` can't replace `X-Forwarded-For`: `config.edge.wsgi_environ` drops names with an underscore.
 """
@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Warning
 from django.http import HttpRequest
 
-# Key of callers without an address: those on a unix socket without a trusted proxy.
+# Key for callers without an address: on a unix socket without a trusted proxy.
 UNKNOWN_ADDRESS = "unknown"
 
 # Some proxies append the client's port, and then put IPv6 addresses in brackets.
@@ -21,14 +21,14 @@ _WITH_PORT = re.compile(r"\[([^\]]*)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
 # Longer texts are no address: an IPv6 address has at most 45 characters, besides brackets, a zone and a port.
 _MAX_ADDRESS = 100
 
-# Headers in which proxies forward the client's address, besides the trusted one.
+# Proxies forward the client's address in these headers, besides the trusted one.
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def client_address(request: HttpRequest) -> str:
-    """Return the rate limit key of the caller: an IPv4 address, or an IPv6 network such as `2001:db8::/64`.
+    """Return the caller's rate limit key: an IPv4 address, or an IPv6 network such as `2001:db8::/64`.
 
     The owner of one IPv6 address commonly has all of its /64. An IPv4-mapped address is its IPv4 address.
     """
@@ -36,7 +36,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def address_key(environ: Mapping[str, Any]) -> str:
-    """Return the same for the environment of a WSGI request."""
+    """Return the same for a WSGI request's environment."""
     address = _forwarded_address(environ) or _parse_address(environ.get("REMOTE_ADDR", ""))
     if address is None:
         return UNKNOWN_ADDRESS
@@ -48,8 +48,8 @@ def address_key(environ: Mapping[str, Any]) -> str:
 def is_on_loopback(environ: Mapping[str, Any]) -> bool:
     """Return whether a WSGI request comes from a program on this machine.
 
-    A local proxy forwards requests of others: then the forwarded address counts. A request that was forwarded
-    without a trusted address counts as remote.
+    A local proxy forwards others' requests: then the forwarded address counts. A request that was forwarded without a
+    trusted address counts as remote.
     """
     if any(header in environ for header in (_trusted_key(), *_FORWARDED)):
         address = _forwarded_address(environ)

@@ -1,4 +1,4 @@
-"""Access to metrics, of the web server and of the stream."""
+"""Access to metrics, in the web server and in the stream."""
 
 import hmac
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ def metrics_refusal(environ: Mapping[str, Any]) -> int | None:
     token: str = settings.METRICS_TOKEN
     if not token:
         return None if is_on_loopback(environ) else 404
-    scheme, _, given = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
+    scheme, _, credential = str(environ.get("HTTP_AUTHORIZATION", "")).partition(" ")
     is_valid = scheme.lower() == "bearer" and hmac.compare_digest(
-        given.strip().encode(errors="replace"), token.encode()
+        credential.strip().encode(errors="replace"), token.encode()
     )
     return None if is_valid else 401

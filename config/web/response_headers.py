@@ -1,4 +1,4 @@
-"""Response headers for caches (`Cache-Control`, RFC 9111), for deprecated endpoints and of unknown parameters.
+"""Response headers for caches (`Cache-Control`, RFC 9111), for deprecated endpoints and for unknown parameters.
 
 Errors are never cached.
 """
@@ -44,7 +44,7 @@ _PAGE_POLICY = (
 
 
 def page_headers(seconds: int, *, stale_seconds: int = 0, frames: str = "'none'") -> dict[str, str]:
-    """Return the headers of a public page, with the TTL of `public_cache_control`; `frames` may contain the page."""
+    """Return a public page's headers, with the TTL as in `public_cache_control`; `frames` may contain the page."""
     return {
         "Cache-Control": public_cache_control(seconds, stale_seconds=stale_seconds),
         "Content-Security-Policy": _PAGE_POLICY.format(stream=f" {settings.STREAM_URL}", frames=frames),
@@ -53,7 +53,7 @@ def page_headers(seconds: int, *, stale_seconds: int = 0, frames: str = "'none'"
 
 
 def any_origin_headers() -> dict[str, str]:
-    """Return the CORS headers of public reads, and of refusals before any view."""
+    """Return the CORS headers for public reads, and for refusals before any view."""
     return {
         "Access-Control-Allow-Origin": "*",
         "Access-Control-Expose-Headers": ", ".join(settings.CORS_EXPOSE_HEADERS),
@@ -70,9 +70,9 @@ DEPRECATED_SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def deprecation_headers(successor: str) -> dict[str, str]:
-    """Return the headers `Deprecation` and `Link` of a deprecated endpoint.
+    """Return a deprecated endpoint's headers `Deprecation` and `Link`.
 
-    `Deprecation` is a date in Unix seconds (RFC 9745). `Link` names the path of the successor (RFC 8288, RFC 5829).
+    `Deprecation` is a date in Unix seconds (RFC 9745). `Link` names the successor's path (RFC 8288, RFC 5829).
     """
     return {
         "Deprecation": f"@{int(DEPRECATED_SINCE.timestamp())}",
@@ -80,13 +80,13 @@ def deprecation_headers(successor: str) -> dict[str, str]:
     }
 
 
-# Bounds of X-Ignored-Params; callers control its content.
+# Bounds for X-Ignored-Params; callers control its content.
 _MAX_IGNORED_NAMES = 20
 _MAX_IGNORED_NAME_LENGTH = 50
 _NOT_IN_HEADER = re.compile(r"[^!-+\--~]")
 
 
 def ignored_params(unknown: AbstractSet[str]) -> str:
-    """Return the value of X-Ignored-Params: the names in visible ASCII, so that none can inject a header."""
+    """Return X-Ignored-Params: the names in visible ASCII, so that none can inject a header."""
     names = nsmallest(_MAX_IGNORED_NAMES, unknown - {""})
     return ",".join(sorted({_NOT_IN_HEADER.sub("?", name[:_MAX_IGNORED_NAME_LENGTH]) for name in names}))

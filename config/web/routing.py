@@ -1,6 +1,6 @@
-"""URL routes that accept an optional trailing slash, and the view class of a request.
+"""URL routes that accept an optional trailing slash, and a request's view class.
 
-Never by a redirect, which would lose the body of a POST.
+Never by a redirect, which would lose a POST body.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.urls.resolvers import RoutePattern, URLPattern
 
-# Paths of programs: errors below them are always JSON.
+# Paths for programs: errors below them are always JSON.
 _JSON_PATHS = ("/api/", "/mcp", "/healthz", "/readyz", "/metrics")
 
 
@@ -26,12 +26,12 @@ def endpoint(route: str, view: Callable[..., HttpResponseBase], *, name: str | N
 
 
 def is_json_path(path: str) -> bool:
-    """Return whether the errors of a path are JSON, and not pages or texts."""
+    """Return whether a path's errors are JSON, and not pages or texts."""
     return path.startswith(_JSON_PATHS)
 
 
 def view_class(request: HttpRequest) -> Any:
-    """Return the class of the API view at the request's path; None if there is none."""
+    """Return the API view class at the request's path; None if there is none."""
     try:
         # A preflight request has not been resolved.
         match = request.resolver_match or resolve(request.path_info)

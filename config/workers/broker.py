@@ -14,13 +14,13 @@ MAX_SEARCHED = 1_000
 
 
 def queue_of(task: str) -> str:
-    """Return the queue of a task's messages."""
+    """Return the queue for a task's messages."""
     routes: dict[str, dict[str, str]] = settings.CELERY_TASK_ROUTES
     return routes.get(task, {}).get("queue", "celery")
 
 
 def is_waiting(task: str, arguments: tuple[Any, ...] = ()) -> bool:
-    """Return whether a message of this task with these arguments waits in its queue. Raises RedisError."""
+    """Return whether a message for this task with these arguments waits in its queue. Raises RedisError."""
     messages = redis_client().lrange(queue_of(task), 0, MAX_SEARCHED)
     if len(messages) > MAX_SEARCHED:
         return True
@@ -37,14 +37,14 @@ def count_waiting(queues: list[str]) -> int:
 
 
 class ReleasingQoS(QoS):
-    """Prefetch credits of a channel, which a failed acknowledgement releases, too.
+    """A channel's prefetch credits, which a failed acknowledgement releases, too.
 
-    Kombu keeps the credit of a message whose acknowledgement fails, and Celery only logs that failure: a worker with
+    Kombu keeps a message's credit if its acknowledgement fails, and Celery only logs that failure: a worker with
     one process would consume nothing more. A message that stays unacknowledged is delivered again after an hour, and
     every task is safe to run twice.
     """
 
-    # Not annotated by kombu: its channel, and the release of a credit.
+    # Not annotated by kombu: its channel, and the method that releases a credit.
     channel: Any
     _quick_ack: Callable[[str], None]
 
@@ -63,5 +63,5 @@ class ReleasingQoS(QoS):
 
 
 def release_failed_credits() -> None:
-    """Let channels of this process release the credits of failed acknowledgements, from the next connection on."""
+    """Let this process's channels release the credits for failed acknowledgements, from the next connection on."""
     Channel.QoS = ReleasingQoS

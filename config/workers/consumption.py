@@ -1,4 +1,4 @@
-"""Heartbeat of a worker, which stops while the worker consumes nothing that it could."""
+"""Worker heartbeat, which stops while the worker consumes nothing that it could."""
 
 import logging
 import time
@@ -14,27 +14,27 @@ from config.workers.broker import count_waiting, release_failed_credits
 
 logger = logging.getLogger(__name__)
 
-# Seconds without a task, with a free process and waiting messages, after which a worker counts as stuck. A connection
-# that was lost is opened again within seconds.
+# A worker counts as stuck after this many seconds without a task, with a free process and waiting messages. A lost
+# connection is opened again within seconds.
 STUCK_SECONDS = 30.0
 
 
 class Consumption:
-    """Whether a worker takes tasks while messages wait and one of its processes is free.
+    """Whether a worker takes tasks while messages wait and it has a free process.
 
-    An outage of Redis is no fault of the worker: what waits is unknown then.
+    A Redis outage is not the worker's fault: what waits is unknown then.
     """
 
     def __init__(self, queues: list[str], *, processes: int) -> None:
         self._queues, self._processes = queues, processes
         self._accepted = -1
-        # Monotonic time of the first look of those that found it idle beside waiting messages.
+        # Monotonic time since which each check has seen it idle beside waiting messages.
         self._idle_since: float | None = None
 
     def is_stuck(self, *, now: float, accepted: int, busy: int) -> bool:
         """Return whether it has been idle for STUCK_SECONDS beside waiting messages.
 
-        `now` is monotonic time, `accepted` the number of tasks since the start, `busy` that of those in hand.
+        `now` is monotonic time, `accepted` counts the tasks since the start, `busy` the running ones.
         """
         is_idle = accepted == self._accepted and busy < self._processes and self._has_waiting()
         self._accepted = accepted
@@ -53,13 +53,13 @@ class Consumption:
 
 
 class WorkerHeartbeat(StartStopStep):
-    """Heartbeat of the worker's main process, by a thread of its own.
+    """Heartbeat of the worker's main process, sent by a separate thread.
 
     The event loop blocks while Redis is unreachable, and a worker that waits for it must not be restarted. A task that
     hangs is ended by its time limit.
     """
 
-    # A thread of the main process is not forked with its children.
+    # The children do not inherit a thread of the main process.
     requires = ("celery.worker.components:Pool",)
 
     def __init__(self, parent: Any, **options: Any) -> None:

@@ -1,7 +1,7 @@
-"""Runs of periodic tasks: when each last ended without an error, in one hash in Redis.
+"""Periodic task runs: when each task last ended without an error, in one hash in Redis.
 
 Beat enters each task with the current time, and workers replace it. So a task that never ran is as late as beat's
-start, and after a loss of Redis' data no task counts as late at once.
+start, and if Redis loses its data no task counts as late at once.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ URGENT_QUEUE = "watch"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PeriodicTask:
-    """A task of beat's schedule, and its last run."""
+    """A task in beat's schedule, and its last run."""
 
     name: str
     period_seconds: float
@@ -62,8 +62,8 @@ def record_run(name: str, now: datetime) -> None:
 
 def read_periodic_tasks(now: datetime) -> list[PeriodicTask]:
     """Return all periodic tasks by name. Raises RedisError."""
-    stored: Any = redis_client().hgetall(_KEY)
-    times = {name.decode(): float(at) for name, at in stored.items()}
+    timestamp_by_name: Any = redis_client().hgetall(_KEY)
+    times = {name.decode(): float(timestamp) for name, timestamp in timestamp_by_name.items()}
     return [
         PeriodicTask(
             name=name,

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand
 from accounts.subscriptions.delivery_process import deliver_events
 from config.processes.stop_signals import stopped_by_signals
 
-# Seconds to store the outcomes of the last attempts.
+# Seconds to store the last attempts' outcomes.
 _DATABASE_SECONDS = 1.0
 
 
@@ -17,7 +17,7 @@ class Command(BaseCommand):
         "Publish events, and deliver them to webhook endpoints, until SIGTERM or SIGINT. Several processes share the"
         " deliveries, and one of them publishes."
     )
-    # Those of the chains need nodes.
+    # Chain checks need nodes.
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:

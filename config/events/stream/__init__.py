@@ -1,1 +1,1 @@
-"""Stream of public token events as server-sent events: a process of its own, without Django's models."""
+"""Stream of public token events as server-sent events: a separate process, without Django's models."""

@@ -29,16 +29,16 @@ from config.events.stream.stream_query import STREAMED
 from config.processes.open_files import raise_open_files
 from config.web.client_ip import address_key
 
-# Connections besides those of clients: refused ones, scrapes and the database.
+# Connections besides the clients': refused ones, scrapes and the database.
 _OTHER_FILES = 1024
 _BACKLOG = 4096
 # Bytes that the system buffers for a client; Linux doubles it.
 _SEND_BUFFER_BYTES = 64 * 1024
 # Milliseconds without an acknowledgement after which a connection counts as lost.
 _ACKNOWLEDGE_MS = 45_000
-# Connections of one address whose request is not complete; an address with as many clients as it may have sends fewer.
+# Connections per address whose request is not complete. An address at its limit of clients sends fewer.
 MAX_UNFINISHED = 64
-# Deadline of a request's headers, and of open requests at the end of the process, in seconds.
+# Deadline for a request's headers, and for open requests when the process ends, in seconds.
 _HEADER_SECONDS = 5.0
 _STOP_SECONDS = 2.0
 # Status of an error that aiohttp finds -> the API's text.
@@ -65,10 +65,10 @@ class JsonErrorProtocol(web.RequestHandler):
 
 
 class StreamServer:
-    """Server of one request per connection, with limits of connections without a complete request, which aiohttp lacks.
+    """Server for one request per connection. It limits connections without a complete request, which aiohttp does not.
 
     Each has a deadline, and an address may have MAX_UNFINISHED of them. With trusted proxies all connections are the
-    proxy's, which bounds those of its clients.
+    proxy's, which bounds its clients' connections.
     """
 
     def __init__(self, app: StreamApp, limits: ClientLimits) -> None:
@@ -79,7 +79,7 @@ class StreamServer:
         self._count_by_address: Counter[str] = Counter()
 
     def admit(self, transport: asyncio.Transport) -> None:
-        """Give a new connection to aiohttp, or close it beyond the limit of its address."""
+        """Give a new connection to aiohttp, or close it beyond its address's limit."""
         address = address_key({"REMOTE_ADDR": transport.get_extra_info("peername")[0]})
         if self._count_by_address[address] >= MAX_UNFINISHED and not settings.TRUSTED_PROXIES:
             self._limits.refused["unfinished"] += 1
@@ -158,11 +158,11 @@ async def _serve() -> None:
         gc.freeze()
         heartbeats = send_heartbeats(hub, seconds=settings.STREAM_HEARTBEAT_SECONDS)
         work = [poller.run(), serve_turns(hub), heartbeats, stop.wait()]
-        tasks = [asyncio.create_task(each) for each in work]
+        tasks = [asyncio.create_task(coroutine) for coroutine in work]
         try:
-            # Either is the first to end at the signal, or a fault, which its task raises.
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
+            # The first task ends at the stop signal, or with a fault, which it raises here.
+            ended_tasks, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in ended_tasks:
                 task.result()
         finally:
             listener.close()
@@ -175,7 +175,7 @@ async def _serve() -> None:
 
 
 def _shorten_refusal(record: logging.LogRecord) -> bool:
-    """Make a warning of one line of the traceback of a malformed request, which any client can cause."""
+    """Shorten a malformed request's traceback, which any client can cause, to a one-line warning."""
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, HttpProcessingError):
         record.levelno, record.levelname, record.exc_info = logging.WARNING, "WARNING", None

@@ -1,10 +1,10 @@
-"""Fan-out of events: the newest ones in memory, and the live clients, which are sent to in turns.
+"""Event fan-out: the newest events in memory, and the live clients, which are sent to in turns.
 
-Each turn has an even part of the clients, and all of them have the same events. Sending to all at once would delay
-other processes on the same processor, and with fewer sendings one has more events.
+Each turn has an equal share of the clients, which all have the same events. Sending to all clients at once would delay
+other processes on the same processor. Fewer sends carry more events each.
 
-A client that resumes reads on in pages. With its turn's newest event it becomes live in the same step of the event
-loop, so that it misses no event and gets none twice. A live client with a full buffer reads on in pages again.
+A client that resumes reads on in pages. When it has its turn's newest event, it becomes live in the same event loop
+step: it misses no event and gets none twice. A live client with a full buffer reads on in pages again.
 """
 
 from bisect import bisect_right
@@ -23,7 +23,7 @@ from config.events.stream.stream_query import StreamFilter, creator_keys
 _TURNS = 12
 # Events that one turn is sent at once.
 _TURN_EVENTS = 500
-# Events in memory: of at most this number of ids at the start, and of this size in bytes.
+# Limits on events in memory: ids at the start, and bytes.
 KEPT_EVENTS = 10_000
 _KEPT_BYTES = 16 * 2**20
 # Events that a client reads at once.
@@ -43,10 +43,10 @@ class EncodedEvent:
 
 
 class Subscriber(Protocol):
-    """Connection of a client; `position` is the id up to which it has all events, except while it is live."""
+    """Client connection; it has all events up to the id `position`, except while it is live."""
 
     position: int
-    wanted: StreamFilter
+    stream_filter: StreamFilter
 
     def has_room(self) -> bool:
         """Return whether another frame fits into its buffer."""
@@ -59,7 +59,7 @@ class Subscriber(Protocol):
 
 
 class Turn:
-    """Part of the live clients, which are sent to together, and the id up to which they have all events."""
+    """Live clients that are sent to together; they have all events up to the id `position`."""
 
     def __init__(self) -> None:
         self.position = 0
@@ -67,20 +67,20 @@ class Turn:
 
     def join(self, client: Subscriber) -> None:
         """Make a client live; its position is the turn's."""
-        self._clients[client.wanted].add(client)
+        self._clients[client.stream_filter].add(client)
 
     def leave(self, client: Subscriber) -> None:
         """Remove a client, live or not."""
-        clients = self._clients.get(client.wanted)
+        clients = self._clients.get(client.stream_filter)
         if clients is not None:
             clients.discard(client)
             if not clients:
-                del self._clients[client.wanted]
+                del self._clients[client.stream_filter]
 
     def send(self, events: Sequence[EncodedEvent], *, upto: int) -> None:
-        """Send the events after the turn's position, all up to `upto`, to the clients with a filter that they pass."""
-        for wanted, clients in list(self._clients.items()):
-            frames = list(make_frames(events, wanted, upto=upto))
+        """Send the events after the turn's position, all up to `upto`, to the clients whose filter they pass."""
+        for stream_filter, clients in list(self._clients.items()):
+            frames = list(make_frames(events, stream_filter, upto=upto))
             for client in list(clients):
                 self._send(client, frames)
         self.position = upto
@@ -115,7 +115,7 @@ class Turn:
 
 
 class EventHub:
-    """Newest events and live clients of this process."""
+    """This process's newest events and live clients."""
 
     def __init__(self) -> None:
         # All events with ids above `floor`, up to `newest`, are in memory.
@@ -129,11 +129,11 @@ class EventHub:
         self._bytes = 0
 
     def take_turn(self) -> Turn:
-        """Return the turn of a new client, so that all turns have about as many."""
+        """Return a new client's turn, so that all turns have about as many."""
         return next(self._next_turn)
 
     def start_after(self, floor: int) -> None:
-        """Begin without events; the live clients read on, because their positions may be of another database."""
+        """Begin without events; the live clients read on, because their positions may be another database's."""
         self.is_ready = False
         self.floor = self.newest = floor
         self._events, self._bytes = [], 0
@@ -158,10 +158,10 @@ class EventHub:
             events, upto = self._page(turn.position, upto=self.newest, limit=_TURN_EVENTS)
             turn.send(events, upto=upto)
 
-    def read_on(self, position: int, wanted: StreamFilter, *, upto: int) -> tuple[list[Frame], int]:
-        """Return frames of the next events in memory after `position`, and the id up to which they are complete."""
+    def read_on(self, position: int, stream_filter: StreamFilter, *, upto: int) -> tuple[list[Frame], int]:
+        """Return frames with the next events in memory after `position`, and the last id that they cover."""
         events, upto = self._page(position, upto=upto, limit=READ_EVENTS)
-        return list(make_frames(events, wanted, upto=upto)), upto
+        return list(make_frames(events, stream_filter, upto=upto)), upto
 
     def close(self) -> None:
         """End all clients."""
@@ -187,7 +187,7 @@ class EventHub:
 
 
 def encode_events(rows: Sequence[EventRow]) -> list[EncodedEvent]:
-    """Return the events of the rows, without those that the stream doesn't send."""
+    """Return the rows' events, without those that the stream doesn't send."""
     return [
         EncodedEvent(
             row.id, row, creator_keys(row.data), event_text(row.id, row.type, event_body(row, event_id=row.id))
@@ -197,17 +197,17 @@ def encode_events(rows: Sequence[EventRow]) -> list[EncodedEvent]:
     ]
 
 
-def make_frames(events: Sequence[EncodedEvent], wanted: StreamFilter, *, upto: int) -> Iterator[Frame]:
+def make_frames(events: Sequence[EncodedEvent], stream_filter: StreamFilter, *, upto: int) -> Iterator[Frame]:
     """Yield the events that match as frames; after the last one a client has all events up to `upto`."""
     texts: list[bytes] = []
-    size, last = 0, 0
+    size, last_id = 0, 0
     for event in events:
-        if not wanted.matches(event.row, event.creators):
+        if not stream_filter.matches(event.row, event.creators):
             continue
         if texts and size + len(event.text) > _FRAME_BYTES:
-            yield make_frame(b"".join(texts), events=len(texts), upto=last)
+            yield make_frame(b"".join(texts), events=len(texts), upto=last_id)
             texts, size = [], 0
         texts.append(event.text)
-        size, last = size + len(event.text), event.id
+        size, last_id = size + len(event.text), event.id
     if texts:
         yield make_frame(b"".join(texts), events=len(texts), upto=upto)

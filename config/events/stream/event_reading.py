@@ -1,4 +1,4 @@
-"""Reader of the published events by a connection of its own, without Django's models."""
+"""Reader for published events on a separate connection, without Django's models."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from psycopg.types.json import set_json_loads
 
 from config.events.stream.stream_query import CREATOR_FIELDS, StreamFilter
 
-# Name of its sessions in pg_stat_activity.
+# Session name in pg_stat_activity.
 APPLICATION_NAME = "launchboard stream"
 # libpq rounds 1 up to 2.
 _CONNECT_SECONDS = 5
@@ -43,7 +43,7 @@ _OLDEST: LiteralString = "SELECT coalesce(min(id), 0) FROM events_event"
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """Row of a published event; `data` is None for one that the stream doesn't send."""
+    """Published event row; `data` is None if the stream doesn't send the event."""
 
     id: int
     type: str
@@ -55,15 +55,15 @@ class EventRow:
 
 
 def connection_options(database: Mapping[str, Any]) -> dict[str, Any]:
-    """Return psycopg's parameters for a database of DATABASES."""
+    """Return psycopg's parameters for a database in DATABASES."""
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
-    place = {name: database[key] for name, key in names.items() if database.get(key)}
-    given: dict[str, Any] = database.get("OPTIONS", {})
-    options = f"{given.get('options', '')} -c statement_timeout={_STATEMENT_MS}".strip()
+    address_parameters = {name: database[key] for name, key in names.items() if database.get(key)}
+    configured_options: dict[str, Any] = database.get("OPTIONS", {})
+    options = f"{configured_options.get('options', '')} -c statement_timeout={_STATEMENT_MS}".strip()
     return (
         {"connect_timeout": _CONNECT_SECONDS, "application_name": APPLICATION_NAME}
-        | given
-        | place
+        | configured_options
+        | address_parameters
         | {"options": options}
     )
 
@@ -103,11 +103,11 @@ class EventReader:
         return await self._fetch_rows(_MATCHING, parameters | {"types": list(wanted.types)} | creator)
 
     async def newest_id(self) -> int:
-        """Return the id of the newest event, 0 without any."""
+        """Return the newest event's id, 0 without any."""
         return await self._fetch_number(_NEWEST)
 
     async def oldest_id(self) -> int:
-        """Return the id of the oldest event that is stored, 0 without any."""
+        """Return the oldest stored event's id, 0 without any."""
         return await self._fetch_number(_OLDEST)
 
     async def _fetch_rows(self, statement: LiteralString, parameters: Mapping[str, Any]) -> list[EventRow]:
@@ -139,5 +139,5 @@ class EventReader:
 
     async def _close(self) -> None:
         if self._connection is not None:
-            broken, self._connection = self._connection, None
-            await broken.close()
+            connection, self._connection = self._connection, None
+            await connection.close()

@@ -1,4 +1,4 @@
-"""Poller of new events, which connects again after failures of the database, and what the live clients get."""
+"""Poller for new events, which connects again after database failures, and what the live clients get."""
 
 import asyncio
 import logging
@@ -14,10 +14,10 @@ from config.http.request_ids import begin_request
 
 logger = logging.getLogger(__name__)
 
-# Seconds between polls without a full page: on average half of it is added to an event's latency.
+# Seconds between polls without a full page: on average half is added to an event's latency.
 _POLL_SECONDS = 0.02
 _POLL_EVENTS = 500
-# Seconds in which all turns are served once: at most this is added as well, and it bounds what many events cost.
+# Seconds for one round of turns: at most this is added as well, and it bounds what many events cost.
 _ROUND_SECONDS = 0.18
 _BACKOFF = Backoff(first=0.1, longest=3)
 
@@ -87,7 +87,7 @@ async def serve_turns(hub: EventHub) -> None:
 
 
 async def send_heartbeats(hub: EventHub, *, seconds: float) -> None:
-    """Send a heartbeat to each live client every so many seconds, turn by turn, until the task is cancelled."""
+    """Send a heartbeat to each live client every `seconds`, turn by turn, until the task is cancelled."""
     while True:
         for turn in hub.turns:
             await asyncio.sleep(seconds / len(hub.turns))

@@ -14,17 +14,17 @@ _RETRY_MS = (1_000, 4_000)
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Part of a response: the text for HTTP/1.0, and the same as a chunk of HTTP/1.1."""
+    """Part of a response: the text for HTTP/1.0, and the same as a chunk for HTTP/1.1."""
 
     text: bytes
     chunk: bytes
-    # Number of events in it, and the id up to which a client has all events after it; 0 for none.
+    # Number of events in it. After it a client has all events up to the id `upto`; 0 for none.
     events: int
     upto: int
 
 
 def make_frame(text: bytes, *, events: int = 0, upto: int = 0) -> Frame:
-    """Return the frame of a text, which must not be empty: an empty chunk ends a response."""
+    """Return a text's frame. The text must not be empty: an empty chunk ends a response."""
     return Frame(text, b"%x\r\n%b\r\n" % (len(text), text), events, upto)
 
 
@@ -34,7 +34,7 @@ def event_text(event_id: int, event_type: str, body: object) -> bytes:
 
 
 def opening_text(position: int | None) -> bytes:
-    """Return the beginning of a response: the retry delay and, for a client that sent no id, its position."""
+    """Return how a response begins: the retry delay and, for a client that sent no id, its position."""
     retry = b"retry: %d\n" % random.randint(*_RETRY_MS)  # noqa: S311
     return retry + (b"\n" if position is None else b"id: %d\n\n" % position)
 

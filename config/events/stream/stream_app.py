@@ -1,4 +1,4 @@
-"""HTTP application of the stream: `GET /api/tokens/stream`, `/healthz` and `/metrics`, one request per connection."""
+"""HTTP application for the stream: `GET /api/tokens/stream`, `/healthz` and `/metrics`, one request per connection."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -31,14 +31,14 @@ _STREAM_HEADERS = {
     # nginx sends each event at once.
     "X-Accel-Buffering": "no",
 }
-# As `config.api.cors` for public reads. Browsers send Last-Event-ID by themselves, clients by `fetch` as a header.
+# As `config.api.cors` for public reads. EventSource sends Last-Event-ID by itself, clients with `fetch` as a header.
 _CORS_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": f"Retry-After, X-Ignored-Params, {HEADER}",
 }
 _PREFLIGHT_HEADERS = {
     "Access-Control-Allow-Methods": ", ".join(_READS),
-    # The last five are those of htmx, by which the site listens.
+    # The site listens with htmx, which sends the last five.
     "Access-Control-Allow-Headers": "cache-control, content-type, last-event-id, "
     "hx-current-url, hx-request, hx-request-type, hx-source, hx-target",
     "Access-Control-Max-Age": "600",
@@ -46,7 +46,7 @@ _PREFLIGHT_HEADERS = {
 
 
 class RefusedStreamError(Exception):
-    """Raised for a client beyond a limit, with the status of its response and the limit's name in metrics."""
+    """Raised for a client beyond a limit, with the response status and the limit's name in metrics."""
 
     def __init__(self, status: int, text: str, *, reason: str) -> None:
         super().__init__(text)
@@ -54,7 +54,7 @@ class RefusedStreamError(Exception):
 
 
 class ClientLimits:
-    """Limits of concurrent clients: of all, and by client address."""
+    """Limits on concurrent clients: in total, and by client address."""
 
     def __init__(self, *, clients: int, clients_per_address: int) -> None:
         self._most, self._most_per_address = clients, clients_per_address
@@ -88,7 +88,7 @@ class ClientLimits:
 
 
 class StreamApp:
-    """Handler of requests for `aiohttp.web.Server`."""
+    """Request handler for `aiohttp.web.Server`."""
 
     def __init__(
         self,
@@ -183,9 +183,9 @@ def wsgi_environ(request: web.BaseRequest) -> WSGIEnvironment:
 
 
 def _invalid(details: Mapping[str, str]) -> dict[str, object]:
-    """Return the API's body of an error of parameters."""
-    found = [{"field": name, "message": message} for name, message in details.items()]
-    return {"error": f"{found[0]['field']} {found[0]['message']}", "details": found}
+    """Return the API's error body for invalid parameters."""
+    problems = [{"field": name, "message": message} for name, message in details.items()]
+    return {"error": f"{problems[0]['field']} {problems[0]['message']}", "details": problems}
 
 
 def json_response(body: object, *, status: int, headers: Mapping[str, str] = {}) -> web.Response:

@@ -1,4 +1,4 @@
-"""Connection of a client of the stream: reads on until it is live, with a bounded buffer."""
+"""Connection of a stream client: reads on until it is live, with a bounded buffer."""
 
 import asyncio
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from config.events.stream.stream_query import StreamQuery
 
 # Bytes that wait for a client in this process, besides one frame; the system buffers SEND_BUFFER_BYTES more.
 BUFFER_BYTES = 32 * 1024
-# Ids that one statement reads through for events that match: others wait for milliseconds.
+# Ids that one statement reads through for matching events: others wait for milliseconds.
 _SCANNED_IDS = 5_000
 # Seconds between checks whether the client's turn has reached its position.
 _REACH_SECONDS = 0.05
@@ -21,20 +21,20 @@ _REACH_SECONDS = 0.05
 
 @dataclass
 class StreamCounts:
-    """Counts of this process since its start."""
+    """This process's counts since its start."""
 
     events_sent: int = 0
     slow_closed: int = 0
 
 
 class StreamClient:
-    """Client of the stream, served by the task of its request."""
+    """Stream client, served by its request's task."""
 
     def __init__(
         self, query: StreamQuery, *, hub: EventHub, reader: EventReader, counts: StreamCounts, drain_seconds: float
     ) -> None:
         """Close the connection if its full buffer does not drain within `drain_seconds`."""
-        self.wanted = query.filter
+        self.stream_filter = query.filter
         self._turn = hub.take_turn()
         self.position = hub.newest if query.last_event_id is None else query.last_event_id
         self._opening = opening_text(self.position if query.last_event_id is None else None)
@@ -49,7 +49,7 @@ class StreamClient:
         transport = request.transport
         if transport is None:
             return
-        # Frames of all clients are made once, so that they are written to the transport, below the response.
+        # A frame is made once for all clients, so it is written to the transport, below the response.
         self._transport, self._writer = transport, request.writer
         self._is_chunked = request.version >= (1, 1)
         transport.set_write_buffer_limits(high=BUFFER_BYTES)
@@ -60,7 +60,7 @@ class StreamClient:
             # Not `close`, which first sends what is buffered.
             transport.abort()
         except (ConnectionError, psycopg.Error):
-            # The client resumes in a new connection. The poller reports failures of the database.
+            # The client resumes in a new connection. The poller reports database failures.
             transport.abort()
         finally:
             self._turn.leave(self)
@@ -90,7 +90,7 @@ class StreamClient:
             if self.position > turn.position:
                 frames, upto = await self._check_position()
             elif self.position >= hub.floor:
-                frames, upto = hub.read_on(self.position, self.wanted, upto=turn.position)
+                frames, upto = hub.read_on(self.position, self.stream_filter, upto=turn.position)
             else:
                 frames, upto = await self._read_log()
             for frame in frames:
@@ -112,14 +112,14 @@ class StreamClient:
         # Id 0 is the position before the first stored event.
         after = self.position or (await self._reader.oldest_id() or newest + 1) - 1
         upto = min(newest, after + _SCANNED_IDS)
-        rows = await self._reader.fetch_matching(self.wanted, after=after, upto=upto, limit=READ_EVENTS)
+        rows = await self._reader.fetch_matching(self.stream_filter, after=after, upto=upto, limit=READ_EVENTS)
         # After the page: what is stored now was stored then.
         oldest = await self._reader.oldest_id()
         if after + 1 < oldest:
             return self._lose_history(oldest=oldest, newest=self._hub.newest)
         if len(rows) == READ_EVENTS:
             upto = rows[-1].id
-        return list(make_frames(encode_events(rows), self.wanted, upto=upto)), upto
+        return list(make_frames(encode_events(rows), self.stream_filter, upto=upto)), upto
 
     def _lose_history(self, *, oldest: int, newest: int) -> tuple[list[Frame], int]:
         return [make_frame(history_lost_text(oldest=oldest, newest=newest))], newest

@@ -1,4 +1,4 @@
-"""Metrics of the stream's process, read at each scrape of its own port."""
+"""Metrics for the stream's process, read at each scrape on its own port."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from config.events.stream.stream_client import StreamCounts
 
 
 class StreamMetrics(Collector):
-    """Collector of one process's numbers, which a restart sets to 0."""
+    """Collector for one process's numbers, which a restart sets to 0."""
 
     def __init__(self, hub: EventHub, *, poller: LogPoller, limits: ClientLimits, counts: StreamCounts) -> None:
         self._hub, self._poller, self._limits, self._counts = hub, poller, limits, counts

@@ -1,4 +1,4 @@
-"""Query of the stream: the event to go on from, and filters of events. OpenAPI describes it by the same parsers.
+"""Stream query: the event to go on from, and event filters. OpenAPI describes it by the same parsers.
 
 A parameter without a value counts as absent, as everywhere in the API.
 """
@@ -18,7 +18,7 @@ _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
 # EVM address in any case, base58 address, or FID.
 CREATOR_PATTERN = "0[xX][0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[1-9][0-9]{0,17}"
 _CREATOR = re.compile(CREATOR_PATTERN)
-# Fields of an event's data that name a creator of the token.
+# Fields in an event's data that name a token creator.
 CREATOR_FIELDS = ("msg_sender", "requestor_address", "requestor_fid", "admin")
 
 
@@ -32,7 +32,7 @@ class StreamQueryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class StreamFilter:
-    """Conditions of a client, each None or empty for any value. Clients with equal ones share their encoded events."""
+    """A client's conditions, each None or empty for any value. Clients with equal ones share encoded events."""
 
     chain_id: int | None = None
     # Empty for those that start with STREAMED.
@@ -51,7 +51,7 @@ class StreamFilter:
 
 @dataclass(frozen=True, slots=True)
 class StreamQuery:
-    """Request of a client: its filter, and the id of its last event, None to start with new events."""
+    """Client request: its filter, and its last event's id, None to start with new events."""
 
     filter: StreamFilter
     last_event_id: int | None
@@ -75,21 +75,21 @@ def parse_chain_id(text: str) -> int:
 
 def parse_types(text: str) -> frozenset[str]:
     """Return the types, which commas separate. Raises ValueError."""
-    types, known = text.split(","), streamed_types()
-    if not set(types) <= set(known) or len(types) > len(known):
-        raise ValueError(f"must be 1 to {len(known)} of {', '.join(known)}, separated by commas")
+    types, type_names = text.split(","), streamed_types()
+    if not set(types) <= set(type_names) or len(types) > len(type_names):
+        raise ValueError(f"must be 1 to {len(type_names)} of {', '.join(type_names)}, separated by commas")
     return frozenset(types)
 
 
 def parse_creator(text: str) -> str:
-    """Return the creator, of the form of `creator_keys`. Raises ValueError."""
+    """Return the creator in the form of `creator_keys`. Raises ValueError."""
     if not _CREATOR.fullmatch(text):
         raise ValueError("must be an address or a FID")
     return _creator_key(text)
 
 
 def parse_event_id(text: str) -> int:
-    """Return the id of an event, or 0 for the beginning of the stored events. Raises ValueError."""
+    """Return an event id, or 0 to begin with the oldest stored event. Raises ValueError."""
     return _parse_number(text, minimum=0)
 
 
@@ -107,25 +107,25 @@ def parse_stream_query(parameters: Iterable[tuple[str, str]], *, last_event_id: 
     The header wins: an EventSource that reconnects repeats the first request's query, and adds the header.
     """
     values: dict[str, Any] = {}
-    seen: set[str] = set()
+    seen_names: set[str] = set()
     details: dict[str, str] = {}
-    given = [*parameters, *([("Last-Event-ID", last_event_id)] if last_event_id else [])]
-    for name, text in given:
+    parameter_pairs = [*parameters, *([("Last-Event-ID", last_event_id)] if last_event_id else [])]
+    for name, text in parameter_pairs:
         parse = parse_event_id if name == "Last-Event-ID" else PARSERS.get(name)
         if parse is None or not text:
             continue
-        if name in seen:
+        if name in seen_names:
             details[name] = "must be given once"
             continue
-        seen.add(name)
+        seen_names.add(name)
         try:
             values[name] = parse(text)
         except ValueError as error:
             details[name] = str(error)
     if details:
         raise StreamQueryError(details)
-    wanted = StreamFilter(values.get("chainId"), values.get("type", frozenset()), values.get("creator", ""))
-    return StreamQuery(wanted, values.get("Last-Event-ID", values.get("lastEventId")))
+    stream_filter = StreamFilter(values.get("chainId"), values.get("type", frozenset()), values.get("creator", ""))
+    return StreamQuery(stream_filter, values.get("Last-Event-ID", values.get("lastEventId")))
 
 
 def _creator_key(text: str) -> str:

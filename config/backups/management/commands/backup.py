@@ -1,4 +1,4 @@
-"""`manage.py backup`: write a consistent backup of the database into one file."""
+"""`manage.py backup`: write a consistent database backup into one file."""
 
 import signal
 from argparse import ArgumentTypeError
@@ -20,7 +20,7 @@ _NOT_IN_IT = (
 
 class Command(BaseCommand):
     help = "Write a consistent backup of the database while the service runs, with a manifest of all rows."
-    # A backup must be possible with settings of chains that are wrong.
+    # A backup must be possible with wrong chain settings.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: check the installation, and print what was found and what to do."""
+"""`manage.py doctor`: check the installation, and print findings and what to do."""
 
 import json
 from collections import Counter
@@ -20,14 +20,16 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print one JSON object instead of lines.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = []
+        results = []
         for name, finding in run_checks():
-            found.append((name, finding))
+            results.append((name, finding))
             if not options["json"]:
                 self.stdout.write(_line(name, finding))
-        counts = Counter(finding.level for _, finding in found)
+        counts = Counter(finding.level for _, finding in results)
         if options["json"]:
-            self.stdout.write(json.dumps({"counts": counts, "findings": [_row(*each) for each in found]}, indent=1))
+            self.stdout.write(
+                json.dumps({"counts": counts, "findings": [_row(*result) for result in results]}, indent=1)
+            )
         else:
             self.stdout.write(", ".join(f"{counts[level]} {level}" for level in Level))
         if counts[Level.ERROR]:

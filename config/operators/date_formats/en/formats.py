@@ -1,4 +1,4 @@
-"""Formats of times on the admin site, as of `config.operators.local_times`; public pages have their own filters.
+"""Time formats on the admin site, as in `config.operators.local_times`; public pages have their own filters.
 
 Django reads them by FORMAT_MODULE_PATH.
 """
