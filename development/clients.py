@@ -1,7 +1,7 @@
 """`make clients`: the clients' generated files, from the service's own description.
 
-datamodel-code-generator makes Python's types, openapi-typescript those of TypeScript, openapi-to-postmanv2 the
-collection. `operations.py` only binds each operation to its types (decision 205).
+datamodel-code-generator writes Python types, openapi-typescript writes TypeScript types, openapi-to-postmanv2 writes
+the collection. `operations.py` only binds each operation to its types (decision 205).
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 from config.environment.variables import BASE_DIR
 
 CLIENTS = BASE_DIR / "clients"
-# All generated files, below a directory of clients. `description` is the source of the others.
+# All generated files, below a directory of clients. DESCRIPTION is the source of the others.
 DESCRIPTION = Path("python", "launchboard", "openapi.json")
 SCHEMAS = Path("python", "launchboard", "schemas.py")
 OPERATIONS = Path("python", "launchboard", "operations.py")
@@ -41,51 +41,51 @@ def write_clients(target: Path, document: Json) -> None:
     settled = document | {"servers": [{"url": _SERVER}], "info": info}
     (target / DESCRIPTION).write_text(json.dumps(settled, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     _write_python(target, settled)
-    # A field with a default may be left out of a request.
+    # A request may leave out a field with a default.
     options = ["--default-non-nullable", "false", "--output", str(target / TYPES)]
     types = [str(NODE_PROGRAMS / "openapi-typescript"), str(target / DESCRIPTION), *options]
     collection = ["node", str(_COLLECTION_WRITER), str(target / DESCRIPTION), str(target / COLLECTION)]
     for command in (types, collection):
         subprocess.run(command, check=True, capture_output=True, text=True)
-    # openapi-typescript makes texts of files.
+    # openapi-typescript declares files as strings.
     source = (target / TYPES).read_text(encoding="utf-8")
     (target / TYPES).write_text(re.sub(r'("image/\w+"): string;', r"\1: Blob;", source), encoding="utf-8")
 
 
 def _write_python(target: Path, document: Json) -> None:
-    """Write the types of all schemas, and a method for each operation."""
-    named = json.loads(json.dumps(document))
+    """Write types for all schemas, and a method for each operation."""
+    copied = json.loads(json.dumps(document))
     operations = [
-        _bind_operation(path, method, operation, named["components"]["schemas"])
-        for path, methods in named["paths"].items()
+        _bind_operation(path, method, operation, copied["components"]["schemas"])
+        for path, methods in copied["paths"].items()
         for method, operation in methods.items()
     ]
-    events = [_name_event(each["post"], named["components"]["schemas"]) for each in named["webhooks"].values()]
-    _remove_formats(named["components"])
+    events = [_name_event(webhook["post"], copied["components"]["schemas"]) for webhook in copied["webhooks"].values()]
+    _remove_formats(copied["components"])
     command = [
         *(_program("datamodel-codegen"), "--input-file-type", "openapi", "--disable-timestamp"),
         *("--output-model-type", "typing.TypedDict", "--target-python-version", "3.11"),
         *("--enum-field-as-literal", "all", "--use-schema-description"),
         *("--custom-file-header", _header(SCHEMAS), "--formatters", "builtin"),
     ]
-    described = {name: named[name] for name in ("openapi", "info", "components")} | {"paths": {}}
+    described = {name: copied[name] for name in ("openapi", "info", "components")} | {"paths": {}}
     (target / SCHEMAS).write_text(_formatted(_run(command, json.dumps(described)), SCHEMAS), encoding="utf-8")
     (target / OPERATIONS).write_text(_operations_module(operations, events), encoding="utf-8")
 
 
 def _bind_operation(path: str, method: str, operation: Json, schemas: Json) -> str:
-    """Return the source of an operation's method, and name its inline schemas among the components."""
+    """Return source code for an operation's method, and name its inline schemas among the components."""
     name = operation["operationId"]
     title = name[0].upper() + name[1:]
     parameters = operation.get("parameters", [])
     in_path = re.findall(r"{(\w+)}", path)
-    query = _query_schema([each for each in parameters if each["in"] == "query"])
+    query = _query_schema([parameter for parameter in parameters if parameter["in"] == "query"])
     media_types = operation.get("requestBody", {}).get("content", {})
     content = media_types.get(_JSON)
-    arguments = ["self", *(f"{_snake(each)}: str | int" for each in in_path)]
+    arguments = ["self", *(f"{_snake(parameter)}: str | int" for parameter in in_path)]
     passed = []
     if in_path:
-        passed.append("values={" + ", ".join(f'"{each}": {_snake(each)}' for each in in_path) + "}")
+        passed.append("values={" + ", ".join(f'"{parameter}": {_snake(parameter)}' for parameter in in_path) + "}")
     if content:
         arguments.append(f"body: {_type_of(content['schema'], f'{title}Body', schemas)}")
         passed.append("body=body")
@@ -112,15 +112,15 @@ def _query_schema(parameters: list[Json]) -> Json:
     return {
         "type": "object",
         "properties": {
-            f"{each['name']}_" if keyword.iskeyword(each["name"]) else each["name"]: each["schema"]
-            for each in parameters
+            f"{parameter['name']}_" if keyword.iskeyword(parameter["name"]) else parameter["name"]: parameter["schema"]
+            for parameter in parameters
         },
-        "required": [each["name"] for each in parameters if each.get("required")],
+        "required": [parameter["name"] for parameter in parameters if parameter.get("required")],
     }
 
 
 def _answer_type(responses: Json, name: str, schemas: Json) -> str | None:
-    """Return the type of a successful response, "None" where it has no body or there is none; None for a stream."""
+    """Return a successful response's type, "None" without a body or a response; None for a stream."""
     contents: list[Json] = [response.get("content", {}) for status, response in responses.items() if status[0] == "2"]
     content = contents[0] if contents else {}
     if _STREAM in content:
@@ -129,7 +129,7 @@ def _answer_type(responses: Json, name: str, schemas: Json) -> str | None:
 
 
 def _type_of(schema: Json, name: str, schemas: Json) -> str:
-    """Return the type of a schema, which becomes a component unless it refers to one."""
+    """Return a schema's type. The schema becomes a component unless it refers to one."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
     elif name in schemas:
@@ -140,25 +140,25 @@ def _type_of(schema: Json, name: str, schemas: Json) -> str:
 
 
 def _name_event(operation: Json, schemas: Json) -> str:
-    """Name the body of a webhook among the components, such as `TokenIndexedEvent` for `onTokenIndexed`."""
+    """Name a webhook's body among the components, such as `TokenIndexedEvent` for `onTokenIndexed`."""
     name = f"{operation['operationId'].removeprefix('on')}Event"
     return _type_of(operation["requestBody"]["content"][_JSON]["schema"], name, schemas)
 
 
-def _remove_formats(part: Any) -> None:
-    """Remove formats, because values in JSON stay texts: no parser makes dates of them."""
-    if isinstance(part, dict):
-        if part.get("type") == "string" or "string" in (part.get("type") or ()):
-            part.pop("format", None)
-        for each in part.values():
-            _remove_formats(each)
-    elif isinstance(part, list):
-        for each in part:
-            _remove_formats(each)
+def _remove_formats(schema: Any) -> None:
+    """Remove formats, because JSON values stay texts: no parser converts them to dates."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "string" or "string" in (schema.get("type") or ()):
+            schema.pop("format", None)
+        for member in schema.values():
+            _remove_formats(member)
+    elif isinstance(schema, list):
+        for member in schema:
+            _remove_formats(member)
 
 
 def _operations_module(operations: list[str], events: list[str]) -> str:
-    methods = "\n".join(textwrap.indent(each, "    ") for each in operations)
+    methods = "\n".join(textwrap.indent(operation, "    ") for operation in operations)
     source = f'''{_header(OPERATIONS)}
 from typing import Literal, Unpack
 
@@ -186,7 +186,7 @@ def _program(name: str) -> str:
 
 
 def _run(command: list[str], text: str) -> str:
-    """Return the output of a program for an input. Raises CalledProcessError."""
+    """Return a program's output for an input. Raises CalledProcessError."""
     return subprocess.run(command, input=text, text=True, check=True, stdout=subprocess.PIPE, cwd=BASE_DIR).stdout
 
 
@@ -198,8 +198,11 @@ def _header(path: Path) -> str:
 
 def _docstring(operation: Json) -> str:
     text = operation["description"].replace("\\", "\\\\").replace('"""', "'''")
-    parts = [textwrap.fill(part, 112) if "\n-" not in f"\n{part}" else part for part in text.split("\n\n")]
-    quoted = f'"""{chr(10).join(f"{part}{chr(10)}" for part in parts).rstrip()}'
+    paragraphs = [
+        textwrap.fill(paragraph, 112) if "\n-" not in f"\n{paragraph}" else paragraph
+        for paragraph in text.split("\n\n")
+    ]
+    quoted = f'"""{chr(10).join(f"{paragraph}{chr(10)}" for paragraph in paragraphs).rstrip()}'
     return textwrap.indent(quoted + ('\n"""' if "\n" in quoted else '"""'), "    ")
 
 

@@ -1,4 +1,4 @@
-"""`make licences`: the licences of all pinned packages, as tables of docs/licences.md."""
+"""`make licences`: all pinned packages' licences, as tables in docs/licences.md."""
 
 import json
 import re
@@ -19,9 +19,9 @@ LOCKS = (
 )
 # The packages that an installation may run come first.
 _FIRST = ("requirements.txt", "requirements-watching.txt")
-# Everything in the guide after this line is written by `make licences`.
+# `make licences` writes everything in the guide after this line.
 _TABLES = "## Packages\n"
-# The identifier of a classifier's last part. Those of BSD have no number of clauses.
+# A classifier's last part -> identifier. BSD classifiers don't state the number of clauses.
 _CLASSIFIED = {
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD",
@@ -33,8 +33,8 @@ _CLASSIFIED = {
     "Python Software Foundation License": "PSF-2.0",
     "The Unlicense (Unlicense)": "Unlicense",
 }
-# Of packages without an identifier in their metadata, read from their licence files; and of those for other systems
-# than Linux or other versions of Python, which are not installed here.
+# Packages without an identifier in their metadata: identifiers from their licence files. Also packages for systems
+# other than Linux or other Python versions, which are not installed here.
 STATED = {
     "async-timeout": "Apache-2.0",
     "colorama": "BSD-3-Clause",
@@ -60,12 +60,12 @@ STATED = {
 
 
 def pinned_packages(requirements: Path) -> set[str]:
-    """Return the normalized names in a file of pinned requirements, those for other systems included."""
+    """Return the normalized names in a pinned requirements file, packages for other systems included."""
     return {canonicalize_name(name) for name in re.findall(r"^([\w.-]+)(?:\[.*\])?==", requirements.read_text(), re.M)}
 
 
 def licence_of(package: str) -> str:
-    """Return the licence of an installed package by its metadata, as SPDX identifiers.
+    """Return an installed package's licence by its metadata, as SPDX identifiers.
 
     Raises PackageNotFoundError, or KeyError if the metadata has no known identifier.
     """
@@ -79,30 +79,32 @@ def licence_of(package: str) -> str:
 
 
 def npm_licences(lock: Path) -> dict[str, str]:
-    """Return the licence of each package of a lock file of npm, by name."""
+    """Return name -> licence for each package in an npm lock file."""
     packages = json.loads(lock.read_text())["packages"]
-    named = {path.rpartition("node_modules/")[2]: entry.get("license") for path, entry in packages.items() if path}
-    return {name: STATED.get(name) or licence.strip("()") for name, licence in named.items()}
+    licences = {path.rpartition("node_modules/")[2]: entry.get("license") for path, entry in packages.items() if path}
+    return {name: STATED.get(name) or licence.strip("()") for name, licence in licences.items()}
 
 
 def all_licences() -> dict[str, dict[str, str]]:
-    """Return the licence of each package, by the file that pins it.
+    """Return file -> package -> licence, for all files that pin packages.
 
-    A package is listed in the first file of its registry that has it. The Python packages must be installed; raises
-    as `licence_of`.
+    A package is listed in its registry's first file that has it. The Python packages must be installed; raises as
+    `licence_of`.
     """
     others = sorted({path.name for path in BASE_DIR.glob("requirements*.txt")} - set(_FIRST))
-    found: dict[str, dict[str, str]] = {}
+    licences_by_file: dict[str, dict[str, str]] = {}
     for file in (*_FIRST, *others):
-        listed = {name for packages in found.values() for name in packages}
-        found[file] = {name: licence_of(name) for name in sorted(pinned_packages(BASE_DIR / file) - listed)}
-    # The same name may be another package in the other registry.
-    listed = set()
+        listed_names = {name for packages in licences_by_file.values() for name in packages}
+        licences_by_file[file] = {
+            name: licence_of(name) for name in sorted(pinned_packages(BASE_DIR / file) - listed_names)
+        }
+    # In the other registry the same name may be another package.
+    listed_names = set()
     for lock in LOCKS:
-        new = {name: licence for name, licence in npm_licences(lock).items() if name not in listed}
-        found[str(lock.relative_to(BASE_DIR))] = new
-        listed |= new.keys()
-    return found
+        new = {name: licence for name, licence in npm_licences(lock).items() if name not in listed_names}
+        licences_by_file[str(lock.relative_to(BASE_DIR))] = new
+        listed_names |= new.keys()
+    return licences_by_file
 
 
 def _table(licences: Mapping[str, str]) -> str:
@@ -114,7 +116,7 @@ def _table(licences: Mapping[str, str]) -> str:
 
 
 def write_guide() -> None:
-    """Replace the tables of packages in the guide."""
+    """Replace the guide's package tables."""
     text = GUIDE.read_text().partition(_TABLES)[0] + _TABLES
     for file, licences in all_licences().items():
         text += f"\n### `{file}`\n\n| licence | packages |\n|---|---|\n{_table(licences)}"

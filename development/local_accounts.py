@@ -1,4 +1,4 @@
-"""Administrator and partner key of `make run`, created once and stored in private files."""
+"""Administrator and partner key for `make run`, created once and stored in private files."""
 
 import secrets
 from pathlib import Path

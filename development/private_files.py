@@ -1,4 +1,4 @@
-"""Small files that only this user can read: generated secrets of a local installation."""
+"""Small files that only this user can read: a local installation's generated secrets."""
 
 import os
 import secrets
@@ -14,7 +14,7 @@ def read(path: Path) -> str:
 
 
 def read_or_create(path: Path, fresh: str) -> str:
-    """Return the file's text, creating it from `fresh` if it is missing; of concurrent processes, one wins."""
+    """Return the file's text, creating it from `fresh` if it is missing; one process wins if several create it."""
     if not path.exists():
         draft = _write_draft(path, fresh)
         try:

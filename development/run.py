@@ -1,7 +1,7 @@
 """`make run`, or `python -m development.run`: the whole service in one terminal, until Ctrl-C.
 
-The processes are those of the Procfile, which production uses as well. Around them it starts what is not configured:
-bundled servers, tables, accounts, a development chain, and stand-ins of outside services.
+The processes come from the Procfile, which production uses as well. Around them it provides everything that is not
+configured: bundled servers, tables, accounts, a development chain, and stand-ins for outside services.
 """
 
 import errno
@@ -39,12 +39,12 @@ from development.servers.unprivileged import server_home
 from development.supervisor import StartFailedError, Supervisor
 from tokens.checks import CHAINS, UNKNOWN_VARIABLE
 
-# Timeout of a starting server without progress.
+# Timeout for a starting server without progress.
 _START_SECONDS = 90.0
-# Timeout of the first sample token, which the greeting names.
+# Timeout for the first sample token, which the greeting names.
 _SAMPLE_SECONDS = 60.0
 _CHAIN_PORT = 8545
-# States of past blocks that the node keeps; each takes about 0.3 MB of memory.
+# Past block states that the node keeps; each takes about 0.3 MB memory.
 _CHAIN_STATES = 64
 _CHAIN_WEBSOCKET = f"RPC_WS_URL_{anvil.CHAIN_ID}"
 _CHAIN_FROM = f"FOLLOW_FROM_{anvil.CHAIN_ID}"
@@ -59,7 +59,7 @@ def main() -> None:
     # SIGINT too: a shell that starts a program in the background makes it ignore that signal.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
-    # If its parent is killed, as make may be, it leaves nothing running.
+    # If the parent is killed, as make may be, this program ends all its processes.
     end_with_parent(signal.SIGTERM)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
@@ -97,7 +97,7 @@ def _run() -> None:
         run_webhooks.start_receiver(supervisor, environment, local=local, find_free_port=free_port)
         commands = _read_procfile()
         if not run_chains.chain_ids(chain):
-            # Without a chain it would exit again and again.
+            # Without a chain the follower would exit again and again.
             del commands[_FOLLOWER]
         for name, command in commands.items():
             supervisor.start(name, ["/bin/sh", "-c", f"exec {command}"], environment=environment)
@@ -128,7 +128,7 @@ def _run() -> None:
 
 
 def _read_settings() -> dict[str, str]:
-    """Return the environment of the processes. Raises ImproperlyConfigured for an invalid setting."""
+    """Return the processes' environment. Raises ImproperlyConfigured for an invalid setting."""
     own = {
         "PORT": str(settings.PORT),
         "WEB_HOST": settings.WEB_HOST,
@@ -141,7 +141,7 @@ def _read_settings() -> dict[str, str]:
         "LAUNCH_EVERY_SECONDS": str(settings.LAUNCH_EVERY_SECONDS),
         "TRADE_EVERY_SECONDS": str(settings.TRADE_EVERY_SECONDS),
         "PYTHONUNBUFFERED": "1",
-        # Celery's warning about root applies in a container too; in production it is shown.
+        # Celery would warn about root in a container, too; production shows the warning.
         "PYTHONWARNINGS": os.environ.get("PYTHONWARNINGS", "ignore:You're running the worker with superuser"),
         "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
     }
@@ -151,7 +151,7 @@ def _read_settings() -> dict[str, str]:
 def _check_single_run() -> None:
     """Raise StartFailedError if another run uses the same data: scheduled tasks would be sent twice.
 
-    The lock is the kernel's: it ends with this process.
+    The kernel releases the lock when this process ends.
     """
     bundled.make_local_directory()
     path = running_chain.run_lock()
@@ -163,7 +163,7 @@ def _check_single_run() -> None:
 
 
 def _check_address(host: str, port: int, *, names: str) -> None:
-    """Raise StartFailedError if a server can't bind the address; `names` are the variables of its host and port."""
+    """Raise StartFailedError if a server can't bind the address; `names` are its host and port variables."""
     of_host, of_port = names.split()
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -180,18 +180,18 @@ def _check_address(host: str, port: int, *, names: str) -> None:
 
 def _check_servers() -> None:
     """Connect to servers that are not bundled. Raises ImproperlyConfigured if one does not respond."""
-    given = read_variables(ServerVariables)
-    if given.DATABASE_URL:
+    variables = read_variables(ServerVariables)
+    if variables.DATABASE_URL:
         check_database(connection.get_connection_params())
-    if given.REDIS_URL:
+    if variables.REDIS_URL:
         check_redis()
 
 
 def _check_system() -> None:
-    """Run the checks of the chains. Raises StartFailedError for errors; prints warnings.
+    """Run the chain checks. Raises StartFailedError for errors; prints warnings.
 
-    Without configured chains, only those about variables: the others would be about the development chain. Its registry
-    file is written when it starts, so that its launchpads are not checked here.
+    Without configured chains it prints only warnings about variables: other warnings would be about the development
+    chain. That chain's registry file is written when it starts, so its launchpads are not checked here.
     """
     of_settings = settings.LAUNCHPADS
     if not run_chains.evm_chain_ids():
@@ -210,8 +210,8 @@ def _prepare_accounts() -> dict[str, str]:
     output = io.StringIO()
     options = [] if read_variables(ServerVariables).DATABASE_URL else ["--administrator"]
     call_command("prepare_local_accounts", str(bundled.local_directory()), *options, stdout=output)
-    made: dict[str, str] = json.loads(output.getvalue())
-    return made
+    credentials: dict[str, str] = json.loads(output.getvalue())
+    return credentials
 
 
 def _read_procfile() -> dict[str, str]:
@@ -230,7 +230,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
     command = anvil.anvil_command(program, port=port, state=local / "chain.json", states=_CHAIN_STATES)
     supervisor.start("chain", command, environment=environment)
     supervisor.wait_until(lambda: _listens(port), seconds=_START_SECONDS, what="the development chain", process="chain")
-    # A process of its own: it would keep the chain libraries in this one's memory.
+    # A separate process: otherwise the chain libraries would stay in this process's memory.
     deploy = [sys.executable, "-m", "development.devchain.deploy_contracts", url, str(chains_file)]
     supervisor.run("chain", deploy, environment=environment)
     return {
@@ -239,7 +239,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
         _CHAIN_WEBSOCKET: f"ws://{anvil.HOST}:{port}",
         # From the first block, to include manual launches.
         _CHAIN_FROM: "0",
-        # In addition to the operator's own files, which may describe other chains.
+        # Added to the operator's own files, which may describe other chains.
         "CHAINS_FILE": join_list((*settings.CHAINS_FILES, str(chains_file), str(anvil.LAUNCHPADS_FILE))),
         **run_chains.launchpad_settings(),
         **run_chains.deployer_settings(),
@@ -247,7 +247,7 @@ def _start_chain(supervisor: Supervisor, environment: Mapping[str, str]) -> dict
 
 
 def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> dict[str, int]:
-    """Start the stand-ins of services that are not configured; return their ports by name."""
+    """Start stand-ins for services that are not configured; return their ports by name."""
     ports = run_standins.choose_ports(free_port)
     if ports:
         arguments = [f"{name}={port}" for name, port in ports.items()]
@@ -258,12 +258,12 @@ def _start_stand_ins(supervisor: Supervisor, environment: Mapping[str, str]) -> 
 
 
 def _start_samples(supervisor: Supervisor, environment: Mapping[str, str]) -> None:
-    """Start the launcher, the traders and the reporter of sample agents, if this run has a development chain."""
+    """Start the launcher, the traders and the sample agents' reporter, if this run has a development chain."""
     if not run_chains.has_development_chain(environment):
         return
     senders = {"launcher": "LAUNCH_EVERY_SECONDS", "trader": "TRADE_EVERY_SECONDS"}
     for name, setting in senders.items():
-        # 0 seconds are for none.
+        # 0 seconds turn the sample off.
         if not float(environment[setting]):
             continue
         options = ["--rpc-url", environment[run_chains.DEVELOPMENT_RPC_URLS], "--every", environment[setting]]
@@ -276,18 +276,18 @@ def _start_samples(supervisor: Supervisor, environment: Mapping[str, str]) -> No
 
 
 def _find_sample_token(supervisor: Supervisor, environment: Mapping[str, str]) -> str:
-    """Return the address of a token of the development chain; empty if none is listed within the timeout."""
+    """Return a development chain token's address; empty if none is listed within the timeout."""
     if not run_chains.has_development_chain(environment):
         return ""
-    found: list[str] = []
+    tokens: list[str] = []
 
     def find() -> bool:
-        found.extend(run_chains.find_tokens(_address(environment)))
-        return bool(found)
+        tokens.extend(run_chains.find_tokens(_address(environment)))
+        return bool(tokens)
 
     with suppress(StartFailedError):
         supervisor.wait_until(find, seconds=_SAMPLE_SECONDS, what="the sample launch")
-    return next(iter(found), "")
+    return next(iter(tokens), "")
 
 
 def _greeting(
@@ -321,7 +321,7 @@ def _greeting(
 
 
 def _site_greeting(address: str) -> str:
-    """Return the greeting's lines about the public pages of this installation."""
+    """Return the greeting's lines about this installation's public pages."""
     sections = {"leaderboard": "Leaderboard", "status": "Status", "docs": "First steps"}
     pages = {title: section for section, title in sections.items() if section in settings.SITE_SECTIONS}
     return "\n".join(f"  {title:<17} {address}/{path}" for title, path in {"Public site": "", **pages}.items())

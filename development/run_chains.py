@@ -1,4 +1,4 @@
-"""Chains of `make run`: those of the settings, or a development chain with its deploy wallet."""
+"""Chains for `make run`: the configured chains, or a development chain with its deploy wallet."""
 
 import json
 import secrets
@@ -10,9 +10,9 @@ from django.conf import settings
 
 from development.devchain import anvil
 
-# The setting by which the processes find the development chain.
+# Setting that points the processes at the development chain.
 DEVELOPMENT_RPC_URLS = f"RPC_URLS_{anvil.CHAIN_ID}"
-# The factory's, and those of the development chain's own file.
+# The factory's launchpad, and the launchpads in the development chain's own file.
 _LAUNCHPADS = ("clanker", "curve", "plain")
 
 
@@ -22,7 +22,7 @@ def has_development_chain(environment: Mapping[str, str]) -> bool:
 
 
 def evm_chain_ids() -> list[int]:
-    """Return the EVM chains of the settings: Solana runs beside a development chain as beside real ones."""
+    """Return the configured EVM chains: Solana runs beside a development chain as beside real ones."""
     return [chain_id for chain_id in settings.RPC_URLS if chain_id != settings.SOLANA_CHAIN_ID]
 
 
@@ -39,16 +39,16 @@ def chains_greeting(environment: Mapping[str, str], address: str) -> str:
 
 
 def find_tokens(address: str) -> list[str]:
-    """Return the address of the development chain's newest token that the service at `address` lists, if it has one."""
+    """Return the newest development chain token that the service at `address` lists, or no token."""
     try:
-        listed = requests.get(f"{address}/api/tokens", params={"chainId": anvil.CHAIN_ID, "limit": 1}, timeout=5).json()
+        page = requests.get(f"{address}/api/tokens", params={"chainId": anvil.CHAIN_ID, "limit": 1}, timeout=5).json()
     except requests.RequestException:
         return []
-    return [token["contract_address"] for token in listed["data"]]
+    return [token["contract_address"] for token in page["data"]]
 
 
 def market_greeting(address: str, *, token: str) -> str:
-    """Return shell commands for the market data of a token of the development chain, and of all."""
+    """Return shell commands for market data about a development chain token, and about all tokens."""
     path = f"{address}/api/tokens/{anvil.CHAIN_ID}/{token}"
     return f"""  Trades            curl {shlex.quote(f"{path}/trades")}
   Candles           curl {shlex.quote(f"{path}/candles?interval=1m")}
@@ -57,12 +57,12 @@ def market_greeting(address: str, *, token: str) -> str:
 
 
 def launchpad_settings() -> dict[str, str]:
-    """Return the setting that indexes all launchpads of the development chain; empty if the operator has set it."""
+    """Return the setting that indexes all the development chain's launchpads; empty if the operator has set it."""
     return {} if anvil.CHAIN_ID in settings.LAUNCHPADS else {f"LAUNCHPADS_{anvil.CHAIN_ID}": ",".join(_LAUNCHPADS)}
 
 
 def deployer_settings() -> dict[str, str]:
-    """Return the settings for signing on the development chain; empty if the operator has set others."""
+    """Return the settings for signing on the development chain; empty if the operator has set other signers."""
     signers = (settings.DEPLOYER_KEYS, settings.DEPLOYER_KEYSTORES, settings.DEPLOYER_REMOTE)
     return (
         {}
@@ -72,8 +72,8 @@ def deployer_settings() -> dict[str, str]:
 
 
 def deploy_greeting(address: str, *, partner_key: str) -> str:
-    """Return two shell commands: one that launches a token, safe to repeat, and one that queries its status."""
-    # Pasting it twice returns the same deployment; each start of the service prints another key.
+    """Return two shell commands: the first launches a token and is safe to repeat, the second queries its status."""
+    # Pasting a command twice returns the same deployment; each service start prints another key.
     request_key = secrets.token_hex(16)
     token = {"name": "My token", "symbol": "MINE", "tokenAdmin": anvil.DEPLOYER, "requestKey": request_key}
     body = json.dumps({"chainId": anvil.CHAIN_ID, "token": token})

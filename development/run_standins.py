@@ -1,6 +1,6 @@
-"""Stand-ins of `make run`: sample data in place of outside services that are not configured.
+"""Stand-ins for `make run`: sample data in place of outside services that are not configured.
 
-They run only beside a development chain: invented facts about tokens and people of a real chain would be wrong.
+They run only beside a development chain: invented facts about a real chain's tokens and people would be wrong.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,14 +21,14 @@ HOST = "127.0.0.1"
 class Service:
     """Outside service, and the settings that point the processes at its stand-in."""
 
-    # Its name in the greeting, and its name in `python -m development.standins`.
+    # The name in the greeting, and the name in `python -m development.standins`.
     title: str
     name: str
     # The stand-in's port, if it is free.
     port: int
     # The greeting's text if settings configure the service; empty if a stand-in may replace it.
     decided: Callable[[], str]
-    # Maps the stand-in's URL to environment variables of the processes.
+    # Maps the stand-in's URL to the processes' environment variables.
     point_at: Callable[[str], dict[str, str]]
     # Hint for configuring the real service.
     advice: str
@@ -37,7 +37,7 @@ class Service:
 def _market() -> str:
     if not settings.MARKET_PROVIDER_CHAINS:
         return "of the chains' own trades"
-    # The default provider needs no key, but has no data of a development chain.
+    # The default provider needs no key, but has no data about a development chain.
     if settings.RPC_URLS or settings.MARKET_API_KEY or read_variables(Environment).MARKET_BASE_URL:
         return f"from {urlsplit(settings.MARKET_BASE_URL).hostname}"
     return ""
@@ -61,7 +61,7 @@ def _users() -> str:
 
 
 def _issuer_environment(url: str) -> dict[str, str]:
-    """Return settings that trust both of the stand-in's issuers while it runs: its keys end with it."""
+    """Return settings that trust both the stand-in's issuers while it runs: its keys end with it."""
     return {
         "FARCASTER_AUTH_ORIGIN": url,
         "FARCASTER_AUTH_DOMAINS": HOST,
@@ -117,11 +117,11 @@ def choose_ports(find_free_port: Callable[[int], int]) -> dict[str, int]:
 
 def standin_settings(ports: Mapping[str, int]) -> dict[str, str]:
     """Return the settings (environment variables) that point the processes at these stand-ins."""
-    found: dict[str, str] = {}
+    environment: dict[str, str] = {}
     for service in SERVICES:
         if service.name in ports:
-            found |= service.point_at(_url(ports[service.name]))
-    return found
+            environment |= service.point_at(_url(ports[service.name]))
+    return environment
 
 
 def command_settings(ports: Mapping[str, int]) -> dict[str, str]:

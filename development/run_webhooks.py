@@ -1,4 +1,4 @@
-"""Webhooks of `make run`: a receiver beside the development chain that prints and verifies each event."""
+"""Webhooks for `make run`: a receiver beside the development chain that prints and verifies each event."""
 
 import shlex
 import sys
@@ -16,15 +16,15 @@ PORT = 8603
 _ALLOWED = "WEBHOOK_ALLOWED_NETWORKS"
 
 
-def receiver_settings(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the setting by which events may be sent to this machine, unless it is set."""
-    return {} if given.get(_ALLOWED) else {_ALLOWED: f"{HOST}/32"}
+def receiver_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the setting that allows webhooks to this machine, unless it is set."""
+    return {} if environment.get(_ALLOWED) else {_ALLOWED: f"{HOST}/32"}
 
 
 def start_receiver(
     supervisor: Supervisor, environment: Mapping[str, str], *, local: Path, find_free_port: Callable[[int], int]
 ) -> None:
-    """Create the operators' endpoint of this run and start its receiver, if there is a development chain."""
+    """Create this run's operator endpoint and start its receiver, if there is a development chain."""
     if not run_chains.has_development_chain(environment):
         return
     port, secret_file = find_free_port(PORT), local / "webhook-secret"
@@ -34,7 +34,7 @@ def start_receiver(
 
 
 def events_greeting(address: str, *, partner_key: str, has_receiver: bool) -> str:
-    """Return the greeting's lines about events: a shell command for their list, and where a receiver prints them."""
+    """Return the greeting's lines about events: a shell command that lists them, and where a receiver prints them."""
     url, header = shlex.quote(f"{address}/api/events?limit=3"), shlex.quote(f"x-api-key: {partner_key}")
     lines = f"  Events            curl {url} -H {header}\n"
     if has_receiver:

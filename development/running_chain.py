@@ -1,4 +1,4 @@
-"""Discovery of the running development chain for `manage.py`, and of its stand-ins that commands need."""
+"""Discovery for `manage.py`: the running development chain, and its stand-ins that commands need."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def run_lock() -> Path:
 
 
 def publish_settings(settings: Mapping[str, str]) -> None:
-    """Store the settings (environment variables) of the running development chain."""
+    """Store the running development chain's settings (environment variables)."""
     _path().write_text(json.dumps(dict(settings)), encoding="utf-8")
 
 
@@ -30,19 +30,20 @@ def remove_settings() -> None:
 def apply_settings() -> None:
     """Add the development chain's settings to this process's environment, if no node is configured.
 
-    Settings of the environment win. Files of CHAINS_FILE do so by following the chain's own one, which its nodes need.
+    Settings in the environment win. Files in CHAINS_FILE win because they follow the chain's own file, which its nodes
+    need.
     """
-    given = read_variables(Environment)
-    if given.RPC_URLS or not (published := published_settings()):
+    variables = read_variables(Environment)
+    if variables.RPC_URLS or not (published := published_settings()):
         return
-    files = dict.fromkeys((*kinds.split_list(published.get("CHAINS_FILE", "")), *given.CHAINS_FILE))
+    files = dict.fromkeys((*kinds.split_list(published.get("CHAINS_FILE", "")), *variables.CHAINS_FILE))
     in_environment = {name: text for name, text in os.environ.items() if text.strip()}
     os.environ.update(published | in_environment)
-    os.environ["CHAINS_FILE"] = kinds.join_list(sorted(files, key=given.CHAINS_FILE.__contains__))
+    os.environ["CHAINS_FILE"] = kinds.join_list(sorted(files, key=variables.CHAINS_FILE.__contains__))
 
 
 def published_settings() -> dict[str, str]:
-    """Return the settings of the running development chain; empty if none runs."""
+    """Return the running development chain's settings; empty if none runs."""
     # A killed `make run` leaves its settings file behind, but not its lock.
     if not (_path().exists() and is_locked(run_lock())):
         return {}

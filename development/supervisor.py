@@ -1,4 +1,4 @@
-"""Supervisor of the service's processes in one terminal, which ends with all of them (standard library only).
+"""Supervisor for the service's processes in one terminal, which ends with all of them (standard library only).
 
 It has one thread, because it runs code between fork and exec, and because the kernel ends a child with the thread that
 started it.
@@ -22,7 +22,7 @@ _START_BACKOFF = Backoff(first=1, longest=30)
 # A process that ran for this long was healthy: its next start isn't delayed.
 _HEALTHY_SECONDS = 60.0
 _YOUNG_SECONDS = 10.0
-# A process that uses so much processor time, in seconds, makes progress.
+# A process that uses this much processor time, in seconds, makes progress.
 _PROGRESS_SECONDS = 0.5
 _READ_BYTES = 65536
 
@@ -42,8 +42,8 @@ class _Child:
         self.is_muted = False
 
     def start(self, directory: Path) -> None:
-        # A process group of its own: the terminal's Ctrl-C reaches only the supervisor, which ends the children in
-        # order.
+        # A separate process group: the terminal's Ctrl-C reaches only the supervisor, which ends the children in
+        # sequence.
         self.process = subprocess.Popen(
             self._command,
             cwd=directory,
@@ -60,11 +60,11 @@ class _Child:
         self._started_at = time.monotonic()
 
     def read_lines(self) -> list[str]:
-        """Return the complete lines received so far. Raises EOFError at the end of the output."""
-        read = self.output.read(_READ_BYTES)
-        if read == b"":
+        """Return the complete lines received so far. Raises EOFError when the output has ended."""
+        chunk = self.output.read(_READ_BYTES)
+        if chunk == b"":
             raise EOFError
-        *lines, self._rest = (self._rest + (read or b"")).split(b"\n")
+        *lines, self._rest = (self._rest + (chunk or b"")).split(b"\n")
         return [line.decode(errors="replace") for line in lines if line.strip()]
 
     def is_young(self) -> bool:
@@ -77,13 +77,13 @@ class _Child:
             self.process.send_signal(number)
 
     def clear_away(self) -> None:
-        """Kill what is left of the process group."""
+        """Kill the processes that remain in the group."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def delay_start(self) -> float:
-        """Schedule the next start; return the delay in seconds, which grows with early exits in a row."""
+        """Schedule the next start; return the delay in seconds, which grows with consecutive early exits."""
         now = time.monotonic()
         if now - self._started_at > _HEALTHY_SECONDS:
             self._early_exits = 0
@@ -94,7 +94,7 @@ class _Child:
 
 
 class Supervisor:
-    """Set of named processes; their output lines are passed to `say` with their names."""
+    """Named processes; each output line is passed to `say` with its process's name."""
 
     def __init__(self, *, directory: Path, say: Callable[[str, str], None]) -> None:
         self._directory, self._say = directory, say
@@ -116,27 +116,27 @@ class Supervisor:
             raise StartFailedError(f"{name} ended with status {child.process.returncode}")
 
     def wait_until(self, condition: Callable[[], bool], *, seconds: float, what: str, process: str = "") -> None:
-        """Attend to the processes until the condition holds. Raises StartFailedError after the seconds.
+        """Attend to the processes until the condition holds. Raises StartFailedError after `seconds`.
 
-        With the name of a process that is starting, they begin again while it makes progress: on a busy machine a start
-        may take minutes. A process that has ended makes none.
+        If `process` names a starting process, the timeout begins again while it makes progress: on a busy machine a
+        start may take minutes. An ended process makes no progress.
         """
-        deadline, used_before = time.monotonic() + seconds, 0.0
+        deadline, seconds_before = time.monotonic() + seconds, 0.0
         while not condition():
             if time.monotonic() > deadline:
-                used = self._processor_seconds(process)
-                if used < used_before + _PROGRESS_SECONDS:
+                used_seconds = self._processor_seconds(process)
+                if used_seconds < seconds_before + _PROGRESS_SECONDS:
                     raise StartFailedError(f"{what} did not answer within {seconds:.0f} s")
-                deadline, used_before = time.monotonic() + seconds, used
+                deadline, seconds_before = time.monotonic() + seconds, used_seconds
             self.attend(seconds=0.1)
 
     def _processor_seconds(self, name: str) -> float:
-        """Return the processor time of a process that has not ended since its first start; 0 of all others."""
+        """Return a process's processor seconds if it has not ended since its first start; 0 for any other process."""
         starting = [child for child in self._running if child.name == name and not child.start_again_at]
         return sum(group_processor_seconds(child.process.pid) for child in starting)
 
     def attend(self, *, seconds: float) -> None:
-        """Forward output for at most these seconds; restart processes that are due."""
+        """Forward output for at most `seconds`; restart processes that are due."""
         self._pass_on(seconds)
         for child in [child for child in self._running if child.process.poll() is not None]:
             self._close(child)
@@ -149,11 +149,11 @@ class Supervisor:
             self._open(child)
 
     def stop(self) -> None:
-        """End all processes, in reverse order of their start; kill what remains after 10 s in total."""
+        """End all processes in reverse start sequence; kill the remaining ones after 10 s in total."""
         self._waiting.clear()
         deadline = time.monotonic() + _STOP_SECONDS
         for child in reversed(self._running.copy()):
-            # If they are interrupted while they start, Celery's processes print meaningless tracebacks.
+            # Celery's processes print meaningless tracebacks if they are interrupted while they start.
             child.is_muted = child.is_young()
             child.end(signal.SIGTERM)
             while child.process.poll() is None and time.monotonic() < deadline:

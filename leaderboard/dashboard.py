@@ -1,4 +1,4 @@
-"""Dashboard of the leaderboard: the source of its panels."""
+"""Leaderboard dashboard: panel source."""
 
 from config.operators.dashboard import PanelSource, register_panels
 from leaderboard.admin.dashboard import ranking_panels

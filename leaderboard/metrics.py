@@ -1,4 +1,4 @@
-"""Metrics of the leaderboard."""
+"""Leaderboard metrics."""
 
 from config.watching.metrics import register_collectors
 from leaderboard.ranking.metrics import ranking_metrics

@@ -1,4 +1,4 @@
-"""URL of the leaderboard's public page."""
+"""Leaderboard's public page URL."""
 
 from config.web.routing import endpoint
 from leaderboard.views.ranking_page import leaderboard_page

@@ -1,4 +1,4 @@
-"""Celery tasks of the leaderboard."""
+"""Leaderboard Celery tasks."""
 
 import logging
 import time
@@ -37,7 +37,7 @@ def pull_hub() -> None:
 
 @app.task
 def note_social_scores() -> None:
-    """Record the social scores of fetched profiles."""
+    """Record social scores from fetched profiles."""
     recorded = social_scores.record_social_scores()
     if recorded:
         logger.info("recorded %s social scores", recorded)
@@ -45,9 +45,9 @@ def note_social_scores() -> None:
 
 @app.task
 def make_rankings() -> None:
-    """Start a build of the due rankings, unless one is running here or elsewhere.
+    """Start building the due rankings, unless a build is running here or elsewhere.
 
-    Raises CalledProcessError if the former build failed. The list of due rankings starts with another one each time,
+    Raises CalledProcessError if the previous build failed. The list of due rankings starts with another one each time,
     so that a failure does not affect the others for long.
     """
     if not schedule.is_building():
@@ -60,10 +60,10 @@ def make_rankings() -> None:
 
 @app.task
 def make_ranking(interval: str) -> None:
-    """Start the build of a ranking that is due. Only the former version sends it."""
-    wanted = Interval(interval)
-    if not schedule.is_building() and wanted in schedule.due_intervals(timezone.now()):
-        schedule.start_build([wanted])
+    """Start building a due ranking. Only the previous version sends this task."""
+    due_interval = Interval(interval)
+    if not schedule.is_building() and due_interval in schedule.due_intervals(timezone.now()):
+        schedule.start_build([due_interval])
 
 
 @app.task

@@ -1,4 +1,4 @@
-"""URL routes of the leaderboard, in the contract's order."""
+"""Leaderboard URL routes, in the contract's sequence."""
 
 from config.web.routing import endpoint
 from leaderboard.views.event_reports import AgentEventsView

@@ -1,6 +1,6 @@
-"""Sample events of invented agents: the same for the same period of time.
+"""Invented agents' sample events. The same period always has the same events.
 
-Most agents have an audience in which few accounts interact often and many rarely, as people do. One has a farm instead:
+Most agents have an audience as real agents do: few accounts interact often, many rarely. One agent has a farm instead:
 the same new accounts reply to each of its casts at once, with the same text.
 """
 
@@ -18,9 +18,9 @@ DAY = 86_400
 # FIDs far above the assigned ones.
 _AGENTS_FROM, _CREATORS_FROM, _PEOPLE_FROM, _FARM_FROM = 900_000_001, 900_001_001, 900_100_001, 900_200_001
 _PEOPLE, _FARM = 1_500, 6
-# Exponent of the Pareto distribution of activity.
+# Exponent of the Pareto distribution for activity.
 _TAIL = 0.8
-# Recent casts that still get interactions, newer ones more.
+# Recent casts that still get interactions; newer casts get more.
 _RECENT = 40
 
 
@@ -54,11 +54,11 @@ CHARACTERS = (
 
 
 def introduction_events(began: int) -> list[Event]:
-    """Return events that describe the agents, and scores of all accounts, as of the Unix time `began`."""
+    """Return events that describe the agents, and all accounts' scores, as of the Unix time `began`."""
     events = []
-    for place, agent in enumerate(CHARACTERS):
-        creator = _CREATORS_FROM + place
-        about = {"name": f"{agent.name} (sample)", "fid": _AGENTS_FROM + place, "creatorFid": creator}
+    for index, agent in enumerate(CHARACTERS):
+        creator = _CREATORS_FROM + index
+        about = {"name": f"{agent.name} (sample)", "fid": _AGENTS_FROM + index, "creatorFid": creator}
         events.append(_event(agent, "agent", "is", began, **about))
         events.append(_score(creator, agent.creator_score, began, age_days=900))
     for person in range(_PEOPLE):
@@ -74,14 +74,14 @@ def token_event(agent: Character, *, chain_id: int, address: str, now: int) -> E
 
 
 class AgentSimulation:
-    """Activity of the agents, one period of time after another; it stores their latest casts."""
+    """Agents' activity, period after period; it stores their latest casts."""
 
     def __init__(self) -> None:
         # Time and hash, newest last.
         self._casts: dict[str, deque[tuple[int, str]]] = {agent.id: deque(maxlen=_RECENT) for agent in CHARACTERS}
 
     def advance(self, begin: int, *, seconds: int, hurry: float = 1.0) -> list[Event]:
-        """Return the events of a period from the Unix time `begin` on, at `hurry` times the usual rate; by agent."""
+        """Return a period's events from the Unix time `begin` on, at `hurry` times the usual rate, sorted by agent."""
         events: list[Event] = []
         for agent in CHARACTERS:
             stretch = f"{begin}-{seconds}"
@@ -96,7 +96,7 @@ class AgentSimulation:
         return events
 
     def _work(self, agent: Character, random: Random, stretch: str, at: int) -> Iterator[Event]:
-        """Yield a run, and the cast that it made."""
+        """Yield a run, and the cast that it wrote."""
         took, well = random.randrange(1, 60), random.random() < agent.success
         times = {"startedAt": _time(at - took), "finishedAt": _time(at)}
         yield {"id": f"{agent.id}-{stretch}-run", "type": "run", "agentId": agent.id, "succeeded": well, **times}
@@ -111,17 +111,17 @@ class AgentSimulation:
             yield _event(agent, "interaction", f"{stretch}-fan-{number}", at + 2 + number, **answer, **fan)
 
     def _interact(self, agent: Character, random: Random, stretch: str, begin: int, seconds: int) -> Event:
-        """Return an interaction of one of the people with an earlier cast."""
+        """Return a person's interaction with an earlier cast."""
         casts = self._casts[agent.id]
         cast_at, cast = casts[-min(int(random.paretovariate(_TAIL)), len(casts))]
-        at = random.randrange(max(begin, cast_at), begin + seconds)
+        interacted_at = random.randrange(max(begin, cast_at), begin + seconds)
         kind = random.choice(("like", "like", "like", "recast", "reply"))
-        # Each agent's audience begins at another place among the people.
-        place = int(random.paretovariate(_TAIL) * 150) + len(agent.name) * 131
-        about = {"kind": kind, "castHash": cast, "actorFid": _PEOPLE_FROM + place % _PEOPLE}
+        # Each agent's audience begins at another offset among the people.
+        offset = int(random.paretovariate(_TAIL) * 150) + len(agent.name) * 131
+        about = {"kind": kind, "castHash": cast, "actorFid": _PEOPLE_FROM + offset % _PEOPLE}
         if kind == "reply":
             about |= {"messageHash": _hash(f"{agent.id}/{stretch}"), "text": f"Sample answer {stretch}"}
-        return _event(agent, "interaction", stretch, at, **about)
+        return _event(agent, "interaction", stretch, interacted_at, **about)
 
 
 def _event(agent: Character, kind_of_event: str, word: str, at: int, **facts: Any) -> Event:

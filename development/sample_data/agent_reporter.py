@@ -1,9 +1,9 @@
-"""Reporter of sample agents' events for `make run`, as a partner would report them.
+"""Reporter for sample agents' events in `make run`, as a partner would report them.
 
 Usage: `python -m development.sample_data.agent_reporter ADDRESS KEY_FILE`.
 
-It reports thirty days of history, then current events; each agent with a token gets one of the launched ones. Events
-are idempotent: a restart reports them again without effect.
+It reports thirty days of history, then current events; each agent with a token gets a launched token. Events are
+idempotent: a restart reports them again without effect.
 """
 
 import sys
@@ -26,18 +26,18 @@ from development.sample_data.agent_events import (
 )
 
 _DAYS = 30
-# Period of the history; afterwards seconds between reports, at an increased rate so that changes are visible.
+# The history's period; then the seconds between reports, and their activity factor, so that changes are visible.
 _PART, _BEAT, _HURRY = DAY // 4, 10, 100.0
 _BATCH = 1_000
 # Retry delay in seconds: while the service does not respond, and after it rejected a request.
 _RETRY_SECONDS, _REJECTED_RETRY_SECONDS = 1.0, 60.0
-# Intervals of rankings beside sample agents, so that changes are visible.
+# Frequent rankings beside sample agents, so that changes are visible.
 _PACE = {"LEADERBOARD_24H_SECONDS": "15", "LEADERBOARD_7D_SECONDS": "30", "LEADERBOARD_30D_SECONDS": "60"}
 
 
-def ranking_settings(given: Mapping[str, str]) -> dict[str, str]:
-    """Return settings for frequent rankings, except those that are set."""
-    return {name: value for name, value in _PACE.items() if not given.get(name)}
+def ranking_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return settings for frequent rankings, except settings that the environment has."""
+    return {name: value for name, value in _PACE.items() if not environment.get(name)}
 
 
 def leaderboard_greeting(address: str, *, are_samples: bool) -> str:
@@ -51,8 +51,8 @@ def main() -> NoReturn:
     reporter = _Reporter(address, private_files.read(Path(key_file)))
     life, began = AgentSimulation(), int(time.time()) // _PART * _PART - _DAYS * DAY
     events = introduction_events(began - DAY) + reporter.assign_tokens()
-    for part in range(began, began + _DAYS * DAY, _PART):
-        events += life.advance(part, seconds=_PART)
+    for begin in range(began, began + _DAYS * DAY, _PART):
+        events += life.advance(begin, seconds=_PART)
     reporter.report(events)
     while True:
         beat = int(time.time()) // _BEAT * _BEAT

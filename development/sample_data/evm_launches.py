@@ -20,13 +20,13 @@ BEGIN = int(datetime.fromisoformat("2024-11-01T00:00:00Z").timestamp())
 SPAN_SECONDS = 730 * 86_400
 BLOCK_SECONDS = 2
 
-# Share of the two years after which a generation was no longer used; the last one is still in use.
+# Share of the two years after which a generation was no longer used; the last generation is still in use.
 _GENERATIONS = (("v0", 0.02), ("v1", 0.05), ("v2", 0.1), ("v3", 0.22), ("v3.1", 0.38), ("v4", 1.0))
-# Share of tokens on the main chain.
+# Token share on the main chain.
 _MAIN_CHAIN_SHARE = 0.92
 _WALLETS = 60_000
 _FIDS = 900_000
-# Popular names, and the share of tokens that copy one.
+# Popular names, and the token share that copies one.
 _POPULAR_NAMES = 3_000
 _COPIES = 0.06
 _INTERFACES = ("clanker.world", "Bankr", "SDK", "Warpcast", "Launchpad UI", "agent", "Telegram bot", "CLI")
@@ -99,12 +99,12 @@ def draw_launch(random: Random, *, registry: Registry, time: int, popular: Seque
 
 def _draw_supply(random: Random, generation: str) -> int:
     supply = random.choice((10**27, 10**28, 420_690 * 10**24)) if random.random() < 0.03 else 10**29
-    # The later factories have one supply, and a vault's part is included in it.
+    # Later factories have one supply, which includes a vault's part.
     return 10**29 if generation in ("v3.1", "v4") else supply
 
 
 def _rank(random: Random, count: int, steepness: int) -> int:
-    """Return a number below `count`, lower ones more often: 0 comes up in a few percent of all draws."""
+    """Return a number below `count`, lower numbers more often: 0 comes up in a few percent of all draws."""
     return int(count * random.random() ** steepness)
 
 
@@ -124,13 +124,13 @@ def _place(random: Random, registry: Registry, time: int) -> tuple[ChainInfo, st
 
 @cache
 def _other_chains(registry: Registry) -> tuple[ChainInfo, ...]:
-    """Return the chains with a factory of the last generation."""
+    """Return the chains with a last-generation factory."""
     return tuple(chain for chain in registry.chains.values() if chain.addresses("factory", "v4"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Contracts:
-    """Contract addresses of a generation on a chain, and its quote tokens."""
+    """A generation's contract addresses on a chain, and its quote tokens."""
 
     factories: tuple[str, ...]
     lockers: tuple[str, ...]
@@ -185,8 +185,8 @@ def _draw_metadata(random: Random, name: str) -> str:
     if random.random() < 0.1:
         description += " " + random.choice(EMOJI)
     handle = random.randbytes(5).hex()
-    chosen = [place for place in range(len(_LINKS)) if random.random() < 0.3]
-    links = [{"platform": _LINKS[place], "url": f"https://{_LINK_HOSTS[place]}/{handle}"} for place in chosen]
+    indexes = [index for index in range(len(_LINKS)) if random.random() < 0.3]
+    links = [{"platform": _LINKS[index], "url": f"https://{_LINK_HOSTS[index]}/{handle}"} for index in indexes]
     audits = [f"https://audits.example.org/{handle}"] if random.random() < 0.01 else []
     return orjson.dumps({"description": description, "socialMediaUrls": links, "auditUrls": audits}).decode()
 
@@ -213,11 +213,11 @@ def _draw_fees(random: Random, pool: Pool) -> LiquidityFees:
 def _draw_recipients(random: Random, admin: str) -> tuple[FeeRecipient, ...]:
     if random.random() < 0.7:
         return (FeeRecipient(admin=admin, recipient=admin, bps=10_000, token="Both"),)
-    other = wallet(_rank(random, 300, 2))
+    partner = wallet(_rank(random, 300, 2))
     share = random.randrange(500, 9_500, 500)
     return (
         FeeRecipient(admin=admin, recipient=admin, bps=share, token="Both"),
-        FeeRecipient(admin=other, recipient=other, bps=10_000 - share, token="Paired"),
+        FeeRecipient(admin=partner, recipient=partner, bps=10_000 - share, token="Paired"),
     )
 
 

@@ -21,25 +21,25 @@ from development.sample_data.token_markets import draw_market
 from tokens.chains.registry.chains import Registry, load_registry
 from tokens.indexing.launch_rows import token_columns
 
-# Tokens per batch, each batch with a random generator of its own.
+# Tokens per batch; each batch has its own random generator.
 BATCH = 5_000
-# Shares of launches that were indexed late, and that have the same second as the one before.
+# Launch shares: indexed late, and in the same second as the previous launch.
 _LATE, _SAME_SECOND = 0.1, 0.03
 _BLOCKED, _UNINDEXED, _CHAMPAGNE, _VERIFIED = 0.003, 0.002, 0.0008, 0.002
-# The first wallets are those of well-known interfaces.
+# The first wallets belong to well-known interfaces.
 _KNOWN_WALLETS = frozenset(map(wallet, range(5)))
 
 
 def make_batch(
     number: int, *, seed: int, count: int, ids: Sequence[int], registry: Registry
 ) -> tuple[CopyText, CopyText]:
-    """Return market and token rows of one batch: the tokens from `number * BATCH` on, with these ids."""
+    """Return one batch's market and token rows: the tokens from `number * BATCH` on, with these ids."""
     random = Random(f"{seed} batch {number}")
     tokens, markets = [], []
     time = 0
-    for place, row_id in enumerate(ids, start=number * BATCH):
+    for token_number, row_id in enumerate(ids, start=number * BATCH):
         if not time or random.random() > _SAME_SECOND:
-            time = _draw_time(random, place / count)
+            time = _draw_time(random, token_number / count)
         token = _draw_token(random, time=time, registry=registry, popular=_popular(seed))
         tokens.append({"id": row_id} | token)
         market = draw_market(random, supply=token["supply"], decimals=token["decimals"])
@@ -54,13 +54,13 @@ def _popular(seed: int) -> list[tuple[str, str]]:
 
 
 def _draw_time(random: Random, share: float) -> int:
-    """Return the launch time of the token at this share of all. Rows are mostly sorted by launch time."""
+    """Return the launch time for the token at this share of all tokens. Rows are mostly sorted by launch time."""
     latest = BEGIN + int(SPAN_SECONDS * share)
     return random.randint(BEGIN, latest) if random.random() < _LATE else latest + random.randrange(600)
 
 
 def _draw_token(random: Random, *, time: int, registry: Registry, popular: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return column -> value: what indexing would write, and an operator's tags."""
+    """Return column -> value: values that indexing would write, and an operator's tags."""
     drawn = draw_launch(random, registry=registry, time=time, popular=popular)
     launch = convert_some(drawn, registry.solana)
     chain = registry.chain(launch.chain_id)
@@ -79,20 +79,20 @@ def _draw_token(random: Random, *, time: int, registry: Registry, popular: Seque
 def make_batches(
     count: int, *, seed: int, reserve_ids: Callable[[int], list[int]], chains_files: Sequence[str], solana_chain_id: int
 ) -> Iterator[tuple[CopyText, CopyText]]:
-    """Yield market and token rows of `count` tokens, batch by batch. `reserve_ids` returns that many unused ids."""
+    """Yield market and token rows for `count` tokens, batch by batch. `reserve_ids` returns that many unused ids."""
     files = tuple(chains_files)
     if count <= BATCH:
-        # Too few to start a process.
+        # Too few tokens to start a process.
         yield _make(0, seed, count, reserve_ids(count), files, solana_chain_id)
         return
     processes = os.cpu_count() or 1
     # A fork would share this process's database connection.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         coming: deque[Future[tuple[CopyText, CopyText]]] = deque()
-        for number, first in enumerate(range(0, count, BATCH)):
-            ids = reserve_ids(min(BATCH, count - first))
+        for number, start in enumerate(range(0, count, BATCH)):
+            ids = reserve_ids(min(BATCH, count - start))
             coming.append(pool.submit(_make, number, seed, count, ids, files, solana_chain_id))
-            # Only a few batches are made ahead, because they fill the memory.
+            # Only a few batches are computed in advance, because they fill the memory.
             if len(coming) > 2 * processes:
                 yield coming.popleft().result()
         while coming:

@@ -1,4 +1,4 @@
-"""Invented Solana launches: a few EVM launches converted to pools of the bonding curve."""
+"""Invented Solana launches: a few EVM launches converted to bonding curve pools."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Market data of invented tokens: two in five were traded, a few of them with most of the volume. Pure."""
+"""Invented tokens' market data: two in five were traded, and a few have most of the volume. Pure."""
 
 from datetime import UTC, datetime
 from random import Random
@@ -13,10 +13,10 @@ _STARTING_CAP = 30_000.0
 
 
 def draw_market(random: Random, *, supply: int, decimals: int) -> dict[str, Any] | None:
-    """Return columns of `tokens.models.Market` for a token; None if the provider never had data.
+    """Return `tokens.models.Market` columns for a token; None if the provider never had data.
 
-    Market caps are log-normal around 12,000 USD. A third has no trades, and many of these the same cap, so that rows
-    tie. Single values are missing, as in the provider's data.
+    Market caps are log-normal around 12,000 USD. A third has no trades, and many of these have the same cap, so that
+    rows tie. Single values are missing, as in the provider's data.
     """
     if random.random() > _TRADED:
         return None

@@ -1,10 +1,10 @@
-"""Names and symbols of invented tokens: Zipf-distributed words, and the other inputs of launchers. Pure."""
+"""Invented tokens' names and symbols: Zipf-distributed words, and other texts that launchers enter. Pure."""
 
 import itertools
 from pathlib import Path
 from random import Random
 
-# Most frequent first, so that counts of searches span all magnitudes.
+# Most frequent first, so that search counts span all magnitudes.
 WORDS = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").split()
 _CONSONANTS = ("b", "d", "k", "l", "d", "m", "n", "p", "r", "s", "t", "v", "z", "sh", "ch", "g", "h", "j", "w", "y")
 _VOWELS = ("a", "e", "i", "o", "u", "oo")
@@ -14,7 +14,7 @@ IDEOGRAMS = (
     "茶刀剑红黑白青小老新年春夏秋冬東京愛夢光空力運命"
 )
 EMOJI = "🚀🌕💎🐶🐸🔥🐱🤖💰🦍👑🐕🎉🌈⚡🍌🦊🐳❤🎩🧠👻🍕🐼"
-# Names with special characters of LIKE patterns, URLs and quoted texts.
+# Names with special characters from LIKE patterns, URLs and quoted texts.
 ODD_NAMES = (
     "100% {0}",
     "{0}_{1}",
@@ -31,7 +31,7 @@ _SYMBOL_LENGTH = 8
 
 
 def _zipf(count: int, exponent: float) -> list[float]:
-    """Return cumulative weights of the ranks 1 to count."""
+    """Return cumulative weights for the ranks 1 to count."""
     return list(itertools.accumulate(1 / rank**exponent for rank in range(1, count + 1)))
 
 
@@ -70,7 +70,7 @@ def _word(random: Random) -> str:
 
 
 def _dress(random: Random, words: list[str]) -> str:
-    """Join the words to a name, in one of the usual styles."""
+    """Join the words to a name, in a usual style."""
     style = random.random()
     if style < 0.7:
         return " ".join(words).title()

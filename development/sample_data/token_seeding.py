@@ -1,4 +1,4 @@
-"""Seeding of the database with invented tokens, by COPY and on all CPUs, for trials at the size of production."""
+"""Seeding the database with invented tokens, by COPY and on all CPUs, for trials at production size."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from config.postgresql.bulk_load import copy_into, reserve_ids
 from development.sample_data.seeded_rows import BATCH, make_batches
 from tokens.models import Market, SearchEntry, Token
 
-# From this number on, building indexes and checking foreign keys at the end is cheaper than row by row.
+# From this number on, building indexes and checking foreign keys at the end costs less than row by row.
 REBUILD_FROM = 10_000
 # Memory for building one index.
 _BUILD_MEMORY = "512MB"
@@ -22,7 +22,7 @@ _TABLES = [_TOKENS, _MARKETS, SearchEntry._meta.db_table]
 # Callback for the current stage, and the number of loaded tokens.
 Report = Callable[[str, int], None]
 
-# Statements that drop and recreate each index, except those of constraints. A column's statistics target, which a
+# Statements that drop and recreate each index, except constraint indexes. A column's statistics target, which a
 # migration may have set, is not part of an index's definition.
 _INDEXES = """
 SELECT
@@ -47,7 +47,7 @@ FROM pg_constraint WHERE conrelid = ANY(%s::regclass[]) AND contype = 'f'
 
 
 class SeedingError(Exception):
-    """The database already has tokens, or those of this seed; nothing was loaded."""
+    """The database already has tokens, or this seed's tokens; nothing was loaded."""
 
 
 def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -> None:
@@ -69,26 +69,26 @@ def load_synthetic_tokens(count: int, *, seed: int, add: bool, report: Report) -
         except IntegrityError as error:
             raise SeedingError("the tokens of this seed are there already: choose another --seed") from error
         cursor.execute("SELECT set_config('maintenance_work_mem', %s, true)", [_BUILD_MEMORY])
-        for place, statement in enumerate(rebuild, start=1):
-            report(f"indexing, {place} of {len(rebuild)}", count)
+        for index_number, statement in enumerate(rebuild, start=1):
+            report(f"indexing, {index_number} of {len(rebuild)}", count)
             cursor.execute(statement)
     report("analyzing", count)
     with connection.cursor() as cursor:
-        # VACUUM sets the visibility map: index-only scans of counts need it. Twice, because an older snapshot, as of
-        # autovacuum, excludes pages; the second pass processes only these.
+        # VACUUM sets the visibility map, which index-only counts need. Twice, because an older snapshot, such as
+        # autovacuum's, excludes pages; the second pass processes only these.
         cursor.execute(f"VACUUM (ANALYZE) {', '.join(_TABLES)}")
         cursor.execute(f"VACUUM {', '.join(_TABLES)}")
 
 
 def _drop_indexes(cursor: CursorWrapper) -> list[str]:
     """Drop indexes and foreign keys; return the statements that recreate them."""
-    found: list[tuple[str, str, list[str]]] = []
+    rows: list[tuple[str, str, list[str]]] = []
     for query in (_FOREIGN_KEYS, _INDEXES):
         cursor.execute(query, [_TABLES])
-        found += cursor.fetchall()
-    for drop, _, _ in found:
+        rows += cursor.fetchall()
+    for drop, _, _ in rows:
         cursor.execute(drop)
-    return [statement for _, definition, further in found for statement in (definition, *further)]
+    return [statement for _, definition, further in rows for statement in (definition, *further)]
 
 
 def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report) -> None:
@@ -101,8 +101,8 @@ def _copy_tokens(cursor: CursorWrapper, count: int, *, seed: int, report: Report
         solana_chain_id=settings.SOLANA_CHAIN_ID,
     )
     for number, (markets, tokens) in enumerate(batches, start=1):
-        # A market row may precede its token, and the token's trigger then creates none: the foreign key is checked
-        # later.
+        # A market row may precede its token, since the foreign key is checked later. The token's trigger then creates
+        # no market.
         copy_into(cursor, _MARKETS, markets)
         copy_into(cursor, _TOKENS, tokens)
         report("loading", min(number * BATCH, count))

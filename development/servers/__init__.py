@@ -1,1 +1,1 @@
-"""Bundled PostgreSQL and Valkey, for installations without servers of their own."""
+"""Bundled PostgreSQL and Valkey, for installations without their own servers."""

@@ -1,8 +1,8 @@
-"""Bundled PostgreSQL and Valkey: their addresses, and keeping them running for the life of this process.
+"""Bundled PostgreSQL and Valkey: their addresses, and keeping them running while this process lives.
 
 They serve if DATABASE_URL or REDIS_URL is not set. Each has a keeper process (`development.servers.keeper`) that starts
-it, and stops it after its last user has ended. A user holds a shared lock on a file: the kernel releases it with the
-process, even when that is killed.
+it, and stops it after its last user has ended. A user holds a shared lock on a file: the kernel releases the lock with
+the process, even when the process is killed.
 """
 
 import fcntl
@@ -26,9 +26,9 @@ from development import private_files
 from development.servers.processes import is_locked
 from development.servers.unprivileged import close_directory, make_home, server_home, server_user
 
-# Sockets' paths have at most 107 bytes on Linux, and 103 on macOS.
+# Socket paths have at most 107 bytes on Linux, and 103 on macOS.
 _LONGEST_SOCKET_PATH = 100
-# Other characters have a meaning in a URL, or in a host list of PostgreSQL's client library.
+# Other characters have a meaning in a URL, or in a host list for PostgreSQL's client library.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
 _POSTGRES_SOCKET, _VALKEY_SOCKET = ".s.PGSQL.5432", "valkey.sock"
 _FIRST_START_SECONDS = 120
@@ -40,9 +40,9 @@ _keepers: list[subprocess.Popen[bytes]] = []
 
 
 def local_directory() -> Path:
-    """Return the directory of the bundled servers, keys and logs: LAUNCHBOARD_LOCAL, or `.local/`.
+    """Return the directory for the bundled servers, keys and logs: LAUNCHBOARD_LOCAL, or `.local/`.
 
-    Raises ImproperlyConfigured for an unusable path, such as the home of an unknown user.
+    Raises ImproperlyConfigured for an unusable path, such as an unknown user's home.
     """
     try:
         local = Path(read_variables(ServerVariables).LAUNCHBOARD_LOCAL or BASE_DIR / ".local").expanduser().resolve()
@@ -54,9 +54,9 @@ def local_directory() -> Path:
 
 
 def make_local_directory() -> Path:
-    """Create the local directory if it is missing, and return it. Only this user can enter it, with all its content.
+    """Create the local directory if it is missing, and return it. Only this user can enter it.
 
-    A directory with other content, which LAUNCHBOARD_LOCAL names, keeps its permissions. Raises ImproperlyConfigured if
+    If LAUNCHBOARD_LOCAL names a directory with other content, it keeps its permissions. Raises ImproperlyConfigured if
     it can't be created or written.
     """
     local = local_directory()
@@ -65,7 +65,7 @@ def make_local_directory() -> Path:
         is_own = local == BASE_DIR / ".local" or not any(local.iterdir())
         if is_own and local.stat().st_uid == os.geteuid():
             close_directory(local, local)
-        # Permissions don't show it: in some file systems, as /proc, no file can be created.
+        # Permissions are not enough: some file systems, such as /proc, accept no files.
         with tempfile.TemporaryFile(dir=local):
             return local
     except OSError as error:
@@ -77,7 +77,7 @@ def _refuse_local(error: Exception) -> ImproperlyConfigured:
 
 
 def socket_directory() -> Path:
-    """Return the directory of both sockets: the same for every process of this installation and this user."""
+    """Return the directory for both sockets: the same for all processes of this installation and user."""
     local = local_directory()
     directory = server_home(local) / "run"
     is_short = len(os.fsencode(directory / _POSTGRES_SOCKET)) < _LONGEST_SOCKET_PATH
@@ -104,7 +104,7 @@ def secret_key() -> str:
     """Return the secret stored in `.local/secret-key`, which the first call creates.
 
     Raises ImproperlyConfigured if DATABASE_URL is set: several machines may share that database, and each would create
-    a secret of its own.
+    its own secret.
     """
     if read_variables(ServerVariables).DATABASE_URL:
         raise ImproperlyConfigured(
@@ -114,14 +114,14 @@ def secret_key() -> str:
 
 
 def ensure_running(*, durable: bool = True) -> None:
-    """Start each bundled server that the settings need, and keep it running for as long as this process lives.
+    """Start each bundled server that the settings need, and keep it running while this process lives.
 
-    It returns at once if they run, and may be called again to restart them. `durable=False` is for tests: a server that
-    it starts loses its last writes when the machine crashes. Raises ImproperlyConfigured with the end of the server's
-    log if it can't be started.
+    It returns at once if they run; call it again to restart them. `durable=False` is for tests: a server that it starts
+    loses its last writes when the machine crashes. Raises ImproperlyConfigured with the log's end if a server can't be
+    started.
     """
-    given = read_variables(ServerVariables)
-    needed = [name for name, url in (("postgres", given.DATABASE_URL), ("valkey", given.REDIS_URL)) if not url]
+    variables = read_variables(ServerVariables)
+    needed = [name for name, url in (("postgres", variables.DATABASE_URL), ("valkey", variables.REDIS_URL)) if not url]
     if not needed:
         return
     local = make_local_directory()
@@ -191,12 +191,12 @@ def _failure(name: str, log: Path, begin: int) -> str:
 
 
 def _is_ready(name: str) -> bool:
-    # In this order: the mark of a dead keeper is removed before the next keeper takes its lock.
+    # Checked in this sequence: a dead keeper's mark is removed before the next keeper takes its lock.
     return _is_kept(name) and _ready_mark(name).exists()
 
 
 def _is_kept(name: str) -> bool:
-    """Return whether a keeper runs, which holds its lock exclusively."""
+    """Return whether a keeper runs: it holds its lock exclusively."""
     return is_locked(_lock(name, "keeper"))
 
 
@@ -218,8 +218,8 @@ def _make_private(directory: Path, owner: int) -> None:
     try:
         directory.mkdir(mode=0o700)
     except FileExistsError:
-        found = directory.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (os.getuid(), owner):
+        status = directory.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid not in (os.getuid(), owner):
             raise ImproperlyConfigured(f"{directory} is not a directory of this user: remove it") from None
         directory.chmod(0o700)
     if owner != os.getuid():

@@ -1,9 +1,9 @@
-"""Keeper of one bundled server, which runs while it has users.
+"""Keeper for one bundled server, which runs while it has users.
 
 Usage: `python -m development.servers.keeper SERVER LOCAL SOCKETS durable|fast`.
 
-Started by `development.servers.bundled` in a session of its own, so that a terminal's Ctrl-C does not reach it. It has
-one thread and imports only the standard library: it starts fast, and may safely run code between fork and exec.
+`development.servers.bundled` starts it in its own session, so that a terminal's Ctrl-C does not reach it. It has one
+thread and imports only the standard library: it starts fast, and may safely run code between fork and exec.
 """
 
 import fcntl
@@ -27,7 +27,7 @@ class _ServerEndedError(Exception):
 
 
 def run_while_used(server: Server, locks: Path) -> None:
-    """Start the server, wait until its last user has ended, stop it. Raises ServerFailedError if it is not ready."""
+    """Start the server, wait until its last user has ended, stop it. Raises ServerFailedError if it does not start."""
     keeper = _open(locks / f"{server.name}.keeper")
     fcntl.flock(keeper, fcntl.LOCK_EX)
     users = _open(locks / f"{server.name}.users")
@@ -40,12 +40,12 @@ def run_while_used(server: Server, locks: Path) -> None:
             if process.poll() is None:
                 # The signal also reports a halt or a continuation.
                 continue
-            # Servers recover from small failures; the delay keeps a permanent one from filling the log.
+            # Servers recover from small failures; the delay keeps a permanent failure from filling the log.
             time.sleep(_RESTART_SECONDS)
             server.prepare()
             process = _start(server)
     finally:
-        # While it holds the users' lock: a new user blocks on it, and starts another keeper afterwards.
+        # Done while the keeper holds the users' lock: a new user blocks on it, and then starts another keeper.
         ready.unlink(missing_ok=True)
         _stop(server, process)
 

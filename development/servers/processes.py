@@ -15,20 +15,20 @@ from pathlib import Path
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 _HOST = "127.0.0.1"
-# Above those of most servers, and below those that Linux gives to clients, which would have it when a server starts.
+# Above most servers' ports, and below Linux's client ports: a client could hold the port when a server starts.
 _PORTS = range(20_000, 32_768)
 _PORT_ATTEMPTS = 100
 _port_claims: list[socket.socket] = []
 
 
-def free_port(wanted: int = 0) -> int:
-    """Return this TCP port of this machine, or another one if a program listens on it or a process has claimed it.
+def free_port(port_hint: int = 0) -> int:
+    """Return `port_hint`, or another free TCP port if a program listens on it or a process has claimed it.
 
-    A UDP socket on the same port claims it for the life of this process, since its server begins to listen later.
+    A UDP socket on the same port claims it while this process lives, since its server begins to listen later.
     Raises OSError.
     """
     candidates = (secrets.choice(_PORTS) for _ in range(_PORT_ATTEMPTS))
-    for port in (wanted, *candidates) if wanted else candidates:
+    for port in (port_hint, *candidates) if port_hint else candidates:
         claim = socket.socket(type=socket.SOCK_DGRAM)
         with socket.socket() as probe, suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -43,8 +43,8 @@ def free_port(wanted: int = 0) -> int:
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
     """Return a `preexec_fn`: the kernel signals the child when the thread that started it ends (Linux only).
 
-    It must run after every change of user, which resets the setting. On other systems it does nothing: the next start
-    stops what a killed parent left running.
+    It must run after the user has changed, which resets the setting. On other systems it does nothing: the next start
+    stops processes that a killed parent left running.
     """
     parent = os.getpid()
 
@@ -71,7 +71,7 @@ def end_with_parent(number: signal.Signals) -> None:
 
 
 def call_libc(name: str, *arguments: object) -> None:
-    """Call a function of the C library that returns 0 on success; raise OSError with its errno otherwise."""
+    """Call a C library function that returns 0 on success; raise OSError with its errno otherwise."""
     if getattr(_LIBC, name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
@@ -103,7 +103,7 @@ def is_running(pid: int, *, command_holds: str) -> bool:
 
 
 def stop_process(pid: int, *, command_holds: str, first: signal.Signals, seconds: float) -> None:
-    """Send a signal, wait until the process has ended, and kill it after the seconds."""
+    """Send the first signal, wait until the process has ended, and kill it after `seconds`."""
     for number, timeout in ((first, seconds), (signal.SIGKILL, 5.0)):
         if not is_running(pid, command_holds=command_holds):
             return
@@ -114,7 +114,7 @@ def stop_process(pid: int, *, command_holds: str, first: signal.Signals, seconds
 
 
 def group_processor_seconds(group: int) -> float:
-    """Return the processor time of a process group, with that of its ended children; 0 where there is no /proc."""
+    """Return a process group's processor seconds, including ended children; 0 without /proc."""
     ticks = 0
     for file in Path("/proc").glob("[0-9]*/stat"):
         # The process may have ended meanwhile.

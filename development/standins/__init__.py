@@ -1,1 +1,1 @@
-"""Stand-ins of outside services, with sample data. They share nothing with the service but HTTP."""
+"""Stand-ins for outside services, with sample data. They share nothing with the service but HTTP."""

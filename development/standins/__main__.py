@@ -1,7 +1,7 @@
 """Program that serves stand-ins until Ctrl-C or SIGTERM.
 
 Usage: `python -m development.standins market=8600 social=8601 issuer=8602`. With `service=URL`, the market stand-in has
-the pools of that service's tokens; with `node=URL`, the explorer has the holders of that node's tokens.
+pools for that service's tokens; with `node=URL`, the explorer has that node's token holders.
 """
 
 import signal
@@ -17,7 +17,7 @@ from development.standins.market_server import MarketStandIn
 from development.standins.social_server import SocialStandIn
 from development.standins.solana_node import SolanaStandIn
 
-# Each has a port, and the URLs of what it has its data from.
+# Name -> constructor, from a port and the URLs of data sources.
 STAND_INS: dict[str, Callable[[int, Mapping[str, str]], StandIn]] = {
     "market": lambda port, sources: MarketStandIn(port, service=sources.get("service", "")),
     "social": lambda port, _: SocialStandIn(port),
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def read_ports(words: list[str]) -> dict[str, int]:
-    """Return the ports by name for the words NAME=PORT. Exits for any other word."""
+    """Return name -> port for the words NAME=PORT. Exits for any other word."""
     ports = {}
     for word in words:
         name, _, port = word.partition("=")

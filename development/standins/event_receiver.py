@@ -1,7 +1,7 @@
-"""Receiver of webhooks, as a subscriber has one: prints a line per event, and whether its signature is valid.
+"""Webhook receiver, as a subscriber has one: it prints a line per event, and whether the signature is valid.
 
-Usage: `python -m development.standins.event_receiver PORT SECRET_FILE`. It has no part of the service: the signatures
-are verified by the published library of Standard Webhooks.
+Usage: `python -m development.standins.event_receiver PORT SECRET_FILE`. It shares no code with the service: the
+published Standard Webhooks library verifies the signatures.
 """
 
 import signal
@@ -18,13 +18,13 @@ from development.standins.http_server import HOST
 
 # An event has less than 20 KB.
 _MAX_BYTES = 64 * 1024
-# A client that sends nothing holds a thread for no longer.
+# The longest time that a silent client holds a thread.
 _TIMEOUT_SECONDS = 10.0
 _ACCEPTED, _BAD_SIGNATURE, _TOO_LARGE = 204, 401, 413
 
 
 class EventReceiver(ThreadingHTTPServer):
-    """HTTP server that accepts events with a signature by the secret; on port 0 it takes a free one."""
+    """HTTP server that accepts events signed with the secret; port 0 takes a free port."""
 
     daemon_threads = True
 
@@ -50,7 +50,7 @@ class _EventHandler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(length))
         try:
             event: Any = self.server.webhook.verify(body, dict(self.headers.items()))
-        # The library raises ValueError for signatures that are no base64, and for a body that is no JSON.
+        # The library raises ValueError for signatures that are not base64, and for a body that is not JSON.
         except (WebhookVerificationError, ValueError) as error:
             print(f"rejected {self.headers.get('webhook-id')!r}: {error}", flush=True)
             self._respond(_BAD_SIGNATURE)
@@ -59,7 +59,7 @@ class _EventHandler(BaseHTTPRequestHandler):
         self._respond(_ACCEPTED)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing: the lines are the events."""
+        """Log nothing: the printed lines are the events."""
 
     def _respond(self, status: int) -> None:
         self.send_response(status)

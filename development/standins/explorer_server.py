@@ -1,4 +1,4 @@
-"""Stand-in of a Blockscout explorer's lists of holders, which it computes from the transfers that a node has.
+"""Stand-in for a Blockscout explorer's holder lists, which it computes from a node's transfers.
 
 Shapes: https://docs.blockscout.com/devs/apis/rpc/token and https://docs.blockscout.com/openapi-specs/blockscout-pro-api.yaml.
 """
@@ -21,22 +21,22 @@ _PAGE_SIZE, _MAX_PAGE_SIZE = 10, 10_000
 
 
 class ExplorerStandIn(StandIn):
-    """Explorer of the chain of a node. It accepts any key, and none."""
+    """Explorer for a node's chain. It accepts any key, and none."""
 
     ERRORS = {404: {"message": "Not found"}, 429: {"message": "Too many requests"}}
 
     def __init__(self, port: int = 0, *, node: str = "") -> None:
         super().__init__(port)
-        # JSON-RPC URL of the node.
+        # The node's JSON-RPC URL.
         self.node = node
-        # Holders and balances in smallest units of other tokens, by the token in lower case; largest first.
+        # Other tokens' holders with balances in smallest units, largest first, by lower-case token address.
         self.listed: dict[str, list[tuple[str, int]]] = {}
 
     def answer(self, received: ReceivedRequest) -> StandInResponse | None:
-        """Return the counters of a token, or a page of its holders."""
+        """Return a token's counters, or a page with its holders."""
         if counted := _COUNTERS.fullmatch(received.path):
             holders = self._holders(counted[1])
-            # Text, as all of its counters are.
+            # Text, as all the explorer's counters.
             body = {"token_holders_count": str(len(holders)), "transfers_count": "0"}
             return StandInResponse(body) if holders else None
         query = received.query
@@ -47,14 +47,14 @@ class ExplorerStandIn(StandIn):
             return StandInResponse({"status": "0", "message": "Invalid contract address hash", "result": None})
         size = int(query.get("offset", _PAGE_SIZE))
         size = size if 0 < size <= _MAX_PAGE_SIZE else _PAGE_SIZE
-        first = (max(int(query.get("page", 1)), 1) - 1) * size
-        listed = [
-            {"address": account, "value": str(amount)} for account, amount in self._holders(token)[first : first + size]
+        start = (max(int(query.get("page", 1)), 1) - 1) * size
+        rows = [
+            {"address": account, "value": str(amount)} for account, amount in self._holders(token)[start : start + size]
         ]
-        return StandInResponse({"status": "1", "message": "OK", "result": listed})
+        return StandInResponse({"status": "1", "message": "OK", "result": rows})
 
     def _holders(self, token: str) -> list[tuple[str, int]]:
-        """Return account and balance in smallest units of all holders, largest first."""
+        """Return all holders' accounts and balances in smallest units, largest first."""
         if token.lower() in self.listed or not self.node:
             return self.listed.get(token.lower(), [])
         balances: Counter[str] = Counter()
@@ -64,10 +64,10 @@ class ExplorerStandIn(StandIn):
             balances[sender] -= amount
             balances[receiver] += amount
         del balances[_ZERO]
-        return sorted((+balances).items(), key=lambda each: (each[1], each[0]), reverse=True)
+        return sorted((+balances).items(), key=lambda holder: (holder[1], holder[0]), reverse=True)
 
     def _transfers(self, token: str) -> list[dict[str, Any]]:
-        wanted = {"address": token, "topics": [_TRANSFER], "fromBlock": "earliest", "toBlock": "latest"}
-        call = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [wanted]}
-        found: list[dict[str, Any]] = requests.post(self.node, json=call, timeout=10).json()["result"]
-        return found
+        log_filter = {"address": token, "topics": [_TRANSFER], "fromBlock": "earliest", "toBlock": "latest"}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": [log_filter]}
+        logs: list[dict[str, Any]] = requests.post(self.node, json=call, timeout=10).json()["result"]
+        return logs

@@ -1,7 +1,7 @@
-"""Base of all stand-ins: an HTTP server on loopback that responds with JSON, records requests, and can misbehave.
+"""Base class for all stand-ins: a loopback HTTP server that responds with JSON, records requests, and can misbehave.
 
-Its mode is set by `behave` within the process, or by `POST /_control` with `{"mode": "rate_limit", "times": 3,
-"seconds": 2}`; `GET /_control` returns the mode and the number of requests.
+`behave` sets its mode within the process, or `POST /_control` with `{"mode": "rate_limit", "times": 3, "seconds": 2}`;
+`GET /_control` returns the mode and the number of requests.
 """
 
 import json
@@ -19,9 +19,9 @@ from urllib.parse import parse_qsl, urlsplit
 HOST = "127.0.0.1"
 CONTROL_PATH = "/_control"
 
-# Number of recorded requests, the last ones.
+# Number of recorded requests; only the newest are stored.
 _REMEMBERED = 10_000
-# Size of a huge body, in pieces of a megabyte, unless the caller disconnects first.
+# A huge body's size in one-megabyte pieces, unless the caller disconnects first.
 _HUGE_PIECES = 256
 _PIECE = b" " * 1024 * 1024
 _MAX_CONTROL_BYTES = 10_000
@@ -29,22 +29,22 @@ _MAX_POSTED_BYTES = 1024 * 1024
 
 
 class Mode(StrEnum):
-    """Kind of response to requests."""
+    """Response kind."""
 
     OK = "ok"
     # Status 500.
     FAIL = "fail"
-    # The regular response, after a delay in seconds.
+    # The regular response after a delay in seconds.
     STALL = "stall"
     # Status 429; the seconds are sent as Retry-After.
     RATE_LIMIT = "rate_limit"
     # Status 401, as for an unknown key.
     WRONG_KEY = "wrong_key"
-    # Status 200 with a page of HTML, as from a proxy in between.
+    # Status 200 with an HTML page, as from a proxy in between.
     NOT_JSON = "not_json"
-    # Status 200 with JSON in which every value has another type than the documented one.
+    # Status 200 with JSON whose values all have another type than documented.
     WRONG_SHAPE = "wrong_shape"
-    # Status 200 with a body that doesn't end for hundreds of megabytes.
+    # Status 200 with a body of hundreds of megabytes.
     HUGE = "huge"
     # Status 200 with half of the body that Content-Length announces.
     CUT_SHORT = "cut_short"
@@ -80,9 +80,9 @@ class _Behaviour:
 
 
 class StandIn:
-    """Server from `with` to its end. A subclass implements the outside service in `answer`."""
+    """Server that runs within `with`. A subclass implements the outside service in `answer`."""
 
-    # Error bodies of the provider, by status; an empty object for missing ones.
+    # The provider's error bodies by status; a missing status has an empty object.
     ERRORS: Mapping[int, Any] = {}
     # Whether the outside service takes POST instead of GET.
     TAKES_POSTS = False
@@ -92,11 +92,11 @@ class StandIn:
         handler = type("Handler", (_Handler,), {"stand_in": self})
         self._server = _Server((HOST, port), handler)
         self.url = f"http://{HOST}:{self._server.server_port}"
-        # Set at the end; stalled requests wait for it.
+        # Set when the server ends; stalled requests wait for it.
         self.closed = threading.Event()
-        # The last requests in order of arrival, without those to the control path.
+        # The newest requests sorted by arrival, without requests to the control path.
         self.received: deque[ReceivedRequest] = deque(maxlen=_REMEMBERED)
-        # Hooks for tests: the status with which a request is rejected, and a change of the regular body.
+        # Hooks for tests: the status that rejects a request, and a change to the regular body.
         self.refuse: Callable[[ReceivedRequest], int | None] = lambda received: None
         self.change: Callable[[ReceivedRequest, Any], Any] = lambda received, body: body
         self._behaviour = _Behaviour()
@@ -110,9 +110,9 @@ class StandIn:
         raise NotImplementedError
 
     def behave(self, mode: Mode, *, times: int | None = None, seconds: float = 5.0) -> None:
-        """Respond to the next requests in this mode: `times` of them, or all until the next call.
+        """Respond to the next requests in this mode: `times` requests, or all until the next call.
 
-        `seconds` is the duration of a stall, or the Retry-After of a rate limit.
+        `seconds` is a stall's duration, or a rate limit's Retry-After.
         """
         with self._lock:
             self._behaviour = _Behaviour(mode, times, seconds)
@@ -121,14 +121,16 @@ class StandIn:
         """Record a request; return how to respond to it."""
         with self._lock:
             self.received.append(received)
-            taken = self._behaviour
-            if taken.times is not None:
-                left = taken.times - 1
-                self._behaviour = _Behaviour(taken.mode, left, taken.seconds) if left > 0 else _Behaviour()
-        return taken
+            current = self._behaviour
+            if current.times is not None:
+                times_left = current.times - 1
+                self._behaviour = (
+                    _Behaviour(current.mode, times_left, current.seconds) if times_left > 0 else _Behaviour()
+                )
+        return current
 
     def control(self, content: bytes) -> StandInResponse:
-        """Return the response of `POST /_control`; an empty body changes nothing."""
+        """Return the response to `POST /_control`; an empty body changes nothing."""
         if content:
             try:
                 wish = json.loads(content)
@@ -261,9 +263,9 @@ class _Handler(BaseHTTPRequestHandler):
 def _mistype(value: Any) -> Any:
     """Return the same JSON with another type for every value."""
     if isinstance(value, dict):
-        return {name: _mistype(part) for name, part in value.items()}
+        return {name: _mistype(member) for name, member in value.items()}
     if isinstance(value, list):
-        return {"0": [_mistype(part) for part in value]} if value else {}
+        return {"0": [_mistype(member) for member in value]} if value else {}
     if isinstance(value, str):
         return {"value": value}
     if isinstance(value, bool) or value is None:

@@ -1,4 +1,4 @@
-"""Casts and reactions in the format of a Farcaster hub, from a test's or a sample's data.
+"""Casts and reactions in a Farcaster hub's format, from a test's or a sample's data.
 
 Shapes: https://docs.neynar.com/snapchain/httpapi (casts, reactions). Pages are sorted by time; a page token is the
 number of preceding messages.
@@ -18,7 +18,7 @@ _NOT_FOUND = {"errCode": "not_found", "details": "cast not found"}
 
 @dataclass(frozen=True)
 class Cast:
-    """Cast at a Unix time. `parent` and `quoted` are casts of this hub, each as its author's FID and hash."""
+    """Cast at a Unix time. `parent` and `quoted` are casts on this hub, each as its author's FID and hash."""
 
     fid: int
     at: int
@@ -33,7 +33,7 @@ class Cast:
 
 @dataclass(frozen=True)
 class Reaction:
-    """Like or recast, at a Unix time, of the cast with this author and hash."""
+    """Like or recast at a Unix time; `target` is the cast's author and hash."""
 
     fid: int
     at: int
@@ -43,15 +43,15 @@ class Reaction:
 
 @dataclass
 class Hub:
-    """Messages of a hub, in any order."""
+    """A hub's messages, in any sequence."""
 
     casts: list[Cast] = field(default_factory=list)
     reactions: list[Reaction] = field(default_factory=list)
-    # Upper limit of the page size.
+    # Upper limit for the page size.
     longest_page: int = 1_000
 
     def answer(self, path: str, query: Mapping[str, str]) -> StandInResponse | None:
-        """Return the response to a GET; None for a path of neither casts nor reactions."""
+        """Return the response to a GET; None for a path about neither casts nor reactions."""
         fid = int(query.get("fid") or query.get("target_fid") or 0)
         if path == "/v1/castsByFid":
             since = EPOCH + int(query.get("startTimestamp", "0"))
@@ -65,13 +65,15 @@ class Hub:
             return self._page([_cast(cast) for cast in self.casts if cast.parent == parent], query)
         if path == "/v1/reactionsByCast":
             target, kind = (fid, query.get("target_hash", "")), query.get("reaction_type", "")
-            found = [each for each in self.reactions if each.target == target and each.kind == kind]
-            return self._page([_reaction(each) for each in found], query)
+            reactions = [reaction for reaction in self.reactions if reaction.target == target and reaction.kind == kind]
+            return self._page([_reaction(reaction) for reaction in reactions], query)
         return None
 
     def _page(self, messages: Sequence[dict[str, Any]], query: Mapping[str, str]) -> StandInResponse:
         newest_first = query.get("reverse") == "true"
-        ordered = sorted(messages, key=lambda each: (each["data"]["timestamp"], each["hash"]), reverse=newest_first)
+        ordered = sorted(
+            messages, key=lambda message: (message["data"]["timestamp"], message["hash"]), reverse=newest_first
+        )
         start = int(query.get("pageToken") or 0)
         end = start + min(int(query.get("pageSize", "1000")), self.longest_page)
         return StandInResponse(

@@ -18,14 +18,14 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from development.standins.http_server import ReceivedRequest, StandIn, StandInResponse
 
 PRIVY_ISSUER = "privy.io"
-# Lifetime of the real tokens.
+# The real tokens' lifetime.
 LIFETIME_SECONDS = 3600
 
 _RSA, _EC = "quick-auth-1", "privy-1"
 
 
 class IssuerStandIn(StandIn):
-    """Both issuers on one port. `iss` of Quick Auth's tokens is its URL."""
+    """Both issuers on one port. Quick Auth's tokens have its URL as `iss`."""
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(port)
@@ -35,7 +35,7 @@ class IssuerStandIn(StandIn):
     def answer(self, received: ReceivedRequest) -> StandInResponse | None:
         """Return a JWKS or a token.
 
-        Paths of tokens: `/tokens/quick-auth?fid=&domain=`, `/tokens/privy?subject=&app_id=` (and `&fid=`).
+        Token paths: `/tokens/quick-auth?fid=&domain=`, `/tokens/privy?subject=&app_id=` (and `&fid=`).
         """
         parts = received.path.strip("/").split("/")
         try:
@@ -58,12 +58,12 @@ class IssuerStandIn(StandIn):
         return None
 
     def quick_auth(self, fid: Any, *, domain: str, **claims: Any) -> str:
-        """Return a token of Quick Auth; `claims` are added to the usual ones, or override them."""
+        """Return a Quick Auth token; `claims` are added to the usual claims, or override them."""
         usual = {"iss": self.url, "aud": domain, "sub": fid} | _times()
         return self.sign(usual | claims, "RS256")
 
     def privy(self, subject: str, *, app_id: str, fid: int | None = None, **claims: Any) -> str:
-        """Return an access token of Privy, or with a FID an identity token that contains it."""
+        """Return a Privy access token, or with a FID an identity token that contains it."""
         usual: dict[str, Any] = {"iss": PRIVY_ISSUER, "aud": app_id, "sub": subject} | _times()
         if fid is None:
             usual["sid"] = "sample-session"
@@ -73,7 +73,7 @@ class IssuerStandIn(StandIn):
         return self.sign(usual | claims, "ES256")
 
     def sign(self, claims: Mapping[str, Any], algorithm: str, *, headers: Mapping[str, Any] | None = None) -> str:
-        """Return a token with these claims, RS256 or ES256; `headers` are added, or override the usual ones."""
+        """Return a token with these claims, RS256 or ES256; `headers` extend or override the usual headers."""
         key, key_id = (self.rsa_key, _RSA) if algorithm == "RS256" else (self.ec_key, _EC)
         return jwt.encode(dict(claims), key, algorithm=algorithm, headers={"kid": key_id, **(headers or {})})
 

@@ -1,8 +1,8 @@
-"""Stand-in of GeckoTerminal's and CoinGecko's on-chain APIs, with slowly moving prices, fixed per pool and time.
+"""Stand-in for GeckoTerminal's and CoinGecko's on-chain APIs, with slowly moving prices, fixed per pool and time.
 
 Shapes: https://docs.coingecko.com/reference/pools-addresses, tokens-data-contract-addresses, pools-megafilter,
 pools-category, trending-pools-network. It has data for every requested token, for pools added by `learn`, and for
-those of the tokens of a running service. Trending pools are the requested ones.
+a running service's token pools. Trending pools are the requested pools.
 """
 
 import hashlib
@@ -27,22 +27,22 @@ MAX_ADDRESSES = 30
 # Pools per network in its memory.
 _MAX_POOLS = 1000
 
-# Hex in lower case, or base58, in which upper and lower case are different digits.
+# Lower-case hex, or base58, whose upper-case and lower-case letters are different digits.
 _ADDRESS = re.compile(r"0x([0-9a-f]{40}|[0-9a-f]{64})|[1-9A-HJ-NP-Za-km-z]{32,44}")
-# Default quote token of the pools, and its price.
+# The pools' default quote token, and its price.
 WRAPPED_NATIVE = "0x4200000000000000000000000000000000000006"
 WRAPPED_SOL = "So11111111111111111111111111111111111111112"
 NATIVE_USD = 3000.0
 SOL_USD = 150.0
 _SECONDS = {"m5": 300, "m15": 900, "m30": 1800, "h1": 3600, "h6": 21_600, "h24": 86_400}
-# The price oscillates by a third within a period of its own.
+# The price oscillates by a third within its own period.
 _SWING = 1 / 3
 
 Pool = dict[str, Any]
 
 
 class MarketStandIn(StandIn):
-    """Both API tiers on one port: lists that need a key are served to requests with one."""
+    """Both API tiers on one port: lists that need a key are served only with a key."""
 
     ERRORS = {
         401: {"status": {"error_code": 10002, "error_message": "API Key Missing"}},
@@ -53,11 +53,11 @@ class MarketStandIn(StandIn):
 
     def __init__(self, port: int = 0, *, clock: Callable[[], float] = time.time, service: str = "") -> None:
         super().__init__(port)
-        # The address of a service whose tokens' pools are known.
+        # Address of the service that knows its tokens' pools.
         self._service = service
         # Seconds since 1970; all prices are computed from it.
         self.clock = clock
-        # Pool -> its base and its quote token, in lower case if hex.
+        # Pool -> its base token and quote token, in lower case if hex.
         self._tokens: dict[str, tuple[str, str]] = {}
         # Network -> the requested pools, the latest at the end.
         self._pools: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
@@ -100,16 +100,16 @@ class MarketStandIn(StandIn):
     def _pools_of(self, network: str, addresses: list[str]) -> Any:
         if self._service and (unknown := [address for address in addresses if address not in self._tokens]):
             self._learn_from_service(unknown)
-        known = [address for address in addresses if address in self._tokens]
-        for address in known:
+        known_pools = [address for address in addresses if address in self._tokens]
+        for address in known_pools:
             self._remember(network, address)
-        return self._listed(network, known)
+        return self._listed(network, known_pools)
 
     def _learn_from_service(self, addresses: list[str]) -> None:
         url = f"{self._service}/api/tokens/fetch-by-pool-addresses"
         with suppress(requests.RequestException):
-            found = requests.post(url, json={"poolAddresses": addresses}, timeout=5).json().get("data", {})
-            for address, record in found.items():
+            records = requests.post(url, json={"poolAddresses": addresses}, timeout=5).json().get("data", {})
+            for address, record in records.items():
                 self.learn(address, base=record["contract_address"])
 
     def _tokens_of(self, network: str, addresses: list[str]) -> Any:
@@ -134,12 +134,12 @@ class MarketStandIn(StandIn):
         number = received.query.get("page", "1")
         if not (number.isdecimal() and 1 <= int(number) <= MAX_PAGES):
             return StandInResponse({"errors": [{"status": "400", "title": "Invalid page"}]}, status=400)
-        # A category has pools of all networks.
+        # A category has all networks' pools.
         networks = [network] if network else list(self._pools)
-        pools = [found for name in networks for found in self._listed(name, list(self._pools[name]))["data"]]
+        pools = [entry for name in networks for entry in self._listed(name, list(self._pools[name]))["data"]]
         start = (int(number) - 1) * PAGE_SIZE
-        chosen = _sort_pools(pools, sort)[start : start + PAGE_SIZE]
-        return StandInResponse({"data": chosen, "included": []})
+        page = _sort_pools(pools, sort)[start : start + PAGE_SIZE]
+        return StandInResponse({"data": page, "included": []})
 
     def _listed(self, network: str, addresses: list[str]) -> dict[str, Any]:
         now = self.clock()
@@ -148,24 +148,24 @@ class MarketStandIn(StandIn):
 
 
 def pool_of(address: str) -> str:
-    """Return the default pool of a token."""
+    """Return a token's default pool."""
     digest = _digest(address, "pool")
     return "0x" + digest if address.startswith("0x") else str(Pubkey.from_bytes(bytes.fromhex(digest)))
 
 
 def price(address: str, at: float) -> float:
-    """Return the price of a token in USD at a time."""
+    """Return a token's price in USD at a time."""
     if address in (WRAPPED_NATIVE, WRAPPED_SOL):
         return NATIVE_USD if address == WRAPPED_NATIVE else SOL_USD
     lot = _lot(address)
-    # From 10^-9 to 10^-5 dollars, as launched tokens are.
+    # From 10^-9 to 10^-5 dollars, as launched tokens have.
     middle = 10 ** (-9 + lot % 4000 / 1000)
     period = 3600 * (2 + lot % 22)
     return float(middle * (1 + _SWING * math.sin(2 * math.pi * (at / period + lot % 97 / 97))))
 
 
 def pool(network: str, address: str, at: float, *, tokens: tuple[str, str]) -> Pool:
-    """Return a pool in the provider's format, in which all numbers but those of trades are texts."""
+    """Return a pool in the provider's format: all numbers except trade counts are texts."""
     base, quote = tokens
     lot, worth, quote_worth = _lot(address), price(base, at), price(quote, at)
     trades = {period: _trades(lot, seconds) for period, seconds in _SECONDS.items()}
@@ -218,19 +218,19 @@ def token(network: str, address: str, at: float, *, pool_address: str) -> dict[s
     }
 
 
-def _free_tier_sort(listed: str, query: Mapping[str, str]) -> str:
-    if listed == "trending_pools":
+def _free_tier_sort(list_name: str, query: Mapping[str, str]) -> str:
+    if list_name == "trending_pools":
         return {"5m": "m5", "1h": "h1", "6h": "h6", "24h": "h24"}.get(query.get("duration", ""), "h24") + "_trending"
-    return "pool_created_at_desc" if listed == "new_pools" else query.get("sort", "h24_tx_count_desc")
+    return "pool_created_at_desc" if list_name == "new_pools" else query.get("sort", "h24_tx_count_desc")
 
 
 def _sort_pools(pools: list[Pool], sort: str) -> list[Pool]:
-    """Sort by one of the provider's sorts; a trending sort is by the trades of its period."""
+    """Sort by a provider sort; a trending sort is by trades in its period."""
     name, _, direction = sort.rpartition("_")
     period = name.partition("_")[0]
 
-    def key(found: Pool) -> float | str:
-        about = found["attributes"]
+    def key(entry: Pool) -> float | str:
+        about = entry["attributes"]
         if direction == "trending" or name.endswith("tx_count"):
             return float(about["transactions"][period]["buys"])
         if name.endswith("volume_usd"):

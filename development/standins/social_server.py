@@ -1,4 +1,4 @@
-"""Stand-in of Neynar's bulk user look-up and of a Farcaster hub's HTTP API, with people fixed per FID.
+"""Stand-in for Neynar's bulk user look-up and a Farcaster hub's HTTP API, with people fixed per FID.
 
 Shapes: https://docs.neynar.com/reference/fetch-bulk-users and https://docs.neynar.com/snapchain/httpapi (user data,
 verifications).
@@ -50,11 +50,11 @@ class SocialStandIn(StandIn):
     def __init__(self, port: int = 0, *, api_key: str | None = None) -> None:
         super().__init__(port)
         self._api_key = api_key
-        # Casts and reactions of the hub.
+        # The hub's casts and reactions.
         self.hub = Hub()
 
     def answer(self, received: ReceivedRequest) -> StandInResponse | None:
-        """Return the response of the provider that has the path."""
+        """Return the response by the provider that has the path."""
         if received.path.rstrip("/") == "/v2/farcaster/user/bulk":
             return self._answer_bulk(received)
         messages = {"/v1/userDataByFid": _user_data, "/v1/verificationsByFid": _verifications}.get(received.path)
@@ -79,7 +79,7 @@ class SocialStandIn(StandIn):
 
 
 def is_known(fid: int) -> bool:
-    """Return whether the FID has a person: six of seven have."""
+    """Return whether the FID has a person: six in seven have."""
     return fid % 7 != 0
 
 
@@ -113,9 +113,9 @@ def neynar_user(fid: int) -> dict[str, Any]:
 
 
 def username(fid: int) -> str:
-    """Return a name of lower-case letters, digits and hyphens, as Farcaster requires."""
-    first, second = _names(fid)
-    return f"{first}-{_LATIN.get(second, second)}-{fid}".lower()
+    """Return a name with lower-case letters, digits and hyphens, as Farcaster requires."""
+    adjective, noun = _names(fid)
+    return f"{adjective}-{_LATIN.get(noun, noun)}-{fid}".lower()
 
 
 def display_name(fid: int) -> str:
@@ -124,7 +124,7 @@ def display_name(fid: int) -> str:
 
 
 def pfp_url(fid: int) -> str | None:
-    """Return the URL of a missing picture; None for one person in eleven."""
+    """Return a missing picture's URL; None for one person in eleven."""
     return f"https://sample.invalid/pfp/{fid}.png" if _lot(fid) % 11 else None
 
 
@@ -185,7 +185,7 @@ def _names(fid: int) -> tuple[str, str]:
 
 
 def _eth_addresses(fid: int) -> list[str]:
-    """Return up to two addresses in lower case, the older first."""
+    """Return up to two lower-case addresses, the older one first."""
     return [_hex_address(fid, str(number)) for number in range(_lot(fid) % 3)]
 
 

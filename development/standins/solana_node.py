@@ -1,4 +1,4 @@
-"""Stand-in of a Solana node: JSON-RPC over recorded transactions and accounts, which tests extend at run time.
+"""Stand-in for a Solana node: JSON-RPC over recorded transactions and accounts, which tests extend at run time.
 
 Shapes: https://solana.com/docs/rpc/http, errors:
 https://github.com/anza-xyz/agave/blob/master/rpc-client-api/src/custom_error.rs
@@ -49,15 +49,15 @@ class SolanaStandIn(StandIn):
         self.accounts: dict[str, Json] = recorded["accounts"]
         self.supplies: dict[str, Json] = recorded["tokenSupply"]
         self.slot: int = recorded["slot"]
-        # Slots by which its finalised commitment is behind.
+        # Slots that its finalised commitment is behind.
         self.behind = 0
         # Transactions that it lists but does not return.
         self.missing: set[str] = set()
-        # Hook for tests: a change of a transaction's response in an encoding.
+        # Hook for tests: a change to a transaction's response in an encoding.
         self.response_hook: Callable[[str, str, Json], Json | None] = lambda signature, encoding, answer: answer
         # Method -> its JSON-RPC error.
         self.refused: dict[str, Json] = {}
-        # Every received call, in order, with batches split.
+        # Every received call in sequence, with batches split.
         self.calls: list[Json] = []
         self._methods: dict[str, Callable[..., Any]] = {
             "getGenesisHash": lambda: self.genesis_hash,
@@ -76,8 +76,8 @@ class SolanaStandIn(StandIn):
         """Add a transaction in its encodings; return its signature. A newer slot becomes the head."""
         signature: str = forms["json"]["transaction"]["signatures"][0]
         self.slot = max(self.slot, forms["json"]["slot"])
-        held = {**self.transactions, signature: forms}
-        self.transactions = dict(sorted(held.items(), key=lambda entry: entry[1]["json"]["slot"]))
+        transactions = {**self.transactions, signature: forms}
+        self.transactions = dict(sorted(transactions.items(), key=lambda entry: entry[1]["json"]["slot"]))
         return signature
 
     def answer(self, received: ReceivedRequest) -> StandInResponse | None:
@@ -118,10 +118,10 @@ class SolanaStandIn(StandIn):
         return self._head(options or {})
 
     def _block(self, slot: int, options: Json | None = None) -> Json:
-        wanted = options or {}
-        if wanted.get("transactionDetails") != "signatures":
+        call_options = options or {}
+        if call_options.get("transactionDetails") != "signatures":
             raise JsonRpcResponseError(-32602, "Invalid param: this node returns only the signatures of blocks")
-        if slot > self._head(wanted):
+        if slot > self._head(call_options):
             raise JsonRpcResponseError(-32004, f"Block not available for slot {slot}")
         forms = self._forms_in(slot)
         time = next(iter(forms.values()))["blockTime"]
@@ -132,7 +132,7 @@ class SolanaStandIn(StandIn):
         return time
 
     def _forms_in(self, slot: int) -> dict[str, Json]:
-        """Return the transactions of a slot by signature, in order. Raises JsonRpcResponseError if there are none."""
+        """Return a slot's transactions by signature, in sequence. Raises JsonRpcResponseError if there are none."""
         forms = {
             signature: entry["json"] for signature, entry in self.transactions.items() if entry["json"]["slot"] == slot
         }
@@ -141,11 +141,11 @@ class SolanaStandIn(StandIn):
         return forms
 
     def _transaction(self, signature: str, options: Json | str | None = None) -> Json | None:
-        wanted = {"encoding": options} if isinstance(options, str) else options or {}
+        call_options = {"encoding": options} if isinstance(options, str) else options or {}
         forms = self.transactions.get(signature)
-        if forms is None or signature in self.missing or forms["json"]["slot"] > self._head(wanted):
+        if forms is None or signature in self.missing or forms["json"]["slot"] > self._head(call_options):
             return None
-        version, most = forms["json"]["version"], wanted.get("maxSupportedTransactionVersion")
+        version, most = forms["json"]["version"], call_options.get("maxSupportedTransactionVersion")
         if version != "legacy" and (most is None or version > most):
             parameter = f'"maxSupportedTransactionVersion": {version}'
             raise JsonRpcResponseError(
@@ -153,43 +153,43 @@ class SolanaStandIn(StandIn):
                 f"Transaction version ({version}) is not supported by the requesting client. "
                 f"Please try the request again with the following configuration parameter: {parameter}",
             )
-        encoding = wanted.get("encoding", "json")
+        encoding = call_options.get("encoding", "json")
         answer: Json = forms[encoding]
         if most is None:
             # Without the parameter, the response has no version.
-            answer = {name: part for name, part in answer.items() if name != "version"}
+            answer = {name: value for name, value in answer.items() if name != "version"}
         return self.response_hook(signature, encoding, answer)
 
     def _signatures(self, address: str, options: Json | None = None) -> list[Json]:
-        wanted = options or {}
-        head, limit = self._head(wanted), wanted.get("limit", _MOST_LISTED)
+        call_options = options or {}
+        head, limit = self._head(call_options), call_options.get("limit", _MOST_LISTED)
         if not 0 < limit <= _MOST_LISTED:
             raise JsonRpcResponseError(-32602, f"Invalid limit; max {_MOST_LISTED}")
-        named = [
+        entries = [
             (signature, entry["json"])
             for signature, entry in reversed(self.transactions.items())
             if entry["json"]["slot"] <= head and address in _account_keys(entry["json"])
         ]
-        newest_first = [signature for signature, _ in named]
-        start = self._place(newest_first, wanted.get("before"), otherwise=0, after=1)
-        end = self._place(newest_first, wanted.get("until"), otherwise=len(named), after=0)
-        return [_listed(signature, form) for signature, form in named[start:end][:limit]]
+        newest_first = [signature for signature, _ in entries]
+        start = self._place(newest_first, call_options.get("before"), otherwise=0, after=1)
+        end = self._place(newest_first, call_options.get("until"), otherwise=len(entries), after=0)
+        return [_listed(signature, form) for signature, form in entries[start:end][:limit]]
 
     def _place(self, newest_first: list[str], bound: str | None, *, otherwise: int, after: int) -> int:
         if bound is None:
             return otherwise
-        # Nodes list nothing before an unknown transaction, and everything until one.
+        # Nodes list nothing before an unknown transaction, and everything until an unknown one.
         return newest_first.index(bound) + after if bound in newest_first else len(newest_first)
 
     def _account(self, address: str, options: Json | None = None) -> Json:
-        wanted = _require_base64(options)
-        return self._in_context(wanted, self.accounts.get(address))
+        call_options = _require_base64(options)
+        return self._in_context(call_options, self.accounts.get(address))
 
     def _accounts(self, addresses: list[str], options: Json | None = None) -> Json:
         if len(addresses) > _MOST_ACCOUNTS:
             raise JsonRpcResponseError(-32602, f"Too many inputs provided; max {_MOST_ACCOUNTS}")
-        wanted = _require_base64(options)
-        return self._in_context(wanted, [self.accounts.get(address) for address in addresses])
+        call_options = _require_base64(options)
+        return self._in_context(call_options, [self.accounts.get(address) for address in addresses])
 
     def _supply(self, mint: str, options: Json | None = None) -> Json:
         if mint not in self.supplies:
@@ -198,14 +198,14 @@ class SolanaStandIn(StandIn):
 
 
 def _require_base64(options: Json | None) -> Json:
-    wanted = options or {}
-    if wanted.get("encoding") != "base64":
+    call_options = options or {}
+    if call_options.get("encoding") != "base64":
         raise JsonRpcResponseError(-32602, "Invalid param: this node returns accounts only in base64")
-    return wanted
+    return call_options
 
 
 def _account_keys(form: Json) -> set[str]:
-    """Return all accounts of a transaction, including those of lookup tables."""
+    """Return all accounts of a transaction, including accounts from lookup tables."""
     loaded = form["meta"].get("loadedAddresses") or {"writable": [], "readonly": []}
     return {*form["transaction"]["message"]["accountKeys"], *loaded["writable"], *loaded["readonly"]}
 

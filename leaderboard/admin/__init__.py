@@ -1,4 +1,4 @@
-"""Admin pages of the leaderboard. Django loads them by importing this package."""
+"""Leaderboard admin pages. Django loads them by importing this package."""
 
 from leaderboard.admin import agent_pages, ranking_pages
 

@@ -1,4 +1,4 @@
-"""Admin pages of agents: description, activity, and current standings with their evidence."""
+"""Agent admin pages: description, activity, and current standings with their evidence."""
 
 from datetime import UTC, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ from tokens.chains.addresses import parse_address
 from tokens.models import Token
 
 DAYS = 30
-# Interval of the standings in the list.
+# The list shows standings for this interval.
 LISTED = Interval.WEEK
 
 
@@ -51,18 +51,18 @@ class AgentForm(forms.ModelForm):
             field.show_hidden_initial = True
 
     def clean_agent_id(self) -> str:
-        """Validate the id by the rules of events."""
+        """Validate the id by the same rules as events."""
         try:
             return str(field_rules.agent_id(self.cleaned_data["agent_id"]))
         except ValueError as error:
             raise forms.ValidationError(f"An agent id {error}.") from error
 
     def clean_token_address(self) -> str:
-        """Normalise the address to the form in which tokens are stored."""
+        """Normalise the address to its stored form."""
         return _address(self.cleaned_data["token_address"])
 
     def clean(self) -> dict[str, Any]:
-        """Reject half a token. Fields that the operator left unchanged keep their current values."""
+        """Reject a chain without an address, and vice versa. Unchanged fields keep their current values."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.instance.pk is not None:
             cleaned |= {name: getattr(self.instance, name) for name in cleaned.keys() - set(self.changed_data)}
@@ -77,7 +77,7 @@ class WalletForm(forms.ModelForm):
         fields = ["address"]
 
     def clean_address(self) -> str:
-        """Normalise the address to the form in which trades name it."""
+        """Normalise the address to its form in trades."""
         return _address(self.cleaned_data["address"])
 
 
@@ -98,7 +98,7 @@ class WalletInline(TabularInline):
 
 @admin.register(Agent)
 class AgentAdmin(IndexedSearch, ListedAdmin):
-    """Admin of agents. They are hidden and never deleted, since facts refer to them."""
+    """Agent admin. Agents are hidden and never deleted, since facts refer to them."""
 
     empty_text = (
         "No agent yet: add one, import a file by manage.py import_agent_events, or give a partner a key with "
@@ -147,27 +147,27 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         if obj is None:
             return ((None, {"fields": about}),)
         # One tab per interval, since evidence is long.
-        shown = [(interval.label, {"fields": (_field(interval),), "classes": ("tab",)}) for interval in Interval]
+        tabs = [(interval.label, {"fields": (_field(interval),), "classes": ("tab",)}) for interval in Interval]
         return (
             ("Agent", {"fields": (*about, "launch", "proof", "created_at", "described_at", "hub")}),
             ("Activity", {"fields": ("casts_by_day", "interactions_by_day")}),
-            *((f"Standing, {label}", fields) for label, fields in shown),
+            *((f"Standing, {label}", fields) for label, fields in tabs),
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Agent | None = None) -> list[str]:
         if obj is None:
             return []
-        shown = ["launch", "proof", "created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
-        # The id is the partners' key of the agent.
-        return ["agent_id", *shown, *(_field(interval) for interval in Interval)]
+        computed = ["launch", "proof", "created_at", "described_at", "hub", "casts_by_day", "interactions_by_day"]
+        # Partners identify the agent by this id.
+        return ["agent_id", *computed, *(_field(interval) for interval in Interval)]
 
     def save_model(self, request: HttpRequest, obj: Agent, form: Any, change: bool) -> None:
         """Write only the fields that the operator changed, so that no partner's change is undone.
 
         The change is dated now: older descriptions no longer override it, even if they are sent again. A FID or a key
-        from an operator needs no proof.
+        that an operator sets needs no proof.
         """
-        # A concurrent description has already read the row, and would write back the old values.
+        # A concurrent description may already have read the row, and would write back the old values.
         recording.lock_fact_writes()
         time_columns = {
             DESCRIPTION_TIME_COLUMNS[column] for column in form.changed_data if column in DESCRIPTION_TIME_COLUMNS
@@ -183,7 +183,7 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         else:
             super().save_model(request, obj, form, change)
         if needs_no_proof:
-            # Queues what was read without a proof anew.
+            # Queues again the casts and quotes that were read without a proof.
             fid_proofs.accept_fids([obj])
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -197,7 +197,7 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
 
     @admin.display(description="token", ordering="token_address")
     def token(self, agent: Agent) -> str:
-        """Return both ends of the address, to leave room for the rank; the agent's page has all of it."""
+        """Return both ends of the address, to leave room for the rank; the agent's page has the whole address."""
         return f"{agent.token_address[:6]}…{agent.token_address[-4:]}" if agent.token_address else ""
 
     @admin.display(description=f"rank, {LISTED}", ordering="current_rank")
@@ -224,9 +224,9 @@ class AgentAdmin(IndexedSearch, ListedAdmin):
         requester = token.requestor_fid
         if requester is None:
             return f"sent by {token.msg_sender or 'an unknown wallet'}; it names no FID"
-        known = {agent.fid: "the agent itself", agent.creator_fid: "its creator, as described"}
+        roles = {agent.fid: "the agent itself", agent.creator_fid: "its creator, as described"}
         return (
-            f"requested by FID {requester}, {known.get(requester, 'neither the agent nor its creator, as described')}"
+            f"requested by FID {requester}, {roles.get(requester, 'neither the agent nor its creator, as described')}"
         )
 
     @list_action("Accept the FID: what the hub has about it counts")
@@ -296,6 +296,6 @@ def _standing(agent: Agent, interval: Interval) -> str:
     standing = current.select_related("snapshot").first()
     if standing is None:
         return "not ranked yet"
-    place = f"Rank {standing.rank}" if standing.rank else "Not ranked: hidden, or without a token that is indexed"
-    computed = f"{place}; computed {local_time(standing.snapshot.computed_at)}"
+    rank = f"Rank {standing.rank}" if standing.rank else "Not ranked: hidden, or without a token that is indexed"
+    computed = f"{rank}; computed {local_time(standing.snapshot.computed_at)}"
     return format_html("<p>{}</p>{}", computed, render_evidence(standing))

@@ -1,4 +1,4 @@
-"""Dashboard panel of the leaderboard: current rankings and their age."""
+"""Leaderboard dashboard panel: current rankings and their age."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -10,15 +10,15 @@ from config.operators.dashboard import Figure, Panel, time_ago
 from leaderboard.models import Agent, Interval, Snapshot
 from leaderboard.ranking.schedule import refresh_period
 
-# A ranking older than this many refresh periods is alarming: a single missed one is not.
+# A ranking older than this many refresh periods is alarming; a single missed refresh is not.
 _MAX_PERIODS = 3
-# After its start a service that was down builds the rankings anew, one by one. The web process starts with the others.
+# After downtime, the service rebuilds the rankings one by one. The web process starts with the other processes.
 WEB_STARTED_AT = timezone.now()
 _REBUILD_TIME = timedelta(minutes=5)
 
 
 def ranking_panels(now: datetime) -> Iterable[Panel]:
-    """Yield a panel with the current ranking of each interval."""
+    """Yield a panel with each interval's current ranking."""
     if not Agent.objects.exists():
         text = "No agent yet: add one, or give a partner a key with the scope agents; a worker then builds rankings."
         yield Panel(title="Leaderboard", empty_text=text)

@@ -1,4 +1,4 @@
-"""Rendering of a standing's score and of what was discounted for operators: figures, a chart and tables."""
+"""A standing's score and discounts, rendered for operators: figures, a chart and tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _FIGURES = {
 
 @dataclass(frozen=True, kw_only=True)
 class AccountRow:
-    """Account of a table: a link to its profile, its interactions with the agent and its social score."""
+    """Table row for an account: profile link, interactions with the agent and social score."""
 
     text: str
     page: str
@@ -35,7 +35,7 @@ class AccountRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Page section about the score or about one discount."""
+    """Page section about the score or one discount."""
 
     title: str
     about: str = ""
@@ -45,9 +45,9 @@ class Section:
 
 
 def render_evidence(standing: Standing) -> str:
-    """Render the components of a standing's score and the evidence of its flags as HTML."""
-    listed = [row for evidence in standing.evidence.values() for row in _listed(evidence)]
-    rows = SocialProfile.objects.filter(fid__in=[row.get("fid") for row in listed]).exclude(username="")
+    """Render a standing's score components and its flags' evidence as HTML."""
+    accounts = [row for evidence in standing.evidence.values() for row in _listed(evidence)]
+    rows = SocialProfile.objects.filter(fid__in=[row.get("fid") for row in accounts]).exclude(username="")
     people = dict(rows.values_list("fid", "username"))
     discounts = [(flag, evidence) for flag, evidence in sorted(standing.evidence.items()) if flag != AUDIENCE_EVIDENCE]
     sections = [_components(standing), *(_discount(flag, evidence, people) for flag, evidence in discounts)]
@@ -90,5 +90,5 @@ def _discount(flag: str, evidence: Mapping[str, Any], people: Mapping[int, str])
 
 
 def _listed(evidence: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Return the accounts of a flag's evidence; none of an earlier version's flag: its evidence had other keys."""
+    """Return the accounts in a flag's evidence; none for a flag from an earlier version, which had other keys."""
     return evidence["listed"] if "meaning" in evidence else ()

@@ -1,4 +1,4 @@
-"""Admin pages of current rankings, and of the sources of their facts: event files and a hub."""
+"""Admin pages for current rankings, and for their fact sources: event files and a hub."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ class IntervalFilter(admin.SimpleListFilter):
         return [(interval.value, interval.value) for interval in Interval]
 
     def chosen(self) -> str:
-        """Return the selected interval: ranks of several rankings cannot be compared."""
+        """Return the selected interval: ranks from several rankings can't be compared."""
         value = self.value()
         return value if value in Interval.values else Interval.DAY
 
@@ -54,7 +54,7 @@ class DiscountFilterSet(AdminFilterSet):
 
 @admin.register(Standing)
 class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
-    """Admin of the standings in current rankings."""
+    """Admin for standings in current rankings."""
 
     empty_text = "No ranking yet: a worker builds one for each interval once there is an agent."
     list_display = ("rank", "agent_link", "points", "wash", "flags", "interactions", "last_active_at")
@@ -73,8 +73,8 @@ class StandingAdmin(IndexedSearch, ReadOnlyAdmin):
         )
 
     def get_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:
-        made = {"id", "agent", "snapshot", "components", "evidence", "wash_flags"}
-        plain = [field.name for field in Standing._meta.fields if field.name not in made]
+        replaced_fields = {"id", "agent", "snapshot", "components", "evidence", "wash_flags"}
+        plain = [field.name for field in Standing._meta.fields if field.name not in replaced_fields]
         return ["agent_link", "computed", *plain, "why"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Standing | None = None) -> list[str]:

@@ -1,1 +1,1 @@
-"""Events about agents as partners and operators report them: from JSON to rows of facts."""
+"""Events about agents as partners and operators report them: from JSON to fact rows."""

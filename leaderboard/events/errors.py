@@ -1,4 +1,4 @@
-"""Errors for rejected batches of events, with the event, the path and the rule."""
+"""Errors for rejected event batches, with the event, the path and the rule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class EventProblem:
 
 
 class InvalidEventsError(ValueError):
-    """Batch rejected as a whole; `problems` lists everything that was found, sorted by event."""
+    """Batch rejected as a whole; `problems` lists all problems, sorted by event."""
 
     def __init__(self, problems: Sequence[EventProblem]) -> None:
         super().__init__(*problems[:1])
@@ -22,7 +22,7 @@ class InvalidEventsError(ValueError):
 
 
 class ForeignAgentError(InvalidEventsError):
-    """Batch with events about agents of another partner key or of operators."""
+    """Batch with events about agents that belong to another partner key or to operators."""
 
 
 class MissingScoresScopeError(InvalidEventsError):

@@ -1,4 +1,4 @@
-"""Conversion of events into rows of the fact tables, as text for PostgreSQL's COPY."""
+"""Conversion from events to fact table rows, as text for PostgreSQL's COPY."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,8 +23,8 @@ _INTERACTION = ("key", "agent_id", "at", "kind", "actor_fid", "cast_key", "messa
 class FactRows:
     """Rows by model.
 
-    `reported` has a row for each event except descriptions. `accounts` has rows of SocialAccount, one for each
-    account with a registration time.
+    `reported` has a row for each event except descriptions. `accounts` has a SocialAccount row for each account with
+    a registration time.
     """
 
     reported: Rows
@@ -32,9 +32,9 @@ class FactRows:
 
 
 def build_fact_rows(events: Iterable[Event], *, agent_ids: AgentIds, source: str, is_confirmed: bool) -> FactRows:
-    """Return the rows for events of `source`; `agent_ids` maps public ids to primary keys.
+    """Return the rows for events from `source`; `agent_ids` maps public ids to primary keys.
 
-    `is_confirmed` is that of the interactions.
+    `is_confirmed` applies to the interactions.
     """
     by_type = defaultdict[type, list[Any]](list)
     for event in events:
@@ -58,7 +58,7 @@ def _interactions(events: Sequence[InteractionEvent], agent_ids: AgentIds, sourc
 
 
 def _same_columns(*columns: str, **derived: Callable[[Any], Any]) -> RowBuilder:
-    """Return a builder of rows with the event's attributes of these names, and columns derived from the event."""
+    """Return a row builder that copies these event attributes and adds columns derived from the event."""
 
     def build(events: Sequence[Any], agent_ids: AgentIds, source: str, is_confirmed: bool) -> CopyText:
         return format_copy_rows(
@@ -76,7 +76,7 @@ def _scores(events: Sequence[ScoreEvent], agent_ids: AgentIds, source: str, is_c
 
 
 def _accounts(events: Sequence[ScoreEvent]) -> CopyText:
-    """Return one row per account; of two events about one account, the newer counts."""
+    """Return one row per account; the newest event about an account counts."""
     newest = dict[int, ScoreEvent]()
     for event in events:
         if event.registered_at is not None and (event.fid not in newest or event.at > newest[event.fid].at):

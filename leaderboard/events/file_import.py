@@ -1,6 +1,6 @@
-"""Import of event files, chunk by chunk; each chunk and the progress row are written in one transaction.
+"""Event file import, chunk by chunk; one transaction writes each chunk with the progress row.
 
-An import that is interrupted at any point resumes after the last chunk that was committed.
+An interrupted import resumes after the last committed chunk.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from leaderboard.models import EventImport
 
 
 class InvalidLinesError(ValueError):
-    """Lines that break rules; nothing of their chunk was written."""
+    """Lines that break rules; no line in their chunk was written."""
 
     def __init__(self, lines: Sequence[InvalidLine]) -> None:
         super().__init__(f"Invalid lines: {len({line.number for line in lines})}")
@@ -31,11 +31,11 @@ class InvalidLinesError(ValueError):
 
 
 class ForeignLinesError(InvalidLinesError):
-    """Lines about agents of another reporter; never skipped, since the reporter is probably the wrong one."""
+    """Lines about another reporter's agents; never skipped, since the given reporter is probably wrong."""
 
 
 class NothingImportedError(Exception):
-    """Import of which every line was skipped; it starts again from the beginning next time."""
+    """Import whose lines were all skipped; the next import starts again from the beginning."""
 
 
 class ConcurrentImportError(Exception):
@@ -44,16 +44,16 @@ class ConcurrentImportError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class ImportListener:
-    """Callbacks for the progress of an import."""
+    """Callbacks for an import's progress."""
 
-    # Called with the row and the bytes of the file on disk that have been read.
+    # Called with the row and the number of bytes read from the file on disk.
     on_progress: Callable[[EventImport, int], None]
-    # Called with the lines that were skipped.
+    # Called with the skipped lines.
     on_skip: Callable[[Sequence[InvalidLine]], None]
 
 
 def get_or_create_import(path: Path, *, reporter: Reporter) -> EventImport:
-    """Return the import row of a file for `reporter`: a new one, or that of an interrupted or finished import.
+    """Return a file's import row for `reporter`: a new row, or the row that an earlier import left.
 
     Raises OSError.
     """
@@ -65,7 +65,7 @@ def get_or_create_import(path: Path, *, reporter: Reporter) -> EventImport:
 def run_import(
     row: EventImport, path: Path, *, reporter: Reporter, skip_invalid: bool, listener: ImportListener
 ) -> None:
-    """Write all events of the file that the row does not count yet, and update the row.
+    """Write all events in the file that the row does not count yet, and update the row.
 
     Unless `skip_invalid` is set, an invalid line stops the import before its chunk is written. Raises
     InvalidLinesError, ForeignLinesError, NothingImportedError, DamagedFileError, ConcurrentImportError, OSError.
@@ -85,7 +85,7 @@ def run_import(
 
 
 def _prefetch(file: EventFileReader) -> Iterator[EventChunk]:
-    """Yield the file's chunks; the next chunk is prefetched while one is written."""
+    """Yield the file's chunks; the next chunk is prefetched while a chunk is written."""
     with ThreadPoolExecutor(max_workers=1) as reader:
         following = reader.submit(file.read)
         while (chunk := following.result()) is not None:
@@ -102,7 +102,7 @@ def _write_chunk(
     on_skip: Callable[[Sequence[InvalidLine]], None],
 ) -> None:
     with transaction.atomic():
-        # A commit lost in a crash of the database loses the row's progress as well.
+        # A commit that is lost in a database crash loses the row's progress as well.
         tune_bulk_transaction()
         recorded, invalid = _record_chunk(chunk, reporter=reporter)
         invalid = sorted([*chunk.invalid, *invalid], key=lambda line: line.number)

@@ -1,6 +1,6 @@
-"""Reader for JSON Lines files of events, plain or compressed by gzip. No database.
+"""Reader for JSON Lines event files, plain or compressed by gzip. No database.
 
-Reads in chunks, so that memory does not depend on the file's length. Each chunk has the position in the file after it.
+It reads chunks, so that memory does not depend on the file's length. Each chunk has the file position after it.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from leaderboard.events import payloads
 from leaderboard.events.reported_events import Event
 
 MAX_LINE_BYTES = 1024 * 1024
-# Lines per database transaction, which blocks all other writers of facts.
+# Lines per database transaction, which blocks all other fact writers.
 CHUNK_LINES = 10_000
 _CHUNK_BYTES = 16 * 1024 * 1024
 _BLOCK_BYTES = 1024 * 1024
@@ -29,7 +29,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class DamagedFileError(ValueError):
-    """Compressed file that cannot be read to its end."""
+    """Compressed file that can't be read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,19 @@ class InvalidLine:
 
 @dataclass(frozen=True, slots=True)
 class EventChunk:
-    """Consecutive lines: the events of the valid ones with their line numbers, and the invalid ones."""
+    """Consecutive lines: valid lines as events with their line numbers, and invalid lines."""
 
     events: tuple[Event, ...]
     numbers: tuple[int, ...]
     invalid: tuple[InvalidLine, ...]
-    # From the start of the file to the end of this chunk: decompressed bytes, lines, and bytes on disk.
+    # Counted from the file's start to this chunk's end: decompressed bytes, lines, and bytes on disk.
     bytes_read: int
     lines_read: int
     position: int
 
 
 def import_digest(path: Path, *, source: str) -> str:
-    """Return the SHA-256, in lower-case hex, of the source of the event ids and the file's content."""
+    """Return the SHA-256, in lower-case hex, over the source of the event ids and the file's content."""
     total = hashlib.sha256(hashlib.sha256(source.encode()).digest())
     with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):
@@ -67,7 +67,7 @@ def import_digest(path: Path, *, source: str) -> str:
 
 
 class EventFileReader:
-    """Reader of an event file from a given position, such as that of an earlier chunk."""
+    """Event file reader that starts at a given position, such as the end of an earlier chunk."""
 
     def __init__(self, file: BinaryIO, *, latest: datetime, bytes_read: int, lines_read: int) -> None:
         """Seek to the position; times after `latest` are rejected. Raises DamagedFileError."""
@@ -80,8 +80,8 @@ class EventFileReader:
             self._text.seek(bytes_read)
 
     def read(self) -> EventChunk | None:
-        """Return the next chunk, or None at the end of the file. Raises DamagedFileError."""
-        found, numbers, invalid = list[Event](), list[int](), list[InvalidLine]()
+        """Return the next chunk, or None at the file's end. Raises DamagedFileError."""
+        events, numbers, invalid = list[Event](), list[int](), list[InvalidLine]()
         lines_before, bytes_before = self._lines, self._bytes
         with self._as_damaged_file_error():
             while self._lines - lines_before < CHUNK_LINES and self._bytes - bytes_before < _CHUNK_BYTES:
@@ -94,12 +94,12 @@ class EventFileReader:
                     invalid += [InvalidLine(self._lines, path, rule) for path, rule in error.problems]
                     continue
                 if event is not None:
-                    found.append(event)
+                    events.append(event)
                     numbers.append(self._lines)
         if self._lines == lines_before:
             return None
         return EventChunk(
-            events=tuple(found),
+            events=tuple(events),
             numbers=tuple(numbers),
             invalid=tuple(invalid),
             bytes_read=self._bytes,
@@ -108,7 +108,7 @@ class EventFileReader:
         )
 
     def _read_line(self) -> bytes:
-        """Return the next line with its line end; empty at the end of the file.
+        """Return the next line with its line end; empty at the file's end.
 
         Raises InvalidFieldsError for a line that is too long.
         """
@@ -123,11 +123,11 @@ class EventFileReader:
                 line = self._text.readline(_BLOCK_BYTES)
                 self._bytes += len(line)
             raise InvalidFieldsError([("", f"must have at most {MAX_LINE_BYTES} bytes")])
-        # A file with nothing but the mark still has one line.
+        # A file that has only the mark still has one line.
         return line.removeprefix(_BYTE_ORDER_MARK) or b"\n" if is_first else line
 
     def _parse_line(self, line: bytes) -> Event | None:
-        """Parse a line; None for a blank one. Raises InvalidFieldsError."""
+        """Parse a line; None for a blank line. Raises InvalidFieldsError."""
         try:
             value = orjson.loads(line)
         except orjson.JSONDecodeError as error:

@@ -1,7 +1,7 @@
-"""Agents of a batch as its descriptions change them, written in one go at the end.
+"""A batch's agents with the changes that its descriptions make, written together at the end.
 
-Each part of a description has its own time, so that the order of arrival makes no difference. A FID and a token belong
-to one agent only: the first that names them, until it releases them or an operator decides otherwise.
+Each description part has its own time, so that arrival order makes no difference. A FID and a token belong to only
+one agent: the first that names them, until it releases them or an operator decides otherwise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,21 +24,21 @@ _CHANGED = (
     "described_at",
 )
 
-# Values that only one agent may have: key of the description -> value.
+# Values that only one agent may have: description key -> value.
 Claims = Mapping[str, Any]
 
 
 class KnownAgents:
-    """Agents with the changes of the events so far; nothing is written before `save`."""
+    """Agents with the changes by the events so far; nothing is written before `save`."""
 
     def __init__(self, ids: Iterable[str], descriptions: Sequence[DescriptionEvent]) -> None:
         """Load the agents with these ids, and the current owners of the described FIDs and tokens."""
-        wanted = Q(equals_any("agent_id", ids))
+        is_involved = Q(equals_any("agent_id", ids))
         if fids := {fid for event in descriptions if (fid := event.changes.get("fid")) is not None}:
-            wanted |= Q(fid__in=fids)
+            is_involved |= Q(fid__in=fids)
         if addresses := {address for event in descriptions if (address := event.changes.get("token_address"))}:
-            wanted |= Q(equals_any("token_address", addresses))
-        agents = list(Agent.objects.filter(wanted))
+            is_involved |= Q(equals_any("token_address", addresses))
+        agents = list(Agent.objects.filter(is_involved))
         self.agents = {agent.agent_id: agent for agent in agents}
         self._before = {agent.agent_id: _claims(vars(agent)) for agent in agents}
         self._owners = {claim: agent_id for agent_id, claims in self._before.items() for claim in claims.items()}
@@ -52,7 +52,7 @@ class KnownAgents:
         self._changed_wallets = set[str]()
 
     def conflicting_keys(self, event: DescriptionEvent) -> list[str]:
-        """Return the keys of the event with values of another agent."""
+        """Return the event's keys whose values belong to another agent."""
         claims = _claims(self._current_changes(event)).items()
         return [claim[0] for claim in claims if self._owners.get(claim, event.agent_id) != event.agent_id]
 
@@ -106,7 +106,7 @@ class KnownAgents:
         )
 
     def _current_changes(self, event: DescriptionEvent) -> dict[str, Any]:
-        """Return the changes of the event that no newer event has overridden."""
+        """Return the event's changes that no newer event has overridden."""
         agent = self.agents.get(event.agent_id)
         return {
             column: value
@@ -122,7 +122,7 @@ class KnownAgents:
         return True
 
     def _lost(self, key: str) -> list[int]:
-        """Return the primary keys of agents that have lost the value stored under the key."""
+        """Return the primary keys for agents that have lost the value stored under the key."""
         return [
             agent.pk
             for agent_id, agent in self._changed.items()
@@ -131,7 +131,7 @@ class KnownAgents:
 
 
 def _claims(columns: Mapping[str, Any]) -> Claims:
-    """Return the exclusive values among these columns of an agent."""
+    """Return the exclusive values among an agent's columns."""
     claims: dict[str, Any] = {}
     if columns.get("fid") is not None:
         claims["fid"] = columns["fid"]

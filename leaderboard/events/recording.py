@@ -1,4 +1,4 @@
-"""Recording of events as rows of facts, in bulk and idempotently: the only write path for API calls and files."""
+"""Recording events as fact rows, in bulk and idempotently: the only write path for API calls and files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from leaderboard.events.fact_rows import AgentIds
 from leaderboard.events.reported_events import Event, InteractionEvent, ScoreEvent
 from leaderboard.models import HubQuote, Interaction, InteractionKind, SocialAccount
 
-# Quotes of an agent that wait for the hub. Others stay unconfirmed, so that invented ones hold up no other agent's.
+# Quotes per agent that wait for the hub. Further quotes stay unconfirmed: invented quotes must not delay other agents'.
 MAX_WAITING_QUOTES = 500
 _LOCK = advisory_lock_key("facts")
 
@@ -34,10 +34,10 @@ WHERE leaderboard_socialaccount.told_at < EXCLUDED.told_at"""
 
 @dataclass(frozen=True)
 class Reporter:
-    """Source of events: `source` is the namespace of their ids.
+    """Event source: `source` is the namespace for event ids.
 
-    A partner key may report on its own agents only; without a key (operators) on all. Social scores concern all agents'
-    audiences, so that keys need a scope of their own for them.
+    A partner key may report only on its own agents; operators, who have no key, on all. Social scores affect all
+    agents' audiences, so a key needs a separate scope for them.
     """
 
     source: str
@@ -46,7 +46,7 @@ class Reporter:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether reported interactions count as confirmed: the operator's, and all where no hub is configured."""
+        """Whether reported interactions count as confirmed: the operator's, or all if no hub is configured."""
         return self.partner_key_id is None or not settings.FARCASTER_HUB_URL
 
     @classmethod
@@ -57,7 +57,7 @@ class Reporter:
 
 @dataclass(frozen=True)
 class RecordedCounts:
-    """Number of events that added a fact, and of those that were already known; together all events."""
+    """Number of events that added a fact, and number of events that were already known; together all events."""
 
     added: int
     known: int
@@ -66,7 +66,7 @@ class RecordedCounts:
 def record_events(events: Sequence[Event], *, reporter: Reporter) -> RecordedCounts:
     """Record events, all or nothing. Safe to repeat: a known event or fact adds nothing.
 
-    Raises InvalidEventsError for unknown agents and for FIDs and tokens of other agents, ForeignAgentError,
+    Raises InvalidEventsError for unknown agents and for FIDs and tokens that belong to other agents, ForeignAgentError,
     MissingScoresScopeError.
     """
     if not reporter.may_report_scores:
@@ -79,9 +79,9 @@ def record_events(events: Sequence[Event], *, reporter: Reporter) -> RecordedCou
 
 
 def lock_fact_writes() -> None:
-    """Take the advisory lock of all writers of facts until the end of the transaction; call it before any row lock.
+    """Take the fact writers' advisory lock until the transaction ends; call it before any row lock.
 
-    Fact tables have two unique constraints. Two writers of the same facts in different order would deadlock.
+    Fact tables have two unique constraints. Two writers with the same facts in different sequence would deadlock.
     Writers hold the lock briefly.
     """
     take_transaction_lock(_LOCK)
@@ -111,13 +111,13 @@ def _record(events: Sequence[Event], reporter: Reporter) -> RecordedCounts:
             _insert(SocialAccount, fact_tables.accounts, on_conflict=_KEEP_NEWER)
         if not reporter.is_trusted:
             _queue_quotes(events, agents.ids)
-        # Deferred constraints must fail here: at the caller's commit there is no second attempt.
+        # Deferred constraints must fail here: the caller's commit has no second attempt.
         connection.check_constraints()
     return RecordedCounts(added=added, known=len(events) - added)
 
 
 def _queue_quotes(events: Sequence[Event], agent_ids: AgentIds) -> None:
-    """Queue unconfirmed quotes for a look-up on the hub, up to MAX_WAITING_QUOTES of each agent."""
+    """Queue unconfirmed quotes for a look-up on the hub, up to MAX_WAITING_QUOTES per agent."""
     quotes = {
         (agent_ids[event.agent_id], event.message_hash): event
         for event in events
@@ -142,7 +142,7 @@ def _queue_quotes(events: Sequence[Event], agent_ids: AgentIds) -> None:
 def _insert(model: type[models.Model], rows: CopyText, *, on_conflict: str = "DO NOTHING", then: str = "") -> int:
     """Insert rows and return how many were written.
 
-    `on_conflict` is applied to rows that violate any unique constraint; `then` is a statement on the staged rows.
+    `on_conflict` applies to rows that violate any unique constraint; `then` is a statement on the staged rows.
     """
     types = column_types(model, rows.columns)
     statement = _INSERT.format(table=model._meta.db_table, columns=column_list(rows.columns), on_conflict=on_conflict)

@@ -1,7 +1,7 @@
 """Query results as numpy columns, read from PostgreSQL by COPY in binary format; all rows have the same width here.
 
-https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format"): a header of 19 bytes; for each row the number
-of its fields in two bytes, and before each field its length in four; a trailer of two bytes. No field may be null.
+https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format"): a 19-byte header; for each row its field count
+in two bytes, and before each field its length in four; a two-byte trailer. No field may be null.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ Array = npt.NDArray[Any]
 
 _HEADER_BYTES = 19
 _TRAILER_BYTES = 2
-# Server messages, one row each, that are joined at a time; longer joins would allocate new memory each time.
+# Server messages, one row each, joined at a time; a longer join would allocate new memory each time.
 _MESSAGES_AT_ONCE = 256
 # Bytes buffered at a time.
 _CHUNK_BYTES = 1 * 2**20
@@ -27,12 +27,12 @@ _EPOCH_SECONDS = 946_684_800
 
 
 class UnexpectedRowFormatError(ValueError):
-    """Rows that do not match the widths of the column types: a null, or a table that has changed."""
+    """Rows that do not match the column types' widths: a null, or a changed table."""
 
 
 @dataclass(frozen=True)
 class BinaryColumn:
-    """Column type: its dtype on the wire, in network byte order, and the conversion of its values."""
+    """Column type: its dtype on the wire, in network byte order, and its value conversion."""
 
     wire: str
     convert: Callable[[Array], Array]
@@ -46,7 +46,7 @@ def _to_seconds(values: Array) -> Array:
     return values.astype(np.int64) // 1_000_000 + _EPOCH_SECONDS
 
 
-# bigint, or eight bytes of a bytea.
+# bigint, or eight bytes from a bytea.
 INT64 = BinaryColumn(">i8", partial(_as_type, np.int64))
 # smallint with few distinct values.
 INT8 = BinaryColumn(">i2", partial(_as_type, np.int8))
@@ -57,12 +57,12 @@ TIMESTAMP = BinaryColumn(">i8", _to_seconds)
 
 
 def index_into(ids: npt.NDArray[np.int64]) -> BinaryColumn:
-    """Return the column type of a bigint that is one of the sorted `ids`; it becomes the index of that id."""
+    """Return the column type for a bigint that is in the sorted `ids`; it is converted to that id's index."""
     return BinaryColumn(">i8", lambda values: np.searchsorted(ids, values.astype(np.int64)).astype(np.int32))
 
 
 class _GrowingArray:
-    """Array that grows in place: the kernel remaps large allocations, so that there is never a second copy."""
+    """Array that grows in place: the kernel remaps large allocations, so no second copy ever exists."""
 
     def __init__(self, column: BinaryColumn) -> None:
         self._column = column
@@ -72,7 +72,7 @@ class _GrowingArray:
     def add(self, values: Array) -> None:
         end = self._used + len(values)
         if end > len(self._values):
-            # The kernel allocates pages on first write only, so the reserve costs nothing.
+            # The kernel allocates pages only on first write, so the reserve costs nothing.
             self._values.resize(end + end // 2, refcheck=False)
         self._values[self._used : end] = self._column.convert(values)
         self._used = end
@@ -85,7 +85,7 @@ class _GrowingArray:
 def copy_columns(
     cursor: CursorWrapper, query: str, parameters: tuple[Any, ...], columns: Mapping[str, BinaryColumn]
 ) -> dict[str, Array]:
-    """Run the query and return its columns under the names of `columns`, in the order of the SELECT list.
+    """Run the query and return its columns under the names in `columns`, which follow the SELECT list.
 
     Memory beyond the columns themselves is a few megabytes. Raises UnexpectedRowFormatError.
     """
@@ -116,9 +116,9 @@ def _chunks(messages: Iterator[bytes], width: int) -> Iterator[bytes]:
     while block := b"".join(islice(messages, _MESSAGES_AT_ONCE)):
         buffer += block
         if len(buffer) > _CHUNK_BYTES:
-            whole = len(buffer) // width * width
-            yield bytes(buffer[:whole])
-            del buffer[:whole]
+            rows_end = len(buffer) // width * width
+            yield bytes(buffer[:rows_end])
+            del buffer[:rows_end]
     if len(buffer) % width != _TRAILER_BYTES:
         raise UnexpectedRowFormatError(f"{len(buffer) % width} bytes are left")
     yield bytes(buffer[:-_TRAILER_BYTES])

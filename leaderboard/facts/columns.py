@@ -1,6 +1,6 @@
-"""Facts of an interval as numpy columns, the input of rankings. No database and no Django from here to the score.
+"""An interval's facts as numpy columns, the input for rankings. No database and no Django from here to the score.
 
-Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. The order of rows has no meaning.
+Times are whole seconds since 1970, UTC. `agent` is an index into `Agents`, in int32. Row order has no meaning.
 """
 
 from dataclasses import dataclass, field
@@ -17,9 +17,9 @@ Float64Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Agents:
-    """All agents, sorted by `ids`; FIDs are 0 where unknown."""
+    """All agents, sorted by `ids`; an unknown FID is 0."""
 
-    # Primary keys of rows.
+    # Primary keys of the rows.
     ids: Int64Array
     fids: Int64Array
     creator_fids: Int64Array
@@ -34,7 +34,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Actions:
-    """Casts of agents: `kind` as ActionKind."""
+    """Agents' casts; `kind` is an ActionKind."""
 
     agent: Int32Array
     at: Int64Array
@@ -44,16 +44,16 @@ class Actions:
 
 @dataclass(frozen=True)
 class Interactions:
-    """Interactions with known casts of agents, in the judged period; `actor` is a FID.
+    """Interactions with agents' known casts, in the judged period; `actor` is a FID.
 
     The judged period ends with the interval and has at least a week (`models.Interval.judged_length`).
     """
 
     agent: Int32Array
     actor: Int64Array
-    # Whether it counts as confirmed, as decided when it was stored (docs/leaderboard.md).
+    # Whether an interaction counts as confirmed, decided when it was stored (docs/leaderboard.md).
     is_confirmed: BoolArray
-    # Whether it is within the interval. Accounts with earlier ones only count less.
+    # Whether an interaction is within the interval. Accounts that have only earlier interactions count less.
     is_current: BoolArray
 
 
@@ -62,7 +62,7 @@ class Accounts:
     """Creators and accounts that interact, sorted by `fids`, each once."""
 
     fids: Int64Array
-    # The newest from 0 to 1; NaN where unknown.
+    # The newest score from 0 to 1; NaN if unknown.
     scores: Float64Array
 
 
@@ -77,14 +77,14 @@ class IntervalFacts:
     actions: Actions
     interactions: Interactions
     accounts: Accounts
-    # Reporter of each agent: primary key of the partner key, 0 for operators; empty if all have the same reporter.
+    # Each agent's reporter: the partner key's primary key, 0 for operators; empty if all have the same reporter.
     reporters: Int64Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def owner_numbers(self) -> Int64Array:
-        """Return the number of each agent's owner, from 0: its reporter and its creator together.
+        """Return a number for each agent's owner, from 0: its reporter and its creator together.
 
-        Another reporter's descriptions then never change an owner. Without a creator, a key's agents have one owner,
-        and each of the operator's has its own.
+        Another reporter's descriptions then never change an owner. Without a creator, a key's agents share one owner,
+        and each operator's agent has its own.
         """
         reporters = self.reporters if len(self.reporters) else np.zeros(len(self.agents.ids), np.int64)
         unknown = np.where(reporters > 0, 0, -self.agents.ids)

@@ -1,8 +1,8 @@
-"""Lookup of known casts: casts of the agent that were reported or pulled from the hub.
+"""Known cast lookup: agents' casts that were reported or pulled from the hub.
 
 A reporter could invent casts, so interactions with an unknown cast do not count. An interaction that is reported before
-its cast is stored, and counts from the first ranking in which the cast is known. The age of the cast does not matter:
-people react to casts from before the interval, too.
+its cast is stored, and counts once a ranking knows the cast. The cast's age does not matter: people also react to casts
+from before the interval.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from leaderboard.facts.grouping import CHUNK, count_distinct, find_positions
 
 # Casts per lookup statement, which lists them all.
 _CASTS_AT_ONCE = 50_000
-# Spreads agents over all bits of a number: 2^64 divided by the golden ratio, as a signed integer.
+# Spreads agents over all 64 bits: 2^64 divided by the golden ratio, as a signed integer.
 _MIX = -7046029254386353131
 # An index-only scan of the unique constraint for each cast.
 _KNOWN = """
@@ -29,27 +29,27 @@ CROSS JOIN LATERAL (
 def known_cast_mask(
     cursor: CursorWrapper, agent: Int32Array, cast: Int64Array, *, agents: Agents, actions: Actions
 ) -> BoolArray:
-    """Mask the casts that are known casts of their agent.
+    """Mask the casts that are known as their agent's casts.
 
-    `actions` are those of the interval; other casts are looked up in the database.
+    `actions` are the interval's casts; the database is queried for other casts.
     """
-    known, _ = count_distinct(_keys(actions.agent, actions.cast))
+    interval_keys, _ = count_distinct(_keys(actions.agent, actions.cast))
     is_known = np.empty(len(cast), np.bool_)
     for start in range(0, len(cast), CHUNK):
-        part = slice(start, start + CHUNK)
-        is_known[part] = find_positions(known, _keys(agent[part], cast[part])) >= 0
+        chunk = slice(start, start + CHUNK)
+        is_known[chunk] = find_positions(interval_keys, _keys(agent[chunk], cast[chunk])) >= 0
     missing = np.flatnonzero(~is_known).astype(np.int32)
     if len(missing):
         keys = _keys(agent[missing], cast[missing])
-        _, first = np.unique(keys, return_index=True)
+        _, unique_rows = np.unique(keys, return_index=True)
         is_known[missing] = (
-            find_positions(_look_up(cursor, agent[missing[first]], cast[missing[first]], agents), keys) >= 0
+            find_positions(_look_up(cursor, agent[missing[unique_rows]], cast[missing[unique_rows]], agents), keys) >= 0
         )
     return is_known
 
 
 def _keys(agent: Int32Array, cast: Int64Array) -> Int64Array:
-    """Return a number for each pair of agent and cast: a cast may be reported for two agents."""
+    """Return a number for each (agent, cast) pair: a cast may be reported for two agents."""
     keys: Int64Array = agent.astype(np.int64)
     keys *= _MIX
     keys ^= cast
@@ -57,11 +57,11 @@ def _keys(agent: Int32Array, cast: Int64Array) -> Int64Array:
 
 
 def _look_up(cursor: CursorWrapper, agent: Int32Array, cast: Int64Array, agents: Agents) -> Int64Array:
-    """Return the sorted distinct keys of those casts that are known, of any age."""
+    """Return the sorted distinct keys for the known casts, whatever their age."""
     keys_found = [np.zeros(0, np.int64)]
     for start in range(0, len(cast), _CASTS_AT_ONCE):
-        part = slice(start, start + _CASTS_AT_ONCE)
-        lookup = (agents.ids[agent[part]].tolist(), cast[part].tolist())
+        chunk = slice(start, start + _CASTS_AT_ONCE)
+        lookup = (agents.ids[agent[chunk]].tolist(), cast[chunk].tolist())
         rows = copy_columns(cursor, _KNOWN, lookup, {"agent": index_into(agents.ids), "cast": INT64})
         keys_found.append(_keys(rows["agent"], rows["cast"]))
     return count_distinct(np.concatenate(keys_found))[0]

@@ -1,4 +1,4 @@
-"""Loading of an interval's facts from PostgreSQL into columns, as of one moment."""
+"""Loading an interval's facts from PostgreSQL into columns, as of one moment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,11 +29,11 @@ _ACCOUNTS_AT_ONCE = 50_000
 _AGENTS = """
 SELECT id, COALESCE(fid, 0), COALESCE(creator_fid, 0), COALESCE(partner_key_id, 0) FROM leaderboard_agent ORDER BY id
 """
-# Each uses its table's index by time: the cost depends on the interval's facts only.
+# Each query uses its table's time index: its cost depends only on the interval's facts.
 _RUNS = "SELECT agent_id, finished_at, succeeded FROM leaderboard_run WHERE finished_at >= %s AND finished_at < %s"
 _ACTIONS = "SELECT agent_id, at, kind, cast_key FROM leaderboard_action WHERE at >= %s AND at < %s"
 # A message that replies to a cast and quotes it is a reply, even if it was reported as both. Quotes are few, and a
-# subquery in this place uses the index of the unique constraint and is never turned into a join.
+# subquery here uses the unique constraint's index and is never turned into a join.
 _INTERACTIONS = """
 SELECT agent_id, actor_fid, cast_key, is_confirmed, at >= %s FROM leaderboard_interaction AS message
 WHERE at >= %s AND at < %s AND (kind <> %s OR (
@@ -43,7 +43,7 @@ WHERE at >= %s AND at < %s AND (kind <> %s OR (
     LIMIT 1
 ) IS NULL)
 """
-# The newest score of an account is the last entry of its range in an index.
+# An account's newest score is the last entry in its index range.
 _ACCOUNTS = """
 SELECT wanted.fid, COALESCE(newest.score, 'NaN')
 FROM unnest(%s::bigint[]) AS wanted (fid)
@@ -58,7 +58,7 @@ ORDER BY wanted.fid
 def repeatable_read() -> Iterator[CursorWrapper]:
     """Open a read-only transaction that sees the database as of its first statement.
 
-    It cannot be nested in another transaction.
+    It can't be nested in another transaction.
     """
     with transaction.atomic(durable=True), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -66,10 +66,10 @@ def repeatable_read() -> Iterator[CursorWrapper]:
 
 
 def load_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interval) -> IntervalFacts:
-    """Load the facts of the interval that ends with the second of `computed_at`.
+    """Load the facts for the interval that ends with the second `computed_at`.
 
-    The cursor is that of `repeatable_read`. The agents are read first, and include those of all facts. A fact counts by
-    the second in which it happened; the first second is the one after the interval's beginning.
+    `cursor` comes from `repeatable_read`. Agents are read first, and include all agents that facts name. A fact counts
+    by its second; the first second is the one after the interval's beginning.
     """
     second = computed_at.replace(microsecond=0)
     end = second + timedelta(seconds=1)
@@ -95,9 +95,9 @@ def load_facts(cursor: CursorWrapper, *, computed_at: datetime, interval: Interv
 def _load_interactions(
     cursor: CursorWrapper, start: datetime, bounds: tuple[datetime, datetime], agents: Agents, actions: Actions
 ) -> Interactions:
-    """Load interactions with known casts; a message reported as reply and as quote of one cast counts once.
+    """Load interactions with known casts; a message that is reported as both reply and quote counts once.
 
-    Those from `start` on are within the interval.
+    Interactions from `start` on are within the interval.
     """
     kinds = (InteractionKind.QUOTE.value, InteractionKind.REPLY.value)
     reported = _load_columns(
@@ -123,7 +123,7 @@ def _load_columns(cursor: CursorWrapper, query: str, parameters: tuple[Any, ...]
 
 
 def _fids(agents: Agents, interactions: Interactions) -> Int64Array:
-    """Return the distinct FIDs of actors and creators, sorted."""
+    """Return the distinct actor and creator FIDs, sorted."""
     # np.unique takes five times as long.
     fids = np.concatenate((interactions.actor, agents.creator_fids))
     fids.sort()
@@ -137,10 +137,10 @@ def _load_accounts(cursor: CursorWrapper, fids: Int64Array, end: datetime) -> Ac
         _load_columns(
             cursor,
             _ACCOUNTS,
-            (fids[first : first + _ACCOUNTS_AT_ONCE].tolist(), end),
+            (fids[start : start + _ACCOUNTS_AT_ONCE].tolist(), end),
             fids=INT64,
             scores=FLOAT64,
         )
-        for first in range(0, max(len(fids), 1), _ACCOUNTS_AT_ONCE)
+        for start in range(0, max(len(fids), 1), _ACCOUNTS_AT_ONCE)
     ]
-    return Accounts(**{name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+    return Accounts(**{name: np.concatenate([columns[name] for columns in parts]) for name in parts[0]})

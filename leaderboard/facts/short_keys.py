@@ -7,13 +7,13 @@ import uuid
 
 from config.parsing.unicode import normalize_text
 
-# Differences that do not make another text: links, names, and characters that are neither letters nor digits.
+# Differences that are ignored between texts: links, names, and characters that are neither letters nor digits.
 _LINK_OR_NAME = re.compile(r"https?://\S+|@\S+")
 _OTHER = re.compile(r"[\W_]+")
 
 
 def event_key(source: str, event_id: str) -> uuid.UUID:
-    """Return the primary key of the fact that `source` (a partner key, a hub) reports under this id."""
+    """Return the primary key for the fact that `source` (a partner key, a hub) reports under this id."""
     return uuid.UUID(event_hex(source, event_id))
 
 
@@ -28,12 +28,12 @@ def _source_key(source: str) -> bytes:
 
 
 def cast_key(cast_hash: str) -> int:
-    """Return the first eight bytes of a cast's hash (0x and 40 hex digits) as a signed integer."""
+    """Return a cast hash's first eight bytes as a signed integer; the hash is 0x and 40 hex digits."""
     return int.from_bytes(bytes.fromhex(cast_hash[2:18]), signed=True)
 
 
 def run_key(event_id: str) -> int:
-    """Return eight bytes of a digest of the id of a run, independent of the reporter, as a signed integer."""
+    """Return eight bytes from a run id's digest, independent of the reporter, as a signed integer."""
     return int.from_bytes(hashlib.blake2b(event_id.encode(), digest_size=8).digest(), signed=True)
 
 

@@ -1,4 +1,4 @@
-"""Social scores from fetched profiles, stored as facts with the time of the fetch."""
+"""Social scores from fetched profiles, stored as facts with the fetch time."""
 
 from datetime import timedelta
 
@@ -28,10 +28,9 @@ ON CONFLICT DO NOTHING
 
 
 def record_social_scores() -> int:
-    """Request the profiles of all creators, store new scores of fetched profiles, and return how many were new.
+    """Request all creators' profiles, store new scores from fetched profiles, and return how many were new.
 
-    With LEADERBOARD_ACTOR_SCORES the score of every profile is stored; pulled interactions request those of their
-    actors.
+    With LEADERBOARD_ACTOR_SCORES every profile's score is stored; pulled interactions request their actors' profiles.
     """
     creators = Agent.objects.values_list("creator_fid", flat=True).distinct()
     SocialProfile.objects.enqueue(fid for fid in creators if fid is not None)

@@ -10,7 +10,7 @@ from leaderboard.models import ActionKind, InteractionKind
 
 # The protocol counts seconds from 2021-01-01, UTC.
 FARCASTER_EPOCH = 1_609_459_200
-# Upper bound of valid timestamps; larger ones are forged.
+# The largest valid timestamp; larger ones are forged.
 _MAX_TIMESTAMP = 2**32 - 1
 _MAX_TEXT = 10_000
 _HASH = re.compile("0x[0-9a-f]{40}")
@@ -18,7 +18,7 @@ _HASH = re.compile("0x[0-9a-f]{40}")
 
 @dataclass(frozen=True)
 class CastMessage:
-    """Cast. `parent` is the hash of a cast, empty if this one is no reply; `quoted` has authors' FIDs and hashes."""
+    """Cast. `parent` is a cast's hash, empty if this cast is no reply; `quoted` has authors' FIDs and hashes."""
 
     hash: str
     fid: int
@@ -34,7 +34,7 @@ class CastMessage:
 
     @property
     def action_kind(self) -> ActionKind:
-        """Kind of the cast as an action.
+        """The cast's kind as an action.
 
         A cast with a parent is a reply, even if it also quotes; a cast in a channel has no parent.
         """
@@ -45,7 +45,7 @@ class CastMessage:
 
 @dataclass(frozen=True)
 class ReactionMessage:
-    """Like or recast of the cast with the hash `target`."""
+    """Like or recast; `target` is the hash of the cast."""
 
     hash: str
     fid: int
@@ -67,12 +67,12 @@ def farcaster_timestamp(time: datetime) -> int:
 
 
 def _time_from(timestamp: int) -> datetime:
-    """Return the time of a protocol timestamp."""
+    """Convert a protocol timestamp to a time."""
     return datetime.fromtimestamp(FARCASTER_EPOCH + timestamp, tz=UTC)
 
 
 def parse_cast(message: Json) -> CastMessage | None:
-    """Parse a message of type MESSAGE_TYPE_CAST_ADD; None for other types or without hash, author or time.
+    """Parse a MESSAGE_TYPE_CAST_ADD message; None for other types or without hash, author or time.
 
     https://docs.neynar.com/snapchain/httpapi/casts
     """
@@ -82,17 +82,19 @@ def parse_cast(message: Json) -> CastMessage | None:
     body = json_member(json_member(message, "data"), "castAddBody")
     text = json_member(body, "text")
     cast_ids = [json_member(embed, "castId") for embed in json_list(json_member(body, "embeds"))]
-    quoted = {(parse_fid(json_member(each, "fid")) or 0, _hash(json_member(each, "hash"))) for each in cast_ids}
+    quoted = {
+        (parse_fid(json_member(cast_id, "fid")) or 0, _hash(json_member(cast_id, "hash"))) for cast_id in cast_ids
+    }
     return CastMessage(
         *head,
         text=text[:_MAX_TEXT] if isinstance(text, str) else "",
         parent=_hash(json_member(json_member(body, "parentCastId"), "hash")),
-        quoted=frozenset(each for each in quoted if each[1]),
+        quoted=frozenset(cast_id for cast_id in quoted if cast_id[1]),
     )
 
 
 def parse_reaction(message: Json) -> ReactionMessage | None:
-    """Parse a message of type MESSAGE_TYPE_REACTION_ADD about a cast; None for any other.
+    """Parse a MESSAGE_TYPE_REACTION_ADD message about a cast; None for any other message.
 
     https://docs.neynar.com/snapchain/httpapi/reactions
     """
@@ -107,7 +109,7 @@ def parse_reaction(message: Json) -> ReactionMessage | None:
 
 
 def _parse_head(message: Json, kind: str) -> tuple[str, int, int] | None:
-    """Return hash, author and timestamp of a message of this type."""
+    """Return a message's hash, author and timestamp; None if it has another type or lacks one of them."""
     data = json_member(message, "data")
     hash_, fid = _hash(json_member(message, "hash")), parse_fid(json_member(data, "fid"))
     timestamp = json_integer(json_member(data, "timestamp"), least=0, most=_MAX_TIMESTAMP)
@@ -118,5 +120,5 @@ def _parse_head(message: Json, kind: str) -> tuple[str, int, int] | None:
 
 def _hash(value: Json) -> str:
     """Return a hash in lower case; empty for anything but 20 bytes in hex."""
-    found = value.lower() if isinstance(value, str) else ""
-    return found if _HASH.fullmatch(found) else ""
+    hash_ = value.lower() if isinstance(value, str) else ""
+    return hash_ if _HASH.fullmatch(hash_) else ""

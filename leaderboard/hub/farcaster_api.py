@@ -1,6 +1,6 @@
-"""Client for a Farcaster hub's HTTP API: casts of an agent, and reactions and replies to them.
+"""Client for a Farcaster hub's HTTP API: an agent's casts, and reactions and replies to them.
 
-https://docs.neynar.com/snapchain/httpapi/casts and .../reactions. Pages are in order of time.
+https://docs.neynar.com/snapchain/httpapi/casts and .../reactions. Pages are sorted by time.
 """
 
 import time
@@ -15,10 +15,10 @@ from leaderboard.hub.cast_messages import CastMessage, ReactionMessage, parse_ca
 from leaderboard.models import InteractionKind
 
 PAGE_SIZE = 500
-# Far more than a page of the longest casts needs.
+# Far more than a page with the longest casts needs.
 MAX_BYTES = 16 * 1024 * 1024
 _MAX_TOKEN = 1_000
-# Deadline of a pagination, in request timeouts, whatever the number and size of its pages.
+# Deadline for a pagination, in request timeouts, whatever the number and size of its pages.
 _MAX_REQUEST_TIMEOUTS = 12
 
 _Message = TypeVar("_Message", CastMessage, ReactionMessage)
@@ -34,9 +34,9 @@ def is_configured() -> bool:
 
 
 def iterate_casts(fid: int, *, since: int) -> Iterator[list[CastMessage]]:
-    """Yield pages of a FID's casts from `since` on (seconds since 2021-01-01), the oldest first.
+    """Yield pages with a FID's casts from `since` on (seconds since 2021-01-01), oldest first.
 
-    Raises the errors of `get_json`.
+    Raises as `get_json`.
     """
     query = {"fid": str(fid), "startTimestamp": str(since), "reverse": "false"}
     for page in _iterate_pages("castsByFid", query, parse_cast):
@@ -44,7 +44,7 @@ def iterate_casts(fid: int, *, since: int) -> Iterator[list[CastMessage]]:
 
 
 def iterate_reactions(fid: int, cast_hash: str, kind: InteractionKind) -> Iterator[list[ReactionMessage]]:
-    """Yield pages of the likes or recasts of a FID's cast, the newest first. Raises as `iterate_casts`."""
+    """Yield pages with the likes or recasts that a FID's cast has, newest first. Raises as `iterate_casts`."""
     query = {
         "target_fid": str(fid),
         "target_hash": cast_hash,
@@ -56,13 +56,13 @@ def iterate_reactions(fid: int, cast_hash: str, kind: InteractionKind) -> Iterat
 
 
 def iterate_replies(fid: int, cast_hash: str) -> Iterator[list[CastMessage]]:
-    """Yield pages of the replies to a FID's cast, the newest first. Raises as `iterate_casts`."""
+    """Yield pages with the replies to a FID's cast, newest first. Raises as `iterate_casts`."""
     for page in _iterate_pages("castsByParent", {"fid": str(fid), "hash": cast_hash, "reverse": "true"}, parse_cast):
         yield [cast for cast in page if cast.parent == cast_hash]
 
 
 def fetch_cast(fid: int, cast_hash: str) -> CastMessage | None:
-    """Return the cast of a FID with this hash; None for any other response. Raises the errors of `get_json`."""
+    """Return a FID's cast with this hash; None for any other response. Raises as `get_json`."""
     cast = parse_cast(_get("castById", {"fid": str(fid), "hash": cast_hash}))
     return cast if cast is not None and (cast.fid, cast.hash) == (fid, cast_hash) else None
 
@@ -79,7 +79,7 @@ def _get(call: str, query: Mapping[str, str]) -> Any:
 def _iterate_pages(
     call: str, query: Mapping[str, str], parse: Callable[[Any], _Message | None]
 ) -> Iterator[list[_Message]]:
-    """Yield all pages up to the last one; a page may be empty. Raises InvalidResponseError for a cycle of pages."""
+    """Yield all pages up to the last one; a page may be empty. Raises InvalidResponseError if pages form a cycle."""
     deadline = time.monotonic() + _MAX_REQUEST_TIMEOUTS * settings.SOCIAL_TIMEOUT_SECONDS
     token, seen_tokens = "", {""}
     previous: list[Any] = []

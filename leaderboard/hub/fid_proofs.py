@@ -1,7 +1,7 @@
-"""Proofs that a FID is its agent's; until then nothing that the hub has about the FID counts as confirmed.
+"""Proofs that a FID belongs to its agent. Without a proof, no fact from the hub about the FID counts as confirmed.
 
-Anyone may describe an agent with the FID, the public addresses and the token of a popular account. Only a post by the
-FID with the agent's code is a proof. A reply or quote proves nothing: many bots repeat in them what others write.
+Anyone may describe an agent with a popular account's FID, public addresses and token. Only a post by the FID with the
+agent's code is a proof. A reply or quote proves nothing: many bots repeat other accounts' texts in them.
 """
 
 import logging
@@ -16,13 +16,13 @@ logger = logging.getLogger(__name__)
 
 
 def proof_code(agent: Agent) -> str:
-    """Return the text that proves the agent's FID if a post of the FID contains it."""
+    """Return the text that proves the agent's FID if a post by the FID contains it."""
     digest = salted_hmac("leaderboard.hub.fid_proofs", f"{agent.pk} {agent.fid}", algorithm="sha256").hexdigest()
     return f"launchboard-{digest[:16]}"
 
 
 def prove_by_posts(agent: Agent, texts: Iterable[str]) -> None:
-    """Store the proof if one of these texts, of posts by the agent's FID, contains the agent's code."""
+    """Store the proof if one of these texts contains the agent's code; they are posts by the agent's FID."""
     if not agent.has_proven(agent.fid):
         code = proof_code(agent)
         if any(code in text for text in texts):
@@ -42,7 +42,7 @@ def accept_fids(agents: Iterable[Agent]) -> None:
 
 
 def _read_again(agent_ids: Sequence[int]) -> None:
-    """Queue the agents' casts and quotes anew: what was read before the proof is not confirmed."""
+    """Queue the agents' casts and quotes again: facts that were read before the proof are not confirmed."""
     if agent_ids:
         now = timezone.now()
         HubCast.objects.filter(action__agent__in=agent_ids).requeue(due_at=now, read_until=0)

@@ -35,26 +35,26 @@ logger = logging.getLogger(__name__)
 # Rows per claim, and the lease, which is longer than a task may run.
 AGENT_BATCH, CAST_BATCH, QUOTE_BATCH = 10, 20, 20
 LEASE = timedelta(seconds=300)
-# Hubs synchronise with each other: messages this much older than the newest may still arrive.
+# Hubs synchronise with each other: messages that are this much older than the newest may still arrive.
 OVERLAP_SECONDS = 600
 # New pages per agent and pull, so that a very active agent does not hold up the others.
 MAX_NEW_PAGES = 20
-# The pull interval of a cast's interactions is half its age, within these bounds; older casts are not polled.
+# The pull interval for a cast's interactions is half its age, within these bounds; older casts are not polled.
 MIN_PULL_INTERVAL, MAX_PULL_INTERVAL, MAX_CAST_AGE = timedelta(minutes=5), timedelta(days=1), timedelta(days=31)
-# Back-off of an agent or cast for which the hub has no usable response. A rejection may be permanent; a failure often
-# concerns all requests, and is repaired.
+# Back-off for an agent or cast without a usable hub response. A rejection may be permanent; a failure often affects
+# all requests, and is temporary.
 REJECTION_BACKOFF, FAILURE_BACKOFF = Backoff(first=60, longest=86_400), Backoff(first=60, longest=3600)
 
-# A quote that the hub has refused so often, over an hour, is left unconfirmed.
+# After this many rejections by the hub, over an hour, a quote stays unconfirmed.
 MAX_QUOTE_REJECTIONS = 7
 # After this many failures in a row the hub counts as down, and the circuit breaker opens.
 MAX_CONSECUTIVE_FAILURES = 5
 HUB_CIRCUIT_BREAKER = SharedCircuitBreaker(service="the hub", key=f"{PREFIX}hub:paused")
 SOURCE = "farcaster"
-# Advisory lock of the process that pulls.
+# Advisory lock for the process that pulls.
 HUB_LOCK = advisory_lock_key("hub")
 
-# Starts a cursor for each new agent, and restarts it after a change of the agent's FID.
+# Starts a cursor for each new agent, and restarts it after the agent's FID has changed.
 _START_CURSORS = """
 INSERT INTO leaderboard_hubcursor (agent_id, fid, casts_until, due_at)
 SELECT agent.id, agent.fid, 0, %s FROM leaderboard_agent agent
@@ -72,7 +72,7 @@ _Message = CastMessage | ReactionMessage
 
 
 def pull_casts(*, until: float) -> int:
-    """Pull new casts of some due agents and return how many agents were processed.
+    """Pull new casts for some due agents and return how many agents were processed.
 
     `until` is a deadline in `time.monotonic`: later rows are released and stay due. During an outage the circuit
     breaker stops all calls, and unprocessed agents are due when it closes.
@@ -96,7 +96,7 @@ def pull_quotes(*, until: float) -> int:
 
 
 def _pull_each(rows: Sequence[_Row], pull: Callable[[_Row], None], *, until: float) -> int:
-    """Pull row after row. On an outage the rest is deferred to the end of the outage; at the deadline it stays due."""
+    """Pull row after row. An outage defers the remaining rows to its end; at the deadline they stay due."""
     consecutive_failures = 0
     for number, row in enumerate(rows):
         if time.monotonic() >= until:
@@ -124,7 +124,7 @@ def _release(rows: Sequence[_Row], due_at: datetime) -> None:
 
 
 def _record_failure(row: _Row, error: RetryableError | PermanentError) -> None:
-    """Record a failure of one row and defer it with exponential back-off, so that it holds up no other row."""
+    """Record one row's failure and defer it with exponential back-off, so that it delays no other row."""
     backoff = FAILURE_BACKOFF if isinstance(error, RetryableError) else REJECTION_BACKOFF
     _held(row).fail(error, due_at=timezone.now() + timedelta(seconds=backoff.delay(row.attempts + 1)))
     logger.warning("no usable response from the hub about %s: %s", row, error)
@@ -145,7 +145,7 @@ def _pull_agent(cursor: HubCursor) -> None:
     for page in farcaster_api.iterate_casts(cursor.fid, since=since):
         before = cursor.casts_until
         _save_casts(cursor, page, now=now)
-        # Pages of the overlap may hold known casts only; they do not count.
+        # Pages in the overlap may have only known casts; they do not count.
         pages += cursor.casts_until > before
         if pages == MAX_NEW_PAGES:
             due_at = now
@@ -175,7 +175,7 @@ def _save_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
     with transaction.atomic():
         lock_fact_writes()
         if not _held(cursor).filter(fid=cursor.fid, agent__fid=cursor.fid).update(casts_until=until):
-            # The FID has moved to another agent meanwhile, and its casts with it; or the lease was lost.
+            # Meanwhile the FID and its casts have moved to another agent, or the lease was lost.
             return
         # Overrides the hash as well: a partner may have reported one that shares only the key.
         _upsert(rows, unique=("cast_key", "agent"), also_update=("cast_hash",))
@@ -190,7 +190,7 @@ def _save_casts(cursor: HubCursor, page: Sequence[CastMessage], *, now: datetime
 
 
 def _upsert(rows: Sequence[_Fact], *, unique: Sequence[str], also_update: Sequence[str] = ()) -> None:
-    """Upsert facts. The hub's time, kind and text override those that a partner reported."""
+    """Upsert facts. The hub's time, kind and text override a partner's report."""
     if rows:
         changes = ["at", "kind", "text_key", *also_update]
         facts: Manager[_Fact] = type(rows[0])._default_manager
@@ -239,7 +239,7 @@ def _save_interactions(cast: HubCast, messages: Sequence[_Message]) -> bool:
 
 
 def _fact_key(agent_id: int, message_hash: str) -> uuid.UUID:
-    """Return the key of a fact.
+    """Return a fact's key.
 
     A FID may move to another agent with all its casts: the same message is another fact then.
     """
@@ -252,7 +252,7 @@ def _deduplicate(rows: Sequence[Interaction]) -> list[Interaction]:
 
 
 def _new_messages(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterator[list[_Message]]:
-    """Yield, page by page and newest first, messages since the last pull and those that may have arrived late."""
+    """Yield messages since the last pull, and messages that may have arrived late, by page, newest first."""
     since = cast.read_until - OVERLAP_SECONDS
     for page in pages:
         yield [message for message in page if message.timestamp >= since]
@@ -261,9 +261,9 @@ def _new_messages(pages: Iterable[Sequence[_Message]], cast: HubCast) -> Iterato
 
 
 def _pull_quote(quote: HubQuote) -> None:
-    """Confirm the quote if the hub has it, and quotes the agent's cast; else it stays unconfirmed."""
+    """Confirm the quote if the hub has it and it quotes the agent's cast; else it stays unconfirmed."""
     if not quote.agent.has_proven(quote.agent.fid):
-        # A proof makes it due. Anyone can report quotes of agents without one, so that looking again costs others.
+        # A proof makes the quote due. Anyone can report quotes for unproven agents: retries would delay other agents.
         is_old = timezone.now() - quote.at >= MAX_CAST_AGE
         _held(quote).delete() if is_old else _held(quote).requeue(due_at=quote.at + MAX_CAST_AGE)
         return

@@ -1,4 +1,4 @@
-"""Models of the leaderboard: agents, facts about them, and rankings."""
+"""Leaderboard models: agents, facts about them, and rankings."""
 
 from leaderboard.models.agents import Agent, AgentWallet
 from leaderboard.models.facts import (

@@ -9,7 +9,7 @@ from accounts.models import PartnerKey
 MAX_AGENT_ID = 100
 MAX_NAME = 200
 
-# Columns that descriptions change -> the column with the time of the last change.
+# Column that descriptions change -> column with the time of its last change.
 DESCRIPTION_TIME_COLUMNS = {
     "name": "name_told_at",
     "fid": "fid_told_at",
@@ -22,14 +22,14 @@ DESCRIPTION_TIME_COLUMNS = {
 class Agent(models.Model):
     """Agent as described by an operator or by its partner.
 
-    Numbers of the social protocol (FIDs) are null where unknown, text and addresses empty. An agent without a token is
-    scored but not ranked.
+    An unknown FID (an account number in the social protocol) is null, unknown text and addresses are empty. An agent
+    without a token is scored but not ranked.
     """
 
     agent_id = models.CharField(max_length=MAX_AGENT_ID, help_text="What the partner calls it; it never changes.")
     name = models.CharField(max_length=MAX_NAME, blank=True)
     fid = models.BigIntegerField(null=True, blank=True, help_text="Its number in the social protocol.")
-    # FID for which the agent gave a proof, or that an operator accepted. Another FID needs another proof.
+    # FID that the agent proved, or that an operator accepted. Another FID needs another proof.
     proven_fid = models.BigIntegerField(null=True, blank=True, editable=False)
     # Rankings join the token by chain and address: it may be indexed later than the agent.
     token_chain_id = models.BigIntegerField(null=True, blank=True)
@@ -49,10 +49,10 @@ class Agent(models.Model):
         help_text="Shows it in no ranking any more, those that are there included. Events about it are still taken.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-    # The time of the newest event that described it.
+    # Time of the newest event that described the agent.
     described_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # Time of the last change of each part of the description, by an event or in the admin. Older events do not change
-    # that part, in whatever order they arrive.
+    # Each description part's last change, by an event or in the admin. Older events do not change that part, whenever
+    # they arrive.
     name_told_at = models.DateTimeField(null=True, blank=True, editable=False)
     fid_told_at = models.DateTimeField(null=True, blank=True, editable=False)
     token_told_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -61,7 +61,7 @@ class Agent(models.Model):
 
     class Meta:
         constraints = [
-            # Its index serves each event.
+            # The index serves each event.
             models.UniqueConstraint(name="agent_id_unique", fields=["agent_id"]),
             models.UniqueConstraint(
                 name="agent_fid_unique",
@@ -94,12 +94,12 @@ class Agent(models.Model):
         return fid is not None and (self.partner_key_id is None or self.proven_fid == fid)
 
     def is_owned_by(self, fid: int | None) -> bool:
-        """Return whether this account owns the agent: the described creator's, or the agent's own, if it is proven."""
+        """Return whether this account owns the agent: it is the described creator, or the agent's own proven FID."""
         return fid is not None and (fid == self.creator_fid or (fid == self.fid and self.has_proven(fid)))
 
 
 class AgentWallet(models.Model):
-    """Address that trades for the agent: its own or its creator's."""
+    """Address that trades for the agent: the agent's own or its creator's."""
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="wallets", db_index=False)
     # EIP-55, or base58.
@@ -107,7 +107,7 @@ class AgentWallet(models.Model):
 
     class Meta:
         constraints = [
-            # Its index serves the list of an agent's wallets.
+            # The index serves an agent's wallet list.
             models.UniqueConstraint(name="agent_wallet_once", fields=["agent", "address"]),
             models.CheckConstraint(name="agent_wallet_not_empty", condition=~Q(address="")),
         ]

@@ -1,8 +1,8 @@
 """Facts as reported: rows that are added and never changed.
 
-A fact's primary key combines its reporter and the id of the event (`leaderboard.facts.short_keys.event_key`), so that a
-repeated event adds nothing. A second constraint identifies the fact independently of the reporter. Each table has an
-index by time, so that reading an interval costs only its rows. Texts are not stored, only keys of their normal form
+A fact's primary key combines its reporter and the event id (`leaderboard.facts.short_keys.event_key`), so that a
+repeated event adds nothing. A second constraint identifies the fact independently of the reporter. Each table has a
+time index, so that reading an interval costs only its rows. Texts are not stored, only keys for their normal form
 without case, punctuation, links and names.
 """
 
@@ -13,22 +13,22 @@ from leaderboard.models.agents import Agent
 
 
 class Run(models.Model):
-    """Run of an agent, with its start, end and outcome."""
+    """An agent's run, with its start, end and outcome."""
 
     key = models.UUIDField(primary_key=True)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="runs", db_index=False)
     kind = models.CharField(max_length=50, blank=True)
     started_at = models.DateTimeField()
-    # A run belongs to the interval in which it finished.
+    # The finish time decides the interval to which a run belongs.
     finished_at = models.DateTimeField()
     succeeded = models.BooleanField()
-    # `leaderboard.facts.short_keys.run_key` of the event's id; null for runs older than this column.
+    # `leaderboard.facts.short_keys.run_key` for the event id; null for runs older than this column.
     run_key = models.BigIntegerField(null=True)
 
     class Meta:
         constraints = [
-            # Identifies a run that another key or a file reports again. Includes its time, so that a new reporter of an
-            # agent may number its runs from one again.
+            # Identifies a run that another key or a file reports again. Includes its time, so that an agent's new
+            # reporter may number its runs from one again.
             models.UniqueConstraint(name="run_once", fields=["agent", "run_key", "started_at"]),
             models.CheckConstraint(name="run_ends_after_start", condition=Q(finished_at__gte=F("started_at"))),
         ]
@@ -42,7 +42,7 @@ class Run(models.Model):
 
 
 class ActionKind(models.IntegerChoices):
-    """Kind of an agent's cast. A cast that replies and quotes is a reply."""
+    """Cast kind. A cast that replies and quotes is a reply."""
 
     POST = 1
     REPLY = 2
@@ -50,7 +50,7 @@ class ActionKind(models.IntegerChoices):
 
 
 class Action(models.Model):
-    """Cast of an agent."""
+    """An agent's cast."""
 
     key = models.UUIDField(primary_key=True)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="actions", db_index=False)
@@ -58,14 +58,14 @@ class Action(models.Model):
     kind = models.PositiveSmallIntegerField(choices=ActionKind)
     # 0x and 40 lower-case hex digits.
     cast_hash = models.CharField(max_length=42)
-    # `leaderboard.facts.short_keys.cast_key` of it, by which interactions name it.
+    # `leaderboard.facts.short_keys.cast_key` for the hash; interactions refer to it.
     cast_key = models.BigIntegerField()
-    # 0 where there is no text.
+    # 0 without a text.
     text_key = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [
-            # Its index also finds the hashes of casts that evidence names.
+            # The index also finds the hashes for casts that evidence names.
             # Includes the agent, so that claiming another agent's cast does not block the true fact.
             models.UniqueConstraint(name="action_cast_once", fields=["cast_key", "agent"]),
             models.CheckConstraint(name="action_kind_known", condition=Q(kind__in=ActionKind.values)),
@@ -81,7 +81,7 @@ class Action(models.Model):
 
 
 class InteractionKind(models.IntegerChoices):
-    """Kind of an interaction with a cast of an agent."""
+    """Kind of an interaction with an agent's cast."""
 
     LIKE = 1
     RECAST = 2
@@ -90,20 +90,20 @@ class InteractionKind(models.IntegerChoices):
 
 
 class Interaction(models.Model):
-    """Reaction or reply of an account to a cast of an agent; by far the largest table."""
+    """An account's reaction or reply to an agent's cast; by far the largest table."""
 
     key = models.UUIDField(primary_key=True)
-    # Author of the cast.
+    # The cast's author.
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="interactions", db_index=False)
     at = models.DateTimeField()
     kind = models.PositiveSmallIntegerField(choices=InteractionKind)
     actor_fid = models.BigIntegerField()
     cast_key = models.BigIntegerField()
-    # `cast_key` of the reply or quote itself; 0 for likes and recasts, of which there is one each.
+    # `cast_key` for the reply or quote itself; 0 for likes and recasts, which an account can do only once.
     message_key = models.BigIntegerField(default=0)
-    # 0 where there is no text.
+    # 0 without a text.
     text_key = models.BigIntegerField(default=0)
-    # Whether the hub or the operator has it, too: a partner key could invent interactions with its own agents.
+    # Whether the hub or the operator also has it: a partner key could invent interactions with its own agents.
     is_confirmed = models.BooleanField(db_default=False)
 
     class Meta:
@@ -153,7 +153,7 @@ class Trade(models.Model):
 
 
 class SocialScore(models.Model):
-    """Social score of an account at a time, from 0 to 1: of creators and of accounts that interact."""
+    """An account's social score at a time, from 0 to 1, for creators and accounts that interact."""
 
     fid = models.BigIntegerField()
     at = models.DateTimeField()
@@ -161,7 +161,7 @@ class SocialScore(models.Model):
 
     class Meta:
         constraints = [
-            # Its index serves the newest score before a time.
+            # The index serves the newest score before a time.
             models.UniqueConstraint(name="social_score_once", fields=["fid", "at"]),
             models.CheckConstraint(name="social_score_of_fid", condition=Q(fid__gt=0)),
             models.CheckConstraint(name="social_score_in_range", condition=Q(score__range=(0, 1))),
@@ -174,11 +174,11 @@ class SocialScore(models.Model):
 
 
 class SocialAccount(models.Model):
-    """Registration time of an account of the social protocol."""
+    """Registration time of a social protocol account."""
 
     fid = models.BigIntegerField(primary_key=True)
     registered_at = models.DateTimeField()
-    # Time of the score event with this registration time: newer events override older ones.
+    # Time of the score event that set this registration time: newer events override older ones.
     told_at = models.DateTimeField()
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Rankings: immutable snapshots of an interval, made current once complete."""
+"""Rankings: immutable snapshots for an interval, which become current once complete."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME, Agent
 
-# Key of the audience's own figures in `Standing.evidence`, beside the flags of discounts.
+# Key for the audience's own figures in `Standing.evidence`, beside the discount flags.
 AUDIENCE_EVIDENCE = "AUDIENCE"
 
 
@@ -26,7 +26,7 @@ class Interval(models.TextChoices):
 
     @property
     def judged_length(self) -> timedelta:
-        """Length of the period by which accounts are weighed: in a day, most of them meet one agent only."""
+        """Length of the period by which accounts are weighed: in a day, most accounts meet only one agent."""
         return max(self.length, _LENGTHS[Interval.WEEK])
 
 
@@ -38,29 +38,26 @@ _LENGTHS = {
 
 
 class Snapshot(models.Model):
-    """Ranking of an interval.
-
-    Pagination starts with the current ranking and continues with the one it started with.
-    """
+    """Ranking for an interval. Pagination starts with the current ranking and stays on it after its replacement."""
 
     interval = models.CharField(max_length=3, choices=Interval)
-    # End of the interval; later facts do not count.
+    # The interval's end; later facts do not count.
     computed_at = models.DateTimeField()
     scoring_version = models.PositiveIntegerField()
-    # Duration of loading, scoring and writing.
+    # Seconds for loading, scoring and writing.
     took_seconds = models.FloatField()
-    # Number of standings with a rank.
+    # Number of ranked standings.
     ranked = models.PositiveIntegerField()
-    # Audience component from which a standing is among the hundredth of the ranked ones with the largest audiences;
-    # null with less than a hundred ranked, and for rankings of before this column.
+    # Audience component from which a standing is in the hundredth of ranked standings with the largest audiences. Null
+    # with fewer than a hundred ranked standings, and for rankings that are older than this column.
     large_audience = models.FloatField(null=True)
     is_current = models.BooleanField(default=False)
-    # Time at which another ranking replaced it; null for the current one.
+    # Time at which another ranking replaced it; null for the current ranking.
     replaced_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
-            # Its index finds the current ranking.
+            # The index finds the current ranking.
             models.UniqueConstraint(name="snapshot_one_current", fields=["interval"], condition=Q(is_current=True)),
             models.CheckConstraint(name="snapshot_interval_known", condition=Q(interval__in=Interval.values)),
             models.CheckConstraint(
@@ -74,7 +71,7 @@ class Snapshot(models.Model):
 
 
 class Standing(models.Model):
-    """Agent in a snapshot: the API row as of that time, and the score with its evidence."""
+    """An agent in a snapshot: the API row as of that time, and the score with its evidence."""
 
     snapshot = models.ForeignKey(Snapshot, on_delete=models.CASCADE, related_name="standings", db_index=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="standings", db_index=False)
@@ -101,18 +98,18 @@ class Standing(models.Model):
     composite = models.FloatField()
     # Name -> 0 to 1.
     components = models.JSONField()
-    # Share of the audience that does not count, from 0 to 1.
+    # Audience share that does not count, from 0 to 1.
     wash_confidence = models.FloatField()
     wash_flags = ArrayField(models.CharField(max_length=32))
-    # AUDIENCE_EVIDENCE -> figures of the audience; flag -> the discount's meaning, figures and heaviest accounts
+    # AUDIENCE_EVIDENCE -> the audience's figures; flag -> the discount's meaning, figures and heaviest accounts
     # (docs/leaderboard.md).
     evidence = models.JSONField()
 
     class Meta:
         constraints = [
-            # Its index serves the pages.
+            # The index serves the pages.
             models.UniqueConstraint(name="standing_rank_once", fields=["snapshot", "rank"]),
-            # Its index serves the history on an agent's page.
+            # The index serves the history on an agent's page.
             models.UniqueConstraint(name="standing_agent_once", fields=["agent", "snapshot"]),
             models.CheckConstraint(name="standing_rank_from_one", condition=Q(rank__isnull=True) | Q(rank__gt=0)),
             models.CheckConstraint(name="standing_composite_in_range", condition=Q(composite__range=(0, 100))),

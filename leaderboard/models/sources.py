@@ -1,4 +1,4 @@
-"""Sources of facts, and the progress of reading them."""
+"""Fact sources, and the progress of reading them."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,9 +10,9 @@ from leaderboard.models.facts import Action
 
 
 class EventImport(models.Model):
-    """Import of an event file and its progress; an interrupted import resumes from here."""
+    """Event file import with its progress; an interrupted import resumes from here."""
 
-    # SHA-256, in lower-case hex, of the source of the event ids and the file's content: independent of the file's name.
+    # SHA-256 by `import_digest`, in lower-case hex: it depends on the source and the content, not on the file's name.
     digest = models.CharField(max_length=64)
     name = models.TextField()
     started_at = models.DateTimeField(default=timezone.now)
@@ -32,15 +32,15 @@ class EventImport(models.Model):
 
 
 class HubCursor(Leased):
-    """Progress of pulling an agent's casts from a hub, and the time of the next pull."""
+    """Progress of pulling an agent's casts from a hub, and the next pull's time."""
 
     QUEUE = "hub_casts"
     ENABLED_BY = ("FARCASTER_HUB_URL",)
 
     agent = models.OneToOneField(Agent, on_delete=models.CASCADE, primary_key=True, related_name="hub_cursor")
-    # FID of the agent at the last pull; another FID restarts the cursor.
+    # The agent's FID at the last pull; another FID restarts the cursor.
     fid = models.BigIntegerField()
-    # Time of the newest stored cast, in protocol time: seconds since 2021-01-01.
+    # Protocol time of the newest stored cast: seconds since 2021-01-01.
     casts_until = models.BigIntegerField(default=0)
     # Consecutive failed pulls, and the last error.
     attempts = models.PositiveIntegerField(default=0, db_default=0, db_column="failures")
@@ -57,16 +57,16 @@ class HubCursor(Leased):
 
 
 class HubQuote(Leased):
-    """Quote of an agent's cast that a partner key reported, to be looked up on the hub.
+    """Quote of an agent's cast that a partner key reported, to look up on the hub.
 
-    A hub has no list of the quotes of a cast.
+    A hub has no list of a cast's quotes.
     """
 
     QUEUE = "hub_quotes"
     ENABLED_BY = ("FARCASTER_HUB_URL",)
 
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="hub_quotes", db_index=False)
-    # Author, hash and reported time of the quote. The hash is 0x and 40 lower-case hex digits.
+    # The quote's author, hash and reported time. The hash is 0x and 40 lower-case hex digits.
     fid = models.BigIntegerField()
     message_hash = models.CharField(max_length=42)
     at = models.DateTimeField()
@@ -82,15 +82,15 @@ class HubQuote(Leased):
 
 
 class HubCast(Leased):
-    """Cast of an agent with interactions to poll, at growing intervals until the cast is old."""
+    """An agent's cast whose interactions are polled, at growing intervals until the cast is old."""
 
     QUEUE = "hub_interactions"
     ENABLED_BY = ("FARCASTER_HUB_URL",)
 
     action = models.OneToOneField(Action, on_delete=models.CASCADE, primary_key=True, related_name="hub_cast")
-    # Author of the cast.
+    # The cast's author.
     fid = models.BigIntegerField()
-    # Time of the newest stored reaction or reply, in protocol time.
+    # Protocol time of the newest stored reaction or reply.
     read_until = models.BigIntegerField(default=0)
     # Consecutive failed pulls.
     attempts = models.PositiveIntegerField(default=0, db_default=0, db_column="failures")

@@ -1,1 +1,1 @@
-"""Rankings of agents: scores, snapshots, pages and their schedule."""
+"""Agent rankings: scores, snapshots, pages and their schedule."""

@@ -1,7 +1,7 @@
-"""Discounts: accounts of an audience that count only up to a limit, with their meaning for operators.
+"""Discounts: audience accounts that count only up to a limit, with their meaning for operators.
 
-Which accounts a discount applies to must depend on what the account itself did, or on the agent's own reports. Other
-accounts, wallets and keys then never lower an agent's score.
+Whether a discount applies to an account must depend on the account's own actions, or on the agent's own reports.
+Other accounts, wallets and keys then never lower an agent's score.
 """
 
 from collections.abc import Callable
@@ -15,23 +15,23 @@ from leaderboard.facts.columns import BoolArray, Float64Array, IntervalFacts
 
 @dataclass(frozen=True)
 class Discount:
-    """Discount: its flag and meaning for operators, the pairs it applies to, and the limit of their weight."""
+    """Discount: its flag and meaning for operators, the pairs it applies to, and their weight limit."""
 
     flag: str
     meaning: str
-    # Returns the mask of the pairs of agent and account.
+    # Returns the mask over (agent, account) pairs.
     find: Callable[[IntervalFacts, Audience], BoolArray]
-    # Together they count less than `allowance` and `per_other` times the weight of the agent's other accounts.
+    # Together the pairs count less than `allowance` plus `per_other` times the weight of the agent's other accounts.
     allowance: float
     per_other: float
 
     def limit(self, others: Float64Array) -> Float64Array:
-        """Return the limit for each agent, from the weight of its other accounts."""
+        """Return the limit for each agent, from its other accounts' weight."""
         return self.allowance + self.per_other * others
 
 
 def bounded(weight: Float64Array, limit: Float64Array) -> Float64Array:
-    """Return what a weight counts: the first accounts almost in full, all of them less than the limit."""
+    """Return the part of a weight that counts: small weights almost in full, any weight less than the limit."""
     counted: Float64Array = weight * limit / (weight + limit)
     return counted
 
@@ -48,16 +48,16 @@ def find_narrow(facts: IntervalFacts, audience: Audience) -> BoolArray:
     """
     owner_of = facts.owner_numbers()
     owners = owner_of[audience.pair_agent]
-    actors, seen = audience.pair_actor[audience.is_confirmed], owners[audience.is_confirmed]
+    actors, confirmed_owners = audience.pair_actor[audience.is_confirmed], owners[audience.is_confirmed]
     lowest = np.full(len(audience.fids), np.iinfo(np.int64).max)
     highest = np.full(len(audience.fids), -1)
-    np.minimum.at(lowest, actors, seen)
-    np.maximum.at(highest, actors, seen)
+    np.minimum.at(lowest, actors, confirmed_owners)
+    np.maximum.at(highest, actors, confirmed_owners)
     # Without a confirmed interaction, nothing is below or above.
     return (lowest[audience.pair_actor] >= owners) & (highest[audience.pair_actor] <= owners)
 
 
-# In this order, the stricter one first; what its accounts count is part of the next one's weight.
+# The strictest discount comes first; the next discount's weight includes its counted weight.
 DISCOUNTS = (
     Discount(
         flag="UNCONFIRMED",

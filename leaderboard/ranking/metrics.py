@@ -1,4 +1,4 @@
-"""Prometheus metrics of the leaderboard: age and duration of the current rankings."""
+"""Leaderboard Prometheus metrics: the current rankings' age and duration."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -20,7 +20,7 @@ _NUMBERS: tuple[tuple[str, str, Callable[[Snapshot, datetime], float]], ...] = (
 
 
 def ranking_metrics(now: datetime) -> Iterator[Metric]:
-    """Yield gauges for the current ranking of each interval that has one."""
+    """Yield gauges for each interval's current ranking, if it has one."""
     current = list(Snapshot.objects.filter(is_current=True).order_by("interval"))
     for name, text, number in _NUMBERS:
         values = {snapshot.interval: number(snapshot, now) for snapshot in current}

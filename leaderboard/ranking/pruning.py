@@ -1,4 +1,4 @@
-"""Pruning of replaced rankings and of facts that are too old for any ranking."""
+"""Pruning for replaced rankings, and for facts that are too old for any ranking."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from leaderboard.models import Action, Interaction, Run, Snapshot, SocialScore, 
 # Facts per transaction, and transactions per table and call; the task runs every hour.
 _FACTS_AT_ONCE = 10_000
 _ROUNDS = 100
-# The most that can be built in the five minutes between two calls: one per interval every 15 seconds.
+# The most rankings that can be built in the five minutes between two calls: one per interval every 15 seconds.
 _SNAPSHOTS_AT_ONCE = 60
 
 # Each table with the column that assigns its facts to an interval.
@@ -27,7 +27,7 @@ _FACTS: tuple[tuple[type[Model], str], ...] = (
 
 
 def prune_snapshots() -> int:
-    """Delete a batch of rankings replaced more than LEADERBOARD_SNAPSHOT_MINUTES ago and return how many."""
+    """Delete a batch of rankings replaced more than LEADERBOARD_SNAPSHOT_MINUTES ago; return their number."""
     cutoff = timezone.now() - timedelta(minutes=settings.LEADERBOARD_SNAPSHOT_MINUTES)
     expired = Snapshot.objects.filter(is_current=False, replaced_at__lt=cutoff).order_by("pk")[:_SNAPSHOTS_AT_ONCE]
     for snapshot in expired:
@@ -36,9 +36,9 @@ def prune_snapshots() -> int:
 
 
 def prune_facts() -> int:
-    """Delete batches of facts older than LEADERBOARD_FACT_DAYS and return how many.
+    """Delete batches of facts older than LEADERBOARD_FACT_DAYS; return their number.
 
-    For each account the last social score before that is kept: it is valid until the next one.
+    Each account's last social score before that is kept: it is valid until the next one.
     """
     cutoff = timezone.now() - timedelta(days=settings.LEADERBOARD_FACT_DAYS)
     pruned = 0

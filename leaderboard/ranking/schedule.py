@@ -1,4 +1,4 @@
-"""Schedule of rankings: refresh periods, the intervals that are due, and the process that builds them."""
+"""Ranking schedule: refresh periods, due intervals, and the process that builds them."""
 
 import subprocess
 import sys
@@ -11,13 +11,13 @@ from config.environment.variables import BASE_DIR
 from config.postgresql.advisory_locks import advisory_lock_key
 from leaderboard.models import Agent, Interval, Snapshot
 
-# Period of the Celery beat that looks for due rankings.
+# Seconds between Celery beats that look for due rankings.
 _BEAT_SECONDS = 15
-# Advisory lock of the process that builds a ranking.
+# Advisory lock for the process that builds a ranking.
 RANKING_LOCK = advisory_lock_key("ranking making")
-# A ranking of ten million facts takes a minute; one that takes this long is stuck.
+# Ranking ten million facts takes a minute; a build that takes this long is stuck.
 _BUILD_SECONDS = 900
-# Exit status of `compute_leaderboard` while another process holds the lock: EX_TEMPFAIL of sysexits.h.
+# Exit status of `compute_leaderboard` while another process holds the lock: EX_TEMPFAIL in sysexits.h.
 LOCK_HELD_STATUS = 75
 # The build that this process started last, until its end was noticed.
 _builds: list[subprocess.Popen[bytes]] = []
@@ -27,14 +27,14 @@ def due_intervals(now: datetime) -> list[Interval]:
     """Return the intervals with a due ranking; none if there are no agents.
 
     The list starts with another interval at each beat. One ranking is built at a time, and a beat that finds the lock
-    taken defers to the next. Without the rotation, an interval that is always due or always fails would block the
-    others.
+    held leaves the work to the next beat. Without the rotation, an interval that is always due or always fails would
+    block the others.
     """
     if not Agent.objects.exists():
         return []
     computed = dict(Snapshot.objects.filter(is_current=True).values_list("interval", "computed_at"))
-    first = int(now.timestamp()) // _BEAT_SECONDS % len(Interval)
-    rotated = [*Interval][first:] + [*Interval][:first]
+    offset = int(now.timestamp()) // _BEAT_SECONDS % len(Interval)
+    rotated = [*Interval][offset:] + [*Interval][:offset]
     return [
         interval
         for interval in rotated
@@ -43,16 +43,16 @@ def due_intervals(now: datetime) -> list[Interval]:
 
 
 def refresh_period(interval: Interval) -> timedelta:
-    """Return how often a ranking of the interval is built."""
+    """Return the time between two rankings for the interval."""
     return timedelta(seconds=settings.LEADERBOARD_SECONDS[interval.value])
 
 
 def start_build(intervals: Sequence[Interval], *, timeout: int = _BUILD_SECONDS) -> None:
     """Start a process that builds these rankings by `compute_leaderboard`, and do not wait for its end.
 
-    The process ends itself if one ranking takes over `timeout` seconds.
-    Only that process loads numpy and scipy, and the memory of millions of facts is free when it ends. A worker that
-    waited for it would run no other task for a minute, or with one process not even the watch of deployments.
+    The process ends itself if one ranking takes over `timeout` seconds. Only that process loads numpy and scipy, and
+    its end frees the memory for millions of facts. A worker that waited for it would run no other task for a minute;
+    a single worker process would not even watch deployments.
     """
     command = [sys.executable, str(BASE_DIR / "manage.py"), "compute_leaderboard", "--timeout", str(timeout)]
     words = [word for interval in intervals for word in ("--interval", interval.value)]
@@ -62,7 +62,7 @@ def start_build(intervals: Sequence[Interval], *, timeout: int = _BUILD_SECONDS)
 def is_building() -> bool:
     """Return whether the build that this process started last is running.
 
-    Raises CalledProcessError, once, if it failed; a build that found the lock held did not.
+    Raises CalledProcessError, once, if it failed; a build that found the lock held has not failed.
     """
     if not _builds or _builds[0].poll() is None:
         return bool(_builds)

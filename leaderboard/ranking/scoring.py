@@ -1,6 +1,6 @@
-"""Scoring of agents. Pure: the same facts give the same scores.
+"""Agent scoring. Pure: the same facts give the same scores.
 
-docs/leaderboard.md explains each formula. Any change of the results must raise VERSION.
+docs/leaderboard.md explains each formula. Any change to the results must raise VERSION.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,9 +17,9 @@ from leaderboard.ranking.score_components import AUDIENCE, OWN_WORD
 from leaderboard.ranking.tallies import Tallies
 
 VERSION = 8
-# Share of the composite that the agent's own word decides, beside its audience.
+# Composite share that the agent's own word decides, beside its audience.
 OWN_WORD_SHARE = 0.25
-# Scores are rounded, so that no ranking depends on the last bit of a sum.
+# Scores are rounded, so that no ranking depends on a sum's last bit.
 DECIMALS = 6
 
 Evidence = dict[str, Any]
@@ -27,7 +27,7 @@ Evidence = dict[str, Any]
 
 @dataclass(frozen=True)
 class AgentScores:
-    """Scores with one entry per agent, in the order of `Agents`.
+    """Scores with one entry per agent, sorted as `Agents`.
 
     Only unknown creator scores are NaN; nothing is infinite.
     """
@@ -37,31 +37,31 @@ class AgentScores:
     composite: Float64Array
     # Name -> 0 to 1.
     components: Mapping[str, Float64Array]
-    # 0 to 1; NaN where unknown.
+    # 0 to 1; NaN if unknown.
     creator_scores: Float64Array
-    # Share of the audience's weight that is not counted, 0 to 1.
+    # Audience weight share that is not counted, 0 to 1.
     discounted: Float64Array
-    # In the order of `discounts.DISCOUNTS`.
+    # Sorted as `discounts.DISCOUNTS`.
     flags: Sequence[tuple[str, ...]]
     # Agent's index -> flag -> JSON-serialisable evidence.
     evidence: Mapping[int, Evidence]
-    # Agent's index -> JSON-serialisable figures of its audience; absent without accounts.
+    # Agent's index -> its audience's JSON-serialisable figures; absent without accounts.
     audiences: Mapping[int, Evidence]
 
 
 def score_agents(facts: IntervalFacts, *, without: Collection[str] = ()) -> AgentScores:
-    """Score all agents of `facts`; discounts of the flags in `without` are left out."""
+    """Score all agents; discounts whose flags are in `without` are left out."""
     tally = tallies.tally_facts(facts)
     weight = weigh_audience(facts, build_audience(facts), without=without)
-    parts = {
-        name: np.round(part, DECIMALS)
-        for name, part in score_components.measure_components(facts, tally, weight.counted).items()
+    components = {
+        name: np.round(values, DECIMALS)
+        for name, values in score_components.measure_components(facts, tally, weight.counted).items()
     }
     flags, evidence = _explain(weight)
     return AgentScores(
         tallies=tally,
-        composite=composite_score(parts),
-        components=parts,
+        composite=composite_score(components),
+        components=components,
         creator_scores=score_components.creator_scores(facts),
         discounted=np.round(weight.discounted_share, DECIMALS),
         flags=flags,
@@ -71,7 +71,7 @@ def score_agents(facts: IntervalFacts, *, without: Collection[str] = ()) -> Agen
 
 
 def composite_score(parts: Mapping[str, Float64Array]) -> Float64Array:
-    """Return the composite from 0 to 100: the audience, of which the own word decides OWN_WORD_SHARE."""
+    """Return the composite, 0 to 100: the audience component, of which a low own word takes up to OWN_WORD_SHARE."""
     return np.round(100 * parts[AUDIENCE] * (1 - OWN_WORD_SHARE + OWN_WORD_SHARE * _own_word(parts)), DECIMALS)
 
 
@@ -86,11 +86,11 @@ def _own_word(parts: Mapping[str, Float64Array]) -> Float64Array:
 
 
 def _explain(weight: AudienceWeight) -> tuple[list[tuple[str, ...]], dict[int, Evidence]]:
-    """Return each agent's flags, and the evidence of the flagged ones."""
+    """Return each agent's flags, and flagged agents' evidence."""
     flags: list[tuple[str, ...]] = [()] * weight.audience.agents
     evidence: dict[int, Evidence] = {}
-    for part, is_flagged in weight.flagged():
+    for discounted, is_flagged in weight.flagged():
         for agent in np.flatnonzero(is_flagged).tolist():
-            flags[agent] += (part.discount.flag,)
-            evidence.setdefault(agent, {})[part.discount.flag] = weight.describe(part, agent)
+            flags[agent] += (discounted.discount.flag,)
+            evidence.setdefault(agent, {})[discounted.discount.flag] = weight.describe(discounted, agent)
     return flags, evidence

@@ -1,4 +1,4 @@
-"""Building of ranking snapshots from an interval's facts, one at a time, with an atomic switch to the new one."""
+"""Building ranking snapshots from an interval's facts, one at a time, with an atomic switch to the new snapshot."""
 
 import logging
 import time
@@ -28,7 +28,7 @@ def build_snapshot(interval: Interval, *, computed_at: datetime | None = None) -
 
     Returns the ranking that is current afterwards, which is another one if that has a later time. Nothing is visible
     before the snapshot is complete, and a failure leaves nothing behind. Only one ranking is built at a time, whatever
-    its interval, to limit memory and CPU; raises the error of `session_lock` while another process builds one.
+    its interval, to limit memory and CPU. Raises LockHeldError while another process builds one.
     """
     with session_lock(RANKING_LOCK):
         return _build(interval, (computed_at or timezone.now()).replace(microsecond=0))
@@ -63,9 +63,9 @@ def _build(interval: Interval, computed_at: datetime) -> Snapshot:
 
 
 def _replace_current(interval: Interval, computed_at: datetime) -> Snapshot | None:
-    """Retire the current ranking of the interval; return it instead if its time is later.
+    """Retire the interval's current ranking; return it instead if its time is later.
 
-    The lock serialises this with a process that took over the build after this one had lost its leadership.
+    The lock serialises this with a process that has taken over the build because this process lost its session lock.
     """
     take_transaction_lock(advisory_lock_key(f"ranking switching {interval}"))
     current = Snapshot.objects.filter(interval=interval, is_current=True)

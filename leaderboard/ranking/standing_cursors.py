@@ -1,6 +1,6 @@
-"""Cursors for the pages of a ranking: unpadded base64url of JSON `{"offset": n, "interval": "24h", "snapshot": id}`.
+"""Ranking page cursors: unpadded base64url with the JSON `{"offset": n, "interval": "24h", "snapshot": id}`.
 
-Without the last key a page is one of the current ranking. The API returns the first page for an invalid cursor.
+Without the last key a page shows the current ranking. The API returns the first page for an invalid cursor.
 """
 
 import base64
@@ -22,7 +22,7 @@ _ALPHABET = str.maketrans("+/", "-_")
 
 @dataclass(frozen=True)
 class StandingPosition:
-    """Start of a page: an offset into a ranking; the current ranking if `snapshot_id` is None."""
+    """Page start: an offset into a ranking; the current ranking if `snapshot_id` is None."""
 
     offset: int = 0
     snapshot_id: int | None = None
@@ -35,7 +35,7 @@ def encode_cursor(place: StandingPosition, *, interval: Interval) -> str:
 
 
 def decode_cursor(text: str, *, interval: Interval) -> StandingPosition:
-    """Decode a cursor; the first position for an invalid cursor or one of another interval."""
+    """Decode a cursor; return the first position for an invalid cursor or another interval's cursor."""
     try:
         return parse_cursor(text, interval=interval)
     except CursorError:
@@ -43,7 +43,7 @@ def decode_cursor(text: str, *, interval: Interval) -> StandingPosition:
 
 
 def parse_cursor(text: str, *, interval: Interval) -> StandingPosition:
-    """Decode a cursor; the first position for an empty one or one of another interval. Raises CursorError."""
+    """Decode a cursor; return the first position for an empty or another interval's cursor. Raises CursorError."""
     if not text:
         return StandingPosition()
     content = _decode_json(text)

@@ -1,4 +1,4 @@
-"""Pages of a ranking as API rows. The score breakdown is read for administrators only."""
+"""Ranking pages as API rows. The score breakdown is read only for administrators."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,9 +41,9 @@ _SCORE = ("composite", "components", "wash_confidence", "wash_flags")
 
 @dataclass(frozen=True)
 class StandingPage:
-    """Standings as API rows, and the position of the next page; None after the last.
+    """Standings as API rows, and the next page's position; None after the last page.
 
-    `large_audience` is that of the snapshot.
+    `large_audience` is the snapshot's.
     """
 
     rows: list[dict[str, Any]]
@@ -54,18 +54,18 @@ class StandingPage:
 def read_standing_page(interval: Interval, position: StandingPosition, *, limit: int, with_score: bool) -> StandingPage:
     """Return the page at a position, or the current ranking's first page if the position's ranking was deleted.
 
-    The page is empty beyond the end of a ranking, and if there is no ranking yet.
+    The page is empty beyond a ranking's end, and if there is no ranking yet.
     """
     rows = _read(interval, position, limit, with_score)
     if not rows and position.snapshot_id is not None and not _snapshot_exists(interval, position.snapshot_id):
-        # It may be newer than the replica.
+        # The snapshot may be newer than the replica.
         require_primary()
         rows = _read(interval, StandingPosition(), limit, with_score)
     if not rows or rows[-1]["rank"] >= rows[-1]["snapshot__ranked"]:
         next_position = None
     else:
         next_position = StandingPosition(rows[-1]["rank"], rows[-1]["snapshot_id"])
-    # Agents hidden and tokens blocked since are left out: the page is shorter, and ranks have gaps.
+    # Agents hidden and tokens blocked since the ranking are left out: the page is shorter, and ranks have gaps.
     return StandingPage(
         [_to_api(row, with_score=with_score) for row in rows if not row["is_gone"]],
         next_position,
@@ -79,7 +79,7 @@ def _read(interval: Interval, position: StandingPosition, limit: int, with_score
         standings = standings.filter(snapshot__is_current=True)
     else:
         standings = standings.filter(snapshot_id=position.snapshot_id)
-    # Stored ranks have no gaps, so that a page at any offset is one range of an index.
+    # Stored ranks have no gaps, so a page at any offset is one index range.
     ranked = standings.filter(rank__gt=position.offset, rank__lte=position.offset + limit).order_by("rank")
     blocked = Token.objects.filter(
         chain_id=OuterRef("token_chain_id"), contract_address=OuterRef("token_address"), blocked=True
@@ -93,7 +93,7 @@ def _snapshot_exists(interval: Interval, snapshot_id: int) -> bool:
 
 
 def _to_api(row: Row, *, with_score: bool) -> dict[str, Any]:
-    """Build the API row, its keys in the contract's order; unknown texts are null."""
+    """Build the API row with keys in the contract's sequence; unknown texts are null."""
     record = {
         "rank": row["rank"],
         "agentId": row["public_id"],

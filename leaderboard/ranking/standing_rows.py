@@ -1,4 +1,4 @@
-"""Rows of a ranking: agents' descriptions with their scores."""
+"""Ranking rows: agents' descriptions with their scores."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from leaderboard.ranking import scoring
 from leaderboard.ranking.score_components import AUDIENCE
 from leaderboard.ranking.scoring import AgentScores
 
-# A token that is blocked or not indexed counts as none. In the order of `columns.Agents`.
+# A blocked or unindexed token counts as no token. Sorted as `columns.Agents`.
 _AGENTS = """
 SELECT agent.id, agent.agent_id, agent.name, agent.fid, agent.token_chain_id, agent.token_address,
     COALESCE(token.name, ''), COALESCE(token.symbol, ''), agent.creator_fid,
@@ -25,7 +25,7 @@ ORDER BY agent.id
 
 
 class AgentRow(NamedTuple):
-    """Columns of a standing that describe the agent and its token; unknown values are None, unknown texts empty."""
+    """Standing columns that describe the agent and its token; unknown values are None, unknown texts empty."""
 
     agent_id: int
     public_id: str
@@ -36,20 +36,20 @@ class AgentRow(NamedTuple):
     token_name: str
     token_symbol: str
     creator_fid: int | None
-    # Whether the agent gets a rank: its token is listed, and operators have not hidden it. Not a column.
+    # Whether the agent gets a rank: its token is listed, and operators have not hidden the agent. Not a column.
     is_ranked: bool
 
 
 def read_agents(cursor: CursorWrapper) -> list[AgentRow]:
-    """Return all agents, in the order of `columns.Agents`."""
+    """Return all agents, sorted as `columns.Agents`."""
     cursor.execute(_AGENTS)
     return [AgentRow(*row) for row in cursor.fetchall()]
 
 
 def large_audience(agents: list[AgentRow], scores: AgentScores) -> float | None:
-    """Return the component from which an audience is among the largest hundredth of the ranked agents'.
+    """Return the component from which an audience is in the largest hundredth among ranked agents.
 
-    None if there are less than a hundred ranked agents, or too few have an audience.
+    None if there are fewer than a hundred ranked agents, or too few have an audience.
     """
     is_ranked = np.array([agent.is_ranked for agent in agents], dtype=np.bool_)
     components = np.sort(scores.components[AUDIENCE][is_ranked])
@@ -58,7 +58,7 @@ def large_audience(agents: list[AgentRow], scores: AgentScores) -> float | None:
 
 
 def build_standing_rows(agents: list[AgentRow], scores: AgentScores, *, snapshot_id: int) -> Iterator[dict[str, Any]]:
-    """Yield the columns of a Standing for each agent: ranked agents first, best first."""
+    """Yield a Standing's columns for each agent: ranked agents first, best first."""
     order = scoring.best_first(scores)
     is_ranked = np.array([agent.is_ranked for agent in agents], dtype=np.bool_)
     columns = _StandingColumns(scores)
@@ -95,12 +95,12 @@ class _StandingColumns:
         self._flags, self._evidence, self._audiences = scores.flags, scores.evidence, scores.audiences
 
     def of(self, index: int) -> dict[str, Any]:
-        """Return the columns of one agent's row."""
-        last, creator_score = self._last_active_at[index], self._creator_scores[index]
+        """Return one agent's row columns."""
+        last_active_at, creator_score = self._last_active_at[index], self._creator_scores[index]
         audience = {AUDIENCE_EVIDENCE: self._audiences[index]} if index in self._audiences else {}
         return {
             **{column: values[index] for column, values in self._counts.items()},
-            "last_active_at": datetime.fromtimestamp(last, UTC) if last else None,
+            "last_active_at": datetime.fromtimestamp(last_active_at, UTC) if last_active_at else None,
             # NaN means unknown.
             "creator_score": creator_score if creator_score == creator_score else None,
             "components": {name: values[index] for name, values in self._components.items()},

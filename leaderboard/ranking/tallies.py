@@ -1,4 +1,4 @@
-"""Tallies of each agent's activity in an interval: the public figures of a standing."""
+"""Activity tallies per agent in an interval: a standing's public figures."""
 
 from dataclasses import dataclass
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from leaderboard.facts.columns import Int32Array, Int64Array, IntervalFacts
 
-# Values of ActionKind; importing it would pull in Django. A test checks that they agree.
+# ActionKind's values; importing it would pull in Django. A test checks that they agree.
 POST, REPLY, QUOTE = 1, 2, 3
 
 
 @dataclass(frozen=True)
 class Tallies:
-    """Counts with one entry per agent, in the order of `Agents`."""
+    """Counts with one entry per agent, sorted as `Agents`."""
 
     runs_succeeded: Int64Array
     runs_failed: Int64Array
@@ -21,7 +21,7 @@ class Tallies:
     quotes: Int64Array
     # Posts, replies and quotes together: each cast has one kind.
     casts: Int64Array
-    # With known casts of the agent, of any age, from any account.
+    # Interactions with the agent's known casts, whatever their age, by any account.
     interactions: Int64Array
     # Time of the last run or cast within the interval, in seconds since 1970; 0 without any.
     last_active_at: Int64Array
@@ -49,5 +49,5 @@ def tally_facts(facts: IntervalFacts) -> Tallies:
 
 
 def count_per_agent(rows: Int32Array, agents: int) -> Int64Array:
-    """Return the number of rows of each agent."""
+    """Return the number of rows per agent."""
     return np.bincount(rows, minlength=agents).astype(np.int64, copy=False)

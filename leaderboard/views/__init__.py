@@ -1,1 +1,1 @@
-"""API views of the leaderboard."""
+"""Leaderboard API views."""

@@ -20,7 +20,7 @@ from leaderboard.events.errors import EventProblem, ForeignAgentError, InvalidEv
 from leaderboard.events.recording import Reporter
 from leaderboard.events.serializers import EVENTS_RESPONSE
 
-# A statement of a full batch takes a hundredth of this.
+# A full batch's statement takes a hundredth of this.
 _STATEMENT_MS = 3_000
 # Lock timeout: file imports hold the write lock for long. The caller can retry, and the thread serves others.
 _WAITING_MS = 1_000
@@ -43,10 +43,10 @@ class AgentEventsView(PartnerAccess, LimitedView):
         A batch is recorded as a whole or rejected as a whole. Repeating it adds nothing. Events of type `agent` are
         applied first, whatever their position.
 
-        - The key that first describes an agent owns it. Events about agents of other reporters are 403.
-        - A FID and a token belong to one agent only, the first that is described with them. 400 names the event that
+        - The key that first describes an agent owns it. Events about other reporters' agents are 403.
+        - A FID and a token belong to only one agent, the first that is described with them. 400 names the event that
           would assign one to another agent.
-        - Events of type `score` also need the scope `scores`; without it they are 403.
+        - `score` events also need the scope `scores`; without it they are 403.
         - 503 means that the server is busy: retry later.
         """
         partner: Any = request.auth

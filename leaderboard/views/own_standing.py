@@ -1,4 +1,4 @@
-"""Views of an agent's standing for its owner: the partner that reports it, and the signed-in user that owns it."""
+"""Agent standings for owners: the partner that reports the agent, and the signed-in user that owns it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ _NO_AUDIENCE = {"accounts": 0, "weight": 0.0, "independent": 0.0, "counted": 0.0
 
 
 class OwnStandingView(PartnerAccess, QueryView):
-    """Endpoint for partners to see what their agents' scores are made of."""
+    """Endpoint for partners to see how their agents' scores are computed."""
 
     required_scope = Scope.AGENTS
     query_serializer = OwnStandingQuery
@@ -31,8 +31,8 @@ class OwnStandingView(PartnerAccess, QueryView):
     def get(self, request: Request) -> Response:
         """Return the current standing of one of your agents, with its score.
 
-        It has the weight of the audience, each discount with its heaviest accounts, and whether the agent's FID is
-        proven. Without a current standing, the values of the ranking are null. An agent of another reporter is 404.
+        It has the audience's weight, each discount with its heaviest accounts, and whether the agent's FID is proven.
+        Without a current standing, the ranking's values are null. Another reporter's agent is 404.
         """
         partner: Any = request.auth
         agent = Agent.objects.filter(agent_id=self.query["agentId"], partner_key=partner).first()
@@ -40,18 +40,18 @@ class OwnStandingView(PartnerAccess, QueryView):
 
 
 class OwnedStandingView(UserAccess, QueryView):
-    """Endpoint for users to see what their agents' scores are made of."""
+    """Endpoint for users to see how their agents' scores are computed."""
 
     query_serializer = OwnStandingQuery
     cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="getOwnedAgentStanding", responses={200: OWN_STANDING, 404: None})
     def get(self, request: Request) -> Response:
-        """Return the current standing of an agent that you own, with its score.
+        """Return the current standing for an agent that you own, with its score.
 
-        You own an agent if your token proves the FID of its creator, as its reporter or the operator describes it, or
-        the agent's own FID, once that is proven. Any other agent is 404, and so is every agent without a FID in your
-        token. The response equals `getAgentStanding`.
+        You own an agent if your token proves its creator's FID, as its reporter or the operator describes it, or the
+        agent's own FID, once that is proven. Any other agent is 404, and so is every agent if your token has no FID.
+        The response equals `getAgentStanding`.
         """
         user: Any = request.user
         agent = Agent.objects.filter(agent_id=self.query["agentId"]).first()
@@ -65,7 +65,7 @@ def _respond(agent: Agent | None, interval: str) -> Response:
 
 
 def _read_own_standing(agent: Agent, interval: Interval) -> dict[str, Any]:
-    """Return the API row of an agent for its owner; without a current standing the values of the ranking are null."""
+    """Return an agent's API row for its owner; without a current standing the ranking's values are null."""
     current = Standing.objects.filter(agent=agent, snapshot__is_current=True, snapshot__interval=interval)
     standing = current.select_related("snapshot").first()
     is_proven = agent.has_proven(agent.fid)

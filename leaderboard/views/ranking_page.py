@@ -1,4 +1,4 @@
-"""Public page of the rankings: agents by rank, with the components of their scores in words."""
+"""Public rankings page: agents by rank, with their score components in words."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -39,7 +39,7 @@ def leaderboard_page(request: HttpRequest) -> HttpResponse:
     position = parse_page_cursor(parameters, partial(parse_cursor, interval=interval))
     page = read_standing_page(interval, position, limit=ROWS, with_score=True)
     for row in page.rows:
-        # Runs and casts are figures of the row, and what is common has no mark.
+        # The row already has runs and casts as figures, so only a large audience is marked.
         audience = row.pop("score")["components"].get("audience", 0)
         row["has_large_audience"] = page.large_audience is not None and audience >= page.large_audience
     context = {
@@ -47,7 +47,8 @@ def leaderboard_page(request: HttpRequest) -> HttpResponse:
         "period": _NAMES[interval],
         "computed_at": page.rows[0]["computedAt"] if page.rows else None,
         "intervals": [
-            {"name": name, "page": _page(each), "is_current": each is interval} for each, name in _NAMES.items()
+            {"name": name, "page": _page(page_interval), "is_current": page_interval is interval}
+            for page_interval, name in _NAMES.items()
         ],
         "is_first": position.offset == 0,
         "first_page": _page(interval),

@@ -1,4 +1,4 @@
-"""View for rankings of agents."""
+"""View for agent rankings."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
@@ -15,7 +15,7 @@ from leaderboard.ranking import standing_cursors
 from leaderboard.ranking.serializers import LEADERBOARD, LeaderboardQuery
 from leaderboard.ranking.standing_pages import read_standing_page
 
-# Shared caches keep a page of a ranking, and serve it while they revalidate it.
+# Shared caches keep a ranking page, and serve it while they revalidate it.
 TTL_SECONDS, STALE_SECONDS = 30, 60
 
 

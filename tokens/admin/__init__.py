@@ -1,4 +1,4 @@
-"""Admin of launched tokens, deployments and the follower. Django loads it by importing this package."""
+"""Admin for launched tokens, deployments and the follower. Django loads it by importing this package."""
 
 from tokens.admin import (
     chain_progress,

@@ -1,4 +1,4 @@
-"""Admin of the follower: chain heads, coverage of blocks and coverage alarms."""
+"""Follower admin: chain heads, block coverage and coverage alarms."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class ChainHeadAdmin(ChainColumn, PartitionPage, IndexedSearch, ReadOnlyAdmin):
         return ["chain", *plain, "covered", "verified", "lag", "trades", "calls_for_trades", "disk_for_trades"]
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
-        """Render the page with what the chain's trades cost, read once: Django renders fields several times."""
+        """Render the page with the chain's trade costs, read once: Django renders fields several times."""
         head = options["obj"]
         head.costs = read_chain_costs(head.chain_id)
         return super().render_change_form(request, context, *args, **options)
@@ -129,17 +129,17 @@ class CoverageAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
 
     @admin.display(description="read")
     def percent(self, coverage: Any) -> str:
-        """Return the share of blocks that are read, up to the last block or the chain's head."""
+        """Return the percentage of blocks that are read, up to the last block or the chain's head."""
         end = coverage.head if coverage.last_block is None else coverage.last_block
         if end is None:
             return ""
-        wanted, done = end - coverage.first_block + 1, coverage.followed_to - coverage.first_block + 1
+        block_count, read_count = end - coverage.first_block + 1, coverage.followed_to - coverage.first_block + 1
         # Rounded down: only complete coverage is 100 %.
-        return f"{min(1000 * done // wanted, 1000) / 10:.1f} %" if wanted > 0 else "100.0 %"
+        return f"{min(1000 * read_count // block_count, 1000) / 10:.1f} %" if block_count > 0 else "100.0 %"
 
     @admin.display(description="behind head")
     def behind_head(self, coverage: Any) -> int | None:
-        """Return the lag behind the head in blocks, for coverage without a last block."""
+        """Return the lag in blocks behind the head, for coverage without a last block."""
         if coverage.last_block is not None or coverage.head is None:
             return None
         return max(0, int(coverage.head - coverage.followed_to))
@@ -186,12 +186,12 @@ class CoverageAlarmAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
 
     @list_action("Mark as seen")
     def see(self, request: HttpRequest, alarms: QuerySet[CoverageAlarm]) -> None:
-        """Mark alarms as seen; alarms that were seen before keep their time."""
+        """Mark alarms as seen; alarms that were already seen keep their time."""
         with transaction.atomic():
-            seen = list(alarms.filter(seen_at=None).select_for_update(no_key=True))
-            CoverageAlarm.objects.filter(pk__in=[alarm.pk for alarm in seen]).update(seen_at=timezone.now())
-            log_changes(request, seen, "seen")
-        self.message_user(request, f"{len(seen)} marked as seen.", messages.SUCCESS)
+            unseen_alarms = list(alarms.filter(seen_at=None).select_for_update(no_key=True))
+            CoverageAlarm.objects.filter(pk__in=[alarm.pk for alarm in unseen_alarms]).update(seen_at=timezone.now())
+            log_changes(request, unseen_alarms, "seen")
+        self.message_user(request, f"{len(unseen_alarms)} marked as seen.", messages.SUCCESS)
 
     @action(description="Mark as seen", permissions=["change"], url_path="see", icon="visibility")
     def see_this(self, request: HttpRequest, object_id: str) -> HttpResponse:

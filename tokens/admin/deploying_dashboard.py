@@ -1,4 +1,4 @@
-"""Dashboard panel of deployments: in flight, failures, wallets and pause flags."""
+"""Dashboard panel for deployments: in flight, failures, wallets and pause flags."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,20 +25,20 @@ _WEI = Decimal(10**18)
 
 @dataclass
 class _InFlight:
-    """Deployments in flight on one chain: their number by status, and the time of the oldest."""
+    """Deployments in flight on one chain: their number by status, and the oldest one's time."""
 
     counts: dict[str, int] = field(default_factory=dict)
     oldest: datetime | None = None
 
 
 def deployments(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of chains with deployments in flight, failures, wallets with errors, and pause flags."""
+    """Yield the panel: chains with deployments in flight, failures, wallets with errors, and pause flags."""
     wallets = list(DeployWallet.objects.order_by("chain_id", "pk"))
     if not wallets and not Deployment.objects.exists():
         text = "No wallet yet: set DEPLOYER_KEYS_<chainId>, key files or a remote signer, and start a worker."
         yield Panel(title=_TITLE, figures=tuple(_pauses()), empty_text=text)
         return
-    chains = (_chain(chain_id, found, now) for chain_id, found in sorted(_in_flight().items()))
+    chains = (_chain(chain_id, in_flight, now) for chain_id, in_flight in sorted(_in_flight().items()))
     yield Panel(
         title=_TITLE,
         figures=(*chains, _failures(now), *_wallets(wallets), *_pauses()),
@@ -47,47 +47,49 @@ def deployments(now: datetime) -> Iterable[Panel]:
 
 
 def _in_flight() -> dict[int, _InFlight]:
-    """Return chain id -> deployments in flight, by the indexes of queued and of watched deployments."""
+    """Return chain id -> deployments in flight, by the indexes on queued and on watched deployments."""
     waiting = Deployment.objects.filter(status=DeploymentStatus.ENQUEUED)
-    sent = Deployment.objects.filter(
+    unfinished = Deployment.objects.filter(
         status__in=(DeploymentStatus.SUBMITTED, DeploymentStatus.MINED), final_at__isnull=True
     )
-    found: dict[int, _InFlight] = {}
-    for rows in (waiting, sent.exclude(status=DeploymentStatus.MINED, expected_address="")):
+    in_flight: dict[int, _InFlight] = {}
+    for rows in (waiting, unfinished.exclude(status=DeploymentStatus.MINED, expected_address="")):
         groups = rows.order_by().values_list("chain_id", "status")
         for chain_id, status, count, oldest in groups.annotate(count=Count("pk"), oldest=Min("created_at")):
-            chain = found.setdefault(chain_id, _InFlight())
+            chain = in_flight.setdefault(chain_id, _InFlight())
             chain.counts[status] = count
             chain.oldest = min(chain.oldest or oldest, oldest)
-    return found
+    return in_flight
 
 
-def _chain(chain_id: int, found: _InFlight, now: datetime) -> Figure:
-    counts = (f"{found.counts[status]:,} {status}" for status in DeploymentStatus.values if status in found.counts)
+def _chain(chain_id: int, in_flight: _InFlight, now: datetime) -> Figure:
+    counts = (
+        f"{in_flight.counts[status]:,} {status}" for status in DeploymentStatus.values if status in in_flight.counts
+    )
     return Figure(
         label=chain_name(chain_id),
         value=", ".join(counts),
-        note=f"the oldest was accepted {time_ago(found.oldest, now)}",
+        note=f"the oldest was accepted {time_ago(in_flight.oldest, now)}",
         page=f"{reverse('admin:tokens_deployment_changelist')}?chain_id={chain_id}",
-        is_alarming=found.oldest is not None and now - found.oldest > _OVERDUE_AFTER,
+        is_alarming=in_flight.oldest is not None and now - in_flight.oldest > _OVERDUE_AFTER,
     )
 
 
 def _failures(now: datetime) -> Figure:
     lately = Deployment.objects.filter(status=DeploymentStatus.FAILED, updated_at__gte=now - _RECENT)
     failed = lately.aggregate(count=Count("pk"), last=Max("updated_at"))
-    count, last = failed["count"], failed["last"]
+    count, last_at = failed["count"], failed["last"]
     return Figure(
         label="Failed",
         value=f"{count:,} in the last day" if count else "none in the last day",
-        note=f"last {time_ago(last, now)}; an operator can retry them" if count else "",
+        note=f"last {time_ago(last_at, now)}; an operator can retry them" if count else "",
         page=f"{reverse('admin:tokens_deployment_changelist')}?status__exact={DeploymentStatus.FAILED}",
         is_alarming=bool(count),
     )
 
 
 def _wallets(wallets: list[DeployWallet]) -> Iterable[Figure]:
-    """Yield the number of wallets that can send, and the wallets with errors."""
+    """Yield the number of wallets that can send, and each wallet with errors."""
     able = [wallet for wallet in wallets if wallet.enabled and wallet.signable]
     troubled = [wallet for wallet in able if wallet.trouble or is_low_balance(wallet.balance)]
     page = reverse("admin:tokens_deploywallet_changelist")
@@ -110,7 +112,7 @@ def _wallets(wallets: list[DeployWallet]) -> Iterable[Figure]:
 
 
 def _pauses() -> Iterable[Figure]:
-    """Yield the number of paused chains, which leads to the list where a chain is paused, and each of them."""
+    """Yield the number of paused chains, which links to the list where a chain is paused, and each paused chain."""
     paused = list(DeploySwitch.objects.filter(paused=True).order_by("chain_id"))
     page = reverse("admin:tokens_deployswitch_changelist")
     yield Figure(label="Pauses", value=f"{len(paused):,}" if paused else "none", page=page)

@@ -1,6 +1,6 @@
-"""Fieldsets and computed fields of the admin page of a deployment.
+"""Fieldsets and computed fields for a deployment's admin page.
 
-They need the row as read by `DeploymentAdmin`: with its token, its partner key and its sizes.
+They need the row as `DeploymentAdmin` reads it: with its token, its partner key and its sizes.
 """
 
 from decimal import Decimal
@@ -22,18 +22,18 @@ from tokens.models import DeployAttempt, Deployment, SignedTransaction
 _WEI = 10**18
 _GWEI = 10**9
 
-# Without their bytes, in the sequence of their signatures.
+# Signed transactions without their bytes, in signing sequence.
 VERSIONS = Prefetch("versions", SignedTransaction.objects.defer("raw").order_by("pk"))
 
-# A Deployment with the annotations of `DeploymentAdmin.get_queryset`.
+# A Deployment with the annotations that `DeploymentAdmin.get_queryset` adds.
 ShownDeployment = Any
 
 
 def format_native_amount(wei: Decimal | int, chain_id: int) -> str:
-    """Format an amount of the chain's native coin, truncated to six decimals."""
+    """Format an amount in the chain's native coin, truncated to six decimals."""
     chain = registry().chains.get(chain_id)
-    whole, rest = divmod(int(wei), _WEI)
-    return f"{whole:,}.{rest // 10**12:06d} {chain.native if chain else 'native'}"
+    coins, fraction = divmod(int(wei), _WEI)
+    return f"{coins:,}.{fraction // 10**12:06d} {chain.native if chain else 'native'}"
 
 
 def format_gwei(wei: int) -> str:
@@ -42,25 +42,25 @@ def format_gwei(wei: int) -> str:
 
 
 def explorer_link(page: str | None, text: str) -> str:
-    """Return a text with a link to a page of a block explorer, if there is one."""
+    """Return a text with a link to a block explorer page, if there is one."""
     if page is None or not text:
         return text
     return format_html('<a class="text-link" href="{}" rel="noopener noreferrer" target="_blank">{}</a>', page, text)
 
 
 def admin_link(row: Model, text: str) -> str:
-    """Return a text with a link to the admin page of a row."""
+    """Return a text with a link to a row's admin page."""
     return format_html('<a class="text-link" href="{}">{}</a>', change_url(row), text or "(no name)")
 
 
 def transaction_link(chain_id: int, tx_hash: str) -> str:
-    """Return the hash of a transaction with a link to the explorer."""
+    """Return a transaction hash with a link to the explorer."""
     return explorer_link(installed_registry.explorer_transaction_page(chain_id, tx_hash), tx_hash)
 
 
 @admin.display(description="partner")
 def partner(deployment: Deployment) -> str:
-    """Return a link to the partner key of the deployment."""
+    """Return a link to the deployment's partner key."""
     if deployment.partner_key is None:
         return "none: an operator's own"
     return admin_link(deployment.partner_key, str(deployment.partner_key))
@@ -110,17 +110,17 @@ def calldata_size(deployment: ShownDeployment) -> str:
 
 @admin.display(description="airdrop")
 def airdrop(deployment: ShownDeployment) -> str:
-    """Return the number of entries and the Merkle root of the airdrop."""
+    """Return the airdrop's number of entries and Merkle root."""
     if deployment.airdrop_bytes is None:
         return "none"
-    # A tree of n entries has 2n - 1 nodes.
+    # A tree with n entries has 2n - 1 nodes.
     entries = (deployment.airdrop_bytes // NODE_BYTES + 1) // 2
     return f"{entries:,} entries, root {deployment.airdrop_root}"
 
 
 @admin.display(description="configuration")
 def configuration(deployment: Deployment) -> str:
-    """Return the configuration of the launch request, with all defaults."""
+    """Return the launch request's configuration, with all defaults."""
     return pretty_json(deployment.config)
 
 
@@ -131,7 +131,7 @@ def attempt_wallet(attempt: DeployAttempt) -> str:
 
 @admin.display(description="signed versions")
 def versions(attempt: DeployAttempt) -> str:
-    """Return the signed versions of an attempt, oldest first: transaction, fees and response of the nodes."""
+    """Return an attempt's signed versions, oldest first: transaction, fees and the nodes' response."""
     rows = format_html_join(
         "",
         "<li>{} {}: up to {}, tip {}; {}</li>",
@@ -170,7 +170,7 @@ def mined(attempt: DeployAttempt) -> str:
 
 @admin.display(description="cost")
 def cost(attempt: DeployAttempt) -> str:
-    """Return the gas cost of a mined attempt."""
+    """Return a mined attempt's gas cost."""
     if attempt.gas_used is None or attempt.gas_price is None:
         return ""
     paid = format_native_amount(attempt.gas_used * attempt.gas_price, attempt.wallet.chain_id)
@@ -178,7 +178,7 @@ def cost(attempt: DeployAttempt) -> str:
 
 
 def fieldsets() -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Return the fieldsets of a deployment in Django's format."""
+    """Return a deployment's fieldsets in Django's format."""
     times = ("created_at", "updated_at", "final_at")
     return (
         ("Deployment", {"fields": ("request_key", partner, "chain", "status", "error", "attempts", *times)}),

@@ -1,4 +1,4 @@
-"""Admin of deployments: their configuration and transactions, and a retry of failed ones."""
+"""Deployment admin: configuration and transactions, and retries for failed deployments."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ from tokens.models import DeployAttempt, Deployment, DeploymentStatus
 
 
 class AttemptInline(StackedInline):
-    """Inline of a deployment's nonces, with all signed transactions of each."""
+    """Inline for a deployment's nonces, each with all its signed transactions."""
 
     model = DeployAttempt
     verbose_name_plural = "attempts"

@@ -1,4 +1,4 @@
-"""Dashboard panel of the follower: lag of each chain, and coverage alarms."""
+"""Follower dashboard panel: each chain's lag, and coverage alarms."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -16,7 +16,7 @@ _ALARMS_SHOWN = 1_000
 
 
 def following(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of all chains that have nodes or were ever followed."""
+    """Yield the panel for all chains that have nodes or were ever followed."""
     states = {state.chain_id: state for state in read_chain_states(now)}
     chain_ids = sorted(states.keys() | settings.RPC_URLS.keys())
     if not chain_ids:

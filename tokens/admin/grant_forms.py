@@ -1,4 +1,4 @@
-"""Forms of limits whose creation or raise needs a code of the operator's second factor, and the pages of such forms."""
+"""Limit forms, and their pages. To create or raise a limit, an operator enters a second-factor code."""
 
 from decimal import Decimal
 from typing import Any
@@ -18,11 +18,11 @@ _WRONG = "Allowing more needs a current code that was not used before."
 
 
 class GrantForm(forms.ModelForm):
-    """Form of one limit. A session is not enough to allow more: a stolen one would spend coins."""
+    """Form for one limit. A session is not enough to raise it: a stolen session would spend coins."""
 
-    # Name of the limit's field.
+    # The limit's field name.
     limit: str
-    # Set by the page.
+    # The page sets it.
     request: HttpRequest
 
     code = forms.CharField(
@@ -34,7 +34,7 @@ class GrantForm(forms.ModelForm):
     )
 
     def without_row(self) -> Any:
-        """Return the limit that applies where no row sets one."""
+        """Return the limit that applies if no row sets one."""
         raise NotImplementedError
 
     def full_clean(self) -> None:
@@ -54,7 +54,7 @@ class GrantForm(forms.ModelForm):
             self.add_error(None, "Allowing more needs a second factor: set one up by your name, below the navigation.")
             return
         if not code:
-            # No attempt.
+            # An empty code does not count as an attempt.
             self.add_error("code", _WRONG)
             return
         try:
@@ -67,25 +67,25 @@ class GrantForm(forms.ModelForm):
 
 
 class GrantAdmin(ModelAdmin):
-    """Base of pages with a GrantForm. The audit log has the limit before and after."""
+    """Base class for pages with a GrantForm. The audit log has the limit before and after."""
 
     form: type[GrantForm]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        """Return the form class of this request."""
+        """Return the form class for this request."""
         return type("Form", (super().get_form(request, obj, change, **options),), {"request": request})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
-        """Return the fields of the limit, and that of the code for operators who may change it."""
+        """Return the limit's fields, and the code field for operators who may change the limit."""
         may_save = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         return (*self.limit_fields(obj), *(("code",) if may_save else ()))
 
     def limit_fields(self, obj: Any) -> tuple[str, ...]:
-        """Return the fields of the row, or of a new one."""
+        """Return the row's fields, or a new row's."""
         raise NotImplementedError
 
     def construct_change_message(self, request: HttpRequest, form: GrantForm, formsets: Any, add: bool = False) -> str:
-        """Return the entry of the audit log for an addition or a change."""
+        """Return the audit log entry for an addition or a change."""
         name, after = form.fields[form.limit].label, form.cleaned_data[form.limit]
         return f"{name}: {_number(after)}, before {_number(form.allowed_before)}."
 

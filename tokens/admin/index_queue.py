@@ -1,4 +1,4 @@
-"""Admin of index requests, and of backlogs of pools."""
+"""Admin for index requests and pool backlogs."""
 
 from functools import partial
 
@@ -46,7 +46,7 @@ class IndexRequestAdmin(IndexedSearch, ServiceWrittenAdmin):
 
     @admin.display(description="launched")
     def launched(self, index_request: IndexRequest) -> str:
-        """Return a link to the tokens of the transaction."""
+        """Return a link to the transaction's tokens."""
         page = reverse("admin:tokens_token_changelist")
         return format_html(
             '<a class="text-link" href="{}?q={}">Tokens of this transaction</a>', page, index_request.tx_hash
@@ -101,7 +101,7 @@ class PoolBacklogAdmin(IndexedSearch, ServiceWrittenAdmin):
 
     @list_action("Read now")
     def read_now(self, request: HttpRequest, backlogs: QuerySet[PoolBacklog]) -> None:
-        """Have the backlogs read with the next round, without the delay after failures."""
+        """Make the next round read the backlogs, without the delay after failures."""
         with transaction.atomic():
             rows = list(backlogs.order_by("pk").select_for_update(no_key=True))
             PoolBacklog.objects.filter(pk__in=[row.pk for row in rows]).requeue(due_at=timezone.now())

@@ -1,6 +1,6 @@
-"""Index-backed search conditions of admin lists, fast on tables of any size.
+"""Index-backed search conditions for admin lists, fast on tables of any size.
 
-They match whole addresses and hashes in their stored form, and texts of tokens by their search entries.
+They match whole addresses and hashes in their stored form, and token texts by their search entries.
 """
 
 import re
@@ -23,7 +23,7 @@ from tokens.models import SearchEntry, SignedTransaction, Token, TokenEvent
 class IndexedSearch:
     """Admin mixin that searches by `match`; Django's own `search_fields` only enable the search box."""
 
-    # From a search text, which is trimmed and not empty, to its condition.
+    # Returns the condition for a search text, which is trimmed and not empty.
     match: Callable[[str], Q]
 
     def get_search_results(
@@ -43,17 +43,17 @@ def match_tokens(text: str) -> Q:
 
 
 def match_transaction(text: str) -> Q:
-    """Match rows of a transaction, by its whole hash or signature."""
+    """Match a transaction's rows, by its whole hash or signature."""
     try:
         tx_hash = parse_transaction_hash(text, allow_signature=True)
     except ValueError:
-        # Matches no transaction.
+        # The text matches no transaction.
         tx_hash = text
     return _on_any_chain() & Q(tx_hash=tx_hash)
 
 
 def match_events(text: str) -> Q:
-    """Match events of a token, by its address, or of a transaction."""
+    """Match events by their token's address, or by transaction."""
     address = _address(text)
     if address is None:
         return match_transaction(text)
@@ -61,7 +61,7 @@ def match_events(text: str) -> Q:
 
 
 def match_claims(text: str) -> Q:
-    """Match fee claims of a recipient, by its address, or of a transaction."""
+    """Match fee claims by their recipient's address, or by transaction."""
     address = _address(text)
     if address is None:
         return Q(event__in=list(TokenEvent.objects.filter(match_transaction(text)).values_list("pk", flat=True)))
@@ -77,7 +77,7 @@ def match_saved_tokens(text: str) -> Q:
 
 
 def match_saved_trees(text: str) -> Q:
-    """Match saved trees by their root, by the root of a token's airdrop, or by part of a partner's name."""
+    """Match saved trees by their root, by a token airdrop's root, or by part of a partner's name."""
     address = _address(text)
     if address is not None:
         roots = Token.objects.filter(contract_address=address).values_list(ROOT_ON_CHAIN, flat=True)
@@ -89,19 +89,19 @@ def match_saved_trees(text: str) -> Q:
 
 
 def match_rows_of_tokens(text: str) -> Q:
-    """Match rows of tokens, by the token's address or by part of its name or symbol."""
+    """Match rows by their token's address, or by part of its name or symbol."""
     return Q(token__in=Token.objects.filter(match_tokens(text)).values("pk"))
 
 
 def match_chain(text: str) -> Q:
-    """Match rows of a chain, by its id or by part of its name."""
-    named = [chain_id for chain_id, chain in registry().chains.items() if text.lower() in chain.name.lower()]
+    """Match rows by their chain's id, or by part of its name."""
+    chain_ids = [chain_id for chain_id, chain in registry().chains.items() if text.lower() in chain.name.lower()]
     number = _number(text)
-    return Q(chain_id__in=named if number is None else [*named, number])
+    return Q(chain_id__in=chain_ids if number is None else [*chain_ids, number])
 
 
 def match_coverage(text: str) -> Q:
-    """Match coverage of a contract, by its address, or of a chain."""
+    """Match coverage by contract address or by chain."""
     address = _address(text)
     return match_chain(text) if address is None else Q(addresses__contains=[address_key(address)])
 
@@ -112,7 +112,7 @@ def match_accounts(text: str) -> Q:
 
 
 def match_alarms(text: str) -> Q:
-    """Match alarms of a block, by its number, or of a transaction."""
+    """Match alarms by block number or by transaction."""
     number = _number(text)
     if number is not None:
         return Q(first_block__lte=number, last_block__gte=number)
@@ -123,7 +123,7 @@ def match_alarms(text: str) -> Q:
 
 
 def match_deployments(text: str) -> Q:
-    """Match deployments by token address, by the transaction hash of any signed version, or by request key."""
+    """Match deployments by token address, by any signed version's transaction hash, or by request key."""
     address = _address(text)
     if address is not None:
         return Q(expected_address=address)
@@ -138,13 +138,13 @@ def match_deployments(text: str) -> Q:
 
 
 def match_wallets(text: str) -> Q:
-    """Match wallets by address, or those of a chain."""
+    """Match wallets by address or by chain."""
     address = _address(text)
     return match_chain(text) if address is None else Q(address=address)
 
 
 def _on_any_chain() -> Q:
-    """Match all chains of the registry, because the indexes begin with the chain."""
+    """Match all registry chains, because the indexes begin with the chain."""
     return Q(chain_id__in=list(registry().chains))
 
 

@@ -1,4 +1,4 @@
-"""Admin of tokens and of the queue of refreshes by the market-data provider.
+"""Admin for tokens and for the market-data provider's refresh queue.
 
 On-chain data is read-only; operators set tags and index again.
 """
@@ -37,7 +37,7 @@ from tokens.site.pictures.picture_files import remove_picture
 from tokens.site.pictures.wanted_pictures import picture_key
 
 TAGS = ("champagne", "verified", "blocked")
-# Editable on the page. Blocking requires a reason and has its own page.
+# Tags that are editable on the page. Blocking requires a reason and has its own page.
 _EDITED = ("champagne", "verified")
 _BLOCKED_TEXT = (
     "Public lists, searches and trending pools exclude it from now on. Partners still get it by its address, marked as "
@@ -46,7 +46,7 @@ _BLOCKED_TEXT = (
 
 
 class ReasonForm(forms.Form):
-    """Form for the reason of a block."""
+    """Form for a block's reason."""
 
     reason = forms.CharField(max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 
@@ -61,7 +61,7 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
     list_filter = (ChainFilter, LaunchpadFilter, GenerationFilter, *TAGS, "unindexed")
     search_fields = ("name", "symbol", "contract_address", "pool_address", "tx_hash")
     search_help_text = "Part of a name or symbol, or a whole address, pool or transaction hash."
-    # By the primary key: the index on the block time covers listed tokens only.
+    # By primary key: the index on the block time covers only listed tokens.
     ordering = ("-id",)
     actions = (
         "block",
@@ -83,7 +83,7 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         return read_only_fields(editable=_EDITED)
 
     def save_model(self, request: HttpRequest, obj: Token, form: Any, change: bool) -> None:
-        # Only the changed tags: other columns of the form's row may be older than a reorg or a refresh.
+        # Only the changed tags: the form's other columns may be older than a reorg or a refresh.
         obj.save(update_fields=form.changed_data)
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> str:
@@ -136,16 +136,16 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
 
         A token without an index request, such as sample data, was never read from a chain.
         """
-        found = list(tokens)
-        requests = IndexRequest.objects.for_transactions((token.chain_id, token.tx_hash) for token in found)
+        selected = list(tokens)
+        requests = IndexRequest.objects.for_transactions((token.chain_id, token.tx_hash) for token in selected)
         with transaction.atomic():
             reopened = {(opened.chain_id, opened.tx_hash) for opened in reopen_requests(request, requests)}
-            again = [token for token in found if (token.chain_id, token.tx_hash) in reopened]
+            again = [token for token in selected if (token.chain_id, token.tx_hash) in reopened]
             log_changes(request, again, "index again")
         if reopened:
             self.message_user(request, f"{len(reopened)} enqueued.", messages.SUCCESS)
-        if left := len(found) - len(again):
-            text = f"Skipped, without an index request: {left}."
+        if skipped_count := len(selected) - len(again):
+            text = f"Skipped, without an index request: {skipped_count}."
             self.message_user(request, text if reopened else f"Nothing enqueued. {text}", messages.WARNING)
 
     @action(description="Block", permissions=["change"], url_path="block", icon="block", variant=ActionVariant.DANGER)
@@ -173,7 +173,7 @@ class TokenAdmin(IndexedSearch, ServiceWrittenAdmin):
         return confirmation_page(self, request, form=form, title=title, text=_BLOCKED_TEXT, button="Block", **page)
 
     def _tag(self, request: HttpRequest, tokens: QuerySet[Token], tag: str, value: bool, *, reason: str = "") -> None:
-        """Set one tag of the tokens, and log the change in each token's history."""
+        """Set one tag on the tokens, and log the change in each token's history."""
         with transaction.atomic():
             # Without `no_key` the lock would block inserts of the token's events, too.
             changed = list(tokens.exclude(**{tag: value}).select_for_update(no_key=True))
@@ -191,7 +191,7 @@ def _remove_pictures(tokens: list[Token]) -> None:
 
 @admin.register(ProviderRefresh)
 class ProviderRefreshAdmin(IndexedSearch, QueueAdmin):
-    """Admin of refreshes by the market-data provider, with the data of the last one."""
+    """Admin for market-data provider refreshes, with the last refresh's data."""
 
     empty_text = (
         "No refresh yet: only tokens of chains in MARKET_PROVIDER_CHAINS have market data of the outside provider."

@@ -1,4 +1,4 @@
-"""Filters of admin lists with choices from the registry, which need no query."""
+"""Admin list filters with choices from the registry, which need no query."""
 
 from django.db.models import QuerySet
 from django_filters import ChoiceFilter
@@ -21,14 +21,14 @@ def _launchpads() -> list[tuple[str, str]]:
 
 
 class LaunchFilterSet(AdminFilterSet):
-    """Filters of rows of a chain, of a launchpad, and of a generation."""
+    """Filters by chain, launchpad and generation."""
 
     chain_id = ChoiceFilter(label="chain", choices=_chains)
     launchpad = ChoiceFilter(label="launchpad", choices=_launchpads, method="of_launchpad")
     generation = ChoiceFilter(label="generation", choices=_generations)
 
     def of_launchpad(self, rows: QuerySet[Token], name: str, value: str) -> QuerySet[Token]:
-        """Return the tokens of a launchpad."""
+        """Return a launchpad's tokens."""
         return rows.filter(generation__in=registry().generations_of(value))
 
 

@@ -1,4 +1,4 @@
-"""Admin of partners' uploads: operators find a file by its digest, and block it."""
+"""Admin for partners' uploads: operators find a file by its digest, and block it."""
 
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
@@ -14,7 +14,7 @@ from tokens.indexing.documents.fetching import installed_urls
 from tokens.models import Upload
 from tokens.uploads.stored_uploads import allow_uploads, block_uploads
 
-# Each may be a call of the storage, and a response has a deadline.
+# Each blocked upload may need a call to the storage, and a response has a deadline.
 _MAX_BLOCKED = 50
 _BLOCK_TEXT = (
     "The file is deleted, and the same bytes are refused from now on. Browsers and caches that have it may show it for "
@@ -23,7 +23,7 @@ _BLOCK_TEXT = (
 
 
 def match_uploads(text: str) -> Q:
-    """Match uploads by the digest, also within a whole URL."""
+    """Match uploads by digest, also within a whole URL."""
     return Q(digest=text.rpartition("/")[2].partition(".")[0].lower()) | Q(url=text)
 
 
@@ -48,7 +48,7 @@ class UploadAdmin(IndexedSearch, ServiceWrittenAdmin):
 
     @admin.display(description="URL")
     def stored_file(self, upload: Upload) -> str:
-        """Return a link to the file, on IPFS by IPFS_GATEWAY_URL; without one, the URL as text."""
+        """Return a link to the file, on IPFS by IPFS_GATEWAY_URL; without a gateway, the URL as text."""
         try:
             target = installed_urls(upload.url)[0]
         except PermanentError:
@@ -58,24 +58,24 @@ class UploadAdmin(IndexedSearch, ServiceWrittenAdmin):
 
     @list_action("Block: delete the file, and refuse it from now on")
     def block(self, request: HttpRequest, uploads: QuerySet[Upload]) -> None:
-        """Block uploads; one that is blocked already has its file deleted again, if that failed."""
-        found = list(uploads[: _MAX_BLOCKED + 1])
-        if len(found) > _MAX_BLOCKED:
+        """Block uploads. For an upload that is blocked already, retry the file's deletion if it failed."""
+        selected = list(uploads[: _MAX_BLOCKED + 1])
+        if len(selected) > _MAX_BLOCKED:
             self.message_user(request, f"Nothing was done: choose at most {_MAX_BLOCKED} uploads.", messages.ERROR)
             return
-        left = block_uploads(found)
-        log_changes(request, found, "block")
-        self.message_user(request, f"{len(found)} blocked.", messages.SUCCESS)
-        if left:
-            text = f"Files that the storage did not delete: {len(left)}. Block them again once it responds."
+        undeleted = block_uploads(selected)
+        log_changes(request, selected, "block")
+        self.message_user(request, f"{len(selected)} blocked.", messages.SUCCESS)
+        if undeleted:
+            text = f"Files that the storage did not delete: {len(undeleted)}. Block them again once it responds."
             self.message_user(request, text, messages.WARNING)
 
     @list_action("Allow again: forget blocked uploads")
     def allow(self, request: HttpRequest, uploads: QuerySet[Upload]) -> None:
-        found = list(uploads.exclude(blocked_at=None))
-        log_changes(request, found, "allow again")
-        allow_uploads(found)
-        self.message_user(request, f"{len(found)} may be uploaded again.", messages.SUCCESS)
+        blocked = list(uploads.exclude(blocked_at=None))
+        log_changes(request, blocked, "allow again")
+        allow_uploads(blocked)
+        self.message_user(request, f"{len(blocked)} may be uploaded again.", messages.SUCCESS)
 
     @action(description="Block", permissions=["change"], url_path="block", icon="block", variant=ActionVariant.DANGER)
     def block_this(self, request: HttpRequest, object_id: str) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Admin of airdrops and allow-lists that partners have saved: read-only entries, and a confirmed deletion."""
+"""Admin for airdrops and allow-lists that partners have saved: read-only entries, and a confirmed deletion."""
 
 from django.contrib import admin, messages
 from django.db import transaction
@@ -21,7 +21,7 @@ from tokens.admin.indexed_search import IndexedSearch, match_saved_trees
 from tokens.deploying.saved_airdrops import delete_trees
 from tokens.models import SavedTree, TreeKind
 
-# Of a tree's entries, by account; a tree may have 100,000.
+# The first entries by account; a tree may have 100,000.
 _ENTRIES_SHOWN = 100
 _BROKEN = {
     TreeKind.AIRDROP: (
@@ -61,7 +61,7 @@ class SavedTreeAdmin(IndexedSearch, ReadOnlyAdmin):
         return rows.defer("nodes")
 
     def has_remove_permission(self, request: HttpRequest, object_id: object = None) -> bool:
-        """Return whether the user may delete trees; only the confirmed action does, which reads no entries."""
+        """Return whether the user may delete trees. Only the confirmed action deletes; it reads no entries."""
         return request.user.has_perm("tokens.delete_savedtree")
 
     @admin.display(description="entries", ordering="entry_count")
@@ -78,7 +78,7 @@ class SavedTreeAdmin(IndexedSearch, ReadOnlyAdmin):
 
     @action(description="Delete", permissions=["remove"], url_path="remove", icon="delete")
     def remove_this(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Delete one tree after a confirmation page that states what it breaks."""
+        """Delete one tree after a confirmation page that states the consequences."""
         tree: SavedTree = get_row_or_404(self, request, object_id)
         if request.method != "POST":
             return confirmation_page(

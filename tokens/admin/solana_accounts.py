@@ -1,4 +1,4 @@
-"""Admin of followed Solana accounts and their progress."""
+"""Admin for followed Solana accounts and their progress."""
 
 from typing import Any
 
@@ -50,6 +50,6 @@ class FollowedAccountAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
 
     @admin.display(description="next slot to be read")
     def oldest_unread(self, account: Any) -> int | None:
-        """Return the slot of the oldest listed transaction that is not read yet."""
+        """Return the slot with the oldest listed transaction that is not read yet."""
         slot: int | None = account.unread_slot
         return slot

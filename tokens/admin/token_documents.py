@@ -1,4 +1,4 @@
-"""Admin of documents that describe tokens off-chain."""
+"""Admin for documents that describe tokens off-chain."""
 
 from typing import Any
 
@@ -49,15 +49,15 @@ class TokenDocumentAdmin(IndexedSearch, ServiceWrittenAdmin):
         return ", ".join(f"{name}: {value}" for name, value in document.content.items()) or "nothing yet"
 
     @list_action("Fetch again")
-    def fetch_again(self, request: HttpRequest, chosen: QuerySet[TokenDocument]) -> None:
+    def fetch_again(self, request: HttpRequest, documents: QuerySet[TokenDocument]) -> None:
         """Reset the documents so that they are fetched again; their current content is used until then."""
-        self.message_user(request, f"{reopen_documents(request, chosen)} to be fetched.", messages.SUCCESS)
+        self.message_user(request, f"{reopen_documents(request, documents)} to be fetched.", messages.SUCCESS)
 
 
-def reopen_documents(request: HttpRequest, chosen: QuerySet[TokenDocument]) -> int:
+def reopen_documents(request: HttpRequest, documents: QuerySet[TokenDocument]) -> int:
     """Reset documents so that they are fetched again, log the change in their history, and return their number."""
     with transaction.atomic():
-        rows = list(chosen.order_by("pk").select_for_update(no_key=True))
+        rows = list(documents.order_by("pk").select_for_update(no_key=True))
         count = fetching.reopen_documents(rows)
         log_changes(request, rows, "fetch again")
     return count

@@ -1,4 +1,4 @@
-"""Admin of token events after the launch, and of fee claims."""
+"""Admin for token events after the launch, and for fee claims."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Fieldsets and computed fields of the admin page of a token.
+"""Fieldsets and computed fields for a token's admin page.
 
-Django renders fields several times per page; the rows that they need beside the token are read once, as its `facts`.
+Django renders fields several times per page, so rows that they need beside the token are read once, as its `facts`.
 """
 
 import json
@@ -28,7 +28,7 @@ from tokens.models import IndexRequest, LaunchFacts, Market, StoredState, Token,
 
 @dataclass(frozen=True, kw_only=True)
 class TokenFacts:
-    """Rows related to a token; `block` is the audit log's entry of the current block."""
+    """Rows related to a token; `block` is the audit log entry for blocking it, while it is blocked."""
 
     index_request: IndexRequest | None
     market: Market
@@ -47,17 +47,17 @@ ShownToken = Any
 
 
 def read_facts(token: Token) -> TokenFacts:
-    """Read the facts of a token: at most eight queries, and one more if it is blocked."""
-    known = Market.objects.select_related("token__launch", "token__state").get(token=token)
-    launched = getattr(known.token, "launch", None)
+    """Read a token's facts: at most eight queries, and one more if it is blocked."""
+    market = Market.objects.select_related("token__launch", "token__state").get(token=token)
+    launched = getattr(market.token, "launch", None)
     return TokenFacts(
         index_request=IndexRequest.objects.filter(chain_id=token.chain_id, tx_hash=token.tx_hash).first(),
-        market=known,
+        market=market,
         block=_find_block(token) if token.blocked else None,
         events=list(token.events.order_by("-block_number", "-log_index")[:EVENTS_SHOWN]),
         launch=launched,
-        state=getattr(known.token, "state", None),
-        trading=read_trading(token, launch=launched, market=known, now=timezone.now()),
+        state=getattr(market.token, "state", None),
+        trading=read_trading(token, launch=launched, market=market, now=timezone.now()),
     )
 
 
@@ -72,7 +72,7 @@ def _find_block(token: Token) -> LogEntry | None:
 
 @admin.display(description="blocked")
 def block_state(token: ShownToken) -> str:
-    """Return whether the token is blocked, with the time, operator and reason of the audit log."""
+    """Return whether the token is blocked, with the audit log's time, operator and reason."""
     if not token.blocked:
         return "no"
     entry = token.facts.block
@@ -84,7 +84,7 @@ def block_state(token: ShownToken) -> str:
 
 @admin.display(description="public page")
 def public_page(token: Token) -> str:
-    """Return a link to the public page; none while the token is in no indexed block."""
+    """Return a link to the public page; no link while the token is in no indexed block."""
     if token.unindexed:
         return "none: the token is in no indexed block"
     page = reverse("token-page", args=[token.chain_id, token.contract_address])
@@ -107,18 +107,18 @@ def type_name(token: Token) -> str:
 
 @admin.display(description="index request")
 def index_request(token: ShownToken) -> str:
-    """Return a link to the index request of the token's transaction, with its status."""
-    found = token.facts.index_request
-    if found is None:
+    """Return a link to the index request for the token's transaction, with its status."""
+    row = token.facts.index_request
+    if row is None:
         return "none"
-    page = reverse("admin:tokens_indexrequest_change", args=[found.pk])
-    link = format_html('<a class="text-link" href="{}">{}</a>', page, found.get_status_display())
-    return format_html("{} {}", link, found.last_error)
+    page = reverse("admin:tokens_indexrequest_change", args=[row.pk])
+    link = format_html('<a class="text-link" href="{}">{}</a>', page, row.get_status_display())
+    return format_html("{} {}", link, row.last_error)
 
 
 @admin.display(description="pool")
 def pool(token: Token) -> str:
-    """Return the pool's address, with a link to all tokens of the pool."""
+    """Return the pool's address, with a link to all its tokens."""
     if not token.pool_address:
         return "none"
     page = reverse("admin:tokens_token_changelist")
@@ -129,18 +129,18 @@ def pool(token: Token) -> str:
 
 @admin.display(description="market")
 def market(token: ShownToken) -> str:
-    """Return the last market data, of trades or of the provider."""
-    known = token.facts.market
-    if known.updated_at is None:
+    """Return the last market data, from trades or from the provider."""
+    row = token.facts.market
+    if row.updated_at is None:
         return "nothing yet"
-    price = "unknown" if known.price_usd is None else f"{known.price_usd:.6g} USD"
-    cap = "unknown" if known.market_cap is None else f"{known.market_cap:,.0f} USD"
-    return f"price {price}, cap {cap}, as of {local_time(known.updated_at, 'seconds')}"
+    price = "unknown" if row.price_usd is None else f"{row.price_usd:.6g} USD"
+    cap = "unknown" if row.market_cap is None else f"{row.market_cap:,.0f} USD"
+    return f"price {price}, cap {cap}, as of {local_time(row.updated_at, 'seconds')}"
 
 
 @admin.display(description="newest events")
 def events(token: ShownToken) -> str:
-    """Return the newest events since the launch, with links to each and to the list of all."""
+    """Return the newest events since the launch, with a link to each and to the list."""
     rows = format_html_join(
         "",
         '<li>{} <a class="text-link" href="{}">{}</a> {}</li>',
@@ -165,14 +165,14 @@ def launch(token: ShownToken) -> str:
 
 @admin.display(description="state read")
 def state(token: ShownToken) -> str:
-    """Return what was read from the token's contracts when its launch was indexed by hash, and as of which block."""
-    found = token.facts.state
-    return "none" if found is None else pretty_json({"block_number": found.block_number} | found.facts)
+    """Return the state that was read from the token's contracts when its launch was indexed by hash, with the block."""
+    row = token.facts.state
+    return "none" if row is None else pretty_json({"block_number": row.block_number} | row.facts)
 
 
 @cache
 def json_line(column: str) -> Callable[[Token], str]:
-    """Return the field function that shows a JSON column indented, the same one for each call."""
+    """Return the field function that shows a JSON column indented; each call returns the same function."""
 
     @admin.display(description=column.replace("_", " "))
     def line(token: Token) -> str:
@@ -188,7 +188,7 @@ def pretty_json(value: Any) -> str:
 
 Line = str | Callable[[Token], str]
 
-# The last one has the decoded launch and all columns that none of them lists.
+# The last fieldset has the decoded launch and all columns that no fieldset lists.
 FIELDSETS: tuple[tuple[str, tuple[Line, ...]], ...] = (
     ("Tags", ("champagne", "verified", block_state, public_page)),
     ("Token", ("name", "symbol", "supply", "description", "img_url", "launch_warnings")),
@@ -219,15 +219,15 @@ REPLACED_COLUMNS = {"chain_id", "generation", "pool_address", "blocked"}
 
 
 def fieldsets() -> list[tuple[str, dict[str, Any]]]:
-    """Return FIELDSETS in Django's format, with all remaining columns in the last one."""
-    named = REPLACED_COLUMNS | {line for _, lines in FIELDSETS for line in lines}
-    rest = [field.name for field in Token._meta.fields if field.name not in named]
+    """Return FIELDSETS in Django's format, with all remaining columns in the last fieldset."""
+    placed_columns = REPLACED_COLUMNS | {line for _, lines in FIELDSETS for line in lines}
+    unplaced_columns = [field.name for field in Token._meta.fields if field.name not in placed_columns]
     columns = {field.name: json_line(field.name) for field in Token._meta.fields if isinstance(field, JSONField)}
-    *first, (title, decoded) = FIELDSETS
-    last = [columns.get(line, line) if isinstance(line, str) else line for line in (*decoded, *rest)]
-    return [*((name, {"fields": lines}) for name, lines in first), (title, {"fields": last})]
+    *preceding, (title, decoded) = FIELDSETS
+    last_lines = [columns.get(line, line) if isinstance(line, str) else line for line in (*decoded, *unplaced_columns)]
+    return [*((name, {"fields": lines}) for name, lines in preceding), (title, {"fields": last_lines})]
 
 
 def read_only_fields(*, editable: tuple[str, ...]) -> list[Line]:
-    """Return all fields of the page except the editable ones."""
+    """Return all the page's fields except the editable ones."""
     return [line for _, options in fieldsets() for line in options["fields"] if line not in editable]

@@ -1,4 +1,4 @@
-"""Admin of tokens that users saved as their launches."""
+"""Admin for tokens that users saved as their launches."""
 
 from typing import Any
 
@@ -34,8 +34,8 @@ class SavedTokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedToken]:
         rows: Any = super().get_queryset(request)
-        found: QuerySet[SavedToken] = rows.select_related("person__linked_to").with_state().with_findings()
-        return found
+        saved_tokens: QuerySet[SavedToken] = rows.select_related("person__linked_to").with_state().with_findings()
+        return saved_tokens
 
     @admin.display(description="user", ordering="person")
     def user(self, saved: SavedToken) -> str:

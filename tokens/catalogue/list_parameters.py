@@ -1,6 +1,6 @@
-"""Query parameters of the token lists, by the contract's names.
+"""Token list query parameters, by the API contract's names.
 
-The `source` of a filter, or its own name, is its condition of `Selection`.
+A filter's `source`, or its own name, is the condition in `Selection` that it sets.
 """
 
 import re
@@ -22,13 +22,13 @@ MAX_OFFSET = 10_000
 _MAX_PAIR = 100
 # Numbers up to it are exact in JSON.
 MAX_USD = 10**15
-# The last second of the year 9999.
+# The last second of 9999.
 _LAST_SECOND = 253_402_300_799
 _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 class PairField(TextField):
-    """Symbol of a paired token; `all` is no condition."""
+    """A paired token's symbol; `all` is no condition."""
 
     def parse(self, text: str) -> str:
         """Return the symbol, empty for `all`. Raises ValueError."""
@@ -37,7 +37,7 @@ class PairField(TextField):
 
 
 class LaunchpadsField(ShapedField):
-    """Comma-separated names of launchpads in the registry, indexed or not."""
+    """Comma-separated launchpad names from the registry, indexed or not."""
 
     shape = {
         "type": "array",
@@ -47,7 +47,7 @@ class LaunchpadsField(ShapedField):
     }
 
     def parse(self, text: str) -> tuple[str, ...]:
-        """Return the names, each once and sorted, as equal filters have one total. Raises ValueError."""
+        """Return the names, each once and sorted, so that equal filters share a total. Raises ValueError."""
         return parse_launchpads(text)
 
 
@@ -71,13 +71,13 @@ class WalletField(AddressField):
 
 
 class PageQuery(serializers.Serializer[Any]):
-    """Query parameters of a page."""
+    """Page query parameters."""
 
     cursor = serializers.CharField(required=False, help_text="Opaque cursor of the previous response.")
 
 
 class SearchQuery(PageQuery):
-    """Parameters of the deprecated search."""
+    """Parameters for the deprecated search."""
 
     q = TextField(
         required=False,
@@ -91,23 +91,23 @@ class SearchQuery(PageQuery):
 
 
 class DeployedByFidQuery(PageQuery):
-    """Parameters of a list by the user that requested the launch."""
+    """Parameters for a list by the user that requested the launch."""
 
     fid = IdField(help_text="Requestor FID.")
 
 
 class DeployedByAddressQuery(PageQuery):
-    """Parameters of a list by the wallet that sent or requested the launch."""
+    """Parameters for a list by the wallet that sent or requested the launch."""
 
     address = WalletField(source="deployer", help_text="Sender or requestor.")
 
 
 class TokenFilters(SearchQuery):
-    """Filters of the token lists."""
+    """Token list filters."""
 
     fid = IdField(required=False, help_text="Requestor FID.")
     msgSender = WalletField(source="msg_sender", required=False, help_text="Deployer wallet.")
-    # Addresses of paired tokens have the format of pools.
+    # Paired token addresses have the same format as pools.
     pairAddress = PoolAddressField(
         source="pool_or_pair", required=False, trim_whitespace=False, help_text="Pool address or id, or paired token."
     )
@@ -167,7 +167,7 @@ class RelatedDataQuery(serializers.Serializer[Any]):
 
 
 class ListQuery(TokenFilters, RelatedDataQuery):
-    """Filters, sort, pagination and related data of a public list."""
+    """Filters, sort, pagination and related data for a public list."""
 
     sortBy = serializers.ChoiceField(
         list(SORTS),
@@ -188,25 +188,25 @@ class ListQuery(TokenFilters, RelatedDataQuery):
 
 
 class PartnerListQuery(ListQuery):
-    """Query parameters of a partner list, with longer pages."""
+    """Query parameters for a partner list, with longer pages."""
 
     limit = WholeNumberField(min_value=0, max_value=200, default=10, help_text="With 0 only the counts.")
 
 
 class AdminListQuery(PageQuery, RelatedDataQuery):
-    """Query parameters of a partner list by token admin."""
+    """Query parameters for a partner list by token admin."""
 
     admin = WalletField(help_text="Current admin of the tokens.")
     chainId = ChainIdField(source="chain_id", required=False, help_text="Chain id.")
     limit = WholeNumberField(min_value=1, max_value=200, default=10)
 
 
-# Also of the header Last-Event-ID.
+# The header Last-Event-ID has the same schema.
 EVENT_ID_SCHEMA = {"type": "integer", "format": "int64", "minimum": 0, "maximum": stream_query.MAX_BIGINT}
 
 
 class StreamField(ShapedField):
-    """Parameter of the stream, parsed as the stream's process does; `shape` describes it."""
+    """Stream parameter, parsed as the stream's process does; `shape` describes it."""
 
     def __init__(self, name: str, shape: dict[str, Any], **options: Any) -> None:
         super().__init__(required=False, trim_whitespace=False, **options)
@@ -219,7 +219,7 @@ class StreamField(ShapedField):
 
 
 class StreamParameters(serializers.Serializer[Any]):
-    """Filters of the stream of events, and the event to go on from."""
+    """Event stream filters, and the event after which to continue."""
 
     chainId = StreamField(
         "chainId",

@@ -1,7 +1,7 @@
-"""Keyset pagination of token lists.
+"""Keyset pagination over token lists.
 
-A page is a scan of the sort's index, from the last row of the previous page. It costs the same at any depth and for any
-number of tokens, as long as a fair share of them is in the list. `search_pages` covers searches with few matches.
+A page scans the sort's index from the previous page's last row. Its cost does not depend on depth or on the number of
+tokens, provided that a fair share of them is in the list. `search_pages` covers searches with few matches.
 """
 
 import functools
@@ -22,7 +22,7 @@ from tokens.models.token import TokenQuerySet
 
 @dataclass(frozen=True)
 class ListSort:
-    """Sort and direction of a list."""
+    """A list's sort and direction."""
 
     sort: Sort = DEPLOYED_AT
     descending: bool = True
@@ -44,13 +44,13 @@ class ListSort:
 
     @property
     def unknown_key(self) -> float | int:
-        """Return the sort key of tokens without a value."""
+        """Return the sort key for tokens without a value."""
         return self.sort.unknown_key(descending=self.descending)
 
 
 @dataclass(frozen=True)
 class PageRequest:
-    """Limit, offset and cursor of a page; the offset counts from the cursor."""
+    """A page's limit, offset and cursor; the offset counts from the cursor."""
 
     limit: int
     offset: int = 0
@@ -58,13 +58,13 @@ class PageRequest:
 
     @property
     def statement_key(self) -> tuple[int, int, str | None]:
-        """Return the parts that determine a statement's text; the cursor's values are parameters."""
+        """Return the values that determine a statement's text; the cursor's values are parameters."""
         return self.limit, self.offset, type(self.cursor).__name__ if self.cursor else None
 
 
 @dataclass(frozen=True)
 class TokenPage:
-    """Records of a page, and the cursor of the next page; None on the last."""
+    """A page's records, and the next page's cursor; None on the last page."""
 
     records: list[Record]
     cursor: str | None
@@ -73,13 +73,13 @@ class TokenPage:
 def fetch_page(
     selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras = NO_EXTRAS
 ) -> TokenPage:
-    """Fetch a page of a list: one query by the sort's index, and one for users if these are requested."""
+    """Fetch a page: one query by the sort's index, and one for users if these are requested."""
     if page_request.limit == 0:
         return TokenPage([], None)
     statement = page_statement(selection, list_sort, page_request.statement_key, extras)
     values = cursor_values(list_sort, page_request.cursor)
-    # Without filters and by date every page has the same plan, so a prepared statement is safe. With filters the plan
-    # depends on their values, and by market on the substitute for unknown values, which is part of the index.
+    # Without filters and by date, every page has the same plan, so a prepared statement is safe. With filters, the plan
+    # depends on their values. By market, it depends on the substitute for unknown values, which the index contains.
     has_one_plan = selection == Selection() and not list_sort.sort.by_market
     rows = statement.fetch_prepared(**values) if has_one_plan else statement.fetch(**values)
     return build_page(rows, list_sort, page_request, extras)
@@ -88,20 +88,20 @@ def fetch_page(
 def build_page(
     rows: Sequence[tuple[Any, ...]], list_sort: ListSort, page_request: PageRequest, extras: Extras
 ) -> TokenPage:
-    """Return the page in the rows of a `page_statement`."""
-    shown = rows[: page_request.limit]
-    records = build_records(shown, extras)
-    # One row more than the limit is fetched to detect another page.
-    if not shown or len(rows) <= page_request.limit:
+    """Return the page from the rows that a `page_statement` returned."""
+    page_rows = rows[: page_request.limit]
+    records = build_records(page_rows, extras)
+    # One row above the limit is fetched to detect another page.
+    if not page_rows or len(rows) <= page_request.limit:
         return TokenPage(records, None)
-    return TokenPage(records, list_sort.build_cursor(shown[-1][-1], shown[-1][0]))
+    return TokenPage(records, list_sort.build_cursor(page_rows[-1][-1], page_rows[-1][0]))
 
 
 @functools.lru_cache(maxsize=2048)
 def page_statement(
     selection: Selection, list_sort: ListSort, statement_key: tuple[int, int, str | None], extras: Extras
 ) -> CompiledQuery:
-    """Return the query of a page, with slots for the cursor; the sort key is its last column."""
+    """Return a page's query, with slots for the cursor; the sort key is its last column."""
     limit, offset, cursor = statement_key
     tokens = with_sort_key(selection.tokens().with_record_facts(), list_sort)
     least = None if list_sort.descending else selection.least_of(list_sort.sort.column)
@@ -119,13 +119,13 @@ def with_sort_key(tokens: TokenQuerySet, list_sort: ListSort) -> TokenQuerySet:
     """Annotate tokens with `sort_key` and `sort_id`, the two columns of the sort's index."""
     if not list_sort.sort.by_market:
         return tokens.annotate(sort_key=F(list_sort.sort.column)).alias(sort_id=F("id"))
-    # Every token has a market. The filter makes the join an inner one, which can start from the market's index.
+    # Every token has a market. The filter makes the join an inner join, which can start from the market's index.
     key = list_sort.sort.key(descending=list_sort.descending, prefix="market__")
     return tokens.filter(market__isnull=False).annotate(sort_key=key).alias(sort_id=F("market__token_id"))
 
 
 def cursor_values(list_sort: ListSort, cursor: Cursor | LegacyCursor | None) -> dict[str, Any]:
-    """Return the values for the slots of a statement."""
+    """Return the values for a statement's slots."""
     if cursor is None:
         return {}
     if isinstance(cursor, LegacyCursor):

@@ -1,4 +1,4 @@
-"""Prometheus metrics of token lists."""
+"""Prometheus metrics for token lists."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -11,7 +11,7 @@ from tokens.catalogue.totals import fetch_total
 
 
 def listed(now: datetime) -> Iterator[Metric]:
-    """Yield the total of the unfiltered token list; above 10,000 an estimate unless a worker's count is cached."""
+    """Yield the unfiltered token list's total; above 10,000 an estimate unless a worker's count is cached."""
     yield GaugeMetricFamily(
         "launchboard_tokens_listed", "Tokens in public lists.", value=fetch_total(Selection()).number
     )

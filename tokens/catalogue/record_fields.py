@@ -1,4 +1,4 @@
-"""Fields of the token record: name, column, conversion and schema, one line for each.
+"""Token record fields: name, column, conversion and schema, one line for each.
 
 The columns that a page reads, the records and their OpenAPI description derive from this table.
 """
@@ -22,7 +22,7 @@ def _wei_text(amount: Decimal | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class FieldKind:
-    """JSON Schema of a value, and the function that makes it of a column's value; None where that is the value."""
+    """A value's JSON Schema, and the function that converts the column's value; None if no conversion is needed."""
 
     shape: Shape
     convert: Callable[[Any], Any] | None = None
@@ -30,7 +30,7 @@ class FieldKind:
 
 @dataclass(frozen=True, slots=True)
 class RecordField:
-    """A field of the token record that is read from one column."""
+    """A token record field that is read from one column."""
 
     name: str
     kind: FieldKind
@@ -56,7 +56,7 @@ _LABEL = FieldKind({"type": "string"}, generation_label)
 
 
 def _stored(shape: Shape) -> FieldKind:
-    """Return the kind of JSON that is stored in the form of the response."""
+    """Return the kind for JSON that is stored as the response has it."""
     return FieldKind(shape, orjson.Fragment)
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas (2020-12) of the token record's JSON objects, for the OpenAPI description."""
+"""JSON Schemas (2020-12) for the token record's JSON objects, for the OpenAPI description."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""Token records of all responses, built from the columns of `record_fields.py`.
+"""Token records for all responses, built from the columns that `record_fields.py` lists.
 
-Serializer classes would spend more time on a page than the database does. `TokenRecordSerializer` only describes the
+Serializer classes would take more time per page than the database does. `TokenRecordSerializer` only describes the
 record.
 """
 
@@ -23,7 +23,7 @@ from tokens.models.token import TokenQuerySet, all_warnings
 
 Record = dict[str, Any]
 
-# Columns of the fields that are made of several; a page reads them after those of RECORD_FIELDS.
+# Columns for fields that combine several columns; a page reads them after the columns in RECORD_FIELDS.
 _STATE_COLUMNS = (
     "champagne",
     "verified",
@@ -38,7 +38,7 @@ _STATE_COLUMNS = (
 )
 TOKEN_COLUMNS = (*(field.column for field in RECORD_FIELDS), *_STATE_COLUMNS)
 _NAMES = tuple(field.name for field in RECORD_FIELDS)
-# A copy of all keys takes less time than adding them one by one.
+# Copying all keys takes less time than adding them one by one.
 _EMPTY_RECORD: Record = dict.fromkeys(
     (*_NAMES, "launchpad", "launchpadTitle", "socialLinks", "tags", "warnings", "trust", "priceUsd", "related")
 )
@@ -63,14 +63,14 @@ MARKET_COLUMNS = tuple(
 
 @dataclass(frozen=True)
 class Extras:
-    """Optional parts of a token record."""
+    """Optional token record parts."""
 
     market: bool = False
     user: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the columns to be read, in the sequence that `build_records` expects."""
+        """Return the columns to read, in the sequence that `build_records` expects."""
         return TOKEN_COLUMNS + (MARKET_COLUMNS if self.market else ())
 
 
@@ -78,11 +78,11 @@ NO_EXTRAS = Extras()
 
 
 def read_records(tokens: TokenQuerySet, extras: Extras = NO_EXTRAS) -> list[Record]:
-    """Return the records of the tokens, in the queryset's sort: one query, and one more for users if requested."""
+    """Return the tokens' records, in the queryset's sort: one query, and one more for users if requested."""
     try:
         statement = CompiledQuery.of(tokens.with_record_facts().values_list(*extras.columns))
     except EmptyResultSet:
-        # Raised by the ORM for a filter by an empty list.
+        # The ORM raises this for a filter by an empty list.
         return []
     return build_records(statement.fetch(), extras)
 
@@ -147,7 +147,7 @@ def _add_market(record: Record, columns: Iterable[Any]) -> None:
     record["related"]["market"] = updated_at and {
         "marketCap": market_cap,
         "priceUsd": price,
-        # Legacy name of the same number.
+        # Legacy name for the same number.
         "price": price,
         "volume24h": volume,
         "liquidityUsd": liquidity,

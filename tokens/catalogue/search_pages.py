@@ -1,10 +1,10 @@
-"""Pages of text searches and of filtered lists.
+"""Pages for text searches and filtered lists.
 
 The number of matches is unknown before the search, and a scan in sort order that relied on a wrong estimate could read
 the whole table for ten rows. Therefore matches are first read from the text index, up to the limit for exact totals. If
-these are all, they are sorted, which yields page and total. Otherwise matches are so frequent that a scan of the sort's
-index usually fills a page quickly. If it exceeds its time limit, all matches are read and sorted. A filtered list
-without a search is counted first: few tokens are read by the indexes of its filters and sorted, others by a scan.
+that returns all matches, they are sorted, which yields page and total. Otherwise matches are so frequent that a sort
+index scan usually fills a page quickly. If it exceeds its time limit, all matches are read and sorted. A filtered list
+without a search is counted first: few tokens are read by its filters' indexes and sorted, others by a scan.
 """
 
 import functools
@@ -36,7 +36,7 @@ from tokens.catalogue.totals import (
 from tokens.models import Token
 from tokens.models.expressions import EqualsAny
 
-# The matches with their sort key, by whether it is a column of Market.
+# SQL for matches with their sort key, by whether the key is a Market column.
 _KEYS = {
     False: "SELECT id, deployed_at, is_exact FROM found",
     True: (
@@ -44,21 +44,21 @@ _KEYS = {
         " FROM found JOIN tokens_market AS market ON market.token_id = found.id"
     ),
 }
-# Up to so many tokens of a filtered list are sorted without a scan in sort order, which may pass all other tokens.
+# A filtered list with at most this many tokens is sorted without a scan in sort order, which may pass all other tokens.
 _FEW = 1_000
 _IDS = ArrayField(BigIntegerField())
-# A scan in sort order may take this part of SEARCH_TIMEOUT_MS, 0.25 s by default; a slower one skips too many rows that
-# do not match.
+# The share of SEARCH_TIMEOUT_MS that a scan in sort order may take, 0.25 s by default. A slower scan skips too many
+# rows that do not match.
 _SORTED_SCAN_PART = 1 / 6
 # Forces the text index. The planner prefers a sequential scan that stops at the limit, which is fast if matches are
-# spread evenly and reads the whole table if they are not. The bitmap of matches fits into this work_mem.
+# spread evenly and reads the whole table if they are not. The match bitmap fits into this work_mem.
 _INDEX_SCAN_SETTINGS = "SET LOCAL enable_seqscan = off; SET LOCAL work_mem = '64MB'; "
 _INDEX_SCAN_SETTING_COUNT = 2
 
 
 @dataclass(frozen=True)
 class _MatchPage:
-    """The number of matches, and (id, sort key, is an exact match) of those on the page and the next one."""
+    """The number of matches, and (id, sort key, is an exact match) for each match on the page and the next match."""
 
     number: int
     rows: Sequence[tuple[Any, ...]]
@@ -71,7 +71,7 @@ class SearchTimeoutError(Exception):
 def search_page(
     selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras = NO_EXTRAS
 ) -> tuple[TokenPage, Total]:
-    """Return the page of a search and the number of tokens that match. Raises SearchTimeoutError."""
+    """Return a search's page and the number of matching tokens. Raises SearchTimeoutError."""
     with _deadline() as deadline:
         return _search(selection, list_sort, page_request, extras, deadline=deadline)
 
@@ -79,7 +79,7 @@ def search_page(
 def filtered_page(
     selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras = NO_EXTRAS
 ) -> tuple[TokenPage, Total]:
-    """Return the page of a list with filters and without a search, and its total. Raises SearchTimeoutError."""
+    """Return the page and the total for a list with filters and without a search. Raises SearchTimeoutError."""
     with _deadline() as deadline:
         total = fetch_total(selection)
         if page_request.limit == 0:
@@ -92,7 +92,7 @@ def filtered_page(
 
 
 def first_ids(tokens: QuerySet[Any], number: int) -> list[int]:
-    """Return the primary keys of the first rows of tokens or their entries. Raises SearchTimeoutError."""
+    """Return the first rows' primary keys, for tokens or their entries. Raises SearchTimeoutError."""
     statement = CompiledQuery.of(tokens.values_list("pk")[:number])
     with _deadline() as deadline:
         return [row_id for (row_id,) in fetch_before_deadline(statement.sql, statement.parameters, deadline=deadline)]
@@ -100,7 +100,7 @@ def first_ids(tokens: QuerySet[Any], number: int) -> list[int]:
 
 @contextmanager
 def _deadline() -> Iterator[float]:
-    """Yield the time, by the monotonic clock, at which the statements of a search or list have to end."""
+    """Yield the monotonic time at which a search's or list's statements must end."""
     try:
         yield time.monotonic() + settings.SEARCH_TIMEOUT_MS / 1000
     except StatementTimeoutError as error:
@@ -111,7 +111,7 @@ def _search(
     selection: Selection, list_sort: ListSort, page_request: PageRequest, extras: Extras, *, deadline: float
 ) -> tuple[TokenPage, Total]:
     exact_ids = _exact_match_ids(selection)
-    # Exact matches come first, which no scan in sort order can do.
+    # Exact matches come first, which a scan in sort order can't do.
     total = None if exact_ids else stored_total(selection) or estimated_total_if_large(selection)
     if total is None:
         limit = None if exact_ids else EXACT_UP_TO
@@ -129,7 +129,7 @@ def _search(
 
 
 def _exact_match_ids(selection: Selection) -> list[int]:
-    """Return the ids of the tokens that have the search text as an address or hash."""
+    """Return the ids for tokens whose address or hash is the search text."""
     exact = text_search.exact_match(selection.q)
     return [] if exact is None else list(selection.without_search().tokens().filter(exact).values_list("pk", flat=True))
 
@@ -153,12 +153,12 @@ def _fetch_matches(
     limit: int | None,
     deadline: float,
 ) -> _MatchPage:
-    """Fetch all matches, or one more than `limit`, and return the requested page of them in sort order."""
+    """Fetch all matches, or one more than `limit`, and return the requested page in sort order."""
     sort = list_sort.sort
     statement = _match_statement(selection, bool(exact_ids))
     after, cursor_parameters = _after_cursor(list_sort, page_request.cursor)
     direction = "DESC" if list_sort.descending else "ASC"
-    # The subquery hides the limit from the planner, which would otherwise choose a plan for an early end.
+    # The subquery hides the limit from the planner, which would otherwise choose a plan that stops early.
     limit_clause = "" if limit is None else f"LIMIT (SELECT {limit + 1})"
     sql = f"""
         WITH found (id, deployed_at, is_exact) AS MATERIALIZED ({statement.sql} {limit_clause}),
@@ -195,7 +195,7 @@ def _match_statement(selection: Selection, has_exact: bool) -> CompiledQuery:
 
 
 def _after_cursor(list_sort: ListSort, cursor: Cursor | LegacyCursor | None) -> tuple[str, tuple[Any, ...]]:
-    """Return the SQL condition that a match follows the cursor, with its parameters; exact matches come first."""
+    """Return the SQL condition for matches after the cursor, with its parameters; exact matches come first."""
     if cursor is None:
         return "TRUE", ()
     values = cursor_values(list_sort, cursor)
@@ -207,11 +207,11 @@ def _after_cursor(list_sort: ListSort, cursor: Cursor | LegacyCursor | None) -> 
 
 
 def _build_page(matches: _MatchPage, list_sort: ListSort, page_request: PageRequest, extras: Extras) -> TokenPage:
-    shown = matches.rows[: page_request.limit]
-    records = _fetch_records([row_id for row_id, _, _ in shown], extras)
-    if not shown or len(matches.rows) <= page_request.limit:
+    page_rows = matches.rows[: page_request.limit]
+    records = _fetch_records([row_id for row_id, _, _ in page_rows], extras)
+    if not page_rows or len(matches.rows) <= page_request.limit:
         return TokenPage(records, None)
-    row_id, key, is_exact = shown[-1]
+    row_id, key, is_exact = page_rows[-1]
     return TokenPage(records, list_sort.build_cursor(key, row_id, exact=is_exact))
 
 
@@ -224,5 +224,5 @@ def _fetch_records(ids: Sequence[int], extras: Extras) -> list[Record]:
 
 @functools.lru_cache
 def _by_id_statement(extras: Extras) -> CompiledQuery:
-    wanted = Q(EqualsAny(F("id"), QueryParameter("ids", _IDS)))
-    return CompiledQuery.of(Token.objects.filter(wanted).with_record_facts().values_list(*extras.columns))
+    by_ids = Q(EqualsAny(F("id"), QueryParameter("ids", _IDS)))
+    return CompiledQuery.of(Token.objects.filter(by_ids).with_record_facts().values_list(*extras.columns))

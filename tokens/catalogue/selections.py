@@ -1,4 +1,4 @@
-"""Conditions of token lists: hashable values that are compared, used as cache keys and sent to a worker."""
+"""Token list conditions: hashable values that are compared, used as cache keys and sent to a worker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -14,32 +14,32 @@ from tokens.models import SearchEntry, Token
 from tokens.models.search_entry import SearchEntryQuerySet
 from tokens.models.token import TokenQuerySet
 
-# Tokens without any warning, and those with a warning about their launch.
+# Tokens without any warning, and tokens with a launch warning.
 NO_WARNING, ANY_WARNING = WARNING_CHOICES = ("none", "any")
-# Conditions with an index of their own, in order of time.
+# Conditions with their own index, sorted by time.
 _INDEXED = frozenset({"fid", "fids", "msg_sender", "chain_id", "deployer", "admin", "fee_recipient"})
-# Search entries have the filtered columns of tokens under the same names.
+# Search entries have copies of the tokens' filtered columns, under the same names.
 Filtered = TypeVar("Filtered", TokenQuerySet, SearchEntryQuerySet)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The listed tokens that meet all conditions; an unset one is None, empty or False.
+    """The listed tokens that meet all conditions; an unset condition is None, empty or False.
 
     Addresses are in stored form.
     """
 
-    # A part of the name or symbol, or a whole address or hash.
+    # Part of a name or symbol, or a whole address or hash.
     q: str = ""
     fid: int | None = None
     fids: tuple[int, ...] | None = None
     msg_sender: str = ""
     # A pool, or a paired token.
     pool_or_pair: str = ""
-    # The symbol of the paired token.
+    # The paired token's symbol.
     pair: str = ""
     interface: str = ""
-    # Names of launchpads, sorted.
+    # Launchpad names, sorted.
     launchpads: tuple[str, ...] = ()
     # Unix seconds.
     launched_after: int | None = None
@@ -48,7 +48,7 @@ class Selection:
     # The sender or the requestor.
     deployer: str = ""
     admin: str = ""
-    # A current recipient of fees.
+    # A current fee recipient.
     fee_recipient: str = ""
     # Verified by an operator, or launched by a known deployer.
     trusted: bool = False
@@ -60,11 +60,11 @@ class Selection:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Selection":
-        """Return the selection of a list's validated parameters, or of `conditions`."""
-        chosen = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+        """Return the selection for a list's validated parameters, or for `conditions`."""
+        conditions = {field.name: values[field.name] for field in fields(cls) if field.name in values}
         # JSON has no tuples.
-        chosen |= {name: tuple(value) for name, value in chosen.items() if isinstance(value, list)}
-        return cls(**chosen)
+        conditions |= {name: tuple(value) for name, value in conditions.items() if isinstance(value, list)}
+        return cls(**conditions)
 
     @property
     def conditions(self) -> dict[str, Any]:
@@ -77,11 +77,11 @@ class Selection:
 
     @property
     def has_filters(self) -> bool:
-        """Return whether there is a condition besides user, wallet and chain, which have indexes of their own."""
+        """Return whether there is a condition besides user, wallet and chain, which have their own indexes."""
         return not _INDEXED.issuperset(self.conditions)
 
     def least_of(self, column: str) -> int | None:
-        """Return the least value of a column of Market; None without one."""
+        """Return the least value for a Market column; None without a minimum."""
         return {"market_cap": self.min_market_cap, "volume_24h": self.min_volume_24h}.get(column)
 
     def without_search(self) -> "Selection":
@@ -89,11 +89,11 @@ class Selection:
         return replace(self, q="")
 
     def tokens(self) -> TokenQuerySet:
-        """Return the tokens of the selection."""
+        """Return the selection's tokens."""
         tokens = Token.objects.listed()
         if self.q:
-            found, exact = text_search.text_match(self.q), text_search.exact_match(self.q)
-            tokens = tokens.filter(found if exact is None else exact | found)
+            text_matches, exact = text_search.text_match(self.q), text_search.exact_match(self.q)
+            tokens = tokens.filter(text_matches if exact is None else exact | text_matches)
         tokens = self._restrict(tokens)
         if self.deployer:
             tokens = tokens.deployed_by(self.deployer)
@@ -102,7 +102,7 @@ class Selection:
         return tokens.filter(admin=self.admin) if self.admin else tokens
 
     def entries(self, match: Q) -> SearchEntryQuerySet:
-        """Return the search entries that match, for tokens that meet the conditions of a search's list."""
+        """Return the search entries that match, for tokens that meet the search's other conditions."""
         return self._restrict(SearchEntry.objects.listed()).filter(match)
 
     def _restrict(self, rows: Filtered) -> Filtered:
@@ -127,10 +127,10 @@ class Selection:
         return rows if self.chain_id is None else rows.filter(chain_id=_as_bigint(self.chain_id))
 
     def _restrict_by_facts(self, rows: Filtered) -> Filtered:
-        """Apply the conditions on launchpads, trust, warnings and markets, which search entries have no copy of."""
+        """Apply the conditions on launchpads, trust, warnings and markets, whose facts search entries don't copy."""
         if self.launchpads:
-            known = registry()
-            rows = rows.of_generations([name for pad in self.launchpads for name in known.generations_of(pad)])
+            installed = registry()
+            rows = rows.of_generations([name for pad in self.launchpads for name in installed.generations_of(pad)])
         if self.trusted:
             rows = rows.trusted()
         if self.warnings:

@@ -1,4 +1,4 @@
-"""Celery tasks for totals of token lists."""
+"""Celery tasks for token list totals."""
 
 import logging
 from typing import Any
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 def enqueue_count(selection: Selection) -> None:
-    """Enqueue a count of a selection, unless another one is in progress: counts are slow and delay indexing."""
+    """Enqueue a selection's count, unless another count is in progress: counts are slow and delay indexing."""
     if not totals.claim_count():
         return
     try:
@@ -24,7 +24,7 @@ def enqueue_count(selection: Selection) -> None:
 
 @app.task(name="tokens.tasks.count_selection")
 def count_selection(conditions: dict[str, Any]) -> None:
-    """Count a selection that exceeds the limit of a request and cache the total."""
+    """Count a selection that exceeds a request's limit, and cache the total."""
     number = totals.count_tokens(Selection.of(conditions))
     if number is None:
         logger.warning("count of %s timed out: its total remains an estimate", conditions)

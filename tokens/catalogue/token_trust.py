@@ -1,7 +1,7 @@
 """Trust in a token's launch: a verdict, and the codes of the facts for and against it. Pure.
 
-A launch's context is written by its launcher and proves nothing. Facts that others state are an operator's tag, the
-registry's list of known deployers, and the wallets that the social protocol has verified for the requestor.
+The launcher writes a launch's context, which proves nothing. Facts from others count: an operator's tag, the
+registry's known deployers, and the wallets that the social protocol has verified for the requestor.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ INTERFACE_UNVERIFIED = "INTERFACE_UNVERIFIED"
 USER_UNVERIFIED = "USER_UNVERIFIED"
 BLOCKED = "BLOCKED"
 
-# Code -> meaning, in the order of `reasons`; the warnings follow.
+# Code -> meaning, sorted as in `reasons`; the warnings follow.
 TRUST_REASONS = {
     OPERATOR_VERIFIED: "an operator of this service verified the token",
     DEPLOYER_KNOWN: "the launch's sender is on the registry's list of known deployers",
@@ -47,7 +47,7 @@ WARNING_CODES = (
 
 @dataclass(frozen=True, slots=True)
 class TrustFacts:
-    """What is stored about a launch."""
+    """Stored facts about a launch."""
 
     is_operator_verified: bool
     is_admin_verified: bool
@@ -61,7 +61,7 @@ class TrustFacts:
 
 
 def describe_trust(facts: TrustFacts) -> dict[str, Any]:
-    """Return the value of a record's `trust`. `TokenQuerySet.trusted` has the same condition for lists."""
+    """Return a record's `trust`. `TokenQuerySet.trusted` has the same condition for lists."""
     is_trusted = facts.is_operator_verified or facts.is_deployer_known
     return {"verified": is_trusted and not facts.is_blocked, "reasons": list(_reasons(facts))}
 

@@ -1,4 +1,4 @@
-"""Totals of token lists: exact up to a limit, and beyond it counted by a worker and cached in Redis.
+"""Token list totals: exact up to a limit, and beyond it counted by a worker and cached in Redis.
 
 Counting a million rows takes most of a second, too long for a request. Until a worker's count is cached, the total is
 the planner's estimate and marked as such. Workers count one selection at a time.
@@ -28,21 +28,21 @@ EXACT_UP_TO = 10_000
 # Above this estimate the total exceeds the limit even if the planner is wrong by a wide margin.
 _SURELY_LARGE = 5 * EXACT_UP_TO
 TOTAL_TTL_SECONDS = 60
-# Age from which a request for a cached count triggers the next one, so that it is replaced before it expires.
+# Age from which a request for a cached count triggers the next count, which replaces it before it expires.
 REFRESH_AFTER_SECONDS = 30
-# TTL of results without a usable count: a total within the limit, which corrects an estimate that is far too high, or a
-# count that exceeded its time limit.
+# TTL for results without a usable count: a total within the limit, which corrects an estimate that is far too high, or
+# a count that exceeded its time limit.
 NO_TOTAL_TTL_SECONDS = 3600
-# Statement timeout of a worker's count, and of a list's without filters; the database is needed for indexing, too.
+# Statement timeout for a worker's count, and for an unfiltered list's count; indexing needs the database, too.
 _COUNT_TIMEOUT_SECONDS = 20
-# A filtered list's count may take this part of SEARCH_TIMEOUT_MS, 0.25 s by default: it may skip nearly all tokens.
+# The share of SEARCH_TIMEOUT_MS that a filtered list's count may take, 0.25 s by default: it may skip almost all rows.
 _FILTERED_COUNT_PART = 1 / 6
-# TTL of the claim that serializes counts, if its worker crashes: time in the queue, the count itself, and a margin.
+# TTL for the claim that serializes counts, if its worker crashes: time in the queue, the count itself, and a margin.
 _CLAIM_TTL_SECONDS = REFRESH_AFTER_SECONDS + _COUNT_TIMEOUT_SECONDS + 10
 CLAIM_KEY = f"{PREFIX}counting"
-# TTL of the process-local cache in front of Redis.
+# TTL for the process-local cache in front of Redis.
 _LOCAL_TTL_SECONDS = 1
-# TTL of the claim after a count. A request that has read an older local cache, and takes long, claims no second count.
+# TTL for the claim after a count, so that a slow request with an older local cache claims no second count.
 _COUNTED_TTL_SECONDS = _LOCAL_TTL_SECONDS + 2
 # Forces an index. The planner prefers a sequential scan that stops at the limit, which is fast if matches are spread
 # evenly and reads the whole table if they are not.
@@ -68,10 +68,10 @@ class Total:
 
 
 def fetch_total(selection: Selection) -> Total:
-    """Return the number of tokens: exact up to the limit or if a count is cached, otherwise an estimate."""
+    """Return the number of tokens: exact up to the limit, or if a count is cached, otherwise an estimate."""
     total = stored_total(selection)
     if total is None and selection.has_filters:
-        # Reading the first matches of a frequent filter may begin with a hash table of all of them.
+        # To read the first matches of a frequent filter, PostgreSQL may build a hash table with all matches.
         total = estimated_total_if_large(selection)
     return total or _count_to_limit(selection)
 
@@ -100,7 +100,7 @@ def estimated_total_if_large(selection: Selection) -> Total | None:
 
 
 def count_tokens(selection: Selection) -> int | None:
-    """Count all tokens of a selection and cache the number; None if the time limit was exceeded, cached as well.
+    """Count all tokens in a selection and cache the number; None if the time limit was exceeded, cached as well.
 
     Numbers within the limit are cached, too, because they correct an estimate. Releases the claim soon after.
     """
@@ -116,7 +116,7 @@ def count_tokens(selection: Selection) -> int | None:
 
 
 def claim_count() -> bool:
-    """Claim the next count; return False if another one is in progress or Redis is unavailable."""
+    """Claim the next count; return False if another count is in progress or Redis is unavailable."""
     try:
         return bool(redis_client().set(CLAIM_KEY, 1, nx=True, ex=_CLAIM_TTL_SECONDS))
     except RedisError:
@@ -138,7 +138,7 @@ def _count(selection: Selection) -> int | None:
 
 def _as_estimate(selection: Selection, number: int) -> Total:
     stored = _read_stored_count(selection, int(time.time()))
-    # A count that exceeded its time limit would occupy a worker in vain again.
+    # A count that exceeded its time limit would only occupy a worker again.
     return Total(number, is_exact=False, needs_count=stored is None or stored.number is not None)
 
 
@@ -152,7 +152,7 @@ def _estimate_rows(selection: Selection) -> int:
 
 
 def _count_to_limit(selection: Selection) -> Total:
-    """Count up to the limit; a count that exceeds its time limit is the worker's last one, else an estimate."""
+    """Count up to the limit. If the count exceeds its time limit, return the worker's last count, else an estimate."""
     statement = _limited_statement(selection)
     sql = f"{_INDEX_SCAN_SETTINGS}SELECT count(*) FROM ({statement.sql}) AS selected"
     filtered_seconds = _FILTERED_COUNT_PART * settings.SEARCH_TIMEOUT_MS / 1000

@@ -1,4 +1,4 @@
-"""Endpoints of token lists and token lookups."""
+"""Token list and token lookup endpoints."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ _STREAM = OpenApiResponse(
 
 
 class TokenPageView(QueryView):
-    """Base of endpoints that return a page; `page_size` applies to endpoints without the parameter `limit`."""
+    """Base class for endpoints that return a page; `page_size` applies to endpoints without the parameter `limit`."""
 
     query_serializer = PageQuery
     cache_control = public_cache_control(2)
@@ -81,14 +81,14 @@ class TokenPageView(QueryView):
     selection: Selection
 
     def extras(self) -> Extras:
-        """Return the related data that was requested."""
+        """Return the requested related data."""
         return Extras(
             market=self.query.get("includeMarket", False),
             user=self.query.get("includeUser", False),
         )
 
     def fetch_page(self) -> tuple[TokenPage, Total]:
-        """Fetch the requested page and the total of the list. Raises ValidationError (400) for a malformed cursor."""
+        """Fetch the requested page and the list's total. Raises ValidationError (400) for a malformed cursor."""
         self.selection = Selection.of(self.query)
         list_sort = ListSort(
             SORTS[self.query.get("sortBy", DEPLOYED_AT.name)], self.query.get("sort", "desc") == "desc"
@@ -115,11 +115,11 @@ class TokenPageView(QueryView):
         return page, fetch_total(self.selection)
 
     def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
-        """Return the response body of a page."""
+        """Return a page's response body."""
         return {"data": page.records, "total": total.number, "cursor": page.cursor}
 
     def respond(self, page: TokenPage, total: Total, **more: Any) -> HttpResponse:
-        """Return the response for a page, with further keys of its body."""
+        """Return the response for a page; `more` has further body keys."""
         headers = {} if total.is_exact else {_APPROXIMATE: "1"}
         return json_response(self.body(page, total) | more, headers=headers)
 
@@ -134,7 +134,7 @@ class TokenListView(TokenPageView):
     @from_replica
     def get(self, request: Request) -> HttpResponse:
         """Search and list tokens."""
-        # Before the list, and from the same database: a change is in the list, or its event has a larger id.
+        # Read before the list, and from the same database: a change is in the list, or its event has a larger id.
         newest = newest_event_id()
         page, total = self.fetch_page()
         deployed = self._fetch_deployed(total)
@@ -214,7 +214,7 @@ class PartnerTokensByFidView(PartnerAccess, TokenPageView):
     cache_control = private_cache_control(5)
 
     def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
-        """Return the response body of a page, with the number of pages."""
+        """Return a page's response body, with the number of pages."""
         pages = -(-total.number // self.page_size)
         return {
             "data": page.records,
@@ -235,12 +235,12 @@ class TokensByAdminView(PartnerAccess, TokenPageView):
 
     @extend_schema(operation_id="fetchTokensByAdmin", responses={200: TOKEN_PAGE_ANSWER})
     def get(self, request: Request) -> HttpResponse:
-        """List the tokens of a token admin, up to 200 per page."""
+        """List the tokens that a token admin administers, up to 200 per page."""
         return self.respond(*self.fetch_page())
 
 
 class TokenStreamView(QueryView):
-    """Stream of public token events, which a process of its own serves."""
+    """Public token event stream, which a separate process serves."""
 
     query_serializer = StreamParameters
 
@@ -257,7 +257,7 @@ class TokenStreamView(QueryView):
         },
     )
     def get(self, request: Request) -> HttpResponse:
-        """Stream public token events. The response may be a redirect to the URL of the stream's process."""
+        """Stream public token events. The response may be a redirect to the stream process's URL."""
         try:
             parse_event_id(request.headers.get("Last-Event-ID", "0"))
         except ValueError as error:
@@ -268,7 +268,7 @@ class TokenStreamView(QueryView):
 
 
 class TokenByPoolView(QueryView):
-    """Lookup of a token by its pool."""
+    """Token lookup by pool."""
 
     query_serializer = PoolQuery
     cache_control = public_cache_control(2)
@@ -277,15 +277,15 @@ class TokenByPoolView(QueryView):
     @from_replica
     def get(self, request: Request) -> Response:
         """Look up a token by its pool. Returns an empty object if there is none."""
-        found = read_records(Token.objects.in_pools([self.query["poolAddress"]]).order_by("id")[:1])
-        if not found:
+        records = read_records(Token.objects.in_pools([self.query["poolAddress"]]).order_by("id")[:1])
+        if not records:
             require_primary()
             return Response({})
-        return Response({"data": found[0]})
+        return Response({"data": records[0]})
 
 
 class TokensByPoolsView(LimitedView):
-    """Lookup of the tokens of up to 100 pools."""
+    """Token lookup by up to 100 pools."""
 
     reads_by_post = True
     max_body_bytes = MAX_POOLS_BYTES
@@ -296,12 +296,12 @@ class TokensByPoolsView(LimitedView):
         body = PoolsBody(data=request.data)
         body.is_valid(raise_exception=True)
         records = read_records(Token.objects.in_pools(body.validated_data["poolAddresses"]).order_by("-id"))
-        found = {address_key(record["pool_address"]): record for record in records}
-        return Response({"data": found}, headers={"Cache-Control": NO_STORE})
+        records_by_pool = {address_key(record["pool_address"]): record for record in records}
+        return Response({"data": records_by_pool}, headers={"Cache-Control": NO_STORE})
 
 
 class TokenRecordView(QueryView):
-    """Record of a token."""
+    """Token record."""
 
     query_serializer = RelatedDataQuery
     cache_control = public_cache_control(2)
@@ -312,14 +312,14 @@ class TokenRecordView(QueryView):
         """Look up a token by its chain and address."""
         chain_id, token_address = parse_path_token(chainId, address)
         extras = Extras(market=self.query["includeMarket"], user=self.query["includeUser"])
-        found = read_records(Token.objects.at_address(token_address, chain_id=chain_id), extras)
-        if not found:
+        records = read_records(Token.objects.at_address(token_address, chain_id=chain_id), extras)
+        if not records:
             raise NotFound("Token not found")
-        return Response({"data": found[0]})
+        return Response({"data": records[0]})
 
 
 class TokenByAddressView(PartnerAccess, QueryView):
-    """Detail of a token, for partners."""
+    """Token detail, for partners."""
 
     query_serializer = TokenQuery
     cache_control = private_cache_control(120)
@@ -328,14 +328,14 @@ class TokenByAddressView(PartnerAccess, QueryView):
     def get(self, request: Request) -> Response:
         """Look up a token by its address. If several chains have it, the first one in the registry wins."""
         tokens = Token.objects.at_address(self.query["address"], chain_id=self.query.get("chainId"))
-        found = read_records(tokens.in_chain_order(list(registry().chains))[:1])
-        if not found:
+        records = read_records(tokens.in_chain_order(list(registry().chains))[:1])
+        if not records:
             raise NotFound("Token not found")
-        return Response({"data": add_details(found[0])})
+        return Response({"data": add_details(records[0])})
 
 
 class TokenBlockedView(PartnerAccess, QueryView):
-    """Block status of a token, for partners with token lists of their own."""
+    """A token's block status, for partners with their own token lists."""
 
     query_serializer = TokenQuery
     cache_control = private_cache_control(60)

@@ -1,1 +1,1 @@
-"""Locked liquidity, and uncollected and claimed fees of tokens."""
+"""Locked liquidity, uncollected fees and claimed fees."""

@@ -1,4 +1,4 @@
-"""Claimed fees of a recipient, over all indexed claims."""
+"""A recipient's claimed fees, over all indexed claims."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from tokens.models import FeeClaim
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimedFees:
-    """Claims of a recipient in one currency: `total` in its smallest unit, `tx_hashes` of one page, newest first."""
+    """A recipient's claims in one currency: `total` in its smallest unit, one page's `tx_hashes`, newest first."""
 
     total: int
     count: int
@@ -17,12 +17,12 @@ class ClaimedFees:
 
 
 def read_claimed_fees(*, chain_id: int, currency: str, recipient: str, limit: int, offset: int) -> ClaimedFees:
-    """Return total and count of all claims, and the transactions of one page, in two queries.
+    """Return all claims' total and count, and one page's transactions, in two queries.
 
     A v4 fee locker pays an owner per currency, for all its tokens together: a launched token is one currency, WETH
     another. A transaction with two claims is listed twice.
     """
     claims = FeeClaim.objects.filter(chain_id=chain_id, currency=currency, recipient=recipient)
-    found = claims.aggregate(total=Sum("amount"), count=Count("pk"))
+    totals = claims.aggregate(total=Sum("amount"), count=Count("pk"))
     page = claims.order_by("-at", "-pk").values_list("event__tx_hash", flat=True)[offset : offset + limit]
-    return ClaimedFees(total=int(found["total"] or 0), count=found["count"], tx_hashes=tuple(page))
+    return ClaimedFees(total=int(totals["total"] or 0), count=totals["count"], tx_hashes=tuple(page))

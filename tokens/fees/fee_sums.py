@@ -1,4 +1,4 @@
-"""Daily sums of fees from events that were stored before the triggers that maintain these sums."""
+"""Daily fee sums for events that were stored before the triggers that maintain these sums."""
 
 import time
 from collections.abc import Collection
@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from tokens.indexing import chain_lock
 from tokens.models import ALL_BLOCKS, FeeSumProgress
 
-# Events of a transaction, besides those of its last block. The chain's writers wait for it.
+# Events per database transaction, besides the rest of its last block. The chain's writers wait for it.
 BATCH = 2_000
 _LAST_BLOCK = """
 SELECT block_number FROM tokens_tokenevent WHERE chain_id = %s AND block_number > %s
@@ -17,13 +17,13 @@ ORDER BY block_number OFFSET %s LIMIT 1
 
 
 def summed_chains(chain_ids: Collection[int]) -> set[int]:
-    """Return those of these chains of which all events are in the sums."""
+    """Return the chains whose events are all in the sums."""
     complete = FeeSumProgress.objects.filter(pk__in=chain_ids, summed_to=ALL_BLOCKS)
     return set(complete.values_list("pk", flat=True))
 
 
 def fill_sums(chain_ids: Collection[int], *, seconds: float) -> set[int]:
-    """Add stored events to the sums, for about so many seconds. Return the chains of which all are added now."""
+    """Add stored events to the sums, for about `seconds`. Return the chains that are now complete."""
     end = time.monotonic() + seconds
     complete = set()
     for chain_id in sorted(set(chain_ids) - summed_chains(chain_ids)):
@@ -34,18 +34,18 @@ def fill_sums(chain_ids: Collection[int], *, seconds: float) -> set[int]:
 
 
 def fill_next_blocks(chain_id: int, *, batch: int = BATCH) -> bool:
-    """Add the next blocks of a chain to the sums, with about so many events. Return whether these were the last."""
+    """Add a chain's next blocks to the sums, about `batch` events. Return whether these were the last."""
     with transaction.atomic():
-        # No writer is in flight: triggers add and subtract its events by the progress before or after this.
+        # The lock excludes writers in flight: their triggers see the progress either before or after this batch.
         chain_lock.lock_exclusive(chain_id)
         progress, _ = FeeSumProgress.objects.get_or_create(pk=chain_id, defaults={"summed_to": -1})
-        after, last = progress.summed_to, ALL_BLOCKS
+        after, last_block = progress.summed_to, ALL_BLOCKS
         with connection.cursor() as cursor:
             cursor.execute(_LAST_BLOCK, [chain_id, after, batch - 1])
             for (number,) in cursor.fetchall():
-                last = number
-            progress.summed_to = last
+                last_block = number
+            progress.summed_to = last_block
             progress.save()
             for name in ("fill_collections", "fill_claims"):
-                cursor.execute(f"SELECT {name}(%s, %s, %s)", [chain_id, after, last])
-    return last == ALL_BLOCKS
+                cursor.execute(f"SELECT {name}(%s, %s, %s)", [chain_id, after, last_block])
+    return last_block == ALL_BLOCKS

@@ -1,6 +1,6 @@
-"""Liquidity of a token: the amount locked at launch, and the uncollected fees in its pool.
+"""A token's liquidity: the amount locked at launch, and the uncollected fees in its pool.
 
-The first comes from the token's row, the second from chain reads joined with the row and its market.
+The locked amount comes from the token's row, the fees from chain reads joined with the row and its market.
 """
 
 import math
@@ -19,7 +19,7 @@ from tokens.models import Token
 _ALL_BPS = 10_000
 # Generations without a single liquidity NFT.
 _WITHOUT_NFT = ("v4", *PROGRAMS)
-# Parts of the supply that are not liquidity, for launches without a stored sum.
+# Supply parts that are not liquidity, for launches without a stored sum.
 _ALLOCATIONS = ("vault", "airdrop")
 
 
@@ -29,12 +29,12 @@ class PriceUnknownError(RetryableError):
 
 @dataclass(frozen=True, kw_only=True)
 class LockedLiquidity:
-    """Liquidity locked by a launch, in wei of the token. None is unknown."""
+    """Liquidity locked by a launch, in the token's wei. None is unknown."""
 
     # 20 bytes up to generation v3.1, the 32-byte pool id for v4.
     pool: str | None
     locker: str | None
-    # For v4, which has several with consecutive ids, the first.
+    # v4 has several NFTs with consecutive ids; this is the first.
     nft_id: str | None
     deposited: int | None
     supply: int | None
@@ -43,7 +43,7 @@ class LockedLiquidity:
 
     @property
     def percent_locked(self) -> str | None:
-        """Return the percentage of the supply, as `100` or `67.5`.
+        """Return the locked percentage, such as `100` or `67.5`.
 
         Up to four decimals, rounded down, so that 100 means all of it.
         """
@@ -55,8 +55,8 @@ class LockedLiquidity:
 def locked_liquidity(token: Token) -> LockedLiquidity:
     """Return the liquidity that the token's launch locked; later trades don't change it.
 
-    Source: factories of v0 to v3.0 deposit the whole supply, v3.1 the supply without the vault, v4 without its
-    extensions. Presales of v3.0 can't be recognized, since its event does not contain them. The amount moved is a
+    Source: factories up to v3.0 deposit the whole supply, v3.1 the supply without the vault, v4 without its
+    extensions. v3.0 presales can't be recognized, since their event does not contain them. The amount moved is a
     few wei less, because positions are rounded.
     """
     supply = None if token.supply is None else int(token.supply)
@@ -79,25 +79,25 @@ def has_lp_nft(token: Token) -> bool:
 
 
 def _allocated(token: Token) -> int | None:
-    """Return the amount that the launch allocated before the rest became liquidity."""
+    """Return the amount that the launch allocated before the rest became liquidity; None is unknown."""
     total = _launch_fact(token, "extensions_supply")
     if total is not None:
         return int(total)
     if token.presale_id or is_declared(token.generation):
-        # A row written before launches were stored: the presale's amount is unknown. A declared launchpad may keep,
+        # The row is older than stored launches, so the presale's amount is unknown. A declared launchpad may keep,
         # sell or give away any part.
         return None
-    return sum(int(token.extensions[part]["amount"]) for part in _ALLOCATIONS if token.extensions[part])
+    return sum(int(token.extensions[extension]["amount"]) for extension in _ALLOCATIONS if token.extensions[extension])
 
 
 def _launch_fact(token: Token, fact: str) -> str | None:
-    """Return a fact of the stored launch; None if it is missing, or the row is older than stored launches."""
+    """Return a fact from the stored launch; None if it is missing, or the row is older than stored launches."""
     value = token.launch.facts.get(fact) if hasattr(token, "launch") else None
     return None if value is None else str(value)
 
 
 def estimate_user_rewards(token: Token) -> float:
-    """Return the USD value of the uncollected fees of all reward recipients, for generations v0 to v3.1.
+    """Return the USD value that a pool's uncollected fees have for all reward recipients, up to generation v3.1.
 
     The launchpad team's part is excluded. Raises UnsupportedChainError, NodeUnavailableError, FeesUnavailableError,
     and PriceUnknownError if a currency with uncollected fees has no price; without fees no price is needed.

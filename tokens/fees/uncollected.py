@@ -1,4 +1,4 @@
-"""Uncollected fees of a token, in pool and fee locker: chain reads joined with the token's row."""
+"""A token's uncollected fees, in pool and fee locker: chain reads joined with the token's row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class CurrencyFees:
 
 @dataclass(frozen=True, kw_only=True)
 class RecipientFees:
-    """Uncollected fees of one recipient; `recipient` is None if the chain does not reveal it."""
+    """One recipient's uncollected fees; `recipient` is None if the chain does not reveal it."""
 
     recipient: str | None
     fees: Sequence[CurrencyFees]
@@ -45,21 +45,21 @@ class UncollectedReport:
 
 
 def read_uncollected(token: Token, *, recipient: str | None) -> UncollectedReport:
-    """Return the uncollected fees of all recipients, or of one address, which may be a former recipient.
+    """Return uncollected fees for all recipients, or for one address, which may be a former recipient.
 
     Raises UnsupportedChainError, NodeUnavailableError, and FeesUnavailableError; its subclass UnknownContractError if
     the registry lacks a required contract.
     """
-    found = _read(token, recipient=recipient)
-    if {currency.address for currency in found.currencies} != {token.contract_address, token.paired_token}:
+    fees = _read(token, recipient=recipient)
+    if {currency.address for currency in fees.currencies} != {token.contract_address, token.paired_token}:
         raise FeesUnavailableError(f"the position is not in the pool of {token}")
-    until = found.collectable_from
-    shares = found.shares if recipient is None else (_share_of(recipient, found),)
+    until = fees.collectable_from
+    shares = fees.shares if recipient is None else (_share_of(recipient, fees),)
     return UncollectedReport(
-        block_number=found.block_number,
-        fees=_by_currency(found, sum_shares(shares)),
-        recipients=[RecipientFees(recipient=share.recipient, fees=_by_currency(found, share)) for share in shares],
-        conversion=found.conversion,
+        block_number=fees.block_number,
+        fees=_by_currency(fees, sum_shares(shares)),
+        recipients=[RecipientFees(recipient=share.recipient, fees=_by_currency(fees, share)) for share in shares],
+        conversion=fees.conversion,
         collectable_from=None if until is None else datetime.fromtimestamp(until, UTC),
     )
 
@@ -72,7 +72,7 @@ def _read(token: Token, *, recipient: str | None) -> TokenFees:
     chain = installed_chain(token.chain_id)
     if has_lp_nft(token):
         recipients = (token.extensions["fees"] or {}).get("recipients") or ()
-        launched_for = [(each["recipient"], each["bps"]) for each in recipients]
+        launched_for = [(share["recipient"], share["bps"]) for share in recipients]
         if not token.position_id:
             raise FeesUnavailableError(f"the LP NFT of {token} is unknown")
         return chain.read_v3_fees(int(token.position_id), launched_for=launched_for)
@@ -81,21 +81,21 @@ def _read(token: Token, *, recipient: str | None) -> TokenFees:
     return chain.read_v4_fees(token.contract_address, locker=token.locker_address, owner=recipient)
 
 
-def _share_of(recipient: str, found: TokenFees) -> FeeShare:
-    """Return the share of an address: zero if it has none, unknown where a share with an unknown recipient exists."""
+def _share_of(recipient: str, fees: TokenFees) -> FeeShare:
+    """Return an address's share: zero if it has none, unknown if a share with an unknown recipient exists."""
     unassigned = None
-    for share in found.shares:
+    for share in fees.shares:
         if share.recipient == recipient:
             return share
         if share.recipient is None:
             unassigned = share
-    zeros = (0,) * len(found.currencies)
+    zeros = (0,) * len(fees.currencies)
     pending = tuple(None if amount else 0 for amount in unassigned.pending) if unassigned else zeros
     return FeeShare(recipient=recipient, harvested=zeros, pending=pending)
 
 
-def _by_currency(found: TokenFees, share: FeeShare) -> list[CurrencyFees]:
+def _by_currency(fees: TokenFees, share: FeeShare) -> list[CurrencyFees]:
     return [
         CurrencyFees(currency=currency, harvested=harvested, pending=pending)
-        for currency, harvested, pending in zip(found.currencies, share.harvested, share.pending, strict=True)
+        for currency, harvested, pending in zip(fees.currencies, share.harvested, share.pending, strict=True)
     ]

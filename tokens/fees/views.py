@@ -1,4 +1,4 @@
-"""Endpoints for a token's liquidity and fees."""
+"""Liquidity and fee endpoints."""
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
@@ -37,12 +37,12 @@ from tokens.installation.installed_launchpads import is_declared, launchpad_of
 from tokens.installation.installed_registry import generation_label, quote_symbol, registry
 from tokens.models import Token
 
-# Seconds within which the provider has probably been queried for a token in demand.
+# Retry after these seconds: by then the provider has probably been queried for the token.
 _NEXT_PRICES = 30
 
 
 class RewardsEstimateView(QueryView):
-    """Estimated rewards of a token's recipients, up to generation v3.1."""
+    """Estimated rewards for a token's recipients, up to generation v3.1."""
 
     query_serializer = RewardsQuery
     # Each response costs two node requests.
@@ -53,7 +53,7 @@ class RewardsEstimateView(QueryView):
         operation_id="estimateRewardsByPoolAddress", responses={200: RewardsAnswer, 404: None, 502: None, 503: None}
     )
     def get(self, request: Request) -> Response:
-        """Estimate the value in USD of a pool's uncollected fees for all reward recipients.
+        """Estimate the USD value that a pool's uncollected fees have for all reward recipients.
 
         Deprecated: /api/get-uncollected-fees/{address} returns amounts per currency, for every generation.
         """
@@ -90,7 +90,7 @@ class LpInfoView(PartnerAccess, QueryView):
         responses={200: LpInfoAnswer, 404: None},
     )
     def get(self, request: Request, address: str) -> Response:
-        """Return the part of a token's supply that its launch locked as liquidity, and the contracts that hold it."""
+        """Return the supply that a token's launch locked as liquidity, and the contracts that hold it."""
         address = parse_path_address(address, name="address", mint_rule=evm_address_rule(LP_POSITION))
         chain_id = self.query.get("chainId")
         quote = quote_symbol(address, chain_id=chain_id)
@@ -100,14 +100,14 @@ class LpInfoView(PartnerAccess, QueryView):
 
 
 class ClaimInfoView(PartnerAccess, QueryView):
-    """Contracts for claiming the fees of a token up to generation v3.1, for partners."""
+    """Contracts for claiming a token's fees, up to generation v3.1, for partners."""
 
     query_serializer = ClaimInfoQuery
     cache_control = PRIVATE_NO_STORE
 
     @extend_schema(operation_id="getClaimInfo", responses={200: ClaimInfoAnswer, 404: None})
     def get(self, request: Request) -> Response:
-        """Return the locker and the LP NFT that are needed to claim a token's fees."""
+        """Return the locker and the LP NFT for claiming a token's fees."""
         token = get_token_or_404(self.query["address"], self.query.get("chainId"))
         if not liquidity.has_lp_nft(token):
             raise ValidationError({"address": [NO_NFT_RULE]})
@@ -122,7 +122,7 @@ class ClaimInfoView(PartnerAccess, QueryView):
 
 
 def get_token_or_404(address: str, chain_id: int | None) -> Token:
-    """Return the token at an address, on the first chain of the registry that has it. Raises NotFound."""
+    """Return the token at an address, on the first registry chain that has it. Raises NotFound."""
     tokens = Token.objects.at_address(address, chain_id=chain_id).in_chain_order(list(registry().chains))
     token = tokens.select_related("launch").first()
     if token is None:
@@ -187,7 +187,7 @@ _ADDRESS = OpenApiParameter(
 
 
 class UncollectedFeesView(PartnerAccess, QueryView):
-    """Uncollected fees of a token, of every generation and on every chain, for partners."""
+    """A token's uncollected fees, for every generation and chain, for partners."""
 
     query_serializer = UncollectedFeesQuery
     # Each response costs about four node requests.
@@ -201,7 +201,7 @@ class UncollectedFeesView(PartnerAccess, QueryView):
     def get(self, request: Request, address: str) -> Response:
         """Return a token's uncollected fees, harvested and pending, per currency and recipient.
 
-        Amounts are in the smallest unit of the currency.
+        Amounts are in the currency's smallest unit.
         """
         address = parse_path_address(address, name="address", allow_mint=True)
         chain_id = self.query.get("chainId", infer_chain_id(address))
@@ -214,10 +214,10 @@ class UncollectedFeesView(PartnerAccess, QueryView):
             raise ValidationError({"address": [NO_FEES_RULE.format(launchpad=launchpad_of(token.generation).title)]})
         try:
             with node_slot():
-                found = uncollected.read_uncollected(token, recipient=recipient)
+                fees = uncollected.read_uncollected(token, recipient=recipient)
         except UnsupportedChainError as error:
             raise UpstreamUnavailableError("The chain is not available") from error
         except UnknownContractError as error:
             text = f"Fees can't be read on chain {token.chain_id}: its {error.key} is not in the registry"
             raise UpstreamUnavailableError(text) from error
-        return Response(UncollectedFeesAnswer({"token": token, "found": found}).data)
+        return Response(UncollectedFeesAnswer({"token": token, "found": fees}).data)

@@ -1,1 +1,1 @@
-"""Launch integrity: facts about launches from stored trades and claims, and what these can't show."""
+"""Launch integrity: facts from stored trades and claims, and the facts that these can't show."""

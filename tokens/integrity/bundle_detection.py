@@ -1,6 +1,6 @@
-"""Bundles: purchases of one transaction, or of transactions that are next to one another in a block. Pure.
+"""Bundles: purchases in one transaction, or in transactions that are neighbours in a block. Pure.
 
-docs/integrity.md has the definition, which another implementation must be able to follow without this code.
+docs/integrity.md has the definition. Another implementation must be able to follow it without this code.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ SAME_TRANSACTION, CONSECUTIVE, WITH_LAUNCH = BUNDLE_KINDS = ("sameTransaction", 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Purchases of neighbouring transactions, in the sequence of the chain, and the kinds that apply to them."""
+    """Purchases in neighbouring transactions, in chain sequence, and the bundle kinds that apply."""
 
     kinds: tuple[str, ...]
     purchases: Sequence[LaunchTrade]
@@ -21,34 +21,34 @@ class Bundle:
 
 @dataclass(slots=True)
 class _Transaction:
-    """A transaction's block, its place in it if that is known, and its purchases."""
+    """A transaction's block, its index in the block if known, and its purchases."""
 
     block: int
-    place: int | None
+    tx_index: int | None
     is_launch: bool = False
     purchases: list[LaunchTrade] = field(default_factory=list)
 
     def is_before(self, following: "_Transaction") -> bool:
-        """Return whether the other one is the next in the block."""
-        if self.place is None or following.place is None:
+        """Return whether `following` is the next transaction in the block."""
+        if self.tx_index is None or following.tx_index is None:
             return False
-        return self.block == following.block and following.place - self.place == 1
+        return self.block == following.block and following.tx_index - self.tx_index == 1
 
 
 def find_bundles(trades: Iterable[LaunchTrade], launch: LaunchPlace) -> list[Bundle]:
-    """Return the bundles among trades that are in the sequence of the chain. No purchase is in two of them."""
+    """Return the bundles among trades, which are in chain sequence. No purchase is in two bundles."""
     bundles = (_bundle(run) for run in _runs(_transactions(trades, launch)))
     return [bundle for bundle in bundles if bundle]
 
 
 def _transactions(trades: Iterable[LaunchTrade], launch: LaunchPlace) -> Iterable[_Transaction]:
-    """Return the transactions in their sequence: the launch's, before which there is no pool, and those of trades."""
-    found = {launch.tx_hash: _Transaction(launch.block, launch.place, is_launch=True)}
+    """Return the transactions in sequence: the launch first, since no pool exists before it, then the trades'."""
+    by_hash = {launch.tx_hash: _Transaction(launch.block, launch.tx_index, is_launch=True)}
     for trade in trades:
-        transaction = found.setdefault(trade.tx_hash, _Transaction(trade.block, trade.place))
+        transaction = by_hash.setdefault(trade.tx_hash, _Transaction(trade.block, trade.tx_index))
         if trade.is_buy:
             transaction.purchases.append(trade)
-    return found.values()
+    return by_hash.values()
 
 
 def _runs(transactions: Iterable[_Transaction]) -> list[list[_Transaction]]:
@@ -72,5 +72,5 @@ def _bundle(run: Sequence[_Transaction]) -> Bundle | None:
         any(transaction.is_launch for transaction in run),
     )
     kinds = tuple(kind for kind, applies in zip(BUNDLE_KINDS, conditions, strict=True) if applies)
-    # The launch's transaction by itself is no bundle, also with one purchase.
+    # The launch transaction by itself is no bundle, even with one purchase.
     return Bundle(kinds, purchases) if {SAME_TRANSACTION, CONSECUTIVE} & set(kinds) else None

@@ -1,4 +1,4 @@
-"""The accounts behind a launch, and what stored claims of its token paid to them."""
+"""Dev accounts behind a launch, and the token amounts that stored claims paid to them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tokens.models import Token, TokenEvent
 DEPLOYER, REQUESTOR, ADMIN, CURRENT_ADMIN, LAUNCH_BUYER = DEV_ROLES = (
     "deployer", "requestor", "admin", "currentAdmin", "launchBuyer",
 )  # fmt: skip
-# The most rows of events and claims that are read, the newest ones.
+# The most event and claim rows that are read, newest first.
 MOST_CLAIMS = 1_000
 _COLUMNS = (
     "kind", "arguments", "tx_hash", "block_number", "log_index", "claims__recipient", "claims__currency",
@@ -27,7 +27,7 @@ class DevAccount:
 
 
 class VaultClaim(NamedTuple):
-    """Tokens that left the launch's vault, in smallest units, with the place of the event."""
+    """A claim from the launch's vault, in the token's smallest units, with its event's position."""
 
     amount: int
     tx_hash: str
@@ -37,7 +37,7 @@ class VaultClaim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredClaims:
-    """Claims of a token's own units: account -> fees and airdrop, and the vault's; not complete if rows were left."""
+    """Claims paid in the token itself: account -> fees and airdrop, and vault claims; incomplete if rows were cut."""
 
     received: Mapping[str, int]
     vault: tuple[VaultClaim, ...]
@@ -45,7 +45,7 @@ class StoredClaims:
 
 
 def find_dev_accounts(token: Token) -> list[DevAccount]:
-    """Return the accounts behind a launch, each once, in the sequence of DEV_ROLES; no query if `launch` is loaded."""
+    """Return the accounts behind a launch, each once, sorted as DEV_ROLES; no query if `launch` is loaded."""
     facts: Mapping[str, Any] = token.launch.facts if hasattr(token, "launch") else {}
     at_launch = facts.get("admin") or token.admin
     addresses = {
@@ -63,9 +63,9 @@ def find_dev_accounts(token: Token) -> list[DevAccount]:
 
 
 def read_claims_of(token: Token, accounts: Collection[str]) -> StoredClaims:
-    """Return the stored claims of a token's own units: fees and airdrop of these accounts, and the vault's. One query.
+    """Return stored claims paid in the token itself: these accounts' fees and airdrop, and all vault claims. One query.
 
-    The event of the vault does not name the account that it pays.
+    The vault's event does not name the paid account.
     """
     newest = TokenEvent.objects.filter(token=token).order_by("-block_number", "-log_index", "claims__pk")
     rows = list(newest.values_list(*_COLUMNS)[: MOST_CLAIMS + 1])
@@ -76,7 +76,7 @@ def read_claims_of(token: Token, accounts: Collection[str]) -> StoredClaims:
         if recipient in accounts and currency == token.contract_address:
             fees[recipient] = fees.get(recipient, 0) + int(amount)
         elif kind == EventKind.AIRDROP_CLAIMED and arguments["user"] in accounts:
-            # The event has the account's total so far.
+            # The event has the account's running total.
             total = int(arguments["totalUserAmountClaimed"])
             airdropped[arguments["user"]] = max(total, airdropped.get(arguments["user"], 0))
         elif kind == EventKind.VAULT_CLAIMED:

@@ -1,4 +1,4 @@
-"""A token's first trades in the sequence of its chain, read in one bounded query, and the place of its launch."""
+"""A token's first trades in chain sequence, read in one bounded query, and its launch's transaction index."""
 
 import functools
 from collections.abc import Sequence
@@ -17,92 +17,92 @@ from tokens.chains.solana.slot_places import transaction_place
 from tokens.models import PoolLiquidityChange, PoolTrade, Token
 from tokens.trades.trade_rows import transaction_bytes
 
-# The most trades of a token that are read: its first ones, conversions of fees included.
+# The most trades that are read per token: its first ones, fee conversions included.
 MOST_TRADES = 5_000
 _COLUMNS = ("position", "at", "tx_hash", "tx_index", "trader", "is_buy", "amount_token", "is_conversion")
 
 
 class LaunchTrade(NamedTuple):
-    """A trade of a token and the account that it counts for; None where only its log was read."""
+    """A token trade and the account that it counts for; the account is None if only the trade's log was read."""
 
     position: int
     # Block time.
     at: datetime
     tx_hash: str
-    # Index of the transaction in its block, on Solana in its slot; None where it is not stored.
-    place: int | None
+    # The transaction's index in its block, on Solana in its slot; None if it is not stored.
+    tx_index: int | None
     account: str | None
     is_buy: bool
-    # Smallest units of the token.
+    # In the token's smallest units.
     amount: int
 
     @property
     def block(self) -> int:
-        """Return the number of the block, on Solana of the slot."""
+        """Return the block number, on Solana the slot."""
         return split_position(self.position)[0]
 
     @property
     def log_index(self) -> int:
-        """Return the place in the block, as the API's `logIndex`."""
+        """Return the log's index in the block, the API's `logIndex`."""
         return split_position(self.position)[1]
 
 
 class LaunchPlace(NamedTuple):
-    """The transaction of a launch, its block, and its index in the block; None where that is not stored."""
+    """A launch's transaction, its block, and its index in the block; None if the index is not stored."""
 
     tx_hash: str
     block: int
-    place: int | None
+    tx_index: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class FirstTrades:
-    """Trades in the sequence of the chain, without conversions; not complete if the token has later ones."""
+    """Trades in chain sequence, without conversions; incomplete if the token has later ones."""
 
     trades: Sequence[LaunchTrade]
     is_complete: bool
 
 
 def read_first_trades(token: Token) -> FirstTrades:
-    """Return a token's first trades. The purchase of its launch counts for that purchase's recipient. One query."""
+    """Return a token's first trades. Its launch's purchase counts for the purchase's recipient. One query."""
     rows = _fetch_rows(token)
     is_solana = token.chain_id == settings.SOLANA_CHAIN_ID
     trades = [
         LaunchTrade(
             position,
-            at,
+            traded_at,
             format_transaction(tx_hash),
             transaction_place(split_position(position)[1]) if is_solana else tx_index,
             trader and format_address(trader),
             is_buy,
             int(amount),
         )
-        for position, at, tx_hash, tx_index, trader, is_buy, amount, is_conversion in rows[:MOST_TRADES]
+        for position, traded_at, tx_hash, tx_index, trader, is_buy, amount, is_conversion in rows[:MOST_TRADES]
         if not is_conversion
     ]
     return FirstTrades(_with_launch_purchase(trades, token), is_complete=len(rows) <= MOST_TRADES)
 
 
 def read_launch_place(token: Token, first: FirstTrades) -> LaunchPlace:
-    """Return the place of a token's launch, that of its trades or of its first liquidity. At most one query."""
-    places = (trade.place for trade in first.trades if trade.tx_hash == token.tx_hash)
-    place = next((place for place in places if place is not None), None)
-    if place is None and token.chain_id != settings.SOLANA_CHAIN_ID:
+    """Return where a token was launched, by its trades or by its first liquidity. At most one query."""
+    indexes = (trade.tx_index for trade in first.trades if trade.tx_hash == token.tx_hash)
+    tx_index = next((index for index in indexes if index is not None), None)
+    if tx_index is None and token.chain_id != settings.SOLANA_CHAIN_ID:
         added = PoolLiquidityChange.objects.filter(
             token=token,
             position__gte=chain_position(token.block_number, 0),
             position__lt=chain_position(token.block_number + 1, 0),
             tx_hash=transaction_bytes(token.tx_hash),
         )
-        place = added.values_list("tx_index", flat=True).first()
-    return LaunchPlace(token.tx_hash, token.block_number, place)
+        tx_index = added.values_list("tx_index", flat=True).first()
+    return LaunchPlace(token.tx_hash, token.block_number, tx_index)
 
 
 def _fetch_rows(token: Token) -> Sequence[tuple[Any, ...]]:
     statement = _statement()
     with read_connection().cursor() as cursor:
         parse_timestamps_in_c(cursor)
-        # One message is one transaction, in which the settings hold.
+        # One message is one transaction, and the settings apply within it.
         sql = f"SET LOCAL enable_sort = off; {statement.sql}; SET LOCAL enable_sort = on"
         cursor.execute(sql, statement.bind(token_id=token.pk, launched_at=token.deployed_at))
         cursor.nextset()
@@ -112,30 +112,30 @@ def _fetch_rows(token: Token) -> Sequence[tuple[Any, ...]]:
 
 @functools.cache
 def _statement() -> CompiledQuery:
-    """Return the query: it walks the primary keys of the partitions since the launch until it has its rows.
+    """Return the query: it walks the partitions' primary keys since the launch until it has its rows.
 
-    Without sorts: the planner expects few trades of a token, and would read and sort all of them.
+    Its caller turns sorts off: the planner expects few trades per token, and would read and sort them all.
     """
     trades = PoolTrade.objects.filter(
         token_id=QueryParameter("token_id", BigIntegerField()),
         at__gte=QueryParameter("launched_at", DateTimeField()),
     )
-    # One row more than is returned shows whether there are later trades.
+    # One more row than returned shows whether later trades exist.
     return CompiledQuery.of(trades.order_by("at", "position").values_list(*_COLUMNS)[: MOST_TRADES + 1])
 
 
 def _with_launch_purchase(trades: list[LaunchTrade], token: Token) -> list[LaunchTrade]:
-    """Return the trades with the launch's own purchase, which the launch's event names the recipient of.
+    """Return the trades with the launch's own purchase, whose recipient the launch's event names.
 
-    It is the first purchase of the launch's transaction. Where no trade of that transaction is stored, the launch's
-    event has the amount.
+    It is the first purchase in the launch transaction. If no trade from that transaction is stored, the launch's event
+    has the amount.
     """
     purchase = token.extensions["devBuy"]
     if not purchase or not purchase["recipient"]:
         return trades
-    for place, trade in enumerate(trades):
+    for index, trade in enumerate(trades):
         if trade.is_buy and trade.tx_hash == token.tx_hash:
-            return [*trades[:place], trade._replace(account=purchase["recipient"]), *trades[place + 1 :]]
+            return [*trades[:index], trade._replace(account=purchase["recipient"]), *trades[index + 1 :]]
     position = chain_position(token.block_number, token.log_index)
     bought = LaunchTrade(
         position, token.deployed_at, token.tx_hash, None, purchase["recipient"], True, int(purchase["amount"])

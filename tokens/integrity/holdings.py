@@ -1,4 +1,4 @@
-"""What accounts have bought and sold, the largest net purchases, and sales of what was never bought. Pure."""
+"""Amounts that accounts bought and sold, the largest net purchases, and sales without a purchase. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ HOLDERS_SHOWN = 10
 
 @dataclass(slots=True)
 class Holding:
-    """Trades of an account, and what stored claims paid to it; amounts in smallest units."""
+    """An account's trades, and the amount that stored claims paid to it, in smallest units."""
 
     bought: int = 0
     sold: int = 0
@@ -20,7 +20,7 @@ class Holding:
 
     @property
     def net(self) -> int:
-        """Return what is left; it is negative where more was sold, which transfers must have brought."""
+        """Return purchases plus claims minus sales; negative if transfers brought tokens that were sold."""
         return self.bought + self.received - self.sold
 
 
@@ -32,9 +32,9 @@ class UnboughtSales(NamedTuple):
 
 
 def sum_holdings(trades: Iterable[LaunchTrade], received: Mapping[str, int] | None = None) -> dict[str, Holding]:
-    """Return account -> holding after these trades, with what claims paid; trades of unknown accounts count for none.
+    """Return account -> holding after these trades, with amounts that claims paid; unknown accounts are left out.
 
-    Accounts are in the sequence of their first trades.
+    Accounts are sorted by their first trades.
     """
     holdings: dict[str, Holding] = {}
     for trade in trades:
@@ -52,12 +52,12 @@ def sum_holdings(trades: Iterable[LaunchTrade], received: Mapping[str, int] | No
 
 
 def largest_holders(holdings: Mapping[str, Holding]) -> list[tuple[str, Holding]]:
-    """Return the HOLDERS_SHOWN accounts with the most left, largest first, equal ones by address; none without any."""
+    """Return the HOLDERS_SHOWN accounts with the highest positive net, largest first, equal ones by address."""
     holders = [(account, holding) for account, holding in holdings.items() if holding.net > 0]
     return sorted(holders, key=lambda holder: (-holder[1].net, holder[0]))[:HOLDERS_SHOWN]
 
 
 def sum_unbought_sales(holdings: Iterable[Holding]) -> UnboughtSales:
-    """Return the sales of tokens that arrived by transfers, which are not stored."""
+    """Return the amounts sold beyond purchases and claims: these tokens arrived by transfers, which are not stored."""
     excesses = [-holding.net for holding in holdings if holding.net < 0]
     return UnboughtSales(len(excesses), sum(excesses))

@@ -1,4 +1,4 @@
-"""The report about a token's launch, as the API returns it but for balances: only values of JSON, so that it is cached.
+"""Launch report as the API returns it, without balances. It has only JSON values, so that it can be cached.
 
 Amounts are decimal digits in the token's smallest unit, and shares are percent of the supply.
 """
@@ -25,48 +25,48 @@ from tokens.models import Token
 
 Json = dict[str, Any]
 
-# The most entries of each list; counts and sums beside the lists are of all.
+# The most entries in each list; counts and sums beside the lists cover all entries.
 PURCHASES_SHOWN, BUNDLES_SHOWN, BUNDLED_SHOWN, TRADES_SHOWN = 25, 10, 10, 5
 
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """What a report is computed from."""
+    """Input for a report."""
 
     token: Token
     seconds: int
-    first: FirstTrades
+    first_trades: FirstTrades
     place: LaunchPlace
     accounts: Sequence[DevAccount]
     claims: StoredClaims
-    # Whether claims of the launchpad's fees, airdrops and vaults count.
+    # Whether claims from the launchpad's fees, airdrops and vaults count.
     has_claims: bool
 
     @property
     def opening_trades(self) -> list[LaunchTrade]:
-        """Return the trades of the seconds after the launch."""
+        """Return the trades within `seconds` after the launch."""
         end = self.token.deployed_at + timedelta(seconds=self.seconds)
-        return [trade for trade in self.first.trades if trade.at <= end]
+        return [trade for trade in self.first_trades.trades if trade.at <= end]
 
     def share(self, amount: int) -> Json:
-        """Return an amount with its share."""
+        """Return an amount with its share of the supply."""
         supply = int(self.token.supply or 0)
-        # A quotient of integers is rounded once, to the nearest float.
+        # Integer division rounds once, to the nearest float.
         return {"amount": str(amount), "percent": amount * 100 / supply if supply else None}
 
 
 def build_report(token: Token, *, seconds: int) -> Json:
-    """Return the facts of the launch's block, of so many seconds after it, and of all trades that are read.
+    """Return facts about the launch's block, the `seconds` after it, and all trades that are read.
 
-    At most four queries; `launch` of the token must be loaded.
+    At most four queries; the token's `launch` must be loaded.
     """
     accounts = find_dev_accounts(token)
     claims = read_claims_of(token, {account.address for account in accounts})
-    first = read_first_trades(token)
-    place, has_claims = read_launch_place(token, first), not is_declared(token.generation)
-    launch = _Launch(token, seconds, first, place, accounts, claims, has_claims)
+    first_trades = read_first_trades(token)
+    launch_place, has_claims = read_launch_place(token, first_trades), not is_declared(token.generation)
+    launch = _Launch(token, seconds, first_trades, launch_place, accounts, claims, has_claims)
     opening = launch.opening_trades
-    at_launch, now = sum_holdings(opening), sum_holdings(launch.first.trades, claims.received)
+    at_launch, now = sum_holdings(opening), sum_holdings(launch.first_trades.trades, claims.received)
     purchases = [trade for trade in opening if trade.is_buy]
     unbought = sum_unbought_sales(now.values())
     return {
@@ -80,7 +80,7 @@ def build_report(token: Token, *, seconds: int) -> Json:
             "at": format_timestamp(token.deployed_at),
         },
         "seconds": seconds,
-        "trades": _counted(launch.first),
+        "trades": _counted(launch.first_trades),
         "dev": _dev(launch, at_launch, now),
         "firstBlock": _purchases(launch, [trade for trade in purchases if trade.block == token.block_number]),
         "firstSeconds": _purchases(launch, purchases),
@@ -91,13 +91,13 @@ def build_report(token: Token, *, seconds: int) -> Json:
     }
 
 
-def _counted(first: FirstTrades) -> Json:
-    last = first.trades[-1] if first.trades else None
+def _counted(first_trades: FirstTrades) -> Json:
+    newest = first_trades.trades[-1] if first_trades.trades else None
     return {
-        "counted": len(first.trades),
-        "isComplete": first.is_complete,
-        "lastBlock": last and last.block,
-        "lastAt": last and format_timestamp(last.at),
+        "counted": len(first_trades.trades),
+        "isComplete": first_trades.is_complete,
+        "lastBlock": newest and newest.block,
+        "lastAt": newest and format_timestamp(newest.at),
     }
 
 
@@ -135,17 +135,19 @@ def _holders(launch: _Launch, holdings: Mapping[str, Holding]) -> list[Json]:
 
 def _dev(launch: _Launch, at_launch: Mapping[str, Holding], now: Mapping[str, Holding]) -> Json:
     def total(holdings: Mapping[str, Holding]) -> Json:
-        return launch.share(sum(holdings[one.address].net for one in launch.accounts if one.address in holdings))
+        return launch.share(
+            sum(holdings[account.address].net for account in launch.accounts if account.address in holdings)
+        )
 
     return {
         "accounts": [
             {
-                "account": one.address,
-                "roles": list(one.roles),
-                "atLaunch": _holding(launch, at_launch.get(one.address) or Holding()),
-                "now": _holding(launch, now.get(one.address) or Holding()),
+                "account": account.address,
+                "roles": list(account.roles),
+                "atLaunch": _holding(launch, at_launch.get(account.address) or Holding()),
+                "now": _holding(launch, now.get(account.address) or Holding()),
             }
-            for one in launch.accounts
+            for account in launch.accounts
         ],
         "atLaunch": total(at_launch),
         "now": total(now),
@@ -164,7 +166,7 @@ def _vault_claimed(launch: _Launch) -> Json:
 
 
 def _purchases(launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int = PURCHASES_SHOWN) -> Json:
-    """Return purchases with their sum, and the number of different accounts; an unknown account counts for none."""
+    """Return purchases with their sum, and the number of different accounts without unknown ones."""
     return {
         "buyers": len({purchase.account for purchase in purchases} - {None}),
         "count": len(purchases),
@@ -174,13 +176,13 @@ def _purchases(launch: _Launch, purchases: Sequence[LaunchTrade], *, shown: int 
 
 
 def _bundles(launch: _Launch, opening: Iterable[LaunchTrade]) -> Json:
-    found = find_bundles(opening, launch.place)
-    purchases = [purchase for bundle in found for purchase in bundle.purchases]
+    bundles = find_bundles(opening, launch.place)
+    purchases = [purchase for bundle in bundles for purchase in bundle.purchases]
     return {
-        "count": len(found),
+        "count": len(bundles),
         "purchases": len(purchases),
         **launch.share(sum(purchase.amount for purchase in purchases)),
-        "list": [_bundle(launch, bundle) for bundle in found[:BUNDLES_SHOWN]],
+        "list": [_bundle(launch, bundle) for bundle in bundles[:BUNDLES_SHOWN]],
     }
 
 
@@ -190,14 +192,14 @@ def _bundle(launch: _Launch, bundle: Bundle) -> Json:
 
 
 def _unknown(launch: _Launch) -> list[str]:
-    places = {trade.tx_hash: trade.place for trade in launch.opening_trades}
-    places[launch.place.tx_hash] = launch.place.place
+    indexes = {trade.tx_hash: trade.tx_index for trade in launch.opening_trades}
+    indexes[launch.place.tx_hash] = launch.place.tx_index
     conditions = {
-        "transactionPlaces": None in places.values(),
+        "transactionPlaces": None in indexes.values(),
         "launchTrades": not is_launch_covered(launch.token),
         "expiredTrades": is_launch_expired(launch.token),
-        "laterTrades": not launch.first.is_complete,
-        "traders": any(trade.account is None for trade in launch.first.trades),
+        "laterTrades": not launch.first_trades.is_complete,
+        "traders": any(trade.account is None for trade in launch.first_trades.trades),
         "claims": not launch.claims.is_complete,
         "launchpadClaims": not launch.has_claims,
         "vaultRecipients": bool(launch.claims.vault),

@@ -1,4 +1,4 @@
-"""Reports about launches from a cache that all processes share, with balances that the chain's nodes return."""
+"""Launch reports from a cache that all processes share, with balances from the chain's nodes."""
 
 import hashlib
 
@@ -13,18 +13,18 @@ from tokens.integrity.integrity_report import Json, build_report
 from tokens.integrity.unknown_facts import describe_unknown
 from tokens.models import Token
 
-# Seconds of a cached report and of cached balances.
+# Cache seconds for reports and balances.
 FRESH_SECONDS = 15
-# Incremented with every change of a cached value.
+# Increment with every change to a cached value.
 CACHE_VERSION = 2
 _TIMES = CacheTimes(fresh=FRESH_SECONDS, ttl=60, wait_timeout=5.0, lock_ttl=10.0)
-# A thread waits so long for the nodes.
+# The longest time that a thread waits for the nodes.
 _NODE_SECONDS = 2.0
 
 
 def fetch_report(token: Token, *, seconds: int) -> Json:
-    """Return the report of `build_report`, computed once in FRESH_SECONDS for all callers; do not change it."""
-    # A launch that a reorg replaced is another one.
+    """Return the report that `build_report` computes, once in FRESH_SECONDS for all callers; do not change it."""
+    # A reorg that replaced the launch changes its transaction hash.
     name = f"integrity:{CACHE_VERSION}:{token.chain_id}:{token.contract_address}:{token.tx_hash}:{seconds}"
     try:
         report: Json = fetch_shared(name, lambda: build_report(token, seconds=seconds), times=_TIMES).value
@@ -35,9 +35,9 @@ def fetch_report(token: Token, *, seconds: int) -> Json:
 
 
 def with_balances(token: Token, report: Json) -> Json:
-    """Return the report with the balances of its accounts; null, and named as unknown, where no node returns them."""
+    """Return the report with its accounts' balances; null, and listed as unknown, if no node returns them."""
     developers, holders = report["dev"]["accounts"], report["holders"]
-    accounts = sorted({each["account"] for each in (*developers, *holders["atLaunch"], *holders["now"])})
+    accounts = sorted({row["account"] for row in (*developers, *holders["atLaunch"], *holders["now"])})
     is_solana = token.chain_id == settings.SOLANA_CHAIN_ID
     balances = None if is_solana or not accounts else _fetch_balances(token, accounts)
     amounts: dict[str, str | None] = balances["amounts"] if balances else {}
@@ -66,11 +66,11 @@ def _fetch_balances(token: Token, accounts: list[str]) -> Json | None:
 
 
 def _read_balances(token: Token, accounts: list[str]) -> Json | None:
-    """Return what `_fetch_balances` does. A failure is cached, too: a hanging node blocks few threads."""
+    """Return the value that `_fetch_balances` caches. A failure is cached, too: a hanging node blocks few threads."""
     try:
         with node_slot(), query_deadline(_NODE_SECONDS):
-            found = installed_chain(token.chain_id).read_token_balances(token.contract_address, accounts)
+            balances = installed_chain(token.chain_id).read_token_balances(token.contract_address, accounts)
     except (PermanentError, RetryableError):
         return None
-    amounts = {account: None if amount is None else str(amount) for account, amount in found.amounts.items()}
-    return {"block": found.block_number, "amounts": amounts}
+    amounts = {account: None if amount is None else str(amount) for account, amount in balances.amounts.items()}
+    return {"block": balances.block_number, "amounts": amounts}

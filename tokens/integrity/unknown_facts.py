@@ -1,4 +1,4 @@
-"""What a report of a launch can't contain, each with its reason: stored trades are not all that happens to a token."""
+"""Facts that a launch report can't contain, each with its reason: a token's history is more than stored trades."""
 
 from collections.abc import Iterable
 
@@ -32,7 +32,7 @@ UNKNOWN_REASONS = {
 
 
 def describe_unknown(facts: Iterable[str]) -> list[dict[str, str]]:
-    """Return these facts with their reasons, in the sequence of UNKNOWN_REASONS."""
+    """Return these facts with their reasons, sorted as UNKNOWN_REASONS."""
     unknown = set(facts)
     return [{"fact": fact, "reason": reason} for fact, reason in UNKNOWN_REASONS.items() if fact in unknown]
 
@@ -45,7 +45,7 @@ def is_launch_covered(token: Token) -> bool:
     if token.chain_id == settings.SOLANA_CHAIN_ID:
         return _is_read_on_solana(token)
     if not token.confirmed:
-        # The head has written it; coverage has only final blocks.
+        # The live follower has written the block; coverage has only final blocks.
         window = FollowedBlock.objects.filter(chain_id=token.chain_id, number=token.block_number)
         return window.filter(hash=token.block_hash).exists()
     rows = Coverage.objects.filter(
@@ -55,13 +55,13 @@ def is_launch_covered(token: Token) -> bool:
 
 
 def is_launch_expired(token: Token) -> bool:
-    """Return whether trades of the launch's week are no longer stored, by TRADE_DAYS."""
+    """Return whether trades from the launch's week are no longer stored, by TRADE_DAYS."""
     oldest = trades_from(timezone.now())
     return oldest is not None and token.deployed_at < oldest
 
 
 def _is_read_on_solana(token: Token) -> bool:
-    """Return whether the signatures of an account that the launch names were read from the launch's slot on."""
+    """Return whether an account that the launch names has its signatures read since the launch's slot."""
     config = token.launch.facts.get("curve_config") if hasattr(token, "launch") else None
     accounts = [account for account in (config, token.requestor_address) if account]
     return FollowedAccount.objects.filter(

@@ -1,4 +1,4 @@
-"""Endpoint of the facts about a token's launch."""
+"""Endpoint for facts about a token's launch."""
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -16,7 +16,7 @@ from tokens.models import Token
 
 
 class TokenIntegrityView(QueryView):
-    """Facts about the launch of a token."""
+    """Facts about a token's launch."""
 
     query_serializer = IntegrityQuery
     cache_control = public_cache_control(FRESH_SECONDS)

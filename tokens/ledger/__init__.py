@@ -1,1 +1,1 @@
-"""Creators of tokens and recipients of fees: their launches, what became of these, and their fees."""
+"""Token creators and fee recipients: launches, launch outcomes and fees."""

@@ -1,4 +1,4 @@
-"""Facts about a creator's launches, from the user or wallet in the path of a creator's page."""
+"""Facts about a creator's launches, for the user or wallet that a page's path names."""
 
 import re
 from collections.abc import Mapping
@@ -28,14 +28,15 @@ _FID = re.compile(r"[1-9][0-9]{0,18}")
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchTotals:
-    """Numbers of a creator's newest launches: a prolific wallet has millions."""
+    """Figures about a creator's newest launches: a prolific wallet has millions."""
 
-    # Above COUNTED_LAUNCHES it stands for "or more", and the first launch is unknown.
+    # A number above COUNTED_LAUNCHES means "or more"; the first launch is then unknown.
     count: int
     first_at: datetime | None
     last_at: datetime | None
-    # Launches with a trade within TRADED_WITHIN, those that left their bonding curve, and those with a warning.
+    # Launches with a trade within TRADED_WITHIN.
     traded: int
+    # Launches that left their bonding curve.
     graduated: int
     warned: int
     volume_24h: float | None
@@ -48,7 +49,7 @@ class LaunchTotals:
 
 @dataclass(frozen=True)
 class ClaimTotal:
-    """Fees that a wallet claimed in one currency of one chain, in whole units."""
+    """Fees that a wallet claimed on one chain in one currency, in whole units."""
 
     amount: Decimal
     symbol: str
@@ -57,14 +58,14 @@ class ClaimTotal:
 
 @dataclass(frozen=True)
 class LaunchPage:
-    """Ids of the launches of a page, newest first, and the cursor of the next page."""
+    """A page's launch ids, newest first, and the next page's cursor."""
 
     token_ids: list[int]
     cursor: str | None
 
 
 def parse_creator(text: str) -> Creator:
-    """Return the creator of a path: a FID in digits, or an address in any spelling. Raises ValueError."""
+    """Return the creator that a path names: a FID in digits, or an address in any spelling. Raises ValueError."""
     if _FID.fullmatch(text) and int(text) <= MAX_FID:
         return Creator(text, int(text), "")
     address = parse_address(text, allow_mint=True)
@@ -72,23 +73,23 @@ def parse_creator(text: str) -> Creator:
 
 
 def read_user(creator: Creator) -> dict[str, Any] | None:
-    """Return the creator's social profile; None if there is none, and for a wallet."""
+    """Return the creator's social profile; None for a wallet, or without a profile."""
     return None if creator.fid is None else social_refresh.users_by_fid([creator.fid]).get(creator.fid)
 
 
 def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
-    """Return the numbers of the creator's launches, in one query."""
+    """Return figures about the creator's launches, in one query."""
     tokens = select_launches(creator).tokens().order_by("-deployed_at", "-id")
     facts = tokens.annotate(
-        # A sum of floats has digits that no addend has.
+        # A float sum has digits that no addend has.
         volume=Func(F("market__volume_24h"), template="%(expressions)s::numeric", output_field=DecimalField()),
         traded_at=F("market__last_trade_at"),
         day_count=F("market__tx_count_24h"),
         is_graduated=Q(market__graduated_at__isnull=False),
     )
-    # The provider has no time of the last trade.
+    # The provider reports no last trade time.
     is_traded = Q(traded_at__gte=now - TRADED_WITHIN) | Q(day_count__gt=0)
-    found = facts[: COUNTED_LAUNCHES + 1].aggregate(
+    totals = facts[: COUNTED_LAUNCHES + 1].aggregate(
         number=Count("pk"),
         first=Min("deployed_at"),
         last=Max("deployed_at"),
@@ -98,31 +99,31 @@ def read_totals(creator: Creator, now: datetime) -> LaunchTotals:
         total_volume=Sum("volume"),
     )
     return LaunchTotals(
-        count=found["number"],
-        first_at=found["first"] if found["number"] <= COUNTED_LAUNCHES else None,
-        last_at=found["last"],
-        traded=min(found["traded"], COUNTED_LAUNCHES),
-        graduated=min(found["graduated"], COUNTED_LAUNCHES),
-        warned=min(found["warned"], COUNTED_LAUNCHES),
-        volume_24h=None if found["total_volume"] is None else float(found["total_volume"]),
+        count=totals["number"],
+        first_at=totals["first"] if totals["number"] <= COUNTED_LAUNCHES else None,
+        last_at=totals["last"],
+        traded=min(totals["traded"], COUNTED_LAUNCHES),
+        graduated=min(totals["graduated"], COUNTED_LAUNCHES),
+        warned=min(totals["warned"], COUNTED_LAUNCHES),
+        volume_24h=None if totals["total_volume"] is None else float(totals["total_volume"]),
     )
 
 
 def read_claims(creator: Creator) -> list[ClaimTotal]:
-    """Return the creator's claimed fees, without those of chains that are not summed yet; two queries."""
-    # No amounts by day.
+    """Return the creator's claimed fees, in two queries. Chains that are not summed yet are left out."""
+    # A first day in the far future leaves out daily amounts.
     claims = read_wallet_claims(creator.address, date.max)
     return [
-        ClaimTotal(Decimal(total).scaleb(-each.quote.decimals), each.quote.symbol, chain_name(each.account.chain_id))
-        for each in claims
-        if (total := each.claimed.total)
+        ClaimTotal(Decimal(total).scaleb(-claim.quote.decimals), claim.quote.symbol, chain_name(claim.account.chain_id))
+        for claim in claims
+        if (total := claim.claimed.total)
     ]
 
 
 def read_launches(creator: Creator, parameters: Mapping[str, str]) -> LaunchPage:
-    """Return a page of the creator's launches by the page's parameters, newest first, in one query.
+    """Return the page of the creator's launches that the parameters select, newest first, in one query.
 
-    Raises PageInputError, and ReplicaBehindError for the cursor of the primary.
+    Raises PageInputError, and ReplicaBehindError for a cursor that the primary issued.
     """
     list_sort = ListSort()
     cursor = parse_page_cursor(parameters, list_sort.parse_cursor)
@@ -131,5 +132,5 @@ def read_launches(creator: Creator, parameters: Mapping[str, str]) -> LaunchPage
 
 
 def select_launches(creator: Creator) -> Selection:
-    """Return the selection of the launches that the user requested, or that the wallet sent or requested."""
+    """Return the selection for launches that the user requested, or that the wallet sent or requested."""
     return Selection(fid=creator.fid) if creator.fid is not None else Selection(deployer=creator.address)

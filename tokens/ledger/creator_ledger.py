@@ -1,4 +1,4 @@
-"""The ledger of a creator: pages of launches, and of tokens that pay fees to the wallet, each with outcome and fees."""
+"""Creator ledger: two pages, launches and tokens that pay the wallet, both with outcomes and fees."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,38 +30,38 @@ _COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerRequest:
-    """Pages, days and chain reads of a ledger."""
+    """Pages, days and chain reads for a ledger."""
 
     limit: int
-    # Days of amounts by day, up to today in UTC.
+    # Days with daily amounts, up to today in UTC.
     days: int
     includes_waiting: bool
-    # The last row of the page before; None is the first page.
+    # The previous page's last row; None is the first page.
     launch_cursor: Cursor | LegacyCursor | None
     recipient_cursor: Cursor | LegacyCursor | None
 
     def first_day(self, now: datetime) -> date:
-        """Return the first of the days; after today if there are none."""
+        """Return the first day with daily amounts; tomorrow if `days` is 0."""
         return (now - timedelta(days=self.days - 1)).date()
 
 
 def parse_ledger_cursor(text: str | None) -> Cursor | LegacyCursor | None:
-    """Return the position before a page of either list. Raises CursorError."""
+    """Return the position before a page, for either list. Raises CursorError."""
     return _SORT.parse_cursor(text)
 
 
-def read_ledger(creator: Creator, wanted: LedgerRequest, now: datetime) -> dict[str, Any]:
-    """Return the ledger as JSON values; at most 20 queries, and few shared reads of nodes if these are wanted."""
-    launches = _read_page(select_launches(creator), wanted.limit, wanted.launch_cursor)
-    # A user has no list of all wallets.
+def read_ledger(creator: Creator, request: LedgerRequest, now: datetime) -> dict[str, Any]:
+    """Return the ledger as JSON values, in at most 20 queries. Waiting fees add a few shared node reads."""
+    launches = _read_page(select_launches(creator), request.limit, request.launch_cursor)
+    # No list has all wallets that a user owns.
     received = TokenPage([], None)
     if creator.address:
-        received = _read_page(Selection(fee_recipient=creator.address), wanted.limit, wanted.recipient_cursor)
-    reader = _EntryReader(wanted, launches, received, now=now)
+        received = _read_page(Selection(fee_recipient=creator.address), request.limit, request.recipient_cursor)
+    reader = _EntryReader(request, launches, received, now=now)
     return {
         "creator": _describe_creator(creator),
         "totals": _describe_totals(creator, now),
-        "claimed": _describe_claims(creator, wanted.first_day(now)),
+        "claimed": _describe_claims(creator, request.first_day(now)),
         "launches": reader.entries(launches, recipient=""),
         "cursor": launches.cursor,
         "recipientOf": reader.entries(received, recipient=creator.address),
@@ -74,22 +74,22 @@ def _read_page(selection: Selection, limit: int, cursor: Cursor | LegacyCursor |
 
 
 class _EntryReader:
-    """What both lists show of their tokens besides the records, read once for all of them."""
+    """Outcomes and fees for the tokens on both lists, read once together."""
 
-    def __init__(self, wanted: LedgerRequest, *pages: TokenPage, now: datetime) -> None:
+    def __init__(self, request: LedgerRequest, *pages: TokenPage, now: datetime) -> None:
         ids = {record["id"] for page in pages for record in page.records}
         tokens = Token.objects.filter(pk__in=ids).select_related("launch", "market").only(*_COLUMNS)
         self._tokens: Mapping[int, Token] = {token.pk: token for token in tokens} if ids else {}
-        # In the order of the lists, so that the first ones are read from the chain.
+        # Sorted as on the lists: only the first tokens are read from the chain.
         ordered = [self._tokens[pk] for page in pages for pk in _ids(page) if pk in self._tokens]
         unique = list(dict.fromkeys(ordered))
         self._outcomes: Mapping[int, LaunchOutcome] = read_outcomes(unique, now) if unique else {}
-        self._waiting: Mapping[int, WaitingReport] = read_waiting(unique, is_requested=wanted.includes_waiting)
-        fees = read_token_fees(unique, wanted.first_day(now)) if unique else {}
+        self._waiting: Mapping[int, WaitingReport] = read_waiting(unique, is_requested=request.includes_waiting)
+        fees = read_token_fees(unique, request.first_day(now)) if unique else {}
         self._fees: Mapping[int, list[PayeeFees]] = fees
 
     def entries(self, page: TokenPage, *, recipient: str) -> list[dict[str, Any]]:
-        """Return the entries of a page; with a recipient only its fees."""
+        """Return a page's entries; with a recipient, only that recipient's fees."""
         return [
             {
                 "token": record,

@@ -1,7 +1,7 @@
-"""Search of creators by the beginning of a name, by a whole address or by a FID.
+"""Creator search by name prefix, whole address or FID.
 
-Profiles also exist of users without launches: a page reads a limited number along the index of names, so that it may
-have fewer creators than requested before the last page.
+Users without launches have profiles, too. A page therefore reads a limited number of profiles along the name index,
+and may have fewer creators than requested before the last page.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from tokens.ledger.creators import Creator, count_launches
 from tokens.models import Token
 
 MAX_QUERY_LENGTH = 100
-# Profiles that a page reads at most.
+# The most profiles that a page reads.
 PROFILES_READ = 200
 _SORT = "name"
 
 
 class _Named(NamedTuple):
-    """A profile with a name that begins with the text."""
+    """A profile whose name begins with the text."""
 
     fid: int
     has_launch: bool
@@ -34,37 +34,37 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True)
 class CreatorPage:
-    """Described creators, and the cursor of the next page; None on the last."""
+    """Creators as JSON values, and the next page's cursor; None on the last page."""
 
     creators: list[dict[str, Any]]
     cursor: str | None
 
 
 def parse_name_cursor(text: str | None) -> int | None:
-    """Return the FID of the last profile before a page; None is the first page. Raises CursorError."""
+    """Return the FID that precedes a page; None is the first page. Raises CursorError."""
     cursor = decode_cursor(text, sort_by=_SORT, numeric=True) if text else None
     return cursor.row_id if isinstance(cursor, Cursor) else None
 
 
 def search_creators(q: str, *, limit: int, after_fid: int | None) -> CreatorPage:
-    """Return creators by name that have listed launches; on the first page an address or FID comes first.
+    """Return creators with listed launches, by name; the first page begins with an exact address or FID.
 
-    At most four queries. Raises CursorError if there is no profile of the cursor.
+    At most four queries. Raises CursorError if the cursor's profile does not exist.
     """
     exact = _parse_exact(q) if after_fid is None else []
-    named = _read_named(q, after_fid)
-    is_cut = len(named) > PROFILES_READ
-    named = named[:PROFILES_READ]
-    chosen = [each for each in named if each.has_launch][:limit]
-    last = chosen[-1] if len(chosen) == limit else named[-1] if is_cut else None
-    has_more = last is not None and (is_cut or last != named[-1])
-    creators = dict.fromkeys([*exact, *(Creator(str(each.fid), each.fid, "") for each in chosen)])
-    cursor = encode_cursor(Cursor(None, last.fid), sort_by=_SORT) if last and has_more else None
+    profiles = _read_named(q, after_fid)
+    is_cut = len(profiles) > PROFILES_READ
+    profiles = profiles[:PROFILES_READ]
+    launchers = [profile for profile in profiles if profile.has_launch][:limit]
+    last_profile = launchers[-1] if len(launchers) == limit else profiles[-1] if is_cut else None
+    has_more = last_profile is not None and (is_cut or last_profile != profiles[-1])
+    creators = dict.fromkeys([*exact, *(Creator(str(profile.fid), profile.fid, "") for profile in launchers)])
+    cursor = encode_cursor(Cursor(None, last_profile.fid), sort_by=_SORT) if last_profile and has_more else None
     return CreatorPage(_describe(list(creators)), cursor)
 
 
 def _parse_exact(q: str) -> list[Creator]:
-    """Return the creator with this address or FID."""
+    """Return the creator with this address or FID, or no creator."""
     try:
         return [parse_creator(q)]
     except ValueError:
@@ -72,21 +72,21 @@ def _parse_exact(q: str) -> list[Creator]:
 
 
 def _read_named(q: str, after_fid: int | None) -> list[_Named]:
-    """Return profiles by name after one of them, one more than PROFILES_READ if there are more; at most two queries."""
+    """Return profiles by name after a FID, in at most two queries; one more than PROFILES_READ if more exist."""
     profiles = SocialProfile.objects.alias(key=NAME_KEY).filter(key__startswith=FoldCase(Value(q)))
     if after_fid is not None:
-        place = SocialProfile.objects.filter(pk=after_fid).values_list(NAME_KEY).first()
-        if place is None:
+        last_name = SocialProfile.objects.filter(pk=after_fid).values_list(NAME_KEY).first()
+        if last_name is None:
             raise CursorError("must be the cursor of an earlier answer of this list")
-        last = (Value(place[0], TextField()), Value(after_fid))
-        profiles = profiles.filter(TupleGreaterThan((F("key"), F("fid")), last))
+        last_row = (Value(last_name[0], TextField()), Value(after_fid))
+        profiles = profiles.filter(TupleGreaterThan((F("key"), F("fid")), last_row))
     launches = Token.objects.listed().filter(requestor_fid=OuterRef("fid"))
-    found = profiles.annotate(has_launch=Exists(launches)).order_by("key", "fid").values_list("fid", "has_launch")
-    return [_Named(*row) for row in found[: PROFILES_READ + 1]]
+    rows = profiles.annotate(has_launch=Exists(launches)).order_by("key", "fid").values_list("fid", "has_launch")
+    return [_Named(*row) for row in rows[: PROFILES_READ + 1]]
 
 
 def _describe(creators: list[Creator]) -> list[dict[str, Any]]:
-    """Return creators as JSON values, those of an address or FID only with launches. At most two queries."""
+    """Return the creators that have listed launches as JSON values, in at most two queries."""
     users = users_by_fid([creator.fid for creator in creators]) if creators else {}
     launches = count_launches(creators)
     return [

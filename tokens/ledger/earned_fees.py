@@ -1,7 +1,7 @@
-"""Fees that recipients of tokens have earned, by day: from sums that are stored with the blocks of their events.
+"""Fees that recipients have earned by day, from sums that are stored with their events' blocks.
 
-An amount belongs to the recipient at its time. The sums of v4 have the share instead, since recipients change; a change
-divides the sum of its day, so that no event is read.
+An amount belongs to the recipient at its time. Since v4 recipients change, v4 sums name the share instead. A change
+divides its day's sum, so that no event is read.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ from tokens.installation.installed_launchpads import is_declared
 from tokens.ledger.fee_claims import DailyAmounts
 from tokens.models import Token
 
-# Changes of recipients that are read of a token, and payees of a response: any recipient can change its share again.
+# The most recipient changes read per token, and payees per response: any recipient can change its share again.
 CHANGES_READ = 1_000
-# Days with a payee that are read of a token if its locker pays in the collection.
+# The most rows (one per payee and day) that are read per token, if its locker pays in the collection.
 _CLAIM_ROWS = 20_000
 
-# Days and positions of a chain are compared as one number. A share's recipient at a time is the former one of the next
-# change; without a later one it is NULL, the current one.
+# A day and a chain position are compared as one number. The next change names the share's former recipient, who had
+# it until then. Without a later change the recipient is NULL, the current one.
 _COLLECTED = """
 WITH change AS MATERIALIZED (
     SELECT newest.*, count(*) OVER (PARTITION BY token_id) > %(changes)s AS is_cut
@@ -68,13 +68,13 @@ class Payee(NamedTuple):
 
 @dataclass(slots=True)
 class EarnedFees:
-    """Fees of a token by payee. `is_cut`: it has more changes or payees than are read, and amounts are unknown."""
+    """A token's fees by payee. `is_cut`: more changes or payees exist than are read, so amounts are unknown."""
 
     amounts: dict[Payee, DailyAmounts] = field(default_factory=dict)
     is_cut: bool = False
 
     def add(self, payee: Payee, day: date | None, amount: int) -> None:
-        """Add an amount of a payee, unless there are too many payees."""
+        """Add a payee's amount, unless there are too many payees."""
         if payee not in self.amounts and len(self.amounts) == CHANGES_READ:
             self.is_cut = True
         else:
@@ -88,27 +88,27 @@ def pays_by_owner(token: Token) -> bool:
 
 
 def current_recipients(token: Token) -> list[str]:
-    """Return the recipients of the token's shares of fees, in their order; empty if the launch names none."""
-    return [each["recipient"] for each in (token.extensions["fees"] or {}).get("recipients") or ()]
+    """Return the token's fee recipients by share index; empty if the launch names none."""
+    return [share["recipient"] for share in (token.extensions["fees"] or {}).get("recipients") or ()]
 
 
 def read_earned(tokens: Sequence[Token], first_day: date) -> dict[int, EarnedFees]:
-    """Return token id -> fees that its recipients have earned, by day since the first one; at most two queries."""
-    found = {token.pk: EarnedFees() for token in tokens}
+    """Return token id -> fees that its recipients have earned, by day since `first_day`; at most two queries."""
+    earned = {token.pk: EarnedFees() for token in tokens}
     of_lockers = {token.pk: token for token in tokens if pays_by_owner(token)}
-    for token_id, share, place, day, former, amount in _read(_COLLECTED, of_lockers, first_day):
+    for token_id, share, currency_index, day, former, amount in _read(_COLLECTED, of_lockers, first_day):
         recipients = current_recipients(of_lockers[token_id])
         if share is None:
-            found[token_id].is_cut = True
+            earned[token_id].is_cut = True
         elif share < len(recipients):
-            payee = Payee(former or recipients[share], pool_currencies(of_lockers[token_id])[place])
-            found[token_id].add(payee, day, int(amount))
-    rows = dict.fromkeys(found, 0)
+            payee = Payee(former or recipients[share], pool_currencies(of_lockers[token_id])[currency_index])
+            earned[token_id].add(payee, day, int(amount))
+    rows = dict.fromkeys(earned, 0)
     for token_id, recipient, currency, day, amount, count in _read(_PAID, rows.keys() - of_lockers, first_day):
-        found[token_id].add(Payee(recipient, currency), day, int(amount))
+        earned[token_id].add(Payee(recipient, currency), day, int(amount))
         rows[token_id] += count
-        found[token_id].is_cut |= rows[token_id] > _CLAIM_ROWS
-    return found
+        earned[token_id].is_cut |= rows[token_id] > _CLAIM_ROWS
+    return earned
 
 
 def _read(statement: str, token_ids: Iterable[int], first_day: date) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Claims of recipients by day, from the sums that are stored with their blocks."""
+"""Recipients' claims by day, from sums that are stored with their blocks."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ GROUP BY 1, 2, 3, 4 HAVING sum(amount) <> 0
 
 
 class FeeAccount(NamedTuple):
-    """A recipient of fees in one currency of a chain; addresses are in stored form."""
+    """A fee recipient on one chain in one currency; addresses are in stored form."""
 
     chain_id: int
     recipient: str
@@ -27,32 +27,32 @@ class FeeAccount(NamedTuple):
 
 @dataclass(slots=True)
 class DailyAmounts:
-    """An amount, and its parts by day in UTC since a first day, in the smallest unit of a currency."""
+    """A total and its daily amounts in UTC since a first day, in the currency's smallest unit."""
 
     total: int = 0
-    # Without days that have none.
+    # Days without an amount are absent.
     days: dict[date, int] = field(default_factory=dict)
 
     def add(self, day: date | None, amount: int) -> None:
-        """Add an amount to the total and to its day; None is before the first one."""
+        """Add an amount to the total and to its day; None is a day before the first one."""
         self.total += amount
         if day is not None:
             self.days[day] = self.days.get(day, 0) + amount
 
 
 def read_account_claims(accounts: Collection[FeeAccount], first_day: date) -> dict[FeeAccount, DailyAmounts]:
-    """Return the claims of each account, by day since the first one; in one query, none without an account."""
-    found = {account: DailyAmounts() for account in accounts}
-    if not found:
-        return found
+    """Return each account's claims, by day since `first_day`; one query, none without accounts."""
+    amounts_by_account = {account: DailyAmounts() for account in accounts}
+    if not amounts_by_account:
+        return amounts_by_account
     parameters = {
-        "chains": array_literal(account.chain_id for account in found),
-        "recipients": [account.recipient for account in found],
-        "currencies": [account.currency for account in found],
+        "chains": array_literal(account.chain_id for account in amounts_by_account),
+        "recipients": [account.recipient for account in amounts_by_account],
+        "currencies": [account.currency for account in amounts_by_account],
         "first_day": first_day,
     }
     with read_connection().cursor() as cursor:
         cursor.execute(_SUMS, parameters)
         for chain_id, recipient, currency, day, amount in cursor.fetchall():
-            found[FeeAccount(chain_id, recipient, currency)].add(day, int(amount))
-    return found
+            amounts_by_account[FeeAccount(chain_id, recipient, currency)].add(day, int(amount))
+    return amounts_by_account

@@ -1,8 +1,8 @@
-"""Fees of tokens per recipient and currency: earned and claimed by stored events, by day.
+"""Token fees per recipient and currency, by day: earned and claimed, from stored events.
 
 A v4 pool's fees are collected into a fee locker, which pays each owner per currency, for all its tokens together.
-Earlier lockers, and Solana's program, pay in the collection itself: what is earned is claimed. Of declared launchpads,
-claims are known only.
+Earlier lockers, and Solana's program, pay in the collection itself: earned fees are claimed fees. Declared launchpads
+have claims only.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -20,7 +20,7 @@ from tokens.ledger.fee_claims import DailyAmounts, FeeAccount, read_account_clai
 from tokens.ledger.stored_blocks import HISTORY_NOT_READ, first_blocks
 from tokens.models import Token
 
-# Reasons of unknown amounts.
+# Reasons for unknown amounts.
 NOT_SUMMED = "not_summed"
 TOO_MANY_RECIPIENTS = "too_many_recipients"
 POOLED_CURRENCY = "pooled_currency"
@@ -28,23 +28,23 @@ POOLED_CURRENCY = "pooled_currency"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownAmounts:
-    """An amount with its days, and why it is unknown; an empty reason if it is known."""
+    """An amount with its days, or the reason why it is unknown; the reason is empty if it is known."""
 
     amounts: DailyAmounts
     reason: str = ""
 
     @property
     def total(self) -> int | None:
-        """Return the sum; None for a reason."""
+        """Return the sum; None if unknown."""
         return None if self.reason else self.amounts.total
 
     @property
     def days(self) -> Iterable[date]:
-        """Return the days with an amount; none for a reason."""
+        """Return the days with an amount; no days if unknown."""
         return () if self.reason else self.amounts.days
 
     def on(self, day: date) -> int | None:
-        """Return the amount of a day since the first one that was read; None for a reason."""
+        """Return a day's amount, for a day since the first one that was read; None if unknown."""
         return None if self.reason else self.amounts.days.get(day, 0)
 
 
@@ -53,18 +53,18 @@ _POOLED = KnownAmounts(amounts=DailyAmounts(), reason=POOLED_CURRENCY)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PayeeFees:
-    """What a payee of a token has earned and claimed so far."""
+    """A payee's fees from one token: earned and claimed so far."""
 
     payee: Payee
     symbol: str
-    # None where the currency reports none.
+    # None if the currency reports no decimals.
     decimals: int | None
     earned: KnownAmounts
     claimed: KnownAmounts
 
 
 class WalletClaims(NamedTuple):
-    """What a wallet has claimed in a quote token of a chain."""
+    """Fees that a wallet has claimed in one quote token."""
 
     account: FeeAccount
     quote: QuoteToken
@@ -72,9 +72,9 @@ class WalletClaims(NamedTuple):
 
 
 def read_wallet_claims(address: str, first_day: date) -> list[WalletClaims]:
-    """Return a wallet's claims in the currencies that launches are usually paired with, without zeros; two queries.
+    """Return a wallet's claims in the quote tokens of all chains, without zeros; two queries.
 
-    None without an address: a user has no list of all wallets.
+    Without an address there are none: no list has all wallets that a user owns.
     """
     chains = registry().chains.values() if address else ()
     quotes = {
@@ -83,41 +83,43 @@ def read_wallet_claims(address: str, first_day: date) -> list[WalletClaims]:
         for quote in chain.quote_tokens.values()
     }
     summed = summed_chains({account.chain_id for account in quotes})
-    known = {
+    claims = {
         account: KnownAmounts(amounts=amounts, reason="" if account.chain_id in summed else NOT_SUMMED)
         for account, amounts in read_account_claims(quotes, first_day).items()
     }
-    return [WalletClaims(account, quotes[account], claimed) for account, claimed in known.items() if claimed.total != 0]
+    return [
+        WalletClaims(account, quotes[account], claimed) for account, claimed in claims.items() if claimed.total != 0
+    ]
 
 
 def read_token_fees(tokens: Sequence[Token], first_day: date) -> dict[int, list[PayeeFees]]:
-    """Return token id -> fees of all its recipients. Requires `launch`; at most seven queries."""
+    """Return token id -> all its recipients' fees. Requires `launch`; at most seven queries."""
     chain_ids = {token.chain_id for token in tokens}
     since, summed = first_blocks(chain_ids, covers_events), summed_chains(chain_ids)
     earned = read_earned(tokens, first_day)
     accounts = {token.pk: _own_accounts(token, earned[token.pk]) for token in tokens if pays_by_owner(token)}
     claims = read_account_claims({account for of_token in accounts.values() for account in of_token}, first_day)
-    found = {}
+    fees = {}
     for token in tokens:
-        first = since.get(token.chain_id)
+        first_block = since.get(token.chain_id)
         reason = "" if token.chain_id in summed else NOT_SUMMED
-        if first is None or first > token.block_number:
+        if first_block is None or first_block > token.block_number:
             reason = HISTORY_NOT_READ
         claimed = {account.recipient: claims[account] for account in accounts.get(token.pk, ())}
-        found[token.pk] = [
+        fees[token.pk] = [
             _describe(token, payee, earned[token.pk], claimed, reason) for payee in _payees(token, earned[token.pk])
         ]
-    return found
+    return fees
 
 
 def _own_accounts(token: Token, earned: EarnedFees) -> list[FeeAccount]:
-    """Return the recipients' accounts in the token itself."""
+    """Return the recipients' accounts whose currency is the token itself."""
     recipients = {payee.recipient for payee in earned.amounts} | set(current_recipients(token))
     return [FeeAccount(token.chain_id, recipient, token.contract_address) for recipient in sorted(recipients)]
 
 
 def _payees(token: Token, earned: EarnedFees) -> Collection[Payee]:
-    """Return the payees, current recipients first, each with the paired token before the token itself."""
+    """Return the payees: current recipients first, and for each the paired token before the token itself."""
     currencies = (token.paired_token, token.contract_address)
     former = sorted({payee.recipient for payee in earned.amounts})
     recipients = dict.fromkeys([*current_recipients(token), *former])
@@ -127,7 +129,7 @@ def _payees(token: Token, earned: EarnedFees) -> Collection[Payee]:
 
 
 def _describe(token: Token, payee: Payee, fees: EarnedFees, claims: dict[str, DailyAmounts], reason: str) -> PayeeFees:
-    """Return the fees of a payee; `claims` are those in the token itself by recipient, if a fee locker pays them."""
+    """Return a payee's fees. `claims` has recipients' claims in the token itself, if a fee locker pays them."""
     is_own = payee.currency == token.contract_address
     amounts = fees.amounts.get(payee, DailyAmounts())
     earned = KnownAmounts(amounts=amounts, reason=reason or (TOO_MANY_RECIPIENTS if fees.is_cut else ""))
@@ -146,7 +148,7 @@ def _describe(token: Token, payee: Payee, fees: EarnedFees, claims: dict[str, Da
 
 
 def _currency_of(token: Token, currency: str) -> tuple[str, int | None]:
-    """Return symbol and decimals of a currency that a token's fees are paid in."""
+    """Return symbol and decimals for a token's fee currency."""
     if currency == token.contract_address:
         return token.symbol, token.decimals
     if currency == token.paired_token:

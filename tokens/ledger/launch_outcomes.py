@@ -1,4 +1,4 @@
-"""What became of launches: graduation, market cap now and at its peak, volume, and whether they are still traded."""
+"""Launch outcomes: graduation, current and peak market cap, volume, and whether a token is still traded."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from tokens.models import Token
 from tokens.models.candle import DAY
 from tokens.trades.pool_liquidity import HAS_SUPPORT, IS_CURRENCY0, LEAST_CHECKED_CAP, POOL_RESERVES
 
-# A launch with a trade within this time is still traded.
+# A launch with a trade within this period counts as still traded.
 TRADED_WITHIN = timedelta(days=7)
 
-# Reasons of unknown facts.
+# Reasons for unknown facts.
 NO_CURVE = "no_curve"
 CURVE_UNKNOWN = "curve_unknown"
 NO_OWN_TRADES = "no_own_trades"
@@ -27,9 +27,9 @@ NO_TRADES = "no_trades"
 NO_PRICE = "no_price"
 NO_LIQUIDITY = "no_liquidity"
 
-# The highest price, volume and unpriced days, where all blocks since the launch are read. A day's candle has prices in
-# USD only where each of its trades has one. A price counts as far as the pool's liquidity supports it as a market cap:
-# what the ranges hold at that price, or a bonding curve at the end of the day.
+# The highest price, volume and unpriced days, if all blocks since the launch are read. A day's candle has USD prices only
+# if each of its trades has one. A price counts only as far as the pool's liquidity supports it as a market cap: what the
+# ranges hold at that price, or a bonding curve at the day's end.
 _READ_PEAKS = f"""
 SELECT token_id, max(high_usd) FILTER (WHERE CASE
         WHEN full_value > {LEAST_CHECKED_CAP} THEN (SELECT {HAS_SUPPORT} FROM ({POOL_RESERVES}) AS reserves)
@@ -52,7 +52,7 @@ FROM (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchOutcome:
-    """Facts about a launch at a moment; an unknown one is None, for the reason beside it."""
+    """Facts about a launch at a moment. An unknown fact is None, with a reason beside it."""
 
     age: timedelta
     is_graduated: bool | None
@@ -60,7 +60,7 @@ class LaunchOutcome:
     graduated_at: datetime | None
     curve_progress: float | None
     market_cap: float | None
-    # The day's highest price times the supply, over all days on which liquidity supports it.
+    # The highest daily price that liquidity supports, times the supply.
     peak_market_cap: float | None
     peak_reason: str
     volume_24h: float | None
@@ -71,7 +71,7 @@ class LaunchOutcome:
 
 
 class _Peak(NamedTuple):
-    """The highest supported price and the volume in USD of all days, and the days that have a trade without a price."""
+    """Highest supported price and total volume in USD, and the number of days with a trade without a price."""
 
     highest: float | None
     volume: Decimal
@@ -79,7 +79,7 @@ class _Peak(NamedTuple):
 
 
 def read_outcomes(tokens: Collection[Token], now: datetime) -> dict[int, LaunchOutcome]:
-    """Return token id -> what became of the launch, in at most four queries. Requires `market`."""
+    """Return token id -> launch outcome, in at most four queries. Requires `market`."""
     since = first_blocks({token.chain_id for token in tokens}, covers_trades)
     with read_connection().cursor() as cursor:
         cursor.execute(_READ_PEAKS, [array_literal([token.pk for token in tokens])])
@@ -92,8 +92,8 @@ def _outcome(token: Token, peak: _Peak | None, since: int | None, now: datetime)
     reason = _trades_reason(token, peak, since)
     is_graduated, graduation_reason = _graduation(token)
     is_recent = market.last_trade_at is not None and market.last_trade_at >= now - TRADED_WITHIN
-    known = None if reason else peak
-    highest = _highest_market_cap(token, known)
+    supported = None if reason else peak
+    highest = _highest_market_cap(token, supported)
     return LaunchOutcome(
         age=now - token.deployed_at,
         is_graduated=is_graduated,
@@ -104,23 +104,23 @@ def _outcome(token: Token, peak: _Peak | None, since: int | None, now: datetime)
         peak_market_cap=highest,
         peak_reason="" if highest is not None else reason or (NO_PRICE if token.supply is None else NO_LIQUIDITY),
         volume_24h=market.volume_24h,
-        volume=float(known.volume) if known else None,
+        volume=float(supported.volume) if supported else None,
         volume_reason=reason,
         last_trade_at=market.last_trade_at,
-        # The provider reports no time of the last trade, and counts those of a day.
+        # The provider reports no last trade time, but counts a day's trades.
         is_still_traded=is_recent or bool(market.tx_count_24h),
     )
 
 
 def _highest_market_cap(token: Token, peak: _Peak | None) -> float | None:
-    """Return the highest market cap in USD; None where the price or the supply is unknown."""
+    """Return the highest market cap in USD; None if the price or the supply is unknown."""
     if peak is None or peak.highest is None or token.supply is None:
         return None
     return peak.highest * float(token.supply.scaleb(-token.decimals))
 
 
 def _trades_reason(token: Token, peak: _Peak | None, since: int | None) -> str:
-    """Return why facts of all trades are unknown; empty if they are known."""
+    """Return why facts that need all trades are unknown; empty if they are known."""
     if not has_own_trades(token.chain_id):
         return NO_OWN_TRADES
     if since is None or since > token.block_number:
@@ -131,7 +131,7 @@ def _trades_reason(token: Token, peak: _Peak | None, since: int | None) -> str:
 
 
 def _graduation(token: Token) -> tuple[bool | None, str]:
-    """Return whether the token has left its bonding curve, or why that is unknown."""
+    """Return whether the token has left its bonding curve, and why that is unknown if it is None."""
     chain, facts = registry().chains.get(token.chain_id), token.launch.facts if hasattr(token, "launch") else {}
     if chain is None or not (chain.is_solana or facts.get("curve_config")):
         return None, NO_CURVE

@@ -1,4 +1,4 @@
-"""Endpoints of creators."""
+"""Creator endpoints."""
 
 from typing import Any
 
@@ -34,35 +34,35 @@ _IN_PATH = OpenApiParameter(
 
 
 class CreatorView(QueryView):
-    """Ledger of a creator."""
+    """Creator ledger."""
 
     query_serializer = CreatorQuery
-    # With waiting fees a response costs up to 20 node requests, which all callers share.
+    # With waiting fees, a response costs up to 20 node requests. All callers share them.
     cache_control = public_cache_control(15)
 
     @extend_schema(operation_id="getCreator", parameters=[_IN_PATH], responses={200: CREATOR_ANSWER})
     @from_replica
     def get(self, request: Request, creator: str) -> HttpResponse:
-        """Return a creator's launches with what became of them, and the fees of their recipients.
+        """Return a creator's launches with their outcomes, and the fees that their recipients receive.
 
-        A wallet's ledger also has the tokens of any creator that pay fees to it. Unknown values are null with a reason.
+        A wallet's ledger also has tokens by other creators that pay fees to it. Unknown values are null with a reason.
         A creator without launches has an empty ledger.
         """
         try:
-            found = parse_creator(creator)
+            parsed_creator = parse_creator(creator)
         except ValueError as error:
             raise ValidationError({"creator": [_RULE]}) from error
-        wanted = LedgerRequest(
+        ledger_request = LedgerRequest(
             limit=self.query["limit"],
             days=self.query["days"],
             includes_waiting=self.query["includeWaiting"],
             launch_cursor=self._cursor("cursor"),
             recipient_cursor=self._cursor("recipientCursor"),
         )
-        return json_response({"data": read_ledger(found, wanted, timezone.now())}, headers={})
+        return json_response({"data": read_ledger(parsed_creator, ledger_request, timezone.now())}, headers={})
 
     def _cursor(self, name: str) -> Any:
-        """Return the position of a cursor. Raises ValidationError (400)."""
+        """Return a cursor's position. Raises ValidationError (400)."""
         try:
             return parse_ledger_cursor(self.query.get(name))
         except CursorError as error:
@@ -70,7 +70,7 @@ class CreatorView(QueryView):
 
 
 class CreatorSearchView(QueryView):
-    """Search of creators."""
+    """Creator search."""
 
     query_serializer = CreatorSearchQuery
     cache_control = public_cache_control(15)
@@ -78,7 +78,7 @@ class CreatorSearchView(QueryView):
     @extend_schema(operation_id="searchCreator", responses={200: CREATOR_SEARCH_ANSWER})
     @from_replica
     def get(self, request: Request) -> HttpResponse:
-        """Search creators by name, address or FID: those with listed launches, by name."""
+        """Search creators by name, address or FID; return those with listed launches, by name."""
         try:
             after_fid = parse_name_cursor(self.query.get("cursor"))
             page = search_creators(self.query["q"], limit=self.query["limit"], after_fid=after_fid)

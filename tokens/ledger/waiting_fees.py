@@ -1,4 +1,4 @@
-"""Fees of tokens that wait in pool and fee locker: reads of the chain that all callers share, few for each request."""
+"""Token fees that wait in pool and fee locker, by a few chain reads per request that all callers share."""
 
 import logging
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from tokens.models import Token
 
 logger = logging.getLogger(__name__)
 
-# Reasons of unknown amounts.
+# Reasons for unknown amounts.
 NOT_REQUESTED = "not_requested"
 NOT_READ = "not_read"
 CHAIN_UNAVAILABLE = "chain_unavailable"
@@ -25,21 +25,22 @@ UNREADABLE = "unreadable"
 RECIPIENT_UNKNOWN = "recipient_unknown"
 CONVERSION_UNKNOWN = "conversion_unknown"
 
-# Tokens of a request for which fees are read; each costs about four node requests, once in FRESH_SECONDS.
+# Tokens per request whose fees are read; each costs about four node requests, once in FRESH_SECONDS.
 TOKENS_READ = 5
 FRESH_SECONDS = 60
-# Seconds of a request for all its tokens: a thread is blocked for as long.
+# Seconds per request for all its tokens; they block a thread.
 _DEADLINE = 3.0
-# Incremented with every change of the cached value.
+# Increment with every change to the cached value.
 _CACHE_VERSION = 1
 _CACHE_TIMES = CacheTimes(fresh=FRESH_SECONDS, ttl=FRESH_SECONDS, wait_timeout=_DEADLINE, lock_ttl=10.0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitingFees:
-    """Fees of a payee that wait for a claim, in the smallest unit of the currency; None is unknown, for the reason.
+    """A payee's fees that wait for a claim, in the currency's smallest unit; None is unknown, with a reason.
 
-    `harvested` is in the fee locker: of a paired token that of all tokens of the recipient. `pending` is in the pool.
+    `pending` is in the pool, `harvested` in the fee locker. A harvested paired token is the sum for all the recipient's
+    tokens.
     """
 
     harvested: int | None = None
@@ -50,24 +51,24 @@ class WaitingFees:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitingReport:
-    """Waiting fees of a token by payee, or the reason why none is known."""
+    """A token's waiting fees by payee, or the reason why none is known."""
 
     fees: dict[Payee, WaitingFees]
     reason: str = ""
 
     def of(self, payee: Payee) -> WaitingFees:
-        """Return the fees of a payee."""
+        """Return a payee's fees."""
         return self.fees.get(payee) or WaitingFees(reason=self.reason or RECIPIENT_UNKNOWN)
 
 
 def read_waiting(tokens: Sequence[Token], *, is_requested: bool) -> dict[int, WaitingReport]:
-    """Return token id -> the waiting fees: of the first TOKENS_READ tokens, and of the others why they are unknown."""
+    """Return token id -> waiting fees. Only the first TOKENS_READ tokens have fees; the others have a reason."""
     reason = NOT_READ if is_requested else NOT_REQUESTED
-    found = {token.pk: WaitingReport(fees={}, reason=reason) for token in tokens}
+    reports = {token.pk: WaitingReport(fees={}, reason=reason) for token in tokens}
     if is_requested:
         with query_deadline(_DEADLINE):
-            found |= {token.pk: _read_report(token) for token in tokens[:TOKENS_READ]}
-    return found
+            reports |= {token.pk: _read_report(token) for token in tokens[:TOKENS_READ]}
+    return reports
 
 
 def _read_report(token: Token) -> WaitingReport:
@@ -86,21 +87,21 @@ def _read_report(token: Token) -> WaitingReport:
 
 
 def _fetch(token: Token) -> dict[str, Any]:
-    """Read the fees of all recipients, as JSON; amounts as text, since they may have 256 bits."""
+    """Read all recipients' fees, as JSON; amounts are text, since they may have 256 bits."""
     with node_slot():
         report = read_uncollected(token, recipient=None)
     return {
         "block": report.block_number,
         "fees": [
             [
-                each.recipient,
+                recipient_fees.recipient,
                 fee.currency.address,
                 str(fee.harvested),
                 None if fee.pending is None else str(fee.pending),
             ]
-            for each in report.recipients
-            for fee in each.fees
-            if each.recipient is not None
+            for recipient_fees in report.recipients
+            for fee in recipient_fees.fees
+            if recipient_fees.recipient is not None
         ],
     }
 

@@ -1,1 +1,1 @@
-"""Uploads of partners: pictures and metadata documents of tokens, in a directory, S3-like storage or on IPFS."""
+"""Partners' uploads: token pictures and metadata documents, in a directory, S3-like storage or on IPFS."""

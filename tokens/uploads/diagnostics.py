@@ -1,4 +1,4 @@
-"""Check of the storage of uploads for `manage.py doctor`: writable, and with all of its settings."""
+"""Upload storage check for `manage.py doctor`: writable, and with all its settings."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -19,20 +19,20 @@ _ACTIONS = {
 
 
 def storage(now: datetime) -> Iterator[Finding]:
-    """Yield whether a file can be written to the storage of uploads; what it writes is removed again."""
+    """Yield whether the upload storage is writable; the written file is removed again."""
     try:
-        chosen = chosen_storage()
+        kind = chosen_storage()
     except UploadsOffError:
         yield Finding(level=Level.OK, found="Uploads are off.")
         return
     try:
-        probe_storage(chosen)
+        probe_storage(kind)
     except (OSError, RetryableError, PermanentError) as error:
-        found = f"The storage of uploads ({chosen.value}) can't be written: {error}."
-        yield Finding(level=Level.ERROR, found=found, action=_ACTIONS[chosen], guide=_GUIDE)
+        problem = f"The storage of uploads ({kind.value}) can't be written: {error}."
+        yield Finding(level=Level.ERROR, found=problem, action=_ACTIONS[kind], guide=_GUIDE)
         return
-    yield Finding(level=Level.OK, found=f"The storage of uploads ({chosen.value}) is writable.")
-    if chosen == StorageKind.DIRECTORY and not settings.SITE_URL.startswith("https://"):
+    yield Finding(level=Level.OK, found=f"The storage of uploads ({kind.value}) is writable.")
+    if kind == StorageKind.DIRECTORY and not settings.SITE_URL.startswith("https://"):
         yield Finding(
             level=Level.WARNING,
             found="URLs of uploads begin with http://: browsers block them on pages of https://.",

@@ -1,4 +1,4 @@
-"""Metadata documents that partners upload: the texts of a deployment as one JSON document, in a canonical form."""
+"""Metadata documents that partners upload: a deployment's texts as one JSON document, in a canonical form."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tokens.deploying.rules import token_texts
 
 # As a launch's texts on the chain; their document has more syntax.
 MAX_DOCUMENT_BYTES = 16 * 1024
-# In a deployment's rules and names. `image`, `name` and `symbol` are where Metaplex's documents have them, too.
+# Field names and rules are a deployment's. `image`, `name` and `symbol` also match Metaplex's documents.
 DOCUMENT = object_of(
     {
         "name": FieldRule(rule=token_texts.name),

@@ -1,4 +1,4 @@
-"""Uploads on IPFS, by the RPC of Kubo: a node of one's own, IPFS Cluster's proxy, or a compatible pinning service.
+"""Uploads on IPFS, by Kubo's RPC: your own node, IPFS Cluster's proxy, or a compatible pinning service.
 
 https://docs.ipfs.tech/reference/kubo/rpc/#api-v0-add and #api-v0-pin-rm
 """
@@ -15,16 +15,16 @@ from config.http.errors import InvalidResponseError, RetryableError
 from config.http.json_client import json_member, parse_json_response, send_content
 
 _SCHEME = "ipfs://"
-# A file of up to a chunk is one raw block, so that its CID has the digest of its bytes. Peers accept up to 2 MiB.
+# A file that fits in a chunk is one raw block, so that its CID has the digest of its bytes. Peers accept up to 2 MiB.
 _ADD = "add?cid-version=1&raw-leaves=true&pin=true&progress=false&chunker=size-1048576"
-# The smallest default of a chunk: a file of up to so many bytes is one block everywhere.
+# The smallest default chunk size: a file with at most this many bytes is one block everywhere.
 _LEAST_BLOCK = 256 * 1024
 _MAX_ANSWER = 64 * 1024
-# Status of every command that fails, with a message in its body.
+# Status for every command that fails; the body has a message.
 _FAILED = 500
-# A multihash of SHA-256: its code, and its length of 32 bytes (https://github.com/multiformats/multicodec).
+# SHA-256 multihash prefix: the code, and the length, 32 bytes (https://github.com/multiformats/multicodec).
 _SHA_256 = b"\x12\x20"
-# Version 1 with the codecs of raw blocks and of UnixFS.
+# Version 1 with the codecs for raw blocks and for UnixFS.
 _RAW, _UNIXFS = b"\x01\x55" + _SHA_256, b"\x01\x70" + _SHA_256
 _DIGEST_BYTES = 32
 _VERSION_0 = re.compile("Qm[1-9A-HJ-NP-Za-km-z]{44}")
@@ -34,10 +34,10 @@ _VERSION_1 = re.compile("b[a-z2-7]{58}")
 def pin_content(name: str, content: bytes, *, media_type: str) -> str:
     """Add a file, pin it and return `ipfs://` with its CID. Raises RetryableError, PermanentError.
 
-    Raises InvalidResponseError for a response without a CID, and for the CID of other bytes.
+    Raises InvalidResponseError for a response without a CID, or with a CID for other bytes.
     """
     answer = _post(_ADD, {"files": {"file": (name, content, media_type)}})
-    # One JSON value a line; that of the file is the last one.
+    # Each line is a JSON value; the file's is the last one.
     try:
         cid = json_member(parse_json_response(answer.strip().rpartition(b"\n")[2]), "Hash")
     except ValueError:
@@ -48,9 +48,9 @@ def pin_content(name: str, content: bytes, *, media_type: str) -> str:
 
 
 def unpin(url: str) -> None:
-    """Remove the pin of a file, if there is one. Raises RetryableError, PermanentError.
+    """Remove a file's pin, if there is one. Raises RetryableError, PermanentError.
 
-    The node's garbage collection deletes the file later. Copies of other nodes stay.
+    The node's garbage collection deletes the file later. Copies on other nodes stay.
     """
     answer = _post(f"pin/rm?arg={url.removeprefix(_SCHEME)}", {}, accepted=(200, _FAILED))
     if b'"Pins"' not in answer and b"not pinned" not in answer:
@@ -58,12 +58,12 @@ def unpin(url: str) -> None:
 
 
 def probe_pinning() -> None:
-    """Have a file hashed and not stored. Raises RetryableError, PermanentError."""
+    """Let the node hash a file without storing it. Raises RetryableError, PermanentError."""
     _post(f"{_ADD.replace('pin=true', 'pin=false')}&only-hash=true", {"files": {"file": ("probe", b"probe")}})
 
 
 def is_cid_of(cid: str, content: bytes) -> bool:
-    """Return whether a text is a CID that the bytes may have; that of a tree of blocks can't be computed."""
+    """Return whether `cid` may be the content's CID. For a tree of blocks it can't be computed, and any CID passes."""
     decoded = decode_cid(cid)
     if decoded is None:
         return False
@@ -74,7 +74,7 @@ def is_cid_of(cid: str, content: bytes) -> bool:
 
 
 def _file_digest(content: bytes) -> bytes:
-    """Return the digest of a file's only block without raw leaves: a dag-pb node with a UnixFS file.
+    """Return the digest for a one-block file without raw leaves: a dag-pb node with a UnixFS file.
 
     https://specs.ipfs.tech/unixfs/
     """
@@ -94,12 +94,12 @@ def _varint(number: int) -> bytes:
 
 
 def decode_cid(cid: str) -> bytes | None:
-    """Return the bytes of a file's CID of SHA-256, version 0 in base58 or 1 in base32; None for any other text."""
+    """Return the bytes in a file's SHA-256 CID, version 0 in base58 or 1 in base32; None for any other text."""
     prefixes: tuple[bytes, ...] = (_SHA_256,)
     if _VERSION_0.fullmatch(cid):
         decoded = base58.b58decode(cid)
     elif _VERSION_1.fullmatch(cid):
-        # Base32 of 36 bytes has 58 digits, and the decoder requires whole groups of 8.
+        # 36 bytes have 58 base32 digits, and the decoder requires whole groups of 8.
         decoded, prefixes = base64.b32decode(cid[1:].upper() + "======"), (_RAW, _UNIXFS)
     else:
         return None

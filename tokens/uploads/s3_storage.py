@@ -1,4 +1,4 @@
-"""Uploads as objects of an S3-like service, by signed requests (AWS Signature Version 4) with the bucket in the path.
+"""Uploads as objects in an S3-like service, by signed requests (AWS Signature Version 4) with the bucket in the path.
 
 https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html, API_DeleteObject.html
 """
@@ -13,7 +13,7 @@ from config.http.json_client import send_content
 
 # Names are digests: an object never changes.
 _CACHING = "public, max-age=31536000, immutable"
-# Of an error body.
+# The most bytes read from an error body.
 _MAX_ANSWER = 64 * 1024
 _PROBE = "probe"
 

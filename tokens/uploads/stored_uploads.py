@@ -1,4 +1,4 @@
-"""Accepting of uploads: encoding, the daily quota of bytes, and one row for each stored file.
+"""Accepting uploads: encoding, the daily byte quota, and one row for each stored file.
 
 A file is stored before its row: a crash between the two leaves a file that nothing serves, and a repeated request has
 the same digest, so that it completes the upload.
@@ -32,7 +32,7 @@ from tokens.uploads.upload_storage import (
 
 logger = logging.getLogger(__name__)
 
-# Pixels of a side of a stored picture.
+# The most pixels a side for a stored picture.
 LONGEST_SIDE = 1_024
 
 
@@ -41,7 +41,7 @@ class UploadBlockedError(PermanentError):
 
 
 class UploadQuotaError(RetryableError):
-    """The key's bytes of the day are used up; `wait` is in seconds until the next day."""
+    """The key's daily bytes are used up; `wait` is in seconds until the next day."""
 
     def __init__(self, wait: float) -> None:
         quota = f"A key may upload {settings.UPLOAD_DAILY_BYTES} bytes of new files a day in UTC"
@@ -79,39 +79,39 @@ def save_metadata(body: Any, *, partner: PartnerKey) -> Upload:
 
 
 def block_uploads(uploads: Iterable[Upload]) -> list[Upload]:
-    """Block uploads and delete their files; return those with files that could not be deleted.
+    """Block uploads and delete their files; return the uploads whose files could not be deleted.
 
-    The rows are blocked first: this service serves the files no more, whatever their storage does.
+    The rows are blocked first, so that this service no longer serves the files, even if deletion fails.
     """
-    found = list(uploads)
-    Upload.objects.filter(pk__in=[upload.pk for upload in found], blocked_at=None).update(blocked_at=timezone.now())
-    left = []
-    for upload in found:
+    blocked = list(uploads)
+    Upload.objects.filter(pk__in=[upload.pk for upload in blocked], blocked_at=None).update(blocked_at=timezone.now())
+    undeleted = []
+    for upload in blocked:
         try:
             remove_content(upload)
         except StorageUnavailableError:
-            left.append(upload)
-    return left
+            undeleted.append(upload)
+    return undeleted
 
 
 def allow_uploads(uploads: Iterable[Upload]) -> None:
-    """Delete the rows of blocked uploads: their bytes may then be uploaded again."""
+    """Delete blocked uploads' rows: their bytes may then be uploaded again."""
     Upload.objects.filter(pk__in=[upload.pk for upload in uploads]).exclude(blocked_at=None).delete()
 
 
 def _save(content: bytes, *, kind: UploadKind, partner: PartnerKey) -> Upload:
     storage, digest = chosen_storage(), hashlib.sha256(content).hexdigest()
-    known = Upload.objects.filter(digest=digest).first()
-    if known is not None and known.blocked_at is not None:
+    stored = Upload.objects.filter(digest=digest).first()
+    if stored is not None and stored.blocked_at is not None:
         raise UploadBlockedError("This content was blocked by the operator")
-    if known is not None and not is_lost(known):
-        return known
-    if known is None:
+    if stored is not None and not is_lost(stored):
+        return stored
+    if stored is None:
         _check_quota(partner, more=len(content))
-    url = store_content(content, digest=digest, kind=kind, storage=storage if known is None else known.kept_in)
-    if known is not None:
-        logger.warning("stored again, because its file was missing: %s", known)
-        return known
+    url = store_content(content, digest=digest, kind=kind, storage=storage if stored is None else stored.kept_in)
+    if stored is not None:
+        logger.warning("stored again, because its file was missing: %s", stored)
+        return stored
     row = Upload(partner_key=partner, digest=digest, kind=kind, storage=storage, size=len(content), url=url)
     try:
         with transaction.atomic():
@@ -123,12 +123,12 @@ def _save(content: bytes, *, kind: UploadKind, partner: PartnerKey) -> Upload:
 
 
 def _check_quota(partner: PartnerKey, *, more: int) -> None:
-    """Raise UploadQuotaError beyond the day's bytes; concurrent requests may exceed them by an upload each."""
+    """Raise UploadQuotaError above the daily bytes; concurrent requests may exceed them by an upload each."""
     allowed, now = settings.UPLOAD_DAILY_BYTES, timezone.now()
     if not allowed:
         return
     begin = datetime.combine(now.astimezone(UTC).date(), time.min, tzinfo=UTC)
-    # By the index upload_quota.
+    # The index upload_quota serves this query.
     own = Upload.objects.filter(partner_key=partner, created_at__gte=begin)
     if (own.aggregate(sum=Sum("size"))["sum"] or 0) + more > allowed:
         raise UploadQuotaError((begin + timedelta(days=1) - now).total_seconds())

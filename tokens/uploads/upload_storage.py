@@ -1,4 +1,4 @@
-"""The storage of uploads that the settings choose, and those of earlier uploads, each behind a circuit breaker."""
+"""Upload storages, each behind a circuit breaker: the configured one, and those that hold earlier uploads."""
 
 import logging
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tokens.uploads import directory_storage, pinning_storage, s3_storage
 
 logger = logging.getLogger(__name__)
 
-# Of this process. A storage that hangs costs each upload its timeout, until the circuit opens.
+# For this process only. A hanging storage costs each upload its timeout, until the circuit opens.
 BREAKERS = {kind: CircuitBreaker() for kind in StorageKind}
 
 
@@ -29,7 +29,7 @@ class StorageUnavailableError(RetryableError):
 
 
 def chosen_storage() -> StorageKind:
-    """Return the storage of new uploads. Raises UploadsOffError."""
+    """Return the storage for new uploads. Raises UploadsOffError."""
     if settings.UPLOAD_STORAGE not in StorageKind.values:
         raise UploadsOffError("Uploads are off on this installation")
     return StorageKind(settings.UPLOAD_STORAGE)
@@ -50,14 +50,14 @@ def store_content(content: bytes, *, digest: str, kind: UploadKind, storage: Sto
 
 
 def is_lost(upload: Upload) -> bool:
-    """Return whether an upload's file is missing, as after a restore; other storages than a directory are trusted."""
+    """Return whether an upload's file is missing, as after a restore; only directories are checked."""
     return upload.storage == StorageKind.DIRECTORY and not directory_storage.is_in_directory(upload.file_name)
 
 
 def remove_content(upload: Upload) -> None:
-    """Delete the file of an upload, if there is one. Raises StorageUnavailableError.
+    """Delete an upload's file, if there is one. Raises StorageUnavailableError.
 
-    On IPFS only the pin is removed: copies of other nodes stay.
+    On IPFS only the pin is removed: copies on other nodes stay.
     """
     with _guarded(upload.kept_in):
         match upload.kept_in:
@@ -70,7 +70,7 @@ def remove_content(upload: Upload) -> None:
 
 
 def probe_storage(storage: StorageKind) -> None:
-    """Write to the storage, and leave nothing there. Raises OSError, RetryableError, PermanentError."""
+    """Write a probe file and remove it. Raises OSError, RetryableError, PermanentError."""
     _require_settings(storage)
     match storage:
         case StorageKind.DIRECTORY:
@@ -92,14 +92,14 @@ def _guarded(storage: StorageKind) -> Iterator[None]:
         yield
     except (OSError, RetryableError, PermanentError) as error:
         breaker.record_failure()
-        # Of any kind: what a storage refuses, such as a key that has ended, is for operators.
+        # Permanent errors, too: an operator must act on a refusal, such as an expired key.
         logger.error("the storage of uploads (%s) failed: %s", storage.value, error)
         raise StorageUnavailableError(str(error)) from error
     breaker.record_success()
 
 
 def _require_settings(storage: StorageKind) -> None:
-    """Raise PermanentError if the storage of earlier uploads can't be called, because its settings were removed."""
+    """Raise PermanentError if an earlier uploads' storage can't be called, because its settings were removed."""
     missing = [name for name in CALL_SETTINGS.get(storage, ()) if not getattr(settings, name)]
     if missing:
         raise PermanentError(f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set")

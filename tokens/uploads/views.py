@@ -1,4 +1,4 @@
-"""Endpoints of uploads, and the stored files themselves."""
+"""Upload endpoints, and the stored files themselves."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ from tokens.uploads.metadata_documents import DOCUMENT
 from tokens.uploads.serializers import PictureAnswer, UploadAnswer
 from tokens.uploads.upload_storage import StorageUnavailableError, UploadsOffError, chosen_storage
 
-# Files never change, so that browsers keep them; a block has an effect on shared caches within this time.
+# Files never change, so browsers keep them; shared caches expire sooner, so that a block takes effect.
 _SHARED_SECONDS, _BROWSER_SECONDS = 300, 31_536_000
 _HEADERS = {
     "Access-Control-Allow-Origin": "*",
@@ -43,7 +43,7 @@ _CACHING = f"{public_cache_control(_SHARED_SECONDS)}, max-age={_BROWSER_SECONDS}
 
 
 class UploadView(PartnerAccess, LimitedView):
-    """Base of the endpoints of uploads, which are 404 while uploads are off."""
+    """Base class for upload endpoints, which are 404 while uploads are off."""
 
     required_scope = Scope.DEPLOY
     throttle_classes = [UploadLimit]
@@ -56,10 +56,10 @@ class UploadView(PartnerAccess, LimitedView):
 
 
 class PicturesView(UploadView):
-    """Uploads of pictures."""
+    """Picture uploads."""
 
     parser_classes = PICTURE_PARSERS
-    # Read once: the server bounds bodies by it before a request is authenticated.
+    # Read once at start: the server limits bodies by it before a request is authenticated.
     max_body_bytes = settings.UPLOAD_PICTURE_MAX_BYTES
 
     @extend_schema(
@@ -68,13 +68,13 @@ class PicturesView(UploadView):
         responses={200: PictureAnswer, 404: None, 503: None},
     )
     def post(self, request: Request) -> Response:
-        """Store a picture, and return the URL for the `image` of a deployment.
+        """Store a picture, and return the URL for a deployment's `image`.
 
         The body is a PNG, JPEG, GIF or WebP file; its content decides which. The first frame is turned by its EXIF
         data, reduced to at most 1,024 pixels a side, and stored as WebP without metadata. The same picture has the same
         URL, and is stored once. Each request counts for your key's limit a minute, and each new file for its daily
-        quota of bytes, else the response is 429. A picture that the operator has blocked is 403, and 404 means that
-        uploads are off.
+        byte quota, else the response is 429. A picture that the operator has blocked is 403, and 404 means that uploads
+        are off.
         """
         partner: Any = request.auth
         # Without a body the framework calls no parser.
@@ -85,7 +85,7 @@ class PicturesView(UploadView):
 
 
 class MetadataView(UploadView):
-    """Uploads of metadata documents."""
+    """Metadata document uploads."""
 
     parser_classes = [LimitedJSONParser]
 
@@ -95,8 +95,8 @@ class MetadataView(UploadView):
     def post(self, request: Request) -> Response:
         """Store a metadata document, and return its URL.
 
-        Its fields have the rules of a deployment. It is stored as JSON with sorted keys and without blanks, at most 16
-        KiB, so that the same values have the same URL. Limits are those of pictures.
+        Its fields follow a deployment's rules. It is stored as JSON with sorted keys and without blanks, at most 16
+        KiB, so that the same values have the same URL. Limits are the same as for pictures.
         """
         partner: Any = request.auth
         with _as_api_errors():
@@ -107,7 +107,7 @@ class MetadataView(UploadView):
 @require_safe
 @limited_picture
 def stored_file(request: HttpRequest, file_name: str) -> HttpResponse:
-    """Respond with a file of the directory, whatever storage new uploads have; 410 if it is blocked."""
+    """Respond with a file from the directory, whatever storage new uploads use; 410 if it is blocked."""
     upload = Upload.objects.filter(digest=file_name.partition(".")[0], storage=StorageKind.DIRECTORY).first()
     if upload is None or upload.file_name != file_name:
         raise Http404
@@ -121,7 +121,7 @@ def stored_file(request: HttpRequest, file_name: str) -> HttpResponse:
 
 @contextmanager
 def _as_api_errors() -> Iterator[None]:
-    """Translate errors of uploads into API errors."""
+    """Translate upload errors into API errors."""
     try:
         yield
     except UploadsOffError as error:

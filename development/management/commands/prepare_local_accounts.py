@@ -1,4 +1,4 @@
-"""`manage.py prepare_local_accounts DIRECTORY`: accounts of `make run`, printed as one line of JSON."""
+"""`manage.py prepare_local_accounts DIRECTORY`: accounts for `make run`, printed as one JSON line."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         directory: Path = options["directory"]
-        made = {"partnerKey": local_accounts.ensure_partner_key(directory / "partner-key")}
+        credentials = {"partnerKey": local_accounts.ensure_partner_key(directory / "partner-key")}
         if options["administrator"]:
-            made["password"] = local_accounts.ensure_administrator(directory / "administrator")
-        self.stdout.write(json.dumps(made))
+            credentials["password"] = local_accounts.ensure_administrator(directory / "administrator")
+        self.stdout.write(json.dumps(credentials))

@@ -1,4 +1,4 @@
-"""`manage.py prepare_webhook_receiver URL SECRET_FILE`: the operators' endpoint for the receiver of `make run`."""
+"""`manage.py prepare_webhook_receiver URL SECRET_FILE`: the operators' endpoint for the receiver in `make run`."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from accounts.models import EndpointState, WebhookEndpoint
 from accounts.subscriptions import endpoints, webhook_secrets
 from development import private_files
 
-# By which later runs find it, whatever port they have.
+# Later runs find the endpoint by this text, whatever port they have.
 DESCRIPTION = "Receiver of make run"
 
 
@@ -25,13 +25,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         url: str = options["url"]
         with transaction.atomic():
-            found = WebhookEndpoint.objects.filter(partner_key=None, description=DESCRIPTION)
-            endpoint = found.select_for_update().first()
+            rows = WebhookEndpoint.objects.filter(partner_key=None, description=DESCRIPTION)
+            endpoint = rows.select_for_update().first()
             if endpoint is None:
                 endpoint = endpoints.create_endpoint(None, url=url, description=DESCRIPTION)
             if endpoint.url != url:
-                found.filter(pk=endpoint.pk).update(url=url)
-            # An operator may have disabled it; but no failure of an earlier run is one of this run's receiver.
+                rows.filter(pk=endpoint.pk).update(url=url)
+            # An earlier run's failures don't concern this receiver; an endpoint that an operator turned off stays off.
             if endpoint.state in (EndpointState.FAILING, EndpointState.DISABLED):
                 endpoints.enable_endpoint(endpoint)
         private_files.replace(options["secret_file"], webhook_secrets.endpoint_secret(endpoint))

@@ -1,4 +1,4 @@
-"""`manage.py user_token --fid 12345`: a credential for the users' endpoints of `make run`."""
+"""`manage.py user_token --fid 12345`: a credential for the users' endpoints in `make run`."""
 
 import argparse
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py write_clients`, which `make clients` calls: generated files of the clients, from the API's description."""
+"""`manage.py write_clients`, which `make clients` calls: generated client files, from the API's description."""
 
 import json
 from pathlib import Path

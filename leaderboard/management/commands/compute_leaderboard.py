@@ -13,7 +13,7 @@ from leaderboard.ranking import schedule, snapshot_building
 
 
 class Command(BaseCommand):
-    """Command for operators; workers build due rankings on their own."""
+    """Command for operators; workers build due rankings themselves."""
 
     help = "Build rankings up to now and make them current."
     requires_system_checks = ()
@@ -29,12 +29,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         for interval in map(Interval, options["interval"] or Interval):
-            # The signal ends the process, also within a computation. 0 sets no alarm.
+            # The signal ends the process even within a computation. 0 sets no alarm.
             signal.alarm(options["timeout"])
             try:
                 snapshot = snapshot_building.build_snapshot(interval)
             except LockHeldError:
-                # No error of the process of a worker that finds another one at work.
+                # A worker's process that finds the lock held has not failed.
                 self.stdout.write("A worker is building a ranking; try again when it has finished.")
                 sys.exit(schedule.LOCK_HELD_STATUS)
             self.stdout.write(f"{interval}: {snapshot.ranked} agents ranked in {snapshot.took_seconds:.1f} s")

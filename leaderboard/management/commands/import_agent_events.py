@@ -1,4 +1,4 @@
-"""`manage.py import_agent_events FILE`: import of events about agents from a JSON Lines file."""
+"""`manage.py import_agent_events FILE`: import events about agents from a JSON Lines file."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -81,7 +81,7 @@ def test_any_number_of_neighbours_are_one_bundle_of_all_kinds():
 
 
 def expected(trades):
-    places = {LAUNCH: (1, PLACE)} | {one.tx_hash: (one.block, one.place) for one in trades}
+    places = {LAUNCH: (1, PLACE)} | {one.tx_hash: (one.block, one.tx_index) for one in trades}
     bought = {name: [one.tx_hash for one in trades if one.tx_hash == name and one.is_buy] for name in places}
     groups = [[name] for name in sorted(places, key=lambda name: places[name])]
     for one, (block, place) in places.items():

@@ -1,1 +1,1 @@
-"""Trades in the admin site: a token's chart and trades, the dashboard's panel, partitions on disk."""
+"""Trades in the admin site: token charts and trades, the dashboard panel, partitions on disk."""

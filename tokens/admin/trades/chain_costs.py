@@ -1,4 +1,4 @@
-"""What a chain's trades cost: calls to its nodes, and disk."""
+"""A chain's trade costs: node calls and disk."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +20,7 @@ _PROVIDER = "none: market data comes from the outside provider"
 
 @dataclass(frozen=True, kw_only=True)
 class ChainCosts:
-    """Texts of the page of a chain."""
+    """Cost texts for a chain's page."""
 
     trades: str
     calls: str
@@ -28,7 +28,7 @@ class ChainCosts:
 
 
 def read_chain_costs(chain_id: int) -> ChainCosts:
-    """Read the costs of a chain's trades: four queries, none for a chain with market data from the provider."""
+    """Read a chain's trade costs: four queries, none for a chain with market data from the provider."""
     if not has_own_trades(chain_id):
         return ChainCosts(trades=_PROVIDER, calls=_PROVIDER, disk=_PROVIDER)
     recent = count_recent_trades().get(chain_id)
@@ -42,7 +42,7 @@ def _trades(recent: RecentTrades | None) -> str:
 
 
 def _calls(chain_id: int) -> str:
-    """Return the calls at the head: a block's swaps are one more call in the request for its launches."""
+    """Return the calls at the head: a block's swaps need one more call in the request for its launches."""
     chain = registry().chains.get(chain_id)
     blocks = FollowedBlock.objects.filter(chain_id=chain_id)
     count, first_at, last_at = blocks.aggregate(n=Count("pk"), first=Min("at"), last=Max("at")).values()
@@ -53,12 +53,14 @@ def _calls(chain_id: int) -> str:
 
 
 def _disk(recent: RecentTrades | None) -> str:
-    """Return the growth by the chain's trades: partitions have the trades of all chains."""
+    """Return the growth caused by the chain's trades, estimated from partitions, which all chains share."""
     stored = [partition for partition in list_partitions() if partition.table == TRADES.name]
     total = f"those of all chains take {format_bytes(sum(partition.size_bytes for partition in stored))}"
     counted = [partition for partition in stored if partition.rows]
     if recent is None or not counted:
         return f"not known; {total}"
-    each = sum(partition.size_bytes for partition in counted) / sum(partition.rows or 0 for partition in counted)
-    growth = f"about {format_bytes(24 * recent.last_hour * each)} a day at the rate of the last hour"
-    return f"{growth}, {each:,.0f} bytes a trade without candles; {total}"
+    bytes_per_trade = sum(partition.size_bytes for partition in counted) / sum(
+        partition.rows or 0 for partition in counted
+    )
+    growth = f"about {format_bytes(24 * recent.last_hour * bytes_per_trade)} a day at the rate of the last hour"
+    return f"{growth}, {bytes_per_trade:,.0f} bytes a trade without candles; {total}"

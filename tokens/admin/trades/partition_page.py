@@ -1,4 +1,4 @@
-"""Page of the weekly partitions of tables, and their maintenance by an operator."""
+"""Page that lists weekly table partitions and lets an operator maintain them."""
 
 from datetime import datetime
 from typing import Any
@@ -19,14 +19,14 @@ from config.postgresql.advisory_locks import LockHeldError
 from config.postgresql.partitions import Partition, maintain_partitions, partitioned_tables, read_partition_state
 from tokens.models import PoolTrade
 
-# Operators have it, support has not.
+# Operators have this permission, support has not.
 MAINTAINER = "tokens.change_token"
-# The removal of a partition waits for all queries on it, and a thread of the web server waits with it.
+# Dropping a partition waits for all queries on it, and blocks a web server thread meanwhile.
 _TIMEOUT_MS = 10_000
 
 
 class PartitionPage(ModelAdmin):
-    """Admin mixin with a page of partitions, which a button of the list leads to."""
+    """Admin mixin with a partition page, which a button on the list opens."""
 
     actions_list = ("partitions",)
 
@@ -56,7 +56,7 @@ def format_bytes(size: float) -> str:
 
 
 def _describe(now: datetime) -> dict[str, Any]:
-    """Return the context of the page. One query."""
+    """Return the page's context, in one query."""
     state = read_partition_state(now)
     keeps = {table.title: table.days() for table in partitioned_tables()}
     return {
@@ -68,7 +68,7 @@ def _describe(now: datetime) -> dict[str, Any]:
 
 
 def _row(partition: Partition, expired: tuple[str, ...]) -> list[str]:
-    """Return the cells of a partition: name, first day, rows, size, state."""
+    """Return a partition's cells: name, first day, rows, size, state."""
     remark = "being removed" if partition.is_detaching or not partition.is_attached else ""
     return [
         partition.name,
@@ -80,22 +80,24 @@ def _row(partition: Partition, expired: tuple[str, ...]) -> list[str]:
 
 
 def _maintain(request: HttpRequest, now: datetime) -> tuple[int, str]:
-    """Maintain partitions as a worker does, log it, and return the level and the text of the message."""
+    """Maintain partitions as a worker does, log it, and return the message's level and text."""
     try:
-        made, dropped = maintain_partitions(now, timeout_ms=_TIMEOUT_MS)
+        created, dropped = maintain_partitions(now, timeout_ms=_TIMEOUT_MS)
     except LockHeldError:
         return messages.WARNING, "A worker is maintaining the partitions now."
     except OperationalError as error:
         reason = " ".join(str(error).split())
         _log(request, f"not finished: {reason}")
         return messages.ERROR, f"Not finished, a worker tries again: {reason}"
-    done = "; ".join(f"{verb} {', '.join(names)}" for verb, names in (("created", made), ("dropped", dropped)) if names)
-    _log(request, done or "nothing to do")
-    return messages.SUCCESS, f"Partitions: {done or 'nothing to do'}."
+    summary = "; ".join(
+        f"{verb} {', '.join(names)}" for verb, names in (("created", created), ("dropped", dropped)) if names
+    )
+    _log(request, summary or "nothing to do")
+    return messages.SUCCESS, f"Partitions: {summary or 'nothing to do'}."
 
 
 def _log(request: HttpRequest, message: str) -> None:
-    """Write a line of the audit log, which has no row's page."""
+    """Write an audit log line that belongs to no row."""
     LogEntry.objects.create(
         # An anonymous visitor sees no page.
         user_id=request.user.pk,  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Charts and newest trades on the admin page of a token."""
+"""Charts and newest trades on a token's admin page."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,10 +27,10 @@ ShownToken = Any
 
 @dataclass(frozen=True, kw_only=True)
 class TokenTrading:
-    """Charts and newest trades of a token."""
+    """A token's charts and newest trades."""
 
     charts: tuple[PriceChart, ...] = ()
-    # Rows of the table, newest first.
+    # Table rows, newest first.
     trades: tuple[dict[str, Any], ...] = ()
     quote: str = ""
     # Why the token can't have trades.
@@ -38,14 +38,14 @@ class TokenTrading:
 
 
 def read_trading(token: Token, *, launch: LaunchFacts | None, market: Market, now: datetime) -> TokenTrading:
-    """Read charts and trades of a token: at most five queries, none where it can't have trades."""
+    """Read a token's charts and trades: at most five queries, none if it can't have trades."""
     if not has_own_trades(token.chain_id):
         return TokenTrading(absence=f"Market data of {chain_name(token.chain_id)} comes from the outside provider.")
     traded = _traded_token(token, launch)
     if traded.quote_decimals is None:
         return TokenTrading(absence="The decimals of the paired token are unknown, so that trades are not stored.")
     quote = quote_symbol(token.paired_token, chain_id=token.chain_id) or "the paired token"
-    # Candles have prices in USD where each of their trades has one.
+    # A candle has USD prices only if each of its trades has one.
     in_usd = market.price_usd is not None
     page = fetch_trade_page(traded, limit=_TRADES_SHOWN, cursor=parse_trade_cursor(None))
     return TokenTrading(
@@ -57,7 +57,7 @@ def read_trading(token: Token, *, launch: LaunchFacts | None, market: Market, no
 
 @admin.display(description="price")
 def price_charts(token: ShownToken) -> str:
-    """Return the charts of the price, each with its candles as a table."""
+    """Return the price charts, each with its candles as a table."""
     return render_to_string("operators/price_charts.html", {"trading": token.facts.trading})
 
 
@@ -79,7 +79,7 @@ def _traded_token(token: Token, launch: LaunchFacts | None) -> TradedToken:
 
 
 def _describe(trade: dict[str, Any], traded: TradedToken, *, chain_id: int) -> dict[str, Any]:
-    """Return the cells of a trade of the API."""
+    """Return the cells for a trade as the API returns it."""
     trader, value = trade["trader"], trade["valueUsd"]
     return {
         "at": trade["at"],
@@ -97,6 +97,6 @@ def _describe(trade: dict[str, Any], traded: TradedToken, *, chain_id: int) -> d
 
 
 def _format_amount(units: str, decimals: int) -> str:
-    """Return smallest units as whole ones: to 6 digits below one, else to 4 decimals."""
+    """Return smallest units in whole units: with 6 digits below one, else with 4 decimals."""
     amount = Decimal(units).scaleb(-decimals)
     return f"{amount:,.4f}" if amount >= 1 else f"{float(amount):.6g}"

@@ -1,4 +1,4 @@
-"""Dashboard panel of trades: by chain, and their partitions on disk."""
+"""Dashboard panel for trades: by chain, and partitions on disk."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,7 +13,7 @@ from tokens.trades.recent_trades import RecentTrades, count_recent_trades
 
 
 def trades(now: datetime) -> Iterable[Panel]:
-    """Yield the panel of the chains that are followed for trades and of the partitions."""
+    """Yield the panel with the chains that are followed for trades, and the partitions."""
     recent, partitions = count_recent_trades(), read_partition_state(now)
     states = {state.chain_id: state for state in read_chain_states(now)} if recent else {}
     figures = [_of_chain(chain_id, counts, states.get(chain_id), now) for chain_id, counts in recent.items()]
@@ -24,7 +24,7 @@ def trades(now: datetime) -> Iterable[Panel]:
 
 
 def _of_chain(chain_id: int, recent: RecentTrades, state: ChainState | None, now: datetime) -> Figure:
-    # A block's trades are stored with it, so that the lag of trades is the chain's.
+    # A block's trades are stored with it, so the chain's lag is the trades' lag.
     lag = None if state is None else state.lag_seconds
     behind = "" if lag is None else f", {lag:,.0f} s behind the head"
     late = recent.is_late(now)
