@@ -109,6 +109,12 @@ class WebhookEndpoint(models.Model):
     class Meta:
         # No other index: an installation has hundreds at most.
         ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                name="webhook_endpoint_disabled_by_known",
+                condition=Q(disabled_by__in=["", "owner", "operator", "service"]),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.url

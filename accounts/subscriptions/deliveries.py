@@ -12,7 +12,6 @@ from django.utils import timezone
 from accounts.models import DeliveryReason, DeliveryStatus, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import endpoints
 from config.events import outbox
-from config.events.models import STREAM_ONLY
 
 TEST_TYPE = "webhook.test"
 # Deliveries in one replay.
@@ -27,8 +26,12 @@ SELECT endpoint.id, event.id, event.type, %(reason)s, 'pending', %(now)s, %(now)
 FROM events_event AS event JOIN accounts_webhookendpoint AS endpoint
     ON (endpoint.types = '{}' OR event.type = ANY(endpoint.types))
     AND (endpoint.chain_ids = '{}' OR event.chain_id IS NULL OR event.chain_id = ANY(endpoint.chain_ids))
-    AND event.owner_id IS DISTINCT FROM %(stream_only)s
-    AND (endpoint.partner_key_id IS NULL OR event.owner_id IS NULL OR event.owner_id = endpoint.partner_key_id)
+    AND CASE event.audience
+        WHEN 'public' THEN true
+        WHEN 'partner' THEN endpoint.partner_key_id IS NULL OR event.owner_id = endpoint.partner_key_id
+        WHEN 'operators' THEN endpoint.partner_key_id IS NULL
+        ELSE false
+    END
 WHERE event.id BETWEEN %(first)s AND %(last)s AND endpoint.id = ANY(%(endpoint_ids)s)
     AND NOT EXISTS (
         SELECT FROM accounts_webhookdelivery AS queued
@@ -101,7 +104,6 @@ def _queue(
         "reason": reason,
         "now": timezone.now(),
         "most": most,
-        "stream_only": STREAM_ONLY,
     }
     with connection.cursor() as cursor:
         cursor.execute(_QUEUE, parameters)

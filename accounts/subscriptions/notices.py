@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.models import WebhookEndpoint
 from accounts.subscriptions.endpoint_events import Notice
-from config.events.models import OPERATORS, OutboxEvent
+from config.events.models import EventAudience, OutboxEvent
 from config.parsing.timestamps import format_timestamp
 
 logger = logging.getLogger(__name__)
@@ -36,8 +36,15 @@ def store_notice(notice: Notice, endpoint: WebhookEndpoint) -> None:
         "failingSince": since,
         "reason": endpoint.disabled_reason,
     }
-    owner_id = endpoint.partner_key_id or OPERATORS
-    OutboxEvent.objects.create(type=notice, version=1, subject=str(endpoint.pk), owner_id=owner_id, data=data)
+    owner_id = endpoint.partner_key_id
+    OutboxEvent.objects.create(
+        type=notice,
+        version=1,
+        subject=str(endpoint.pk),
+        audience=EventAudience.OPERATORS if owner_id is None else EventAudience.PARTNER,
+        owner_id=owner_id,
+        data=data,
+    )
     transaction.on_commit(lambda: _send_mail(notice, data, to=endpoint.email))
 
 

@@ -1,4 +1,4 @@
-"""The same launches indexed by Ponder (`benchmarks/ponder`), from the same node into the same PostgreSQL.
+"""The same launches indexed by Ponder (`benchmarks/backfill/ponder/`), from the same node into the same PostgreSQL.
 
 Ponder fetches only the factory's TokenCreated, and each block that has one; ours also reads the fees, recipients and
 positions of a launch and later events of tokens. Its table has no index but the primary key.

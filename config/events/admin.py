@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django_filters import ChoiceFilter
 
 from config.events.event_types import stored_types
-from config.events.models import OPERATORS, STREAM_ONLY, Event
+from config.events.models import Event, EventAudience
 from config.operators.admin_pages import AdminFilterSet, BoundedPaginator, ReadOnlyAdmin, parse_id
 
 
@@ -42,11 +42,9 @@ class EventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="may be read by")
     def reader(self, event: Event) -> str:
-        if event.owner_id is None:
-            return "all subscribers"
-        if event.owner_id == STREAM_ONLY:
-            return "clients of the stream"
-        return "operators" if event.owner_id == OPERATORS else f"partner key {event.owner_id}"
+        if event.audience == EventAudience.PARTNER:
+            return f"partner key {event.owner_id}"
+        return EventAudience(event.audience).label.lower()
 
     @admin.display(description="data")
     def data_text(self, event: Event) -> str:

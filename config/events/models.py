@@ -7,12 +7,19 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-# Owner of the events that only operators may read.
-OPERATORS = 0
-# Owner of the events that only the stream sends, to clients that name their type: no list or webhook has them.
-STREAM_ONLY = -1
-# Such events of one type and chain within this time are published as one.
+# Events of EventAudience.STREAM with one type and chain are published as one within this time.
 STREAM_ONLY_INTERVAL = timedelta(seconds=5)
+
+
+class EventAudience(models.TextChoices):
+    """Readers of an event."""
+
+    PUBLIC = "public", "all subscribers"
+    # The partner key of `owner_id`, and operators.
+    PARTNER = "partner"
+    OPERATORS = "operators"
+    # Clients of the stream that name the type: no list or webhook has the event.
+    STREAM = "stream", "clients of the stream"
 
 
 class EventFields(models.Model):
@@ -23,7 +30,11 @@ class EventFields(models.Model):
     chain_id = models.BigIntegerField(null=True)
     # What the event is about, such as a contract address or a request key.
     subject = models.TextField()
-    # Id of the only partner key that may read it, OPERATORS or STREAM_ONLY; None for a public event.
+    audience = models.CharField(
+        max_length=9, choices=EventAudience, default=EventAudience.PUBLIC, db_default=EventAudience.PUBLIC.value
+    )
+    # Id of the partner key of EventAudience.PARTNER. The former version reads 0 and -1 here for operators and the
+    # stream: a trigger of migration 0002 keeps both columns in step.
     owner_id = models.BigIntegerField(null=True)
     # The type's schema describes it.
     data = models.JSONField()
@@ -36,7 +47,7 @@ class EventFields(models.Model):
 class OutboxQuerySet(models.QuerySet["OutboxEvent"]):
     def due(self) -> Self:
         """Return the events to publish: those of the stream only once they are as old as their interval."""
-        return self.exclude(owner_id=STREAM_ONLY, created_at__gt=Now() - STREAM_ONLY_INTERVAL)
+        return self.exclude(audience=EventAudience.STREAM, created_at__gt=Now() - STREAM_ONLY_INTERVAL)
 
 
 class OutboxEvent(EventFields):
@@ -50,6 +61,15 @@ class OutboxEvent(EventFields):
 
     objects: ClassVar[OutboxQuerySet] = OutboxQuerySet.as_manager()  # type: ignore[assignment]
 
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="outbox_event_audience_known",
+                condition=Q(audience="partner", owner_id__isnull=False, owner_id__gt=0)
+                | Q(Q(owner_id__isnull=True) | Q(owner_id__lte=0), audience__in=["public", "operators", "stream"]),
+            ),
+        ]
+
     def __str__(self) -> str:
         return f"{self.type} of {self.subject}"
 
@@ -57,7 +77,9 @@ class OutboxEvent(EventFields):
 class EventQuerySet(models.QuerySet["Event"]):
     def readable_by(self, partner_key_id: int) -> Self:
         """Return the public events and those of a partner."""
-        return self.filter(Q(owner_id__isnull=True) | Q(owner_id=partner_key_id))
+        return self.filter(
+            Q(audience=EventAudience.PUBLIC) | Q(audience=EventAudience.PARTNER, owner_id=partner_key_id)
+        )
 
 
 class Event(EventFields):

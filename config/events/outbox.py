@@ -15,7 +15,7 @@ from django.db.models import Min
 from django.utils import timezone
 
 from config.events.event_types import ADDED_BY, event_types
-from config.events.models import STREAM_ONLY, STREAM_ONLY_INTERVAL, Event, OutboxEvent
+from config.events.models import STREAM_ONLY_INTERVAL, Event, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
 from config.postgresql.compiled_queries import CompiledQuery
 from config.postgresql.leased_queue import MAX_DEPTH, QueueSize
@@ -25,7 +25,7 @@ EVENTS = PartitionedTable(name=Event._meta.db_table, title="events", days=lambda
 # The publisher numbers this many events in one transaction.
 BATCH_SIZE = 1_000
 
-_COLUMNS = "type, version, chain_id, subject, owner_id, data, created_at"
+_COLUMNS = "type, version, chain_id, subject, audience, owner_id, data, created_at"
 # Published data never changes: a message that is sent again has the same body.
 _DATA = f"data || coalesce(%(added)s::jsonb #> ARRAY[type, data ->> '{ADDED_BY}'], '{{}}')"
 # The outer sort decides the numbers: a sequence's values are computed after it. Among the events that only the stream
@@ -35,9 +35,9 @@ WITH taken AS (
     DELETE FROM events_outboxevent
     WHERE id IN (
         SELECT id FROM events_outboxevent
-        WHERE owner_id IS DISTINCT FROM {STREAM_ONLY} OR EXISTS (
+        WHERE audience <> 'stream' OR EXISTS (
             SELECT FROM events_outboxevent
-            WHERE owner_id = {STREAM_ONLY} AND created_at <= statement_timestamp() - %(seconds)s * interval '1 second'
+            WHERE audience = 'stream' AND created_at <= statement_timestamp() - %(seconds)s * interval '1 second'
         )
         ORDER BY id LIMIT %(most)s
     )
@@ -45,9 +45,9 @@ WITH taken AS (
 )
 INSERT INTO events_event (id, {_COLUMNS}, published_at)
 SELECT nextval('events_event_numbers'), {_COLUMNS.replace("data", _DATA)}, %(now)s FROM (
-    SELECT *, lead(id) OVER (PARTITION BY owner_id, type, chain_id ORDER BY id) AS later FROM taken ORDER BY id
+    SELECT *, lead(id) OVER (PARTITION BY audience, type, chain_id ORDER BY id) AS later FROM taken ORDER BY id
 ) AS taken
-WHERE owner_id IS DISTINCT FROM {STREAM_ONLY} OR later IS NULL
+WHERE audience <> 'stream' OR later IS NULL
 RETURNING id
 """  # noqa: S608
 # Each list request runs it: prepared, it takes a quarter of the ORM's time.

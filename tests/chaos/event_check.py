@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import psycopg
 
 _ID_PREFIX = "evt_"
-# STREAM_ONLY of the models: such events are for no endpoint. Publishers before 0.2.0 queue them for operators' ones.
+# Owner of the events that only the stream sends: they are for no endpoint. Publishers before 0.2.0 queue them for
+# operators' ones.
 _STREAM_ONLY = -1
 # All fields of a message's body.
 _BODY_FIELDS = frozenset({"id", "type", "version", "createdAt", "chainId", "subject", "data"})

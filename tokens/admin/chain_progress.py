@@ -36,7 +36,7 @@ class ChainColumn:
 @admin.register(ChainHead)
 class ChainHeadAdmin(ChainColumn, PartitionPage, IndexedSearch, ReadOnlyAdmin):
     empty_text = "No chain is followed yet: set RPC_URLS_<chainId>, and run manage.py follow."
-    list_display = ("chain", "head", "final", "followed", "verified", "lag", "halted", "trouble", "follower")
+    list_display = ("chain", "head", "final", "followed", "verified", "lag", "halted", "error", "follower")
     list_filter = (ChainFilter,)
     search_fields = ("chain_id",)
     search_help_text = "A chain's id, or part of its name."

@@ -30,9 +30,6 @@ _DOCUMENTS_OVERDUE_AFTER = 5 * LEASE
 _LONGEST_ERROR = 120
 
 _PENDING, _WRITTEN = Q(status="pending"), Q(status__in=("indexed", "confirmed"))
-# Errors of a chain begin with "chain". All of them indicate an outage of its nodes, except an unknown transaction:
-# any hash may be requested, even one in no block.
-_OUTAGE = _PENDING & Q(last_error__startswith="chain ") & ~Q(last_error__contains=" has no such transaction")
 
 
 def launches(now: datetime) -> Iterable[Panel]:
@@ -96,7 +93,7 @@ def indexing(now: datetime) -> Iterable[Panel]:
             due=Min("due_at", filter=_PENDING),
             requested=Min("created_at", filter=_PENDING),
             written=Max("updated_at", filter=_WRITTEN),
-            outage=Max("last_error", filter=_OUTAGE),
+            outage=Max("last_error", filter=_PENDING & Q(node_outage=True)),
             # Without requests from public pages, which may be for any hash.
             last=Max("updated_at", filter=Q(from_page=False)),
         )

@@ -7,26 +7,45 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
+from django_filters import ChoiceFilter
 
-from config.operators.admin_pages import ServiceWrittenAdmin, list_action, log_changes
+from config.operators.admin_pages import AdminFilterSet, ServiceWrittenAdmin, list_action, log_changes
 from tokens.admin.chain_progress import ChainColumn
 from tokens.admin.deployment_fields import explorer_link, format_native_amount, purpose
 from tokens.admin.indexed_search import IndexedSearch, match_wallets
 from tokens.admin.list_filters import ChainFilter
 from tokens.deploying.sending.wallets import IN_FLIGHT
 from tokens.installation import installed_registry
-from tokens.models import AttemptState, DeployAttempt, DeployWallet
+from tokens.models import AttemptState, DeployAttempt, DeployWallet, WalletAlert
 
 _ATTEMPTS_SHOWN = 20
 # A DeployWallet with its `in_flight`.
 ShownWallet = Any
 
 
+class WalletFilterSet(AdminFilterSet):
+    """Filter of wallets by a kind of alert."""
+
+    alerts = ChoiceFilter(label="alert", choices=WalletAlert.choices, lookup_expr="has_key")
+
+
+(AlertFilter,) = WalletFilterSet.list_filters()
+
+
 @admin.register(DeployWallet)
 class DeployWalletAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
     empty_text = "No wallet yet: set DEPLOYER_KEYS_<chainId>, key files or a remote signer, and start a worker."
-    list_display = ("address", "chain", "enabled", "signable", "native_balance", "trouble", "in_flight", "balance_at")
-    list_filter = (ChainFilter, "enabled", "signable", ("trouble", admin.EmptyFieldListFilter))
+    list_display = (
+        "address",
+        "chain",
+        "enabled",
+        "signable",
+        "native_balance",
+        "alert_text",
+        "in_flight",
+        "balance_at",
+    )
+    list_filter = (ChainFilter, "enabled", "signable", AlertFilter)
     search_fields = ("address",)
     search_help_text = "A whole address, a chain's id, or part of its name."
     ordering = ("chain_id", "pk")
@@ -38,7 +57,7 @@ class DeployWalletAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
         "signable",
         "native_balance",
         "balance_at",
-        "trouble",
+        "alert_text",
         "next_nonce",
         "in_flight",
         "open_attempts",
@@ -62,6 +81,10 @@ class DeployWalletAdmin(ChainColumn, IndexedSearch, ServiceWrittenAdmin):
     def native_balance(self, wallet: DeployWallet) -> str:
         """Return the last fetched balance in the chain's native coin."""
         return "unknown" if wallet.balance is None else format_native_amount(wallet.balance, wallet.chain_id)
+
+    @admin.display(description="alerts")
+    def alert_text(self, wallet: DeployWallet) -> str:
+        return "; ".join(wallet.alert_lines)
 
     @admin.display(description="attempts in flight", ordering="open_count")
     def in_flight(self, wallet: ShownWallet) -> int:

@@ -91,7 +91,7 @@ def _failures(now: datetime) -> Figure:
 def _wallets(wallets: list[DeployWallet]) -> Iterable[Figure]:
     """Yield the number of wallets that can send, and each wallet with errors."""
     able = [wallet for wallet in wallets if wallet.enabled and wallet.signable]
-    troubled = [wallet for wallet in able if wallet.trouble or is_low_balance(wallet.balance)]
+    troubled = [wallet for wallet in able if wallet.alerts or is_low_balance(wallet.balance)]
     page = reverse("admin:tokens_deploywallet_changelist")
     yield Figure(
         label="Wallets",
@@ -105,7 +105,7 @@ def _wallets(wallets: list[DeployWallet]) -> Iterable[Figure]:
         yield Figure(
             label=f"{wallet.address[:8]}... on {chain_name(wallet.chain_id)}",
             value=balance,
-            note="; ".join(wallet.trouble.splitlines()) or "it runs low",
+            note="; ".join(wallet.alert_lines) or "it runs low",
             page=change_url(wallet),
             is_alarming=True,
         )

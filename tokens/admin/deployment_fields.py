@@ -141,7 +141,7 @@ def versions(attempt: DeployAttempt) -> str:
                 transaction_link(attempt.wallet.chain_id, version.tx_hash),
                 format_gwei(version.max_fee),
                 format_gwei(version.priority_fee),
-                f"sent {local_time(version.sent_at, 'seconds')}: {version.answer}"
+                f"sent {local_time(version.sent_at, 'seconds')}: {version.error}"
                 if version.sent_at
                 else "not sent yet",
             )

@@ -48,4 +48,4 @@ class SavedTokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     @admin.display(description="on the chain")
     def launch_result(self, saved: SavedToken) -> str:
         """Return the tokens that the transaction launched, or why it is not indexed."""
-        return ", ".join(saved.launched) or saved.trouble or ""
+        return ", ".join(saved.launched) or saved.error or ""

@@ -16,7 +16,7 @@ from tokens.chains.registry.chains import BUILT_IN_FILE, ChainInfo, load_registr
 from tokens.chains.registry.toml_files import read_registry_files
 from tokens.chains.types import Launch
 from tokens.installation.installed_chains import installed_chain
-from tokens.installation.installed_registry import default_evm_chain
+from tokens.installation.installed_registry import DefaultFor, default_chain
 
 # Lower-case address and topic0 of a log.
 Source = tuple[str, str]
@@ -44,7 +44,8 @@ def chain_with(file: Path, *, chain_id: int | None) -> Chain:
         raise NothingDeclaredError(f"{file}: has no table [launchpads.<name>]")
     of_contracts = sorted({key for pad in launchpads.values() for launch in pad.launches for key in launch.contracts})
     if chain_id is None:
-        chain_id = of_contracts[0] if len(of_contracts) == 1 else default_evm_chain().chain_id
+        is_clear = len(of_contracts) == 1
+        chain_id = of_contracts[0] if is_clear else default_chain(DefaultFor.EVM_ADDRESS).chain_id
     if chain_id not in of_contracts:
         named = ", ".join(map(str, of_contracts))
         raise NothingDeclaredError(f"{file}: `contracts` has no chain {chain_id}: it has {named}; name one by --chain")

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from config.doctor.findings import Finding, Level
-from tokens.deploying.sending.wallet_alerts import WalletAlert
 from tokens.installation.installed_registry import chain_name
-from tokens.models import DeployWallet
+from tokens.models import DeployWallet, WalletAlert
 
 # By the kind of alert.
 _ACTIONS: dict[str, str] = {
@@ -19,13 +18,12 @@ def wallets(_now: datetime) -> Iterator[Finding]:
     """Yield the alerts of each wallet, as of the workers' last query of the nodes."""
     all_wallets = DeployWallet.objects.order_by("chain_id", "address")
     for wallet in all_wallets:
-        for line in wallet.trouble.splitlines():
-            kind = line.partition(":")[0]
+        for kind, text in sorted(wallet.alerts.items()):
             yield Finding(
                 level=Level.ERROR if kind in _ACTIONS else Level.WARNING,
-                found=f"Wallet {wallet.address} on {chain_name(wallet.chain_id)}: {line}.",
+                found=f"Wallet {wallet.address} on {chain_name(wallet.chain_id)}: {kind}: {text}.",
                 action=_ACTIONS.get(kind, "See the table of alerts."),
                 guide="wallets",
             )
-    troubled = sum(1 for wallet in all_wallets if wallet.trouble)
-    yield Finding(level=Level.OK, found=f"{len(all_wallets)} wallets, {troubled} with an alert.")
+    alerted = sum(1 for wallet in all_wallets if wallet.alerts)
+    yield Finding(level=Level.OK, found=f"{len(all_wallets)} wallets, {alerted} with an alert.")

@@ -27,7 +27,7 @@ from tokens.chains.registry.chains import ChainInfo
 from tokens.deploying import request_keys
 from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts
 from tokens.installation.address_formats import evm_chain_rule
-from tokens.installation.installed_registry import launching_chains, registry
+from tokens.installation.installed_registry import DefaultFor, default_chain, launching_chains, registry
 
 _PRESETS = ("standard", "project")
 # In units of the paired token.
@@ -123,7 +123,7 @@ def parse_launch_request(body: Any) -> LaunchRequest:
     """
     parsed, problems = parse_object(body, DEPLOY_BODY.keys)
     if parsed.get("chain_id", REQUIRED) is None:
-        parsed["chain_id"] = registry().default_chain.chain_id
+        parsed["chain_id"] = default_chain(DefaultFor.LAUNCH).chain_id
     if isinstance(body, dict) and "token" not in body:
         problems = [("token", "is required: name, symbol, tokenAdmin and requestKey are keys of this object")] + [
             problem for problem in problems if problem[0] != "token"

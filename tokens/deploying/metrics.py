@@ -86,7 +86,7 @@ def wallet_metrics(now: datetime) -> Iterator[Metric]:
         "launchboard_deploy_wallet_trouble",
         "1 while something keeps the wallet from sending, or soon will.",
         labels,
-        {name: bool(row.trouble) for name, row in named.items()},
+        {name: bool(row.alerts) for name, row in named.items()},
     )
 
 

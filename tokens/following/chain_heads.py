@@ -39,7 +39,7 @@ def touch_head(chain_id: int) -> None:
 
 def forget_followers() -> Iterator[str]:
     """Clear the followers and failures of restored rows: they are those of processes at the time of the backup."""
-    ChainHead.objects.update(follower="", trouble="")
+    ChainHead.objects.update(follower="", error="")
     for chain_id, followed in ChainHead.objects.order_by("chain_id").values_list("chain_id", "followed"):
         yield f"Chain {chain_id} goes on from block {followed}: start manage.py follow."
 

@@ -88,7 +88,7 @@ def chain_state(head: Any, now: datetime) -> ChainState:
         lag_blocks=None if head.followed is None else max(0, head.head - head.followed),
         lag_seconds=_lag_seconds(head, now),
         is_halted=bool(head.halted),
-        is_troubled=bool(head.trouble),
+        is_troubled=bool(head.error),
     )
 
 

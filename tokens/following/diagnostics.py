@@ -44,11 +44,11 @@ def _progress(name: str, state: ChainState) -> Finding:
             guide="a-halted-chain",
         )
     followed = "nothing yet" if state.followed is None else f"block {state.followed:,} of {state.head:,}"
-    trouble = "; the last attempt failed, see trouble on the chain's page" if state.is_troubled else ""
-    level = Level.ERROR if state.is_late else Level.WARNING if trouble else Level.OK
+    failure = "; the last attempt failed, see the error on the chain's page" if state.is_troubled else ""
+    level = Level.ERROR if state.is_late else Level.WARNING if failure else Level.OK
     return Finding(
         level=level,
-        found=f"{name}: followed {followed}, {state.lag_seconds or 0:,.0f} s behind{trouble}.",
+        found=f"{name}: followed {followed}, {state.lag_seconds or 0:,.0f} s behind{failure}.",
         action="" if level == Level.OK else "Read the log of manage.py follow; repair or add nodes.",
         guide="runbook-following",
     )
@@ -69,7 +69,7 @@ def coverage(now: datetime) -> Iterator[Finding]:
             yield Finding(
                 level=Level.WARNING,
                 found=f"{chain_name(state.chain_id)}: history is read to block {state.covered:,} of {state.final:,}.",
-                action="Nothing while the number grows; otherwise read the chain's trouble.",
+                action="Nothing while the number grows; otherwise read the chain's error.",
                 guide="runbook-following",
             )
         if state.repeated is not None:
@@ -84,7 +84,7 @@ def coverage(now: datetime) -> Iterator[Finding]:
             yield Finding(
                 level=Level.WARNING,
                 found=f"{chain_name(state.chain_id)}: read again to block {state.checked or 0:,} of {state.covered:,}.",
-                action="Read the chain's trouble: the node of the second reading may lack blocks.",
+                action="Read the chain's error: the node of the second reading may lack blocks.",
                 guide="runbook-following",
             )
     yield Finding(level=Level.OK, found=f"{open_runs.count():,} runs of past blocks are not complete.")

@@ -87,7 +87,7 @@ class LoopFailures:
         try:
             # The failure may be the database's, which has closed this thread's connection.
             close_old_connections()
-            ChainHead.objects.filter(pk=self.chain_id).update(trouble=shown)
+            ChainHead.objects.filter(pk=self.chain_id).update(error=shown)
             self._is_shown = True
         except Error as error:
             logger.warning("chain=%s can't store its failures: %s", self.chain_id, " ".join(str(error).split()))

@@ -285,7 +285,7 @@ def _postpone(
     delay = BACKOFF.delay(attempts) if found_nothing else OUTAGE_RETRY_DELAY_SECONDS
     # The sweeper takes over a lease after the message of the next attempt, if there is one.
     due_at = timezone.now() + timedelta(seconds=delay) + (timedelta() if swept else _lease())
-    moved = pending.release(due_at=due_at, attempts=attempts, last_error=str(reason))
+    moved = pending.release(due_at=due_at, attempts=attempts, last_error=str(reason), node_outage=not found_nothing)
     return IndexingPostponedError(reason, retry_after=delay if moved else None)
 
 

@@ -10,7 +10,7 @@ from config.api.fields import ChainIdField, IdField
 from tokens.installation.address_formats import parse_chain_address, parse_chain_transaction
 from tokens.installation.chain_fields import AddressField, TransactionHashField
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
-from tokens.installation.installed_registry import default_chain
+from tokens.installation.installed_registry import DefaultFor, default_chain
 
 # Alternative spelling of each key, as accepted where transactions are indexed.
 _ALSO = {"tx_hash": "txHash", "chain_id": "chainId"}
@@ -113,7 +113,7 @@ class IndexByAddressBody(serializers.Serializer[Any]):
 
 def _read_chain(data: dict[str, Any]) -> Any:
     """Return the chain of a body as sent, digits as a number; the default chain without one."""
-    chain_id = data.get("chainId", data.get("chain_id", default_chain().chain_id))
+    chain_id = data.get("chainId", data.get("chain_id", default_chain(DefaultFor.INDEXING).chain_id))
     if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
         return int(chain_id)
     return chain_id

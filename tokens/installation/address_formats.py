@@ -3,12 +3,14 @@
 from django.conf import settings
 
 from tokens.chains.addresses import is_solana_address, is_solana_signature, parse_address, parse_transaction_hash
-from tokens.installation.installed_registry import default_evm_chain, registry
+from tokens.installation.installed_registry import DefaultFor, default_chain, registry
 
 
 def infer_chain_id(address: str) -> int:
     """Return the chain of an address in its stored form: Solana for base58, else the default one."""
-    return registry().solana.chain_id if is_solana_address(address) else default_evm_chain().chain_id
+    if is_solana_address(address):
+        return registry().solana.chain_id
+    return default_chain(DefaultFor.EVM_ADDRESS).chain_id
 
 
 def parse_chain_address(chain_id: object, text: str) -> str:

@@ -1,6 +1,7 @@
 """Registry of this installation: the built-in chains with those of the operator's files, without their nodes."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from enum import Enum
 from functools import cache
 from pathlib import Path
 
@@ -54,26 +55,36 @@ def has_market_source(chain_id: int) -> bool:
     return has_own_trades(chain_id) or chain_id in provider_networks()
 
 
-def default_chain() -> ChainInfo:
-    """Return the chain of requests that name none: that of EVM addresses, or Solana if only it has a node."""
-    return _first_with_node(sorted(registry().chains.values(), key=lambda chain: chain.is_solana))
+class DefaultFor(Enum):
+    """Purposes of requests that may name no chain."""
+
+    # A transaction or a token of any chain; Solana only if no EVM chain has a node.
+    INDEXING = "indexing"
+    EVM_ADDRESS = "EVM address"
+    # Market data, which a chain without a source lacks.
+    MARKET_DATA = "market data"
+    LAUNCH = "launch"
 
 
-def default_evm_chain() -> ChainInfo:
-    """Return the chain of an EVM address in requests that name none: the registry's first EVM chain with a node."""
-    return _first_with_node(chain for chain in registry().chains.values() if not chain.is_solana)
+def default_chain(purpose: DefaultFor) -> ChainInfo:
+    """Return the chain of a request that names none: the first fitting one of the registry that has a node.
 
-
-def default_market_chain() -> ChainInfo:
-    """Return the chain of market endpoints without a chain parameter: one with a source of market data."""
-    # The built-in chains, which no file removes, include some that the provider covers.
-    return _first_with_node(chain for chain in registry().chains.values() if has_market_source(chain.chain_id))
-
-
-def _first_with_node(chains: Iterable[ChainInfo]) -> ChainInfo:
-    """Return the first chain with a node, since nothing is indexed on others; the first one if none has a node."""
-    known = list(chains)
-    return next((chain for chain in known if chain.chain_id in settings.RPC_URLS), known[0])
+    Nothing is indexed on a chain without a node; the first fitting one counts if none has a node. A launch takes the
+    registry's first chain, with a node or without: it spends money and stays for good, so that no change of nodes may
+    send the same body to another chain. Without a node it is refused.
+    """
+    chains = list(registry().chains.values())
+    match purpose:
+        case DefaultFor.LAUNCH:
+            return chains[0]
+        case DefaultFor.INDEXING:
+            chains.sort(key=lambda chain: chain.is_solana)
+        case DefaultFor.EVM_ADDRESS:
+            chains = [chain for chain in chains if not chain.is_solana]
+        case DefaultFor.MARKET_DATA:
+            # The built-in chains, which no file removes, include some that the provider covers.
+            chains = [chain for chain in chains if has_market_source(chain.chain_id)]
+    return next((chain for chain in chains if chain.chain_id in settings.RPC_URLS), chains[0])
 
 
 def chain_name(chain_id: int) -> str:

@@ -27,9 +27,9 @@ NO_TRADES = "no_trades"
 NO_PRICE = "no_price"
 NO_LIQUIDITY = "no_liquidity"
 
-# The highest price, volume and unpriced days, if all blocks since the launch are read. A day's candle has USD prices only
-# if each of its trades has one. A price counts only as far as the pool's liquidity supports it as a market cap: what the
-# ranges hold at that price, or a bonding curve at the day's end.
+# The highest price, volume and unpriced days, if all blocks since the launch are read. A day's candle has USD prices
+# only if each of its trades has one. A price counts only as far as the pool's liquidity supports it as a market cap:
+# what the ranges hold at that price, or a bonding curve at the day's end.
 _READ_PEAKS = f"""
 SELECT token_id, max(high_usd) FILTER (WHERE CASE
         WHEN full_value > {LEAST_CHECKED_CAP} THEN (SELECT {HAS_SUPPORT} FROM ({POOL_RESERVES}) AS reserves)

@@ -13,7 +13,7 @@ from config.processes.concurrency_limits import BusyError
 from config.web.client_ip import client_address
 from config.web.response_headers import public_cache_control
 from tokens.chains.registry.chains import ChainInfo
-from tokens.installation.installed_registry import default_market_chain, has_market_source, registry
+from tokens.installation.installed_registry import DefaultFor, default_chain, has_market_source, registry
 from tokens.market import trending
 from tokens.market.market_caps import find_market_cap, find_market_caps
 from tokens.market.provider_rate_limit import NoCallSlotError
@@ -76,7 +76,7 @@ class TrendingView(QueryView):
 
     def _chain(self) -> ChainInfo:
         if "chainId" not in self.query:
-            return default_market_chain()
+            return default_chain(DefaultFor.MARKET_DATA)
         chain = registry().chains[self.query["chainId"]]
         if not has_market_source(chain.chain_id):
             raise BadRequestError("chainId must be a chain that the market data provider covers", field="chainId")

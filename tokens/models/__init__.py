@@ -3,6 +3,7 @@
 from tokens.models.candle import Candle, MinuteCandle
 from tokens.models.deployment import (
     AttemptState,
+    BroadcastErrorCode,
     DeployAttempt,
     Deployment,
     DeploymentStatus,
@@ -12,6 +13,7 @@ from tokens.models.deployment import (
     SignedTransaction,
     SpendingLimit,
     TransactionPurpose,
+    WalletAlert,
 )
 from tokens.models.event import CHANGE_KINDS, FeeClaim, LaunchFacts, StoredState, TokenEvent, TokenPool
 from tokens.models.fee_sum import ALL_BLOCKS, AccountClaimSum, ClaimSum, CollectionSum, FeeSumProgress
@@ -36,6 +38,7 @@ __all__ = [
     "AirdropTree",
     "AttemptState",
     "BondingCurve",
+    "BroadcastErrorCode",
     "CHANGE_KINDS",
     "Candle",
     "ChainHead",
@@ -85,4 +88,5 @@ __all__ = [
     "TreeKind",
     "Upload",
     "UploadKind",
+    "WalletAlert",
 ]

@@ -3,9 +3,11 @@
 from datetime import datetime
 from typing import Any, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models import Count, Min, Q
+from django.db.models import Count, F, Func, Min, Q, Value
+from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from accounts.models import PartnerKey
@@ -133,6 +135,33 @@ class Deployment(models.Model):
         return f"{self.request_key} on {self.chain_id}: {self.status}"
 
 
+class WalletAlert(models.TextChoices):
+    """Kinds of a wallet's alerts."""
+
+    # The balance in the native coin is low.
+    BALANCE = "balance"
+    # The signer does not sign.
+    SIGNER = "signer"
+    # The fee cap is below the chain's gas price.
+    FEES = "fees"
+    # A node suggests far more than the others, or the registry's cap of the priority fee binds.
+    TIP = "tip"
+    # The account executes a contract's code (EIP-7702), which only its key can have allowed.
+    DELEGATION = "delegation"
+    # A node rejects a transaction, or another one uses the nonce.
+    SENDING = "sending"
+
+
+# The JSON object without the known kinds.
+_OTHER_ALERTS = Func(
+    F("alerts"),
+    Value(["balance", "signer", "fees", "tip", "delegation", "sending"], ArrayField(models.TextField())),
+    template="%(expressions)s",
+    arg_joiner=" - ",
+    output_field=models.JSONField(),
+)
+
+
 class DeployWallet(models.Model):
     """A wallet that sends deployments on one chain. Only the signer has its key; this row's lock guards its nonces."""
 
@@ -147,14 +176,24 @@ class DeployWallet(models.Model):
     # Wei of the native coin as of the last query; None before the first.
     balance = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
-    # What prevents it from sending, without URLs; empty if nothing does.
-    trouble = models.TextField(blank=True)
+    # What prevents it from sending: WalletAlert -> a text without URLs.
+    alerts = models.JSONField(default=dict, db_default=Value({}, models.JSONField()), blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["chain_id", "address"], name="deploy_wallet_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["chain_id", "address"], name="deploy_wallet_once"),
+            models.CheckConstraint(
+                condition=Exact(_OTHER_ALERTS, Value({}, models.JSONField())), name="deploy_wallet_alerts_known"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.address} on {self.chain_id}"
+
+    @property
+    def alert_lines(self) -> list[str]:
+        """Return the alerts for people, each as its kind and text."""
+        return [f"{kind}: {text}" for kind, text in sorted(self.alerts.items())]
 
 
 class AttemptState(models.TextChoices):
@@ -248,6 +287,17 @@ class TransactionPurpose(models.TextChoices):
     CANCEL = "cancel"
 
 
+class BroadcastErrorCode(models.TextChoices):
+    """Why nodes don't accept a signed transaction; BroadcastStatus has the meanings."""
+
+    NONCE_SPENT = "nonce_spent"
+    UNDERPRICED = "underpriced"
+    FEE_TOO_LOW = "fee_too_low"
+    INSUFFICIENT_FUNDS = "insufficient_funds"
+    REJECTED = "rejected"
+    UNKNOWN = "unknown"
+
+
 class SignedTransaction(models.Model):
     """The bytes of one signed version of an attempt, stored before they are broadcast."""
 
@@ -259,9 +309,10 @@ class SignedTransaction(models.Model):
     max_fee = models.BigIntegerField()
     priority_fee = models.BigIntegerField()
     signed_at = models.DateTimeField(default=timezone.now)
-    # When it was last broadcast, and the node's response.
+    # When it was last broadcast, and the nodes' error with its text; both are empty if a node has accepted it.
     sent_at = models.DateTimeField(null=True, blank=True)
-    answer = models.TextField(blank=True)
+    error_code = models.CharField(max_length=18, choices=BroadcastErrorCode, blank=True, default="", db_default="")
+    error = models.TextField(blank=True, db_column="answer")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tx_hash"], name="signed_transaction_once")]

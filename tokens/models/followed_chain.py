@@ -107,7 +107,7 @@ class ChainHead(models.Model):
     halted_at = models.DateTimeField(null=True, blank=True)
     resumed_at = models.DateTimeField(null=True, blank=True)
     # The last error, without URLs; cleared by the next success.
-    trouble = models.TextField(blank=True)
+    error = models.TextField(blank=True, db_column="trouble")
     # The following process: host name and process id.
     follower = models.CharField(max_length=200, blank=True)
 

@@ -45,6 +45,10 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds."""
         return super().update(**{"updated_at": timezone.now()} | changes)
 
+    def release(self, *, due_at: Any, **changes: Any) -> int:
+        """End the lease without an outcome, and with no outage unless `changes` name one."""
+        return super().release(due_at=due_at, **{"node_outage": False} | changes)
+
     def for_transactions(self, transactions: Iterable[tuple[int, str]]) -> Self:
         """Return the requests of these transactions, each as (chain id, hash)."""
         keys = set(transactions)
@@ -150,6 +154,8 @@ class IndexRequest(Leased):
     # The emitter of the first undecodable log, and its launchpad's name; empty where unknown, as on Solana.
     contract = models.CharField(max_length=ADDRESS_LENGTH, blank=True, default="", db_default="")
     launchpad = models.CharField(max_length=LONGEST_GENERATION_NAME, blank=True, default="", db_default="")
+    # The last attempt failed because the chain's nodes did; read while the request is pending.
+    node_outage = models.BooleanField(default=False, db_default=False)
     # Requested only by public page views: its failure raises no alarm.
     from_page = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -48,10 +48,10 @@ class SavedTokenQuerySet(models.QuerySet["SavedToken"]):
         )
 
     def with_findings(self) -> Self:
-        """Annotate with `launched`, the addresses that the transaction launched, and `trouble`, its indexing error."""
+        """Annotate with `launched`, the addresses that the transaction launched, and `error`, its indexing error."""
         return self.annotate(
             launched=ArraySubquery(_transactions_tokens().order_by("log_index").values("contract_address")),
-            trouble=Subquery(_requests().values("last_error")),
+            error=Subquery(_requests().values("last_error")),
         )
 
     def unconfirmed(self) -> Self:
@@ -75,7 +75,7 @@ class SavedToken(models.Model):
     # Annotations of `with_state()` and `with_findings()`.
     state: str
     launched: list[str]
-    trouble: str | None
+    error: str | None
 
     objects = SavedTokenQuerySet.as_manager()
 

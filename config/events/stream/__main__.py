@@ -25,7 +25,7 @@ from config.events.stream.log_poller import LogPoller, send_heartbeats, serve_tu
 from config.events.stream.stream_app import ClientLimits, StreamApp, json_response
 from config.events.stream.stream_client import StreamCounts
 from config.events.stream.stream_metrics import StreamMetrics
-from config.events.stream.stream_query import STREAMED
+from config.events.stream.stream_query import streamed_types
 from config.processes.open_files import raise_open_files
 from config.web.client_ip import address_key
 
@@ -148,7 +148,8 @@ async def _serve() -> None:
     hub, counts = EventHub(), StreamCounts()
     limits = ClientLimits(clients=settings.STREAM_CLIENTS, clients_per_address=settings.STREAM_CLIENTS_PER_ADDRESS)
     # Clients that read on from the database, one statement after another, never delay a poll.
-    async with EventReader(options, streamed=STREAMED) as polled, EventReader(options, streamed=STREAMED) as read:
+    streamed = streamed_types()
+    async with EventReader(options, streamed=streamed) as polled, EventReader(options, streamed=streamed) as read:
         poller = LogPoller(hub, polled)
         registry = CollectorRegistry()
         registry.register(StreamMetrics(hub, poller=poller, limits=limits, counts=counts))

@@ -1,7 +1,7 @@
 """Reader for published events on a separate connection, without Django's models."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
@@ -20,19 +20,17 @@ APPLICATION_NAME = "launchboard stream"
 _CONNECT_SECONDS = 5
 _STATEMENT_MS = 10_000
 
-# Data of other events never leaves the database. Their ids are read, so that the next page starts after them. -1 is
-# STREAM_ONLY of the models.
+# Data of other events never leaves the database. Their ids are read, so that the next page starts after them.
 _NEW: LiteralString = """
 SELECT id, type, version, created_at, chain_id, subject,
-    CASE WHEN owner_id IS NULL AND starts_with(type, %(streamed)s) OR owner_id = -1 THEN data END AS data
+    CASE WHEN audience IN ('public', 'stream') AND type = ANY(%(streamed)s) THEN data END AS data
 FROM events_event WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
 """
 # The creator's case is ignored here: `StreamFilter.matches` decides.
 _MATCHING: LiteralString = """
 SELECT id, type, version, created_at, chain_id, subject, data FROM events_event
-WHERE id > %(after)s AND id <= %(upto)s AND (owner_id IS NULL AND starts_with(type, %(streamed)s) OR owner_id = -1)
+WHERE id > %(after)s AND id <= %(upto)s AND audience IN ('public', 'stream') AND type = ANY(%(types)s)
     AND (%(chain_id)s::bigint IS NULL OR chain_id = %(chain_id)s)
-    AND CASE WHEN %(types)s::text[] = '{}' THEN starts_with(type, %(streamed)s) ELSE type = ANY(%(types)s) END
     AND (%(creator)s = '' OR lower(%(creator)s) IN (
         SELECT lower(data ->> field) FROM unnest(%(creator_fields)s::text[]) AS field))
 ORDER BY id LIMIT %(limit)s
@@ -74,9 +72,9 @@ class EventReader:
     Its methods raise psycopg.Error, after which the next call connects.
     """
 
-    def __init__(self, options: Mapping[str, Any], *, streamed: str) -> None:
-        """Connect with psycopg's `options`; `streamed` is the beginning of the types whose data is read."""
-        self._options, self._streamed = dict(options), streamed
+    def __init__(self, options: Mapping[str, Any], *, streamed: Collection[str]) -> None:
+        """Connect with psycopg's `options`; `streamed` are the types whose data is read."""
+        self._options, self._streamed = dict(options), list(streamed)
         self._connection: psycopg.AsyncConnection[TupleRow] | None = None
         # The connection runs one statement at a time, so that any number of readers use one session.
         self._turn = asyncio.Lock()
@@ -94,13 +92,13 @@ class EventReader:
 
     async def fetch_new(self, *, after: int, limit: int) -> list[EventRow]:
         """Return the first `limit` events with ids above `after`, without the data of those that are not streamed."""
-        return await self._fetch_rows(_NEW, {"after": after, "limit": limit})
+        return await self._fetch_rows(_NEW, {"after": after, "limit": limit, "streamed": self._streamed})
 
     async def fetch_matching(self, wanted: StreamFilter, *, after: int, upto: int, limit: int) -> list[EventRow]:
         """Return the first `limit` streamed events with ids above `after`, up to and including `upto`, that match."""
         parameters = {"after": after, "upto": upto, "limit": limit, "chain_id": wanted.chain_id}
         creator = {"creator": wanted.creator, "creator_fields": list(CREATOR_FIELDS)}
-        return await self._fetch_rows(_MATCHING, parameters | {"types": list(wanted.types)} | creator)
+        return await self._fetch_rows(_MATCHING, parameters | {"types": list(wanted.streamed_types)} | creator)
 
     async def newest_id(self) -> int:
         """Return the newest event's id, 0 without any."""
@@ -115,7 +113,7 @@ class EventReader:
             connection = await self._connect()
             try:
                 async with connection.cursor(row_factory=class_row(EventRow)) as cursor:
-                    found = await cursor.execute(statement, {"streamed": self._streamed, **parameters})
+                    found = await cursor.execute(statement, parameters)
                     return await found.fetchall()
             except psycopg.Error:
                 await self._close()

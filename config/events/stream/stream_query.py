@@ -6,12 +6,13 @@ A parameter without a value counts as absent, as everywhere in the API.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from config.events.event_types import EventColumns, event_types
 
-# Types of events that clients get by default start with it. Fees are claimed far more often than tokens are launched.
-STREAMED = "token."
+# Types that clients get by default start with it. Fees are claimed far more often than tokens are launched.
+_STREAMED = "token."
 MAX_BIGINT = 2**63 - 1
 
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
@@ -35,16 +36,21 @@ class StreamFilter:
     """A client's conditions, each None or empty for any value. Clients with equal ones share encoded events."""
 
     chain_id: int | None = None
-    # Empty for those that start with STREAMED.
+    # Empty for those of `default_types`.
     types: frozenset[str] = frozenset()
     # FID as digits, or an address in the form of `creator_keys`.
     creator: str = ""
+
+    @property
+    def streamed_types(self) -> frozenset[str]:
+        """Return the types of which the client gets events."""
+        return self.types or default_types()
 
     def matches(self, event: EventColumns, creators: frozenset[str]) -> bool:
         """Return whether a client gets the event, whose `creator_keys` are these."""
         return (
             (self.chain_id is None or self.chain_id == event.chain_id)
-            and (event.type in self.types if self.types else event.type.startswith(STREAMED))
+            and event.type in self.streamed_types
             and (not self.creator or self.creator in creators)
         )
 
@@ -64,8 +70,16 @@ def creator_keys(data: Mapping[str, Any]) -> frozenset[str]:
 
 def streamed_types() -> list[str]:
     """Return the types of events that the stream sends."""
+    return sorted(default_types() | {name for name, each in event_types().items() if each.is_stream_only})
+
+
+@cache
+def default_types() -> frozenset[str]:
+    """Return the types that a client gets without naming any."""
     types = event_types().items()
-    return sorted(name for name, each in types if each.is_stream_only or name.startswith(STREAMED) and each.is_public)
+    return frozenset(
+        name for name, each in types if name.startswith(_STREAMED) and each.is_public and not each.is_stream_only
+    )
 
 
 def parse_chain_id(text: str) -> int:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.keys import credentials
 from accounts.models import PartnerKey
-from config.events.models import OPERATORS, STREAM_ONLY, Event
+from config.events.models import Event, EventAudience
 from config.events.outbox import publish_events
 from tests.accounts.subscriptions.subscribers import store_event
 
@@ -61,10 +61,10 @@ def test_a_partner_reads_public_events_and_its_own(client):
     text = credentials.issue_key("Mine", scopes=["read"])
     mine = PartnerKey.objects.get(name="Mine").pk
     publish("public")
-    publish("mine", owner_id=mine)
-    publish("another's", owner_id=mine + 1)
-    publish("operators'", owner_id=OPERATORS)
-    publish("of the stream", owner_id=STREAM_ONLY, created_at=timezone.now() - timedelta(hours=1))
+    publish("mine", audience=EventAudience.PARTNER, owner_id=mine)
+    publish("another's", audience=EventAudience.PARTNER, owner_id=mine + 1)
+    publish("operators'", audience=EventAudience.OPERATORS)
+    publish("of the stream", audience=EventAudience.STREAM, created_at=timezone.now() - timedelta(hours=1))
     found = client.get(PATH, headers={"x-api-key": text}).json()["data"]
     assert [event["subject"] for event in found] == ["public", "mine"]
 

@@ -12,7 +12,7 @@ from accounts.keys import credentials
 from accounts.models import DisabledBy, PartnerKey, WebhookDelivery, WebhookEndpoint
 from accounts.subscriptions import deliveries, endpoints
 from accounts.subscriptions.webhook_secrets import endpoint_secret
-from config.events.models import OPERATORS, STREAM_ONLY
+from config.events.models import EventAudience
 from config.events.outbox import publish_events
 from tests.accounts.subscriptions.subscribers import queue_events, store_event
 
@@ -344,9 +344,9 @@ def test_each_endpoint_gets_what_it_may_read(partner):
     other = PartnerKey.objects.create(name="Other", scopes=["webhooks"])
     mine, others, operators = endpoints_of(partner, other, None)
     assert receivers() == sorted([mine.pk, others.pk, operators.pk])
-    assert receivers(owner_id=partner.pk) == sorted([mine.pk, operators.pk])
-    assert receivers(owner_id=OPERATORS) == [operators.pk]
-    assert receivers(owner_id=STREAM_ONLY, created_at=timezone.now() - timedelta(hours=1)) == []
+    assert receivers(audience=EventAudience.PARTNER, owner_id=partner.pk) == sorted([mine.pk, operators.pk])
+    assert receivers(audience=EventAudience.OPERATORS) == [operators.pk]
+    assert receivers(audience=EventAudience.STREAM, created_at=timezone.now() - timedelta(hours=1)) == []
 
 
 def test_filters_select_types_and_chains():

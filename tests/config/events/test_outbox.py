@@ -5,15 +5,27 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from django.db import connection, transaction
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from config.events import outbox
-from config.events.models import STREAM_ONLY, Event, OutboxEvent
+from config.events.models import Event, EventAudience, OutboxEvent
 from config.postgresql.advisory_locks import advisory_lock_key, try_transaction_lock
 from config.postgresql.partitions import ensure_partitions, maintain_partitions, week_of
 
+# EventAudience -> the owner that the former version writes and reads.
+OWNERS = {EventAudience.PUBLIC: None, EventAudience.PARTNER: 7, EventAudience.OPERATORS: 0, EventAudience.STREAM: -1}
 INSERT = "INSERT INTO events_outboxevent (type, version, subject, data) VALUES ('token.indexed', 1, %s, '{}')"
+
+OUTBOX_OF_FORMER = (
+    "INSERT INTO events_outboxevent (type, version, subject, data, owner_id) VALUES (%s, 1, '', '{}', %s)"
+)
+EVENT_OF_FORMER = (
+    "INSERT INTO events_event (type, version, subject, data, owner_id, id, created_at, published_at)"
+    " VALUES (%s, 1, '', '{}', %s, %s, now(), now())"
+)
+LONG_AGO = timezone.now() - timedelta(hours=1)
 
 # Seconds between the reservation of an id and the commit.
 DELAYS = (0, 0.001, 0, 0.03, 0.002, 0, 0.01)
@@ -25,8 +37,23 @@ def store(subject):
 
 def store_of_stream(chain_id, *, seconds_ago):
     at = timezone.now() - timedelta(seconds=seconds_ago)
-    fields = {"type": "markets.changed", "version": 1, "owner_id": STREAM_ONLY, "data": {}}
+    fields = {"type": "markets.changed", "version": 1, "audience": EventAudience.STREAM, "data": {}}
     return OutboxEvent.objects.create(chain_id=chain_id, subject=str(seconds_ago), created_at=at, **fields)
+
+
+def store_as_former_version():
+    """Store events of all audiences, each named by its type, without that column."""
+    now = timezone.now()
+    with transaction.atomic(), connection.cursor() as cursor:
+        ensure_partitions([outbox.EVENTS], [now], now=now)
+        for number, (audience, owner) in enumerate(OWNERS.items()):
+            cursor.execute(OUTBOX_OF_FORMER, [audience, owner])
+            cursor.execute(EVENT_OF_FORMER, [audience, owner, number])
+
+
+def assert_audiences():
+    for model in (OutboxEvent, Event):
+        assert dict(model.objects.values_list("type", "audience")) == {audience: audience for audience in OWNERS}
 
 
 def subjects():
@@ -48,12 +75,18 @@ def test_events_are_published_in_the_sequence_of_their_storage():
 @pytest.mark.django_db
 def test_an_event_keeps_its_fields():
     stored = OutboxEvent.objects.create(
-        type="token.updated", version=2, chain_id=1, subject="a", owner_id=7, data={"a": [1, None, "é"]}
+        type="token.updated",
+        version=2,
+        chain_id=1,
+        subject="a",
+        audience="partner",
+        owner_id=7,
+        data={"a": [1, None, "é"]},
     )
     stored.refresh_from_db()
     outbox.publish_events()
     event = Event.objects.get()
-    names = ("type", "version", "chain_id", "subject", "owner_id", "data", "created_at")
+    names = ("type", "version", "chain_id", "subject", "audience", "owner_id", "data", "created_at")
     assert [getattr(event, name) for name in names] == [getattr(stored, name) for name in names]
 
 
@@ -170,3 +203,36 @@ def test_old_events_are_dropped_by_week(transactional_db, settings):
     dropped = maintain_partitions(now)[1]
     assert f"events_event_{week_of(old):%Y%m%d}" in dropped
     assert subjects() == ["new"]
+
+
+@pytest.mark.django_db
+def test_events_that_the_former_version_stores_get_their_audience():
+    store_as_former_version()
+    assert_audiences()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("audience", "owner"), OWNERS.items())
+def test_the_former_version_reads_an_audience_as_owner(audience, owner):
+    given = owner if audience == EventAudience.PARTNER else None
+    fields = {"type": "token.indexed", "version": 1, "subject": "a", "data": {}, "created_at": LONG_AGO}
+    OutboxEvent.objects.create(audience=audience, owner_id=given, **fields)
+    outbox.publish_events()
+    event = Event.objects.get()
+    assert (event.audience, event.owner_id) == (audience, owner)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("fields", [{"audience": "operators", "owner_id": 7}, {"audience": "partner"}])
+def test_an_audience_that_differs_from_its_owner_is_refused(fields):
+    with pytest.raises(IntegrityError, match="outbox_event_audience_known"):
+        OutboxEvent.objects.create(type="token.indexed", version=1, subject="a", data={}, **fields)
+
+
+@pytest.mark.slow
+def test_stored_events_get_their_audience_by_the_upgrade(own_tables):
+    call_command("migrate", "tokens", "0067", verbosity=0)
+    call_command("migrate", "events", "0001", verbosity=0)
+    store_as_former_version()
+    call_command("migrate", verbosity=0)
+    assert_audiences()

@@ -119,7 +119,7 @@ def test_a_deployments_page_shows_the_order_and_what_was_sent_for_it(operator, d
     ]
     DeployAttempt.objects.filter(state="mined").update(gas_used=5_000_000, gas_price=2 * 10**9)
     versions = [SignedTransactionFactory(attempt=attempt) for attempt in attempts for _ in range(2)]
-    sent = {"sent_at": timezone.now(), "answer": "already known"}
+    sent = {"sent_at": timezone.now(), "error": "already known"}
     type(versions[0]).objects.filter(pk=versions[0].pk).update(**sent)
     with django_assert_max_num_queries(9):
         text = operator.get(page_of(deployment)).text
@@ -194,7 +194,7 @@ def test_a_presale_is_not_started_again_while_its_last_start_may_come_back(opera
 
 
 def test_wallets_show_what_they_own_and_what_troubles_them(operator):
-    poor = DeployWalletFactory(balance=12_345_678 * 10**9, trouble="balance: less than 0.05 is left")
+    poor = DeployWalletFactory(balance=12_345_678 * 10**9, alerts={"balance": "less than 0.05 is left"})
     unknown = DeployWalletFactory(chain_id=1, balance=None, signable=False)
     first = DeployAttemptFactory(wallet=poor)
     DeployAttemptFactory(wallet=poor, deployment=None)
@@ -205,7 +205,7 @@ def test_wallets_show_what_they_own_and_what_troubles_them(operator):
     assert "0.012345 ETH" in answer.text and "less than 0.05 is left" in answer.text and "unknown" in answer.text
     assert shown(operator, WALLETS, q=poor.address.lower()) == [poor.pk]
     assert shown(operator, WALLETS, q="ethereum") == [unknown.pk]
-    assert shown(operator, WALLETS, trouble__isempty=0) == [poor.pk]
+    assert shown(operator, WALLETS, alerts="balance") == [poor.pk]
     page = operator.get(page_of(poor)).text
     assert f"https://basescan.org/address/{poor.address}" in page
     assert page_of(first.deployment) in page and "none, only fills the nonce" in page
@@ -216,9 +216,9 @@ def test_a_wallet_is_switched_off_and_on_and_nothing_else_of_it_is_written(opera
     operator.post(WALLETS, {"action": "disable", "_selected_action": [wallet.pk]})
     assert not DeployWallet.objects.get().enabled
     operator.post(WALLETS, {"action": "disable", "_selected_action": [wallet.pk]})
-    operator.post(page_of(wallet), {"enabled": "on", "next_nonce": 0, "signable": "", "trouble": "x"})
+    operator.post(page_of(wallet), {"enabled": "on", "next_nonce": 0, "signable": "", "alerts": "{}"})
     found = DeployWallet.objects.get()
-    assert (found.enabled, found.next_nonce, found.signable, found.trouble) == (True, 7, True, "")
+    assert (found.enabled, found.next_nonce, found.signable, found.alerts) == (True, 7, True, {})
     operator.post(page_of(wallet), {"enabled": ""})
     operator.post(WALLETS, {"action": "enable", "_selected_action": [wallet.pk]})
     assert DeployWallet.objects.get().enabled
@@ -387,8 +387,8 @@ def test_the_panel_alarms_of_failures_of_the_last_day(operator):
 def test_the_panel_names_wallets_in_trouble_and_paused_chains(operator, settings):
     settings.DEPLOY_LOW_BALANCE_ETH = 2
     low = DeployWalletFactory()
-    stuck = DeployWalletFactory(balance=3 * 10**18, trouble="signer: no answer\nfees: over the cap")
-    DeployWalletFactory(enabled=False, trouble="signer: no answer")
+    stuck = DeployWalletFactory(balance=3 * 10**18, alerts={"signer": "no answer", "fees": "over the cap"})
+    DeployWalletFactory(enabled=False, alerts={"signer": "no answer"})
     DeployWalletFactory(signable=False)
     DeploySwitch.objects.create(chain_id=8453, paused=True, reason="the hook is being replaced")
     DeploySwitch.objects.create(chain_id=1)
@@ -396,7 +396,7 @@ def test_the_panel_names_wallets_in_trouble_and_paused_chains(operator, settings
     assert [(figure.value, figure.note, figure.is_alarming) for figure in in_flight[1:]] == [
         ("2 of 4 may send", "2 in trouble", False),
         ("1.0000 left", "it runs low", True),
-        ("3.0000 left", "signer: no answer; fees: over the cap", True),
+        ("3.0000 left", "fees: over the cap; signer: no answer", True),
         ("1", "", False),
         ("accepts and sends none", "the hook is being replaced", False),
     ]

@@ -35,7 +35,7 @@ def cells(client, page, column, **parameters):
 
 def test_a_chain_is_shown_by_name_with_its_lag(operator):
     now = timezone.now()
-    ChainHeadFactory(head=100, followed=90, halted="block 80 was dropped", trouble="chain 8453: no answer")
+    ChainHeadFactory(head=100, followed=90, halted="block 80 was dropped", error="chain 8453: no answer")
     FollowedBlockFactory(number=90, at=now - timedelta(seconds=1000))
     CoverageFactory(first_block=1, followed_to=90, verified_to=40)
     CoverageFactory(first_block=2, followed_to=80, verified_to=60)
@@ -157,7 +157,7 @@ def test_lag_halts_and_alarms_alarm(operator, settings):
     ChainHeadFactory(chain_id=1, head=100, followed=98)
     FollowedBlockFactory(chain_id=1, number=98, at=now - timedelta(seconds=70))
     ChainHeadFactory(chain_id=10, halted="deeper than finality")
-    ChainHeadFactory(chain_id=56, seen_at=now - timedelta(seconds=70), trouble="no answer")
+    ChainHeadFactory(chain_id=56, seen_at=now - timedelta(seconds=70), error="no answer")
     CoverageAlarmFactory()
     CoverageAlarmFactory(seen_at=now)
     found = figures(operator, "Following")

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from django.core.management import call_command
+from django.db import IntegrityError, connection
 from django.utils import timezone
 from eth_account import Account
 
@@ -25,7 +26,7 @@ from tokens.deploying.sending.signed_versions import sign_version
 from tokens.deploying.sending.wallets import NoWalletError, chains_with_wallets, refresh_wallets, simulation_senders
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_signers import installed_signers
-from tokens.models import DeployWallet
+from tokens.models import DeployWallet, SignedTransaction
 
 pytestmark = pytest.mark.django_db
 
@@ -65,7 +66,7 @@ def refresh():
 
 def rows():
     return {
-        wallet.address: (wallet.signable, wallet.balance, wallet.trouble)
+        wallet.address: (wallet.signable, wallet.balance, "; ".join(wallet.alert_lines))
         for wallet in DeployWallet.objects.filter(chain_id=CHAIN_ID)
     }
 
@@ -131,7 +132,7 @@ def test_a_delegation_is_alerted_until_it_is_revoked(launchpad, signed_by, opera
         delegate(launchpad, ADDRESS, contract)
         refresh()
         wallet = DeployWallet.objects.get()
-        assert wallet.trouble == line
+        assert wallet.alert_lines == [line]
         assert contract in operator.get(f"/admin/tokens/deploywallet/{wallet.pk}/change/").text
         error, _ = wallets(timezone.now())
         assert (error.level, line in error.found) == (Level.ERROR, True)
@@ -174,11 +175,11 @@ def test_a_wallet_whose_key_is_gone_is_kept_and_sends_no_more(launchpad, signed_
 def test_recording_keeps_what_operators_and_senders_wrote(launchpad, signed_by):
     signed_by(KEY)
     refresh()
-    DeployWallet.objects.update(enabled=False, next_nonce=7, trouble="fees: too high")
+    DeployWallet.objects.update(enabled=False, next_nonce=7, alerts={"fees": "too high"})
     fund(launchpad, ADDRESS, COIN)
     refresh()
     wallet = DeployWallet.objects.get()
-    assert (wallet.enabled, wallet.next_nonce, wallet.trouble) == (False, 7, "fees: too high")
+    assert (wallet.enabled, wallet.next_nonce, wallet.alerts) == (False, 7, {"fees": "too high"})
 
 
 def test_a_key_file_that_does_not_open_is_skipped_and_reported(signed_by, tmp_path, caplog):
@@ -284,7 +285,7 @@ def test_the_command_shows_what_operators_ask_about_a_wallet_and_no_key(launchpa
     call_command("deploy_wallets", note=True)
     assert capsys.readouterr() == (f"chain {CHAIN_ID}  {ADDRESS}  balance 0.01  next nonce 0  in flight 0  {LOW}\n", "")
     wallet = DeployWalletFactory(
-        chain_id=1, address=OTHER, balance=None, next_nonce=7, enabled=False, signable=False, trouble="fees: high"
+        chain_id=1, address=OTHER, balance=None, next_nonce=7, enabled=False, signable=False, alerts={"fees": "high"}
     )
     DeployAttemptFactory(wallet=wallet)
     DeployAttemptFactory(wallet=wallet, state="mined")
@@ -311,3 +312,25 @@ def test_nothing_is_signed_for_a_wallet_without_a_signer(signed_by):
     with pytest.raises(SignerRejectedError, match=f"^no signer has the key of {ADDRESS}$"):
         sign_version(attempt, wallet=wallet, deployment=None, fees=GasFees(max_fee=2, priority_fee=1), gas=21_000)
     assert not attempt.versions.exists()
+
+
+def test_an_unknown_kind_of_alert_is_refused():
+    with pytest.raises(IntegrityError, match="deploy_wallet_alerts_known"):
+        DeployWalletFactory(alerts={"fees": "too high", "other": "a text"})
+
+
+@pytest.mark.slow
+def test_texts_of_the_former_version_become_alerts_and_codes(own_tables):
+    wallet, attempt = DeployWalletFactory(), DeployAttemptFactory()
+    sent = {"attempt": attempt, "raw": b"", "max_fee": 1, "priority_fee": 1}
+    texts = {"": "", "too poor: 5 wei": "insufficient_funds", "unanswered: ": "unknown"}
+    for text in texts:
+        SignedTransaction.objects.create(tx_hash=text, error=text, **sent)
+    call_command("migrate", "tokens", "0062", verbosity=0)
+    with connection.cursor() as cursor:
+        lines = "signer: no answer: gone\nfees: over the cap"
+        cursor.execute("UPDATE tokens_deploywallet SET trouble = %s WHERE id = %s", [lines, wallet.pk])
+    call_command("migrate", verbosity=0)
+    wallet.refresh_from_db()
+    assert wallet.alerts == {"signer": "no answer: gone", "fees": "over the cap"}
+    assert dict(SignedTransaction.objects.values_list("error", "error_code")) == texts

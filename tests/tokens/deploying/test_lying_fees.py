@@ -55,17 +55,17 @@ def test_one_lying_node_costs_nothing_and_is_an_alarm(ground, use_nodes, liar, h
     use_nodes(liar=liar, honest=honest)
     order = ground.submitted()
     assert versions(order)[0].priority_fee == expected <= WEI_PER_GWEI
-    assert wallet().trouble == f"tip: node {liar + 1} suggests far more than the other nodes or recent blocks"
+    assert wallet().alerts == {"tip": f"node {liar + 1} suggests far more than the other nodes or recent blocks"}
 
 
 def test_the_alarm_ends_with_its_cause(ground, use_nodes, settings, forget_chains):
     use_nodes(liar=0, honest=1)
     ground.submitted()
-    assert wallet().trouble
+    assert wallet().alerts
     settings.RPC_URLS = {CHAIN_ID: (ground.contracts.rpc_url,)}
     forget_chains()
     ground.submitted()
-    assert wallet().trouble == ""
+    assert wallet().alerts == {}
 
 
 def test_the_only_node_raises_the_tip_to_its_cap_and_replacements_get_through(ground, use_nodes):
@@ -76,7 +76,7 @@ def test_the_only_node_raises_the_tip_to_its_cap_and_replacements_get_through(gr
     cap = installed_chain(CHAIN_ID).info.priority_fee_cap
     # The base fee of the chain is one gwei.
     assert first.priority_fee == cap < LIE
-    assert wallet().trouble == "tip: the suggested priority fee is above its cap, and is not paid in full"
+    assert wallet().alerts == {"tip": "the suggested priority fee is above its cap, and is not paid in full"}
     # No block takes it.
     long_ago(first, seconds=16)
     ground.set_base_fee(first.max_fee * 3 // 2)
@@ -95,7 +95,7 @@ def test_a_replacement_mends_a_tip_that_a_node_has_lowered(ground, use_nodes):
     order = ground.submitted()
     (first,) = versions(order)
     # Two nodes differ: the alarm names the higher one.
-    assert (first.priority_fee, wallet().trouble[:11]) == (0, "tip: node 2")
+    assert (first.priority_fee, wallet().alerts["tip"][:6]) == (0, "node 2")
     long_ago(first, seconds=16)
     ground.set_base_fee(first.max_fee * 3 // 2)
     ground.watch()
@@ -112,4 +112,4 @@ def test_a_replacement_stays_within_the_wallets_limit(ground, use_nodes, setting
     ground.set_base_fee(first.max_fee // 2)
     ground.watch()
     assert len(versions(order)) == 1
-    assert "fees: nonce 0 waits: " in wallet().trouble
+    assert "nonce 0 waits: " in wallet().alerts["fees"]

@@ -243,7 +243,7 @@ def test_whichever_wallet_may_start_presales_does(fetch, contracts, settings):
     # One of the two is on the contract's allow-list, and would be the last choice.
     sign_with(settings, STRANGER_KEY, DEPLOYER_KEY)
     models.DeployWallet.objects.filter(address=STRANGER).update(balance=10**24)
-    models.DeployWallet.objects.filter(address=DEPLOYER).update(trouble="fees: high")
+    models.DeployWallet.objects.filter(address=DEPLOYER).update(alerts={"fees": "high"})
     accepted = fetch("/api/tokens/deploy", orders.order(presale=SALE))
     assert accepted["success"], accepted
 

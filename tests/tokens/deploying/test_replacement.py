@@ -117,7 +117,7 @@ def test_it_is_replaced_again_and_again_up_to_the_cap(ground, settings):
     ground.watch()
     # It is only sent again.
     assert len(versions(order)) == 4 and versions(order)[-1].sent_at
-    assert wallet().trouble.startswith("fees: nonce 0 waits: ")
+    assert wallet().alerts["fees"].startswith("nonce 0 waits: ")
     assert row(order).status == "submitted"
 
 
@@ -191,7 +191,7 @@ def test_what_a_wallet_can_pay_for_is_sent_where_its_replacement_is_too_expensiv
     ground.rpc("anvil_setBalance", WALLET, hex(order.gas * first.max_fee))
     stick(ground, order)
     ground.watch()
-    assert versions(order)[1].answer.startswith("too poor: ")
+    assert versions(order)[1].error_code == "insufficient_funds"
     ground.set_base_fee(10**8)
     ground.watch()
     ground.mine()
@@ -225,13 +225,13 @@ def test_a_signer_that_is_away_holds_up_no_sending(ground, settings):
         unsent(*versions(order))
         ground.watch()
     assert len(versions(order)) == 1 and versions(order)[0].sent_at
-    assert wallet().trouble.startswith("signer: ")
+    assert wallet().alerts["signer"].startswith("")
 
 
 def test_a_transaction_of_another_sender_with_the_nonce_is_outbid_once_it_is_stuck(ground):
     ground.send_outside(0, gas_price=30 * GWEI)
     order = ground.submitted()
-    assert "underpriced" in versions(order)[0].answer and "nonce 0" in wallet().trouble
+    assert versions(order)[0].error_code == "underpriced" and "nonce 0" in wallet().alerts["sending"]
     long_ago(*versions(order), seconds=16)
     ground.rpc("anvil_setNextBlockBaseFeePerGas", hex(40 * GWEI))
     ground.mine()

@@ -78,11 +78,11 @@ def test_it_signs_nothing_above_the_cap_and_goes_on_by_itself(ground, settings):
     order = ground.order()
     settings.DEPLOY_MAX_FEES_GWEI = {CHAIN_ID: Decimal("0.001")}
     refused_with(order, "waiting: the chain's fees are higher than the service pays")
-    assert wallet().trouble == "fees: the chain wants more for a gas than the cap of 0.001 gwei"
+    assert wallet().alerts == {"fees": "the chain wants more for a gas than the cap of 0.001 gwei"}
     settings.DEPLOY_MAX_FEES_GWEI = {}
     long_ago(row(order))
     assert submit_unsent(CHAIN_ID) == 1
-    assert (row(order).status, row(order).error, wallet().trouble) == ("submitted", "", "")
+    assert (row(order).status, row(order).error, wallet().alerts) == ("submitted", "", {})
 
 
 def test_a_wallet_that_can_not_pay_is_not_used_until_it_can(ground):
@@ -92,7 +92,7 @@ def test_a_wallet_that_can_not_pay_is_not_used_until_it_can(ground):
     error = refused_with(order, "waiting: the service can't pay for it on this chain now")
     # A smaller one may be sent.
     assert not error.chain_wide
-    assert wallet().trouble.startswith("sending: it lacks ")
+    assert wallet().alerts["sending"].startswith("it lacks ")
     ground.rpc("anvil_setBalance", WALLET, hex(2 * ETHER))
     assert submit_deployment(order.pk)
     # A second one is too much: the first is not mined, and will cost what it may.
@@ -106,10 +106,13 @@ def test_a_signer_that_is_away_leaves_nothing_behind(ground, signer, settings):
     order = ground.order()
     refused_with(order, "waiting: the service can't send transactions on this chain now")
     assert wallet().next_nonce == 0
-    assert wallet().trouble.startswith("signer: the signer is not available") and signer.url not in wallet().trouble
+    assert (
+        wallet().alerts["signer"].startswith("the signer is not available")
+        and signer.url not in wallet().alerts["signer"]
+    )
     signer.status = 200
     assert submit_deployment(order.pk)
-    assert wallet().trouble == ""
+    assert wallet().alerts == {}
 
 
 def test_a_signer_that_refuses_one_wallet_is_called_for_another(ground, signer, settings, use_wallets):
@@ -121,18 +124,18 @@ def test_a_signer_that_refuses_one_wallet_is_called_for_another(ground, signer, 
     ground.submitted(id=1)
     ground.submitted(id=2)
     assert attempts() == [(SECOND, 0, "open"), (SECOND, 1, "open")]
-    assert "not today" in wallet().trouble
+    assert "not today" in wallet().alerts["signer"]
     # A wallet in trouble is tried last.
     assert Counter(requested["from"] for requested in signer.received) == {WALLET: 1, SECOND: 2}
 
 
 def test_a_wallet_in_trouble_gets_a_chance_now_and_then(ground, use_wallets):
     use_wallets([WALLET, SECOND])
-    DeployWallet.objects.filter(address=WALLET).update(trouble="signer: it was away")
+    DeployWallet.objects.filter(address=WALLET).update(alerts={"signer": "it was away"})
     for number in range(1, 9):
         ground.submitted(pk=8000 + number)
     assert Counter(address for address, _, _ in attempts()) == {SECOND: 7, WALLET: 1}
-    assert wallet().trouble == ""
+    assert wallet().alerts == {}
 
 
 def test_it_stores_exactly_what_the_node_gets(ground, caplog):
@@ -146,7 +149,7 @@ def test_it_stores_exactly_what_the_node_gets(ground, caplog):
     sent = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()
     assert (sent["nonce"], sent["gas"], sent["value"]) == (0, order.gas, order.value)
     assert (sent["maxFeePerGas"], sent["maxPriorityFeePerGas"]) == (version.max_fee, version.priority_fee)
-    assert (version.sent_at is not None, version.answer) == (True, "")
+    assert (version.sent_at is not None, version.error_code, version.error) == (True, "", "")
     assert f"chain {CHAIN_ID}: signed {order.request_key} with nonce 0 of {WALLET}: {version.tx_hash}" in caplog.text
     assert KEYS[WALLET] not in caplog.text and raw.hex() not in caplog.text
 

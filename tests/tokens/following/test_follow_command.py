@@ -208,10 +208,10 @@ def test_it_reports_that_no_node_responds_and_goes_on_when_one_does(own_launchpa
     with following(BASE):
         wait_for(lambda: ChainHead.objects.filter(pk=BASE, followed=209).exists())
         node.answers["eth_getBlockByNumber"] = lambda number, full: {}
-        wait_for(lambda: "out of reach" in ChainHead.objects.get(pk=BASE).trouble)
+        wait_for(lambda: "out of reach" in ChainHead.objects.get(pk=BASE).error)
         del node.answers["eth_getBlockByNumber"]
         node.answers["eth_getBlockByNumber"] = lambda number, full: node.block(node._number(number))
-        wait_for(lambda: ChainHead.objects.get(pk=BASE).trouble == "")
+        wait_for(lambda: ChainHead.objects.get(pk=BASE).error == "")
 
 
 def rows(model, *but):

@@ -16,7 +16,7 @@ CHAIN = 8453
 @pytest.fixture
 def failures():
     """Return the failures of a chain, none of which is over soon."""
-    ChainHeadFactory(chain_id=CHAIN, trouble="of a process before")
+    ChainHeadFactory(chain_id=CHAIN, error="of a process before")
     return LoopFailures(CHAIN, grace=0.0)
 
 
@@ -25,7 +25,7 @@ def record(failures, error, part="head"):
 
 
 def shown():
-    return ChainHead.objects.get(pk=CHAIN).trouble
+    return ChainHead.objects.get(pk=CHAIN).error
 
 
 def test_pauses_grow_up_to_the_longest_and_begin_anew_when_it_goes_well(failures):

@@ -28,11 +28,11 @@ def rolled_to():
 
 
 def test_sums_and_markets_are_kept_until_the_session_ends(long_ago):
-    ChainHead.objects.create(chain_id=CHAIN, head=1, final=1, head_at=long_ago, seen_at=long_ago, trouble="market: old")
+    ChainHead.objects.create(chain_id=CHAIN, head=1, final=1, head_at=long_ago, seen_at=long_ago, error="market: old")
     session = LeaderSession(CHAIN)
     thread = session.start(MARKET, keep_markets)
     wait_for(lambda: rolled_to() - long_ago >= timedelta(hours=1))
-    wait_for(lambda: ChainHead.objects.get().trouble == "")
+    wait_for(lambda: ChainHead.objects.get().error == "")
     session.ended.set()
     thread.join()
 
@@ -64,10 +64,10 @@ def test_markets_are_priced_anew(long_ago):
 
 def test_a_chain_with_the_providers_market_data_is_left_alone(long_ago, settings):
     settings.MARKET_PROVIDER_CHAINS = (CHAIN,)
-    ChainHead.objects.create(chain_id=CHAIN, head=1, final=1, head_at=long_ago, seen_at=long_ago, trouble="market: old")
+    ChainHead.objects.create(chain_id=CHAIN, head=1, final=1, head_at=long_ago, seen_at=long_ago, error="market: old")
     session = LeaderSession(CHAIN)
     thread = session.start(MARKET, keep_markets)
-    wait_for(lambda: ChainHead.objects.get().trouble == "")
+    wait_for(lambda: ChainHead.objects.get().error == "")
     session.ended.set()
     thread.join()
     assert rolled_to() == long_ago

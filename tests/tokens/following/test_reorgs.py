@@ -327,7 +327,7 @@ def test_a_node_that_has_stopped_and_answers_all_the_same_is_left_for_another(
         launched = own_launchpad.launch()
         own_launchpad.mine()
         with looping() as session:
-            wait_for(lambda: followed.row().trouble == "")
+            wait_for(lambda: followed.row().error == "")
             behind = check_votes(session)
             assert not session.outvoted.is_set()
             check_votes(session, behind=behind)
@@ -492,7 +492,7 @@ def test_a_follower_at_work_goes_on_after_a_rewind_on_a_chain_that_has_lost_its_
     own_launchpad.rpc("evm_revert", snapshot)
     with looping():
         # The shorter node may only lag, which is no reason to halt.
-        wait_for(lambda: "lacks the blocks" in followed.row().trouble)
+        wait_for(lambda: "lacks the blocks" in followed.row().error)
         rewind(block)
         # The backfill fetches nothing that no node has any more.
         assert followed.row().final <= block

@@ -80,9 +80,9 @@ def test_trouble_with_its_nodes_is_shown_until_it_is_over(node, settings, forget
     with following():
         wait_for(lambda: is_read(node))
         node.refused["getSignaturesForAddress"] = {"code": -32005, "message": "Node is unhealthy"}
-        wait_for(lambda: "account mBKq" in ChainHead.objects.get(pk=SOLANA).trouble)
+        wait_for(lambda: "account mBKq" in ChainHead.objects.get(pk=SOLANA).error)
         node.refused.clear()
-        wait_for(lambda: ChainHead.objects.get(pk=SOLANA).trouble == "")
+        wait_for(lambda: ChainHead.objects.get(pk=SOLANA).error == "")
 
 
 def test_trouble_is_shown_where_a_node_has_forgotten_what_was_read(node):
@@ -90,9 +90,9 @@ def test_trouble_is_shown_where_a_node_has_forgotten_what_was_read(node):
         wait_for(lambda: is_read(node))
         node.kept_from = node.slot + 1
         mints = {node.launch("new"), node.launch("newer")}
-        wait_for(lambda: "without transactions that were read" in ChainHead.objects.get(pk=SOLANA).trouble)
+        wait_for(lambda: "without transactions that were read" in ChainHead.objects.get(pk=SOLANA).error)
         node.kept_from = 0
-        wait_for(lambda: is_read(node) and ChainHead.objects.get(pk=SOLANA).trouble == "")
+        wait_for(lambda: is_read(node) and ChainHead.objects.get(pk=SOLANA).error == "")
     assert Token.objects.filter(contract_address__in=mints).count() == 2
 
 

@@ -92,7 +92,8 @@ def test_a_request_in_between_uses_up_no_attempt(launchpad):
     with pytest.raises(index_requests.IndexingPostponedError) as second:
         index(UNKNOWN_HASH)
     assert (first.value.retry_after, second.value.retry_after) == (1, None)
-    assert request_of(UNKNOWN_HASH).attempts == 1
+    request = request_of(UNKNOWN_HASH)
+    assert (request.attempts, request.node_outage) == (1, False)
 
 
 def test_an_outage_gives_nothing_up(launchpad, settings, forget_chains):
@@ -108,6 +109,9 @@ def test_an_outage_gives_nothing_up(launchpad, settings, forget_chains):
     assert (request.status, request.attempts) == ("pending", 0)
     assert "out of reach" in request.last_error
     assert "127.0.0.1" not in request.last_error
+    assert request.node_outage
+    index_requests.reopen_requests([request])
+    assert not request_of(UNKNOWN_HASH).node_outage
 
 
 def test_an_outage_leaves_what_is_indexed(launchpad, settings, forget_chains):
@@ -395,7 +399,8 @@ def test_of_two_tries_at_once_one_goes_on(launchpad):
         for request in (first, second)
     ]
     assert pauses == [1, None]
-    assert request_of(UNKNOWN_HASH).attempts == 1
+    request = request_of(UNKNOWN_HASH)
+    assert (request.attempts, request.node_outage) == (1, False)
 
 
 @pytest.mark.django_db(transaction=True)

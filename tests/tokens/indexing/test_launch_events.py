@@ -48,7 +48,7 @@ def test_all_recorded_changes_fit_their_schemas():
     indexed = [event.subject for event in events if event.type == "token.indexed"]
     assert sorted(indexed) == sorted(launch.token for facts in FACTS for launch in facts.launches)
     claims = [event for event in events if event.type == "fees.claimed"]
-    assert claims and {event.owner_id for event in events} == {None}
+    assert claims and {event.audience for event in events} == {"public"}
     assert {event.chain_id for event in events} == {CHAIN_ID}
 
 
@@ -238,14 +238,14 @@ def test_a_deployment_is_an_event_for_its_partner(status, event_type):
     # Neither the same status again nor another column is news.
     Deployment.objects.filter(pk=deployment.pk).update_and_touch(status=status, attempts=2)
     (event,) = [event for event in take_outbox() if event.type.startswith("deployment.")]
-    assert (event.type, event.owner_id) == (event_type, deployment.partner_key_id)
+    assert (event.type, event.audience, event.owner_id) == (event_type, "partner", deployment.partner_key_id)
     assert (event.subject, event.data["error"], event.data["txHash"]) == (deployment.request_key, "why", "0x1")
 
 
 def test_an_operators_deployment_is_for_operators_only():
     deployment = DeploymentFactory.create(partner_key=None)
     Deployment.objects.filter(pk=deployment.pk).update_and_touch(status=DeploymentStatus.FAILED)
-    assert [event.owner_id for event in take_outbox() if event.type == "deployment.failed"] == [0]
+    assert [event.audience for event in take_outbox() if event.type == "deployment.failed"] == ["operators"]
 
 
 def test_statuses_between_are_no_events():

@@ -252,7 +252,7 @@ def test_what_was_never_mined_or_holds_no_launch_stays_visible_as_failed(client,
     assert state() == "failed"
     saved = SavedToken.objects.with_findings().get()
     request = IndexRequest.objects.get()
-    assert (request.status, saved.launched, saved.trouble) == ("failed", [], request.last_error)
+    assert (request.status, saved.launched, saved.error) == ("failed", [], request.last_error)
     assert request.last_error
 
 

@@ -190,7 +190,7 @@ def test_a_chain_of_the_provider(client, settings):
 
 def test_it_shows_no_internals(client):
     TokenFactory(name=HOSTILE)
-    ChainHeadFactory(trouble=f"{HOSTILE} secret-node", halted=f"{HOSTILE} secret-node", follower="host-9:4711")
+    ChainHeadFactory(error=f"{HOSTILE} secret-node", halted=f"{HOSTILE} secret-node", follower="host-9:4711")
     alarm = CoverageAlarmFactory()
     page = client.get(URL).text
     for text in ("secret-node", "127.0.0.1:9", "host-9", "alert(1)", alarm.tx_hashes[0]):

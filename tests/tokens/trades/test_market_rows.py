@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from config.events.models import STREAM_ONLY
+from config.events.models import EventAudience
 from config.events.outbox import leave_out_events
 from tests.config.events.stored_events import take_outbox
 from tests.tokens.trades.pool_rows import (
@@ -65,7 +65,7 @@ def test_each_statement_that_changes_markets_stores_an_event_of_their_chain(chai
     trade(chain, trade_row(one.pk, NOW), trade_row(other.pk, NOW))
     (event,) = take_outbox()
     assert (event.type, event.chain_id, event.subject) == ("markets.changed", CHAIN, str(CHAIN))
-    assert (event.owner_id, event.data) == (STREAM_ONLY, {})
+    assert (event.audience, event.data) == (EventAudience.STREAM, {})
     refresh_markets(chain, {one.pk, other.pk})
     assert not take_outbox()
     leave_out_events()

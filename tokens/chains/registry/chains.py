@@ -278,18 +278,13 @@ class ChainInfo:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Registry:
-    """All chains by id, generations and presets by name, in the order of the files; the first chain is the default."""
+    """All chains by id, generations and presets by name, in the order of the files."""
 
     chains: Mapping[int, ChainInfo]
     generations: Mapping[str, Generation]
     presets: Mapping[str, Preset]
     # Declared ones, and those of the generations, which have a title only.
     launchpads: Mapping[str, Launchpad]
-
-    @property
-    def default_chain(self) -> ChainInfo:
-        """The first chain of the registry: the default where a request names none."""
-        return next(iter(self.chains.values()))
 
     @property
     def solana(self) -> ChainInfo:

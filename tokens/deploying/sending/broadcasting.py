@@ -11,8 +11,8 @@ from django.utils import timezone
 from tokens.chains.evm.evm_chain import Chain
 from tokens.chains.transaction_types import BroadcastResult, BroadcastStatus
 from tokens.deploying.sending import state_transitions
-from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, set_alert
-from tokens.models import SignedTransaction, TransactionPurpose
+from tokens.deploying.sending.wallet_alerts import clear_alerts, set_alert
+from tokens.models import BroadcastErrorCode, SignedTransaction, TransactionPurpose, WalletAlert
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +31,14 @@ def broadcast_versions(chain: Chain, versions: Sequence[SignedTransaction]) -> N
         return
     replies = chain.broadcast([bytes(version.raw) for version in versions])
     for version, sent in zip(versions, replies, strict=True):
-        message = "" if sent.status in _ACCEPTED else f"{sent.status.value}: {sent.message}"
-        SignedTransaction.objects.filter(pk=version.pk).update(sent_at=timezone.now(), answer=message)
-        if message and message != version.answer and sent.status is not BroadcastStatus.NONCE_SPENT:
+        is_accepted = sent.status in _ACCEPTED
+        error_code = "" if is_accepted else BroadcastErrorCode[sent.status.name]
+        # The former version reads the status at the beginning of the text.
+        message = "" if is_accepted else f"{sent.status.value}: {sent.message}"
+        SignedTransaction.objects.filter(pk=version.pk).update(
+            sent_at=timezone.now(), error_code=error_code, error=message
+        )
+        if message and message != version.error and sent.status is not BroadcastStatus.NONCE_SPENT:
             logger.warning("chain %s: %s is rejected: %s", chain.info.chain_id, version.tx_hash, message)
         _apply_reply(version, sent)
 

@@ -32,7 +32,7 @@ class InsufficientBalanceError(RetryableError):
 
 def candidate_wallets(chain_id: int, *, troubled_last: bool) -> list[DeployWallet]:
     """Return the usable wallets, fewest in flight first; with `troubled_last`, those with an alert come last."""
-    troubled = Case(When(trouble="", then=0), default=1 if troubled_last else 0)
+    troubled = Case(When(alerts={}, then=0), default=1 if troubled_last else 0)
     return list(usable_wallets(chain_id).annotate(in_flight=IN_FLIGHT).order_by(troubled, "in_flight", "pk"))
 
 

@@ -17,10 +17,10 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from tokens.chains.evm.evm_chain import Chain
-from tokens.chains.transaction_types import BroadcastStatus
 from tokens.deploying.sending import broadcasting, replacement
 from tokens.models import (
     AttemptState,
+    BroadcastErrorCode,
     DeployAttempt,
     DeploymentStatus,
     DeployWallet,
@@ -87,7 +87,7 @@ def _cheaper(versions: Sequence[SignedTransaction]) -> Q:
     before = [
         Q(attempt=version.attempt_id, purpose=version.purpose, pk__lt=version.pk)
         for version in versions
-        if version.answer.startswith(BroadcastStatus.INSUFFICIENT_FUNDS.value)
+        if version.error_code == BroadcastErrorCode.INSUFFICIENT_FUNDS
     ]
     return reduce(or_, before, Q(pk__in=()))
 
@@ -151,7 +151,7 @@ def _replace(chain: Chain, queued: QueuedAttempt) -> bool:
 
 def _is_stuck(chain: Chain, first: QueuedAttempt) -> bool:
     # A fee bump doesn't help a wallet without funds.
-    if first.version is None or first.version.answer.startswith(BroadcastStatus.INSUFFICIENT_FUNDS.value):
+    if first.version is None or first.version.error_code == BroadcastErrorCode.INSUFFICIENT_FUNDS:
         return False
     since = _at_front_since(first.attempt, first.version)
     if timezone.now() - since < timedelta(seconds=settings.DEPLOY_STUCK_SECONDS):

@@ -12,8 +12,16 @@ from tokens.chains.errors import SenderBalanceTooLowError, SignerRejectedError, 
 from tokens.chains.evm.evm_chain import Chain
 from tokens.deploying.sending import confirm, signed_versions
 from tokens.deploying.sending.gas import FeeCapExceededError, GasFees, add_gas_reserve, bumped_fees, initial_fees
-from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts, report_tip, set_alert
-from tokens.models import AttemptState, DeployAttempt, Deployment, DeployWallet, SignedTransaction, TransactionPurpose
+from tokens.deploying.sending.wallet_alerts import clear_alerts, report_tip, set_alert
+from tokens.models import (
+    AttemptState,
+    DeployAttempt,
+    Deployment,
+    DeployWallet,
+    SignedTransaction,
+    TransactionPurpose,
+    WalletAlert,
+)
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from tokens.chains.transaction_types import AccountState, TransactionOutcome
 from tokens.deploying.sending import confirm, presales, state_transitions
 from tokens.deploying.sending.presales import is_presale
 from tokens.deploying.sending.signed_versions import deployment_call
-from tokens.deploying.sending.wallet_alerts import WalletAlert, clear_alerts
+from tokens.deploying.sending.wallet_alerts import clear_alerts
 from tokens.models import (
     AttemptState,
     DeployAttempt,
@@ -22,6 +22,7 @@ from tokens.models import (
     DeployWallet,
     SignedTransaction,
     TransactionPurpose,
+    WalletAlert,
 )
 
 logger = logging.getLogger(__name__)

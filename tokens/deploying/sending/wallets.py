@@ -10,10 +10,9 @@ from django.utils import timezone
 
 from config.http.errors import RetryableError
 from tokens.deploying.sending import wallet_alerts
-from tokens.deploying.sending.wallet_alerts import WalletAlert
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.signing_wallets import named_wallets, signing_chains
-from tokens.models import AttemptState, DeployAttempt, DeployWallet
+from tokens.models import AttemptState, DeployAttempt, DeployWallet, WalletAlert
 from tokens.models.deployment import DeploySwitch
 
 _WEI_PER_COIN = 10**18

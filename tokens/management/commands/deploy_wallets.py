@@ -50,7 +50,7 @@ def _line(wallet: Any) -> str:
         f"in flight {wallet.in_flight}",
     ]
     parts += ["disabled"] * (not wallet.enabled) + ["no signer has its key"] * (not wallet.signable)
-    return "  ".join([*parts, *wallet.trouble.splitlines()])
+    return "  ".join([*parts, *wallet.alert_lines])
 
 
 def _coins(wei: Decimal) -> str:

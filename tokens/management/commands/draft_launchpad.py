@@ -11,7 +11,7 @@ from tokens.checks import CHAINS
 from tokens.declaring.abi_files import read_events
 from tokens.declaring.launch_draft import draft_launch, draft_lines, launchpad_name
 from tokens.installation.installed_chains import installed_chain
-from tokens.installation.installed_registry import default_evm_chain, registry
+from tokens.installation.installed_registry import DefaultFor, default_chain, registry
 
 
 class Command(BaseCommand):
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chain_id = options["chain"] or default_evm_chain().chain_id
+        chain_id = options["chain"] or default_chain(DefaultFor.EVM_ADDRESS).chain_id
         try:
             tx_hash, *trades = map(parse_transaction_hash, (options["tx"], *options["trade"]))
             draft = draft_launch(installed_chain(chain_id), tx_hash, read_events(options["abi"]), trades=trades)

@@ -9,7 +9,7 @@ from tokens.checks import CHAINS
 from tokens.indexing import index_requests
 from tokens.installation.address_formats import parse_chain_transaction
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
-from tokens.installation.installed_registry import default_chain
+from tokens.installation.installed_registry import DefaultFor, default_chain
 
 
 class Command(BaseCommand):
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chain_id = options["chain"] or default_chain().chain_id
+        chain_id = options["chain"] or default_chain(DefaultFor.INDEXING).chain_id
         try:
             hashes = [parse_chain_transaction(chain_id, text) for text in options["hashes"]]
             installed_launch_chain(chain_id)

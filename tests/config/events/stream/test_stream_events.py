@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from config.events.event_types import event_body
-from config.events.models import OPERATORS, STREAM_ONLY, Event
+from config.events.models import Event
 from tests.config.events.stream.conftest import WALLET
 from tests.processes.stream_clients import PATH
 from tests.processes.waiting import wait_for
@@ -62,9 +62,9 @@ def test_a_client_that_reconnects_gets_each_event_once(start, publish):
 
 
 PRIVATE = [
-    {"owner_id": 7},
-    {"owner_id": OPERATORS},
-    {"type": "deployment.failed", "owner_id": 7},
+    {"audience": "partner", "owner_id": 7},
+    {"audience": "operators"},
+    {"type": "deployment.failed", "audience": "partner", "owner_id": 7},
     {"type": "deployment.failed"},
     {"type": "fees.claimed"},
 ]
@@ -92,7 +92,10 @@ EVENTS = [
     ("reorged", {"chain_id": 1, "type": "token.reorged", "data": {"requestor_address": WALLET.lower()}}),
     ("solana", {"chain_id": 101, "data": {"msg_sender": "So11111111111111111111111111111111111111112"}}),
     # Only the stream sends it, and only by its type.
-    ("markets", {"chain_id": 8453, "type": "markets.changed", "owner_id": STREAM_ONLY, "created_at": LONG_AGO}),
+    (
+        "markets",
+        {"chain_id": 8453, "type": "markets.changed", "audience": "stream", "created_at": LONG_AGO},
+    ),
 ]
 
 

@@ -1,0 +1,10 @@
+from django.contrib.postgres.operations import ValidateConstraint
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    """Validation of the values that say who disabled an endpoint: writers go on."""
+
+    dependencies = [("accounts", "0020_known_disabled_by")]
+
+    operations = [ValidateConstraint("webhookendpoint", "webhook_endpoint_disabled_by_known")]
