@@ -25,8 +25,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.db import connection
 
+from config.environment.installation_variables import ServerVariables
 from config.environment.kinds import join_list
-from config.environment.model import ServerVariables
 from config.environment.server_urls import check_database, is_web_server_up, reachable_url
 from config.environment.variables import BASE_DIR, load_env_file, read_variables
 from config.redis.connection import check_redis

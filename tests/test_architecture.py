@@ -4,8 +4,9 @@ Read from the sources, so that no reviewer has to remember them. README has a ma
 """
 
 import ast
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.prose import frequencies, replaced_words
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("accounts", "tokens", "pretokens", "leaderboard")
 PACKAGES = ("config", *APPS, "development")
+ROOT_FOLDERS = (*PACKAGES, "tests", "benchmarks", "docs", "clients", "templates", "deploy")
 MAX_LINES = 400
 MAX_MODULES = 20
 
@@ -215,10 +217,27 @@ ALONE = {
     "tokens.trades.retention": "settings name it",
     "tokens.fees.claimed": "one of the room's three subjects",
     "tokens.indexing.chain_lock": "shared by indexing, following and deploying",
-    "tokens.installation.address_formats": "imported without the nodes of the settings",
     "tokens.site.pictures.picture_tags": "settings name it",
 }
 CONVENTIONAL_CLASSES = {"Command", "Meta", "Migration"}
+# Modules that compare the beginning of a text that is no state, each with the reason.
+READS_PREFIXES = {
+    "accounts.operators.passwords": "a password's digest begins with its algorithm, as Django stores it",
+    "config.backups.backing_up": "names of PostgreSQL's own schemas",
+    "config.edge.cached_responses": "a status line of HTTP",
+    "config.watching.log_lines": "names of loggers are a tree",
+    "tokens.admin.token_fields": "Django's audit log has one text for each change",
+    "tokens.indexing.documents.fetching": "a URI begins with its scheme",
+    "tokens.ledger.creator_search": "a search by the beginning of a name",
+}
+# Dotted names in documents that begin as a module's and are none.
+NO_MODULES = {
+    "tokens.W004": "a system check",
+    "tokens.W005": "a system check",
+    "tokens.tasks.index_transaction": "the name of a Celery task",
+    "tokens.view_token": "a permission",
+    "web3.py": "a library",
+}
 # A public function with such a name says nothing where it is imported by itself.
 BARE_VERBS = {
     "add", "apply", "ask", "call", "change", "check", "claim", "count", "delete", "drop", "end", "fetch", "find",
@@ -226,6 +245,16 @@ BARE_VERBS = {
     "save", "say", "send", "set", "show", "start", "stop", "store", "take", "tell", "try", "wait", "walk", "watch",
     "write",
 }  # fmt: skip
+
+
+# Methods by which code parses a stored text.
+PARSING = {"startswith", "endswith", "removeprefix", "splitlines"}
+COMPARES_START = re.compile(r"\bstarts_with\(|\bI?LIKE '")
+FILE_NAMES = re.compile(r"(?<![\w/.<{*:-])(?:[\w-]+/)*[\w-]+\.(?:py|sql)\b(?![\w{<*])")
+FOLDER_NAMES = re.compile(rf"(?<![\w/.<{{*:-])((?:{'|'.join(ROOT_FOLDERS)})(?:/[\w-]+)*)/(?![\w{{<*.-])")
+DOTTED_NAMES = re.compile(
+    rf"(?<![\w/.<{{*:-])(?:{'|'.join(PACKAGES)}|tests|benchmarks)(?:\.(?!md\b|py\b|cjs\b)\w+)+(?![\w{{<*(/])"
+)
 
 
 @dataclass(frozen=True)
@@ -237,6 +266,9 @@ class Module:
     imports: frozenset[str]
     hidden_imports: int
     classes: tuple[str, ...]
+    # Names of the text columns that it defines, and of the attributes whose text it reads by prefix or line.
+    text_fields: frozenset[str]
+    parsed_texts: frozenset[str]
 
     @property
     def package(self) -> str:
@@ -270,7 +302,9 @@ def _read(name: str, text: str) -> Module:
     nodes = list(ast.walk(tree))
     hidden += sum(_calls_import(node) for node in nodes)
     classes = tuple(node.name for node in nodes if isinstance(node, ast.ClassDef))
-    return Module(name, text, frozenset(imports), hidden, classes)
+    fields = (_text_fields(node) for node in nodes if isinstance(node, ast.Assign))
+    parsed = frozenset(filter(None, map(_parsed_text, nodes)))
+    return Module(name, text, frozenset(imports), hidden, classes, frozenset().union(*fields), parsed)
 
 
 def _run_time_imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
@@ -286,6 +320,24 @@ def _run_time_imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[ast
 def _calls_import(node: ast.AST) -> bool:
     called = getattr(node, "func", None)
     return getattr(called, "attr", getattr(called, "id", "")) in ("import_module", "__import__")
+
+
+def _text_fields(node: ast.Assign) -> set[str]:
+    """Return the names that an assignment gives to a text column."""
+    called = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
+    is_text = called in ("models.TextField", "models.CharField")
+    return {target.id for target in node.targets if isinstance(target, ast.Name) and is_text}
+
+
+def _parsed_text(node: ast.AST) -> str:
+    """Return the attribute whose text a method parses, or the look-up or SQL function that compares a beginning."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.attr in PARSING:
+        return node.value.attr
+    if isinstance(node, ast.keyword) and node.arg and node.arg.endswith(("__startswith", "__istartswith")):
+        return "a look-up"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and COMPARES_START.search(node.value):
+        return "SQL"
+    return ""
 
 
 def within(name: str, *packages: str) -> bool:
@@ -420,6 +472,38 @@ def bare_verbs(modules: Mapping[str, Module]) -> set[str]:
     }
 
 
+def parsed_state(modules: Mapping[str, Module]) -> set[str]:
+    """Return modules that read a text column by its beginning or its lines: state is a column of its own."""
+    fields = {"a look-up", "SQL"}.union(*(module.text_fields for module in modules.values()))
+    return {
+        f"{module.name} parses {name}"
+        for module in modules.values()
+        if module.name not in READS_PREFIXES and "migrations" not in module.parts
+        for name in module.parsed_texts & fields
+    }
+
+
+def missing_paths(documents: Mapping[str, str], files: Collection[str]) -> set[str]:
+    """Return names of modules and folders in documents that the tree lacks; `files` are its paths."""
+    folders = {folder.as_posix() for file in files for folder in Path(file).parents}
+    ends = {"/".join(parts[start:]) for file in files for parts in [file.split("/")] for start in range(len(parts))}
+    modules = {_dotted_path(file) for file in files if file.endswith(".py")}
+    packages = {folder.replace("/", ".") for folder in folders}
+    found = set()
+    for document, text in documents.items():
+        beside = Path(document).parent.as_posix()
+        found |= {f"{document}: {name}" for name in FILE_NAMES.findall(text) if name not in ends}
+        for folder in FOLDER_NAMES.findall(text):
+            if not {folder, f"tests/{folder}", f"{beside}/{folder}"} & folders:
+                found.add(f"{document}: {folder}/")
+        for name in DOTTED_NAMES.findall(text):
+            # A module, or one of its definitions; the apps themselves define nothing.
+            owner = name.rpartition(".")[0]
+            if name not in modules | packages and not ("." in owner and owner in modules):
+                found.add(f"{document}: {name}")
+    return {finding for finding in found if finding.rpartition(" ")[2] not in NO_MODULES}
+
+
 def too_long(modules: Mapping[str, Module]) -> set[str]:
     return {
         module.name
@@ -483,7 +567,12 @@ def modules() -> dict[str, Module]:
 
 
 def _dotted(file: Path) -> str:
-    parts = file.relative_to(ROOT).with_suffix("").parts
+    return _dotted_path(file.relative_to(ROOT).as_posix())
+
+
+def _dotted_path(path: str) -> str:
+    """Return the dotted name of a module by its path."""
+    parts = path.removesuffix(".py").split("/")
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -527,6 +616,11 @@ BAD = [
     (replaced, {"a": "# Nodes are asked."}, "a: asked (write: request, query, poll, fetch, call)"),
     (replaced, {"a": '"""Tell the tip."""'}, "a: Tell (write: return, report, respond with)"),
     (replaced, {"a": "logger.info('a node is asked')"}, "a: asked (write: request, query, poll, fetch, call)"),
+    (parsed_state, {"a": "x = models.TextField()\ny.x.startswith('b')"}, "a parses x"),
+    (parsed_state, {"a": "x = models.CharField()", "b": "y.x.splitlines()"}, "b parses x"),
+    (parsed_state, {"a": "rows.filter(x__startswith='b')"}, "a parses a look-up"),
+    (parsed_state, {"a": "SQL = \"WHERE x LIKE 'b%'\""}, "a parses SQL"),
+    (parsed_state, {"a": "SQL = 'WHERE starts_with(x, %s)'"}, "a parses SQL"),
     (circles, {"a": "import b", "b": "from c import x", "c": "if x:\n    import a"}, "a"),
 ]
 
@@ -541,19 +635,58 @@ def test_an_import_for_type_checkers_only_closes_no_circle():
     assert circles(read_sources(sources)) == set()
 
 
+@pytest.mark.parametrize(
+    "name", ["gone.py", "fees/gone.py", "tokens/fees/gone.py", "tokens/gone/", "tokens.gone.a.take", "tokens.gone"]
+)
+def test_a_document_that_names_what_is_gone_is_found(name):
+    files = ["tokens/fees/claimed.py", "tests/fees/test_claimed.py"]
+    assert missing_paths({"docs/a.md": f"See `{name}`."}, files) == {f"docs/a.md: {name}"}
+
+
+def test_a_document_may_name_a_module_by_its_end_and_a_folder_beside_it():
+    files = ["tokens/fees/claimed.py", "tests/fees/test_claimed.py", "benchmarks/tokens/a.py"]
+    names = "`claimed.py`, fees/claimed.py, tokens/fees/, tests/fees/test_claimed.py, tokens.fees.claimed.read_fees"
+    assert missing_paths({"benchmarks/a.md": f"{names}, tokens/, web3.py"}, files) == set()
+
+
 def test_a_folder_with_too_many_modules_is_found():
     assert crowded({"tokens": MAX_MODULES + 1, "accounts": MAX_MODULES}) == {"tokens"}
 
 
 RULES = [
     uphill, uphill_rooms, worldly_libraries, standins_that_know_us, http_in_domain, through_doors, hidden_imports,
-    signals, vague_names, repeated_names, repeated_classes, bare_verbs, too_long, too_short, replaced, circles,
+    signals, vague_names, repeated_names, repeated_classes, bare_verbs, parsed_state, too_long, too_short, replaced,
+    circles,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_sources_keep_the_rule(rule, modules):
     assert rule(modules) == set()
+
+
+def test_documents_name_what_exists():
+    paths = list(_paths(ROOT))
+    # The changelog also names what former versions had.
+    documents = {path: (ROOT / path).read_text() for path in paths if path.endswith(".md") and path != "CHANGELOG.md"}
+    sources = [path for path in paths if path.endswith(".py") and "/migrations/" not in path]
+    documents |= {path: _docstrings((ROOT / path).read_text()) for path in sources}
+    assert missing_paths(documents, paths) == set()
+
+
+def _paths(folder: Path) -> Iterator[str]:
+    """Yield the paths of files, without those of tools and hidden folders."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.name.startswith(".") and path.name not in ("node_modules", "__pycache__"):
+            yield from _paths(path)
+        elif path.is_file():
+            yield path.relative_to(ROOT).as_posix()
+
+
+def _docstrings(source: str) -> str:
+    nodes = ast.walk(ast.parse(source))
+    defined = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return "\n".join(ast.get_docstring(node) or "" for node in nodes if isinstance(node, defined))
 
 
 def test_a_folder_fits_on_a_screen():

@@ -18,18 +18,37 @@ _KINDS: dict[str, SubjectKind] = {"fid": "fid", "id": "id"}
 
 @frozen(slots=False, repr=False)
 class IssuerVariables:
-    """Issuers of users' tokens."""
+    """Users: issuers of trusted tokens. Without any, only partners and operators can authenticate."""
 
     FARCASTER_AUTH_DOMAINS: tuple[str, ...] = variable(kinds.domains, empty=())
-    """Domains of Farcaster mini apps: the audience of Quick Auth tokens."""
+    """Domains of your Farcaster mini apps, separated by commas: the audience of Quick Auth tokens.
+
+    Example: app.example
+    """
     FARCASTER_AUTH_ORIGIN: str = variable(kinds.keys_url, "https://auth.farcaster.xyz")
     """Server of Quick Auth."""
     PRIVY_APP_ID: str = variable(kinds.matching("[A-Za-z0-9_-]{1,100}", "the id of an app: letters, digits, - and _"))
-    """Id of a Privy app, whose access and identity tokens are accepted."""
+    """Id of your Privy app. Its access tokens are accepted, and its identity tokens, which contain a linked Farcaster
+    account."""
     PRIVY_JWKS_URL: str = variable(kinds.keys_url)
-    """Keys of Privy's tokens, by default those of the app at Privy."""
+    """Keys of Privy's tokens.
+
+    Default: those of the app at Privy
+    Example: https://api.privy.io/v1/apps/<PRIVY_APP_ID>/jwks.json
+    """
     OIDC_ISSUERS: tuple[str, ...] = variable(kinds.names, empty=())
-    """Names of further issuers; each has variables that start with OIDC_<name>_."""
+    """Names of further issuers, in capital letters and separated by commas. Each has variables that start with
+    `OIDC_<name>_`: `ISSUER` (the `iss` of its tokens), `AUDIENCE` (the `aud` for this service; several separated by
+    commas), `JWKS_URL` (its public keys; `https://`, or `http://` on this machine), `ALGORITHMS` (of RS256, ES256 and
+    EdDSA; by default all), and `SUBJECT` (the meaning of `sub`: `id` or `fid`; by default `id`).
+
+    Example: EXAMPLE
+    OIDC_EXAMPLE_ISSUER=https://auth.example
+    OIDC_EXAMPLE_AUDIENCE=launchboard
+    OIDC_EXAMPLE_JWKS_URL=https://auth.example/.well-known/jwks.json
+    OIDC_EXAMPLE_ALGORITHMS=ES256
+    OIDC_EXAMPLE_SUBJECT=id
+    """
 
 
 @frozen(kw_only=True)

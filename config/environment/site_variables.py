@@ -68,38 +68,52 @@ class SiteVariables:
     """The public site's own look."""
 
     SITE_NAME: str = variable(matching(".{1,60}", "a name of at most 60 characters"), "Launchboard")
-    """Name in the header and in titles of pages."""
+    """Name in the header and in titles of pages, at most 60 characters."""
     SITE_LOGO: Path | None = variable(_picture, empty=None)
-    """Picture beside the name, 32 pixels high, also in the dark unless there is another one."""
+    """Path of the picture beside the name: svg, png, webp or ico, at most 256 KiB, shown 32 pixels high."""
     SITE_LOGO_DARK: Path | None = variable(_picture, empty=None)
-    """The same for dark pages."""
+    """The same for dark pages.
+
+    Default: `SITE_LOGO`
+    """
     SITE_ICON: Path | None = variable(_picture, empty=None)
-    """Icon in browsers' tabs."""
+    """Path of the icon in browsers' tabs, of the same types and size.
+
+    Default: a rocket in `SITE_COLOR`
+    """
     SITE_COLOR: str = variable(_color, "#2456d6")
-    """Color of links and buttons. Pages use the nearest one of enough contrast, light and dark."""
+    """Color of links and buttons. Pages use the nearest lightness with a contrast of 4.5, light and dark."""
     SITE_ACCENT_COLOR: str = variable(_color, "#0f7b6c")
     """Color of marks and charts' highlights, adjusted likewise."""
     SITE_HEADER_LINKS: tuple[SiteLink, ...] = variable(_links, empty=())
-    """Links in the header, as Name|https://example.org."""
+    """Links in the header as `Name|https://example.org`, with commas between them."""
     SITE_FOOTER_LINKS: tuple[SiteLink, ...] = variable(_links, empty=())
-    """Links in the footer."""
+    """The same in the footer."""
     SITE_FOOTER_TEXT: str = variable(matching(".{1,500}", "at most 500 characters"))
-    """Text in the footer."""
+    """Text in the footer, at most 500 characters."""
     SITE_INTRO: str = variable(matching(".{1,200}", "at most 200 characters"))
-    """Sentence at the top of the home page, and its description for search engines and shared links."""
+    """Sentence of at most 200 characters at the top of `/`, with the number of tokens. It is also the description of
+    `/` in searches and shared links."""
     SITE_INTRO_PICTURE: Path | None = variable(_picture, empty=None)
-    """Picture beside the sentence."""
+    """Path of a picture beside the sentence as for `SITE_LOGO`, shown 96 pixels high."""
     SITE_DEFAULT_CHAIN: int = variable(whole_number(0, 2**53), "0")
-    """Chain id that the home page's list starts with; 0 for all chains."""
+    """Chain id with which the list of `/` starts; 0 for all chains."""
     SITE_SECTIONS: frozenset[str] = variable(_sections, ",".join(SECTIONS))
-    """Sections besides tokens; others respond with 404."""
+    """Sections besides tokens; `none` for none, and others respond with 404. Any site may show the pages of `embed` and
+    `miniapp` in a frame, and no other page."""
     FARCASTER_ACCOUNT_ASSOCIATION: str = variable(_signed_domain)
-    """Signed proof of the domain's owner in the mini app's manifest."""
+    """Proof that a Farcaster account has the domain, for `/.well-known/farcaster.json`: `header.payload.signature`, as
+    Farcaster's tool for manifests signs it."""
     SITE_LANGUAGES: tuple[str, ...] = variable(_languages, "en,de,zh-hans")
-    """Languages of pages; the first one has paths without a prefix."""
+    """Languages of pages; the first has paths without a prefix, the others start with `/de/` or `/zh-hans/`."""
     SITE_PICTURES: bool = variable(switch, "false")
-    """Whether pictures of tokens are fetched and shown. Anyone who launches a token chooses the host."""
+    """Whether a worker fetches the [pictures](operating.md#pictures) of tokens, and pages show them. Anyone who
+    launches a token chooses the host."""
     SITE_PICTURE_DIR: Path | None = variable(directory, empty=None)
-    """Directory of stored pictures, which web and worker processes share."""
+    """Absolute path of the stored pictures; all web and worker processes share it.
+
+    Default: `pictures` in `LAUNCHBOARD_LOCAL`
+    Example: /var/lib/launchboard/pictures
+    """
     SITE_PICTURE_MB: int = variable(whole_number(1, 1_000_000), "256")
     """Size in MiB above which the oldest stored pictures are removed."""

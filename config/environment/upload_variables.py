@@ -21,31 +21,40 @@ class UploadVariables:
     """Uploads of partners, which are off by default."""
 
     UPLOAD_STORAGE: str = variable(choice(*STORAGES), "off")
-    """Storage of uploads: `off`, `directory`, `s3` (S3-like), or `pinning` (IPFS, by Kubo's RPC)."""
+    """Storage of new uploads: `directory` (served at `/uploads/`), `s3` (S3-like) or `pinning` (IPFS, by Kubo's RPC);
+    `off` refuses them with 404."""
     UPLOAD_DIR: Path | None = variable(directory, empty=None)
-    """Directory of uploads, which all web processes share."""
+    """Absolute path of the files; all web processes share it. It is data: [back it
+    up](backups.md#what-is-not-in-a-backup).
+
+    Default: `uploads` in `LAUNCHBOARD_LOCAL`
+    Example: /var/lib/launchboard/uploads
+    """
     UPLOAD_PUBLIC_URL: str = variable(base_url)
-    """URL before the names of stored files: by default SITE_URL/uploads for a directory; `s3` needs it."""
+    """URL before the names of files, such as that of a CDN; `s3` needs that of the bucket.
+
+    Default: `SITE_URL`/uploads
+    """
     # A client address may use a quarter of WEB_BODY_MEMORY_MB, which is at least 33 MiB.
     UPLOAD_PICTURE_MAX_BYTES: int = variable(whole_number(65_536, 8 * 2**20), "5242880")
-    """Maximum size of an uploaded picture in bytes."""
+    """Maximum size of an uploaded picture in bytes; at most 8 MiB."""
     UPLOAD_DAILY_BYTES: int = variable(whole_number(0, 2**50), "104857600")
-    """Bytes that the uploads of a partner key may add to the storage per day in UTC; 0 is no limit."""
-    UPLOAD_TIMEOUT_SECONDS: float = variable(number(0.1, 30.0), "10.0")
-    """Timeout of the storage's connection, response head and body, each."""
+    """Bytes that a partner key may add to the storage per day in UTC; 0 is no limit."""
+    UPLOAD_TIMEOUT_SECONDS: float = variable(number(0.1, 30.0), "10")
+    """Timeout in seconds of the storage's connection, response head and body, each."""
     UPLOAD_S3_URL: str = variable(base_url)
-    """URL of an S3-like service without the bucket, such as https://s3.eu-central-1.amazonaws.com."""
+    """S3-like service without the bucket, such as `https://s3.eu-central-1.amazonaws.com`."""
     UPLOAD_S3_BUCKET: str = variable(
         matching(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "a bucket of 3 to 63 small letters, digits, dots and hyphens")
     )
-    """Bucket of uploads."""
+    """Bucket of uploads; it becomes part of the path."""
     UPLOAD_S3_REGION: str = variable(matching("[a-z0-9-]{1,60}", "small letters, digits and -"), "us-east-1")
-    """Region in the signatures of requests."""
+    """Region in the signatures of requests; many other services take any."""
     UPLOAD_S3_KEY_ID: str = variable(api_key)
     """Access key id, which may put and delete objects of the bucket."""
     UPLOAD_S3_SECRET: Secret = variable(Secret, empty=Secret(""), accepts_file=True)
     """Secret of that key."""
     UPLOAD_PINNING_URL: str = variable(base_url)
-    """URL of Kubo's RPC or a compatible service, without /api/v0, such as http://127.0.0.1:5001."""
+    """URL of Kubo's RPC or a compatible service, without `/api/v0`, such as `http://127.0.0.1:5001`."""
     UPLOAD_PINNING_TOKEN: Secret = variable(Secret, empty=Secret(""), accepts_file=True)
     """Token of that service, sent as `Authorization: Bearer`; empty for none."""

@@ -117,7 +117,7 @@ def _place(random: Random, registry: Registry, time: int) -> tuple[ChainInfo, st
     age = (time - BEGIN) / SPAN_SECONDS
     generation = next((name for name, end in _GENERATIONS if age < end), "v4")
     if random.random() < _MAIN_CHAIN_SHARE:
-        return registry.default_chain, generation
+        return next(iter(registry.chains.values())), generation
     others = _other_chains(registry)
     return others[_rank(random, len(others), 2)], "v4"
 

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment.model import ServerVariables
+from config.environment.installation_variables import ServerVariables
 from config.environment.variables import BASE_DIR, invalid_value, read_variables
 from development import private_files
 from development.servers.processes import is_locked

@@ -93,10 +93,10 @@ def test_failures_of_endpoints_count_anew_and_disabled_ones_stay():
 
 
 def test_chains_have_no_follower_and_halts_stay():
-    ChainHeadFactory(followed=90, follower="host:1", trouble="no node", halted="block 80 was dropped")
+    ChainHeadFactory(followed=90, follower="host:1", error="no node", halted="block 80 was dropped")
     assert list(forget_followers()) == ["Chain 8453 goes on from block 90: start manage.py follow."]
     head = ChainHead.objects.get()
-    assert (head.follower, head.trouble, head.halted) == ("", "", "block 80 was dropped")
+    assert (head.follower, head.error, head.halted) == ("", "", "block 80 was dropped")
 
 
 def test_deployments_are_paused_on_chains_with_wallets():

@@ -152,8 +152,8 @@ def deploy(now: datetime) -> None:
     failed = DeploymentFactory(**order, request_key=FAILED, status="failed", error="HookNotEnabled()", attempts=1)
     mined = {"state": "reverted", "reason": "HookNotEnabled()", "block_number": 31_415_926, "gas_used": 5_104_233}
     attempt = DeployAttemptFactory(deployment=failed, wallet=wallet, nonce=40, gas_price=1_125_000, **mined)
-    for max_fee, answer in ((2_000_000_000, "taken"), (2_250_000_000, "taken")):
-        sent = {"max_fee": max_fee, "sent_at": now, "answer": answer}
+    for max_fee in (2_000_000_000, 2_250_000_000):
+        sent = {"max_fee": max_fee, "sent_at": now}
         version = SignedTransactionFactory(attempt=attempt, **sent)
     DeployAttempt.objects.update(tx_hash=version.tx_hash)
     DeployAttemptFactory(deployment=DeploymentFactory(**order, status="submitted"), wallet=wallet, nonce=41)

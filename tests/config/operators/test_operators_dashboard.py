@@ -213,7 +213,7 @@ def test_nodes_are_shown_by_the_errors_of_index_requests(operator, settings):
     settings.RPC_URLS = {8453: ("https://a.example/key-a", "https://b.example/key-b"), 1: ("https://c.example",)}
     IndexRequestFactory(status="confirmed")
     IndexRequest.objects.update(updated_at=timezone.now() - timedelta(minutes=7))
-    IndexRequestFactory(last_error="chain 8453: no node <answered>")
+    IndexRequestFactory(last_error="chain 8453: no node <answered>", node_outage=True)
     IndexRequestFactory(chain_id=1, status="failed", last_error="no launch")
     found = figures(operator, "Nodes")
     base, ethereum = found["Base"], found["Ethereum"]

@@ -27,6 +27,7 @@ from config.environment.secret import Secret
 from config.environment.unknown_names import unknown_variables
 from config.environment.variables import BASE_DIR, read_variables
 from config.redis.connection import check_redis, redis_client
+from development import setting_documents
 from development.servers import bundled
 
 KEY, OTHER_KEY = "5e" * 32, "0x" + "6F" * 32
@@ -219,21 +220,31 @@ def test_the_example_has_every_variable_with_its_default() -> None:
             assert getattr(given, field.name) == getattr(read_variables(Environment, {}), field.name), field.name
 
 
-def test_the_guide_has_every_variable() -> None:
-    guide = (BASE_DIR / "docs" / "configuration.md").read_text()
-    for field in attrs.fields(Environment):
-        prefix = field.metadata.get("chain_prefix")
-        assert f"`{prefix}<chainId>`" in guide if prefix else re.search(f"`{field.name}[`=]", guide), field.name
+def test_both_documents_are_as_the_model_generates_them() -> None:
+    guide, example = ((BASE_DIR / path).read_text() for path in (setting_documents.GUIDE, setting_documents.EXAMPLE))
+    assert example == setting_documents.example_text(), "run manage.py write_settings"
+    assert guide == setting_documents.guide_text(guide), "run manage.py write_settings"
 
 
-@pytest.mark.parametrize("guide", ["docs/configuration.md", ".env.example"])
-def test_both_lists_have_every_setting_that_a_file_can_hold(guide: str) -> None:
-    text = (BASE_DIR / guide).read_text()
-    sentence = text[text.index("SECRET_KEY") : text.index("NAME_FILE")]
-    listed = re.findall(r"[A-Z_]+_[A-Z0-9_]+(?:<chainId>)?", sentence)
-    accepting = [field for field in attrs.fields(Environment) if field.metadata["accepts_file"]]
-    prefixes = {field.name: field.metadata.get("chain_prefix") for field in accepting}
-    assert sorted(listed) == sorted(f"{prefix}<chainId>" if prefix else name for name, prefix in prefixes.items())
+def test_each_variable_has_a_text_and_a_place_in_the_guide() -> None:
+    sections = setting_documents.read_sections()
+    names = {each.name for section in sections for each in section.settings}
+    fields = attrs.fields(Environment)
+    prefixes = {field.name: field.metadata.get("chain_prefix") for field in fields}
+    assert names == {f"{prefix}<chainId>" if prefix else name for name, prefix in prefixes.items()}
+    guide = (BASE_DIR / setting_documents.GUIDE).read_text()
+    assert [name for name in names if f"\n| `{name}` |" not in guide] == []
+
+
+def test_a_changed_text_is_written_and_the_rest_of_the_guide_stays(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    guide = tmp_path / setting_documents.GUIDE
+    guide.write_text("Before.\n\n<!-- settings: CacheVariables -->\nold\n<!-- /settings -->\n\nAfter.\n")
+    setting_documents.write_documents(tmp_path)
+    before, _, rest = guide.read_text().partition("\n\n")
+    assert (before, rest.rpartition("\n\n")[2]) == ("Before.", "After.\n")
+    assert "old" not in rest and "| `EDGE_CACHE_MB` | 32 | Size in MiB" in rest
+    assert (tmp_path / setting_documents.EXAMPLE).read_text() == setting_documents.example_text()
 
 
 def test_no_line_of_the_example_has_a_comment_behind_its_value() -> None:

@@ -154,7 +154,7 @@ def test_each_chain_has_its_blocks_and_its_lag():
     CoverageFactory(first_block=1, followed_to=800, verified_to=700)
     CoverageFactory(first_block=1, followed_to=990, verified_to=600)
     CoverageFactory(first_block=1, last_block=50, followed_to=20, verified_to=10)
-    ChainHeadFactory(chain_id=1, halted="deeper than finality", trouble="no answer")
+    ChainHeadFactory(chain_id=1, halted="deeper than finality", error="no answer")
     found = numbers()
     expected = {"head": 1000, "final": 900, "followed": 990, "covered": 800, "verified": 600}
     assert {name: found[f"chain_{name}_block", "8453"] for name in expected} == expected
@@ -261,7 +261,7 @@ def test_deployments_are_counted_by_what_is_left_to_do():
 
 def test_wallets_have_their_balance_and_errors():
     rich = DeployWalletFactory(balance=10**18)
-    poor = DeployWalletFactory(balance=1, trouble="balance: less than 0.05 of the native coin is left")
+    poor = DeployWalletFactory(balance=1, alerts={"balance": "less than 0.05 of the native coin is left"})
     new = DeployWalletFactory(balance=None)
     lost = DeployWalletFactory(signable=False)
     found = numbers("address")
