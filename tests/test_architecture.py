@@ -226,6 +226,7 @@ READS_PREFIXES = {
     "config.backups.backing_up": "names of PostgreSQL's own schemas",
     "config.edge.cached_responses": "a status line of HTTP",
     "config.watching.log_lines": "names of loggers are a tree",
+    "tokens.declaring.later_drafts": "types of Solidity",
     "tokens.admin.token_fields": "Django's audit log has one text for each change",
     "tokens.indexing.documents.fetching": "a URI begins with its scheme",
     "tokens.ledger.creator_search": "a search by the beginning of a name",

@@ -212,7 +212,7 @@ class Operations(Connection):
         return self.call("GET", "/api/metadata/contracts", schemas.ListContractsAnswer, query=query)
 
     def stream_tokens(self, **query: Unpack[schemas.StreamTokensQuery]) -> EventStream:
-        """Stream public token events. The response may be a redirect to the URL of the stream's process."""
+        """Stream public token events. The response may be a redirect to the stream process's URL."""
         return self.stream("/api/tokens/stream", query=query)
 
     def fetch_deployed_by_fid(self, **query: Unpack[schemas.FetchDeployedByFidQuery]) -> schemas.TokenPage:
@@ -238,7 +238,7 @@ class Operations(Connection):
     def estimate_rewards_by_pool_address(
         self, **query: Unpack[schemas.EstimateRewardsByPoolAddressQuery]
     ) -> schemas.RewardsAnswer:
-        """Estimate the value in USD of a pool's uncollected fees for all reward recipients.
+        """Estimate the USD value that a pool's uncollected fees have for all reward recipients.
 
         Deprecated: /api/get-uncollected-fees/{address} returns amounts per currency, for every generation.
         """
@@ -257,7 +257,7 @@ class Operations(Connection):
         return self.call("GET", "/api/get-tokens-by-fid", schemas.TokensByFid, query=query)
 
     def fetch_tokens_by_admin(self, **query: Unpack[schemas.FetchTokensByAdminQuery]) -> schemas.TokenPage:
-        """List the tokens of a token admin, up to 200 per page."""
+        """List the tokens that a token admin administers, up to 200 per page."""
         return self.call("GET", "/api/tokens/fetch-by-admin", schemas.TokenPage, query=query)
 
     def is_token_blocked(self, **query: Unpack[schemas.IsTokenBlockedQuery]) -> schemas.BlockedAnswer:
@@ -265,7 +265,7 @@ class Operations(Connection):
         return self.call("GET", "/api/tokens/is-blocked", schemas.BlockedAnswer, query=query)
 
     def get_lp_info(self, address: str | int, **query: Unpack[schemas.GetLpInfoQuery]) -> schemas.LpInfoAnswer:
-        """Return the part of a token's supply that its launch locked as liquidity, and the contracts that hold it."""
+        """Return the supply that a token's launch locked as liquidity, and the contracts that hold it."""
         return self.call(
             "GET", "/api/get-lp-info/{address}", schemas.LpInfoAnswer, values={"address": address}, query=query
         )
@@ -283,7 +283,7 @@ class Operations(Connection):
         )
 
     def get_claim_info(self, **query: Unpack[schemas.GetClaimInfoQuery]) -> schemas.ClaimInfoAnswer:
-        """Return the locker and the LP NFT that are needed to claim a token's fees."""
+        """Return the locker and the LP NFT for claiming a token's fees."""
         return self.call("GET", "/api/get-claim-info", schemas.ClaimInfoAnswer, query=query)
 
     def index_transaction(self, body: schemas.IndexBody) -> schemas.IndexAnswer:
@@ -357,7 +357,7 @@ class Operations(Connection):
     ) -> schemas.UncollectedFeesAnswer:
         """Return a token's uncollected fees, harvested and pending, per currency and recipient.
 
-        Amounts are in the smallest unit of the currency.
+        Amounts are in the currency's smallest unit.
         """
         return self.call(
             "GET",
@@ -368,9 +368,9 @@ class Operations(Connection):
         )
 
     def get_creator(self, creator: str | int, **query: Unpack[schemas.GetCreatorQuery]) -> schemas.CreatorAnswer:
-        """Return a creator's launches with what became of them, and the fees of their recipients.
+        """Return a creator's launches with their outcomes, and the fees that their recipients receive.
 
-        A wallet's ledger also has the tokens of any creator that pay fees to it. Unknown values are null with a reason.
+        A wallet's ledger also has tokens by other creators that pay fees to it. Unknown values are null with a reason.
         A creator without launches has an empty ledger.
         """
         return self.call(
@@ -378,7 +378,7 @@ class Operations(Connection):
         )
 
     def search_creator(self, **query: Unpack[schemas.SearchCreatorQuery]) -> schemas.CreatorSearchAnswer:
-        """Search creators by name, address or FID: those with listed launches, by name."""
+        """Search creators by name, address or FID; return those with listed launches, by name."""
         return self.call("GET", "/api/search-creator", schemas.CreatorSearchAnswer, query=query)
 
     def list_airdrops(self, **query: Unpack[schemas.ListAirdropsQuery]) -> schemas.AirdropsAnswer:
@@ -416,21 +416,21 @@ class Operations(Connection):
     def upload_picture(
         self, body: bytes, media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
     ) -> schemas.PictureAnswer:
-        """Store a picture, and return the URL for the `image` of a deployment.
+        """Store a picture, and return the URL for a deployment's `image`.
 
         The body is a PNG, JPEG, GIF or WebP file; its content decides which. The first frame is turned by its EXIF
         data, reduced to at most 1,024 pixels a side, and stored as WebP without metadata. The same picture has the same
-        URL, and is stored once. Each request counts for your key's limit a minute, and each new file for its daily
-        quota of bytes, else the response is 429. A picture that the operator has blocked is 403, and 404 means that
-        uploads are off.
+        URL, and is stored once. Each request counts for your key's limit a minute, and each new file for its daily byte
+        quota, else the response is 429. A picture that the operator has blocked is 403, and 404 means that uploads are
+        off.
         """
         return self.call("POST", "/api/uploads/pictures", schemas.PictureAnswer, body=body, media_type=media_type)
 
     def upload_metadata(self, body: schemas.MetadataBody) -> schemas.UploadAnswer:
         """Store a metadata document, and return its URL.
 
-        Its fields have the rules of a deployment. It is stored as JSON with sorted keys and without blanks, at most 16
-        KiB, so that the same values have the same URL. Limits are those of pictures.
+        Its fields follow a deployment's rules. It is stored as JSON with sorted keys and without blanks, at most 16
+        KiB, so that the same values have the same URL. Limits are the same as for pictures.
         """
         return self.call("POST", "/api/uploads/metadata", schemas.UploadAnswer, body=body)
 
@@ -568,10 +568,10 @@ class Operations(Connection):
         A batch is recorded as a whole or rejected as a whole. Repeating it adds nothing. Events of type `agent` are
         applied first, whatever their position.
 
-        - The key that first describes an agent owns it. Events about agents of other reporters are 403.
-        - A FID and a token belong to one agent only, the first that is described with them. 400 names the event that
+        - The key that first describes an agent owns it. Events about other reporters' agents are 403.
+        - A FID and a token belong to only one agent, the first that is described with them. 400 names the event that
           would assign one to another agent.
-        - Events of type `score` also need the scope `scores`; without it they are 403.
+        - `score` events also need the scope `scores`; without it they are 403.
         - 503 means that the server is busy: retry later.
         """
         return self.call("POST", "/api/droid/events", schemas.AgentEventsAnswer, body=body)
@@ -579,17 +579,17 @@ class Operations(Connection):
     def get_agent_standing(self, **query: Unpack[schemas.GetAgentStandingQuery]) -> schemas.AgentStanding:
         """Return the current standing of one of your agents, with its score.
 
-        It has the weight of the audience, each discount with its heaviest accounts, and whether the agent's FID is
-        proven. Without a current standing, the values of the ranking are null. An agent of another reporter is 404.
+        It has the audience's weight, each discount with its heaviest accounts, and whether the agent's FID is proven.
+        Without a current standing, the ranking's values are null. Another reporter's agent is 404.
         """
         return self.call("GET", "/api/droid/standing", schemas.AgentStanding, query=query)
 
     def get_owned_agent_standing(self, **query: Unpack[schemas.GetOwnedAgentStandingQuery]) -> schemas.AgentStanding:
-        """Return the current standing of an agent that you own, with its score.
+        """Return the current standing for an agent that you own, with its score.
 
-        You own an agent if your token proves the FID of its creator, as its reporter or the operator describes it, or
-        the agent's own FID, once that is proven. Any other agent is 404, and so is every agent without a FID in your
-        token. The response equals `getAgentStanding`.
+        You own an agent if your token proves its creator's FID, as its reporter or the operator describes it, or the
+        agent's own FID, once that is proven. Any other agent is 404, and so is every agent if your token has no FID.
+        The response equals `getAgentStanding`.
         """
         return self.call("GET", "/api/droid/standing/owned", schemas.AgentStanding, query=query)
 

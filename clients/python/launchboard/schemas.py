@@ -576,13 +576,16 @@ class SocialMediaUrls(TypedDict, closed=True):
     url: str
 
 
+AuditUrl: TypeAlias = str
+
+
 class MetadataBody(TypedDict, closed=True):
     name: str
     symbol: str
     image: NotRequired[str]
     description: NotRequired[str]
     socialMediaUrls: NotRequired[list[str | SocialMediaUrls]]
-    auditUrls: NotRequired[list[str]]
+    auditUrls: NotRequired[list[AuditUrl]]
 
 
 NullEnum: TypeAlias = None
@@ -725,7 +728,7 @@ class PretokenMetadataShape(TypedDict, closed=True):
 
     description: NotRequired[str]
     socialMediaUrls: NotRequired[list[str | SocialMediaUrls]]
-    auditUrls: NotRequired[list[str]]
+    auditUrls: NotRequired[list[AuditUrl]]
 
 
 class PublishedEvent(TypedDict):
@@ -759,6 +762,7 @@ ReasonsEnum: TypeAlias = Literal[
     "MISSING_POOL_CONFIG",
     "UNUSUAL_POSITIONS",
     "POSSIBLE_COPY",
+    "UNSUPPORTED_PRICE",
 ]
 
 
@@ -1231,7 +1235,7 @@ class TokenShape(TypedDict, closed=True):
     image: NotRequired[str]
     description: NotRequired[str]
     socialMediaUrls: NotRequired[list[str | SocialMediaUrls]]
-    auditUrls: NotRequired[list[str]]
+    auditUrls: NotRequired[list[AuditUrl]]
     requestKey: str
 
 
@@ -2294,10 +2298,10 @@ class ActedShape(TypedDict, closed=True):
     Cast written by the agent. A cast that replies and quotes is a reply.
     """
 
-    id: str
-    agentId: str
     type: ActedShapeTypeEnum
+    id: str
     at: str
+    agentId: str
     kind: ActedShapeKindEnum
     castHash: str
     text: NotRequired[str]
@@ -2316,11 +2320,11 @@ class AirdropEntriesBody(TypedDict, closed=True):
     Entries of an airdrop to save.
     """
 
+    entries: list[AirdropEntryShape]
     merkleRoot: NotRequired[str]
     tokenAddress: NotRequired[str]
     enqueue: NotRequired[bool]
     delaySeconds: NotRequired[int]
-    entries: list[AirdropEntryShape]
 
 
 class AirdropTreeBody(TypedDict, closed=True):
@@ -2328,11 +2332,11 @@ class AirdropTreeBody(TypedDict, closed=True):
     Dump of an airdrop's tree, as older clients send it.
     """
 
+    tree: TreeShape
     merkleRoot: NotRequired[str]
     tokenAddress: NotRequired[str]
     enqueue: NotRequired[bool]
     delaySeconds: NotRequired[int]
-    tree: TreeShape
 
 
 class AirdropsAnswer(TypedDict):
@@ -2499,10 +2503,10 @@ class DescribedShape(TypedDict, closed=True):
     For each key the newest event is kept, in whatever order events arrive.
     """
 
-    id: str
-    agentId: str
     type: DescribedShapeTypeEnum
+    id: str
     at: str
+    agentId: str
     name: NotRequired[str | None]
     fid: NotRequired[int | None]
     token: NotRequired[AgentTokenShape | None]
@@ -2531,12 +2535,12 @@ class Endpoint(TypedDict):
     A webhook endpoint and its state.
     """
 
+    id: int
     url: str
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
     chainIds: NotRequired[list[ChainId]]
     email: str | None
-    id: int
     enabled: bool
     disabledReason: str | None
     failingSince: str | None
@@ -2562,12 +2566,12 @@ class EndpointWithSecret(TypedDict):
     A webhook endpoint with its secret, which no other response contains.
     """
 
+    id: int
     url: str
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
     chainIds: NotRequired[list[ChainId]]
     email: str | None
-    id: int
     enabled: bool
     disabledReason: str | None
     failingSince: str | None
@@ -2620,10 +2624,10 @@ class InteractedShape(TypedDict, closed=True):
     Reaction or reply of an account to a cast of the agent.
     """
 
-    id: str
-    agentId: str
     type: InteractedShapeTypeEnum
+    id: str
     at: str
+    agentId: str
     kind: InteractedShapeKindEnum
     castHash: str
     actorFid: int
@@ -2767,13 +2771,13 @@ class RanShape(TypedDict, closed=True):
     Run of the agent, with a start and an end.
     """
 
+    type: RanShapeTypeEnum
     id: str
     agentId: str
-    type: RanShapeTypeEnum
-    kind: NotRequired[str]
     startedAt: str
     finishedAt: str
     succeeded: bool
+    kind: NotRequired[str]
 
 
 class Related(TypedDict):
@@ -2806,8 +2810,8 @@ class ScoredShape(TypedDict, closed=True):
     It affects all agents, so the key needs the scope `scores` as well. A time in the future counts as now.
     """
 
-    id: str
     type: ScoredShapeTypeEnum
+    id: str
     at: str
     fid: int
     score: float
@@ -3015,10 +3019,10 @@ class TradedShape(TypedDict, closed=True):
     Purchase or sale of the agent's token, by any wallet.
     """
 
-    id: str
-    agentId: str
     type: TradedShapeTypeEnum
+    id: str
     at: str
+    agentId: str
     txHash: str
     logIndex: int
     wallet: str

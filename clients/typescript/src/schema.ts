@@ -490,7 +490,7 @@ export interface paths {
         };
         /**
          * Stream public token events
-         * @description Stream public token events. The response may be a redirect to the URL of the stream's process.
+         * @description Stream public token events. The response may be a redirect to the stream process's URL.
          */
         get: operations["streamTokens"];
         put?: never;
@@ -610,9 +610,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Estimate the value in USD of a pool's uncollected fees for all reward recipients
+         * Estimate the USD value that a pool's uncollected fees have for all reward recipients
          * @deprecated
-         * @description Estimate the value in USD of a pool's uncollected fees for all reward recipients.
+         * @description Estimate the USD value that a pool's uncollected fees have for all reward recipients.
          *
          *     Deprecated: /api/get-uncollected-fees/{address} returns amounts per currency, for every generation.
          */
@@ -693,8 +693,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the tokens of a token admin, up to 200 per page
-         * @description List the tokens of a token admin, up to 200 per page.
+         * List the tokens that a token admin administers, up to 200 per page
+         * @description List the tokens that a token admin administers, up to 200 per page.
          */
         get: operations["fetchTokensByAdmin"];
         put?: never;
@@ -733,8 +733,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the part of a token's supply that its launch locked as liquidity, and the contracts that hold it
-         * @description Return the part of a token's supply that its launch locked as liquidity, and the contracts that hold it.
+         * Return the supply that a token's launch locked as liquidity, and the contracts that hold it
+         * @description Return the supply that a token's launch locked as liquidity, and the contracts that hold it.
          */
         get: operations["getLpInfo"];
         put?: never;
@@ -773,8 +773,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the locker and the LP NFT that are needed to claim a token's fees
-         * @description Return the locker and the LP NFT that are needed to claim a token's fees.
+         * Return the locker and the LP NFT for claiming a token's fees
+         * @description Return the locker and the LP NFT for claiming a token's fees.
          */
         get: operations["getClaimInfo"];
         put?: never;
@@ -948,7 +948,7 @@ export interface paths {
          * Return a token's uncollected fees, harvested and pending, per currency and recipient
          * @description Return a token's uncollected fees, harvested and pending, per currency and recipient.
          *
-         *     Amounts are in the smallest unit of the currency.
+         *     Amounts are in the currency's smallest unit.
          */
         get: operations["getUncollectedFees"];
         put?: never;
@@ -967,10 +967,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return a creator's launches with what became of them, and the fees of their recipients
-         * @description Return a creator's launches with what became of them, and the fees of their recipients.
+         * Return a creator's launches with their outcomes, and the fees that their recipients receive
+         * @description Return a creator's launches with their outcomes, and the fees that their recipients receive.
          *
-         *     A wallet's ledger also has the tokens of any creator that pay fees to it. Unknown values are null with a reason.
+         *     A wallet's ledger also has tokens by other creators that pay fees to it. Unknown values are null with a reason.
          *     A creator without launches has an empty ledger.
          */
         get: operations["getCreator"];
@@ -990,8 +990,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search creators by name, address or FID: those with listed launches, by name
-         * @description Search creators by name, address or FID: those with listed launches, by name.
+         * Search creators by name, address or FID; return those with listed launches, by name
+         * @description Search creators by name, address or FID; return those with listed launches, by name.
          */
         get: operations["searchCreator"];
         put?: never;
@@ -1122,14 +1122,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Store a picture, and return the URL for the `image` of a deployment
-         * @description Store a picture, and return the URL for the `image` of a deployment.
+         * Store a picture, and return the URL for a deployment's `image`
+         * @description Store a picture, and return the URL for a deployment's `image`.
          *
          *     The body is a PNG, JPEG, GIF or WebP file; its content decides which. The first frame is turned by its EXIF
          *     data, reduced to at most 1,024 pixels a side, and stored as WebP without metadata. The same picture has the same
          *     URL, and is stored once. Each request counts for your key's limit a minute, and each new file for its daily
-         *     quota of bytes, else the response is 429. A picture that the operator has blocked is 403, and 404 means that
-         *     uploads are off.
+         *     byte quota, else the response is 429. A picture that the operator has blocked is 403, and 404 means that uploads
+         *     are off.
          */
         post: operations["uploadPicture"];
         delete?: never;
@@ -1151,8 +1151,8 @@ export interface paths {
          * Store a metadata document, and return its URL
          * @description Store a metadata document, and return its URL.
          *
-         *     Its fields have the rules of a deployment. It is stored as JSON with sorted keys and without blanks, at most 16
-         *     KiB, so that the same values have the same URL. Limits are those of pictures.
+         *     Its fields follow a deployment's rules. It is stored as JSON with sorted keys and without blanks, at most 16
+         *     KiB, so that the same values have the same URL. Limits are the same as for pictures.
          */
         post: operations["uploadMetadata"];
         delete?: never;
@@ -1488,10 +1488,10 @@ export interface paths {
          *     A batch is recorded as a whole or rejected as a whole. Repeating it adds nothing. Events of type `agent` are
          *     applied first, whatever their position.
          *
-         *     - The key that first describes an agent owns it. Events about agents of other reporters are 403.
-         *     - A FID and a token belong to one agent only, the first that is described with them. 400 names the event that
+         *     - The key that first describes an agent owns it. Events about other reporters' agents are 403.
+         *     - A FID and a token belong to only one agent, the first that is described with them. 400 names the event that
          *       would assign one to another agent.
-         *     - Events of type `score` also need the scope `scores`; without it they are 403.
+         *     - `score` events also need the scope `scores`; without it they are 403.
          *     - 503 means that the server is busy: retry later.
          */
         post: operations["reportAgentEvents"];
@@ -1512,8 +1512,8 @@ export interface paths {
          * Return the current standing of one of your agents, with its score
          * @description Return the current standing of one of your agents, with its score.
          *
-         *     It has the weight of the audience, each discount with its heaviest accounts, and whether the agent's FID is
-         *     proven. Without a current standing, the values of the ranking are null. An agent of another reporter is 404.
+         *     It has the audience's weight, each discount with its heaviest accounts, and whether the agent's FID is proven.
+         *     Without a current standing, the ranking's values are null. Another reporter's agent is 404.
          */
         get: operations["getAgentStanding"];
         put?: never;
@@ -1532,12 +1532,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Return the current standing of an agent that you own, with its score
-         * @description Return the current standing of an agent that you own, with its score.
+         * Return the current standing for an agent that you own, with its score
+         * @description Return the current standing for an agent that you own, with its score.
          *
-         *     You own an agent if your token proves the FID of its creator, as its reporter or the operator describes it, or
-         *     the agent's own FID, once that is proven. Any other agent is 404, and so is every agent without a FID in your
-         *     token. The response equals `getAgentStanding`.
+         *     You own an agent if your token proves its creator's FID, as its reporter or the operator describes it, or the
+         *     agent's own FID, once that is proven. Any other agent is 404, and so is every agent if your token has no FID.
+         *     The response equals `getAgentStanding`.
          */
         get: operations["getOwnedAgentStanding"];
         put?: never;
@@ -2069,33 +2069,28 @@ export interface components {
     schemas: {
         /** @description Cast written by the agent. A cast that replies and quotes is a reply. */
         ActedShape: {
-            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
-            id: string;
-            /** @description Your own id of the agent; it never changes. */
-            agentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "action";
-            /** Format: date-time */
+            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description With its zone and at most 9 decimals of a second; not before 2021-01-01.
+             */
             at: string;
+            /** @description Your own id of the agent; it never changes. */
+            agentId: string;
             kind: components["schemas"]["ActedShapeKindEnum"];
             castHash: string;
             /** @description Only a key of the text is stored; texts that differ in case, punctuation, links or names share it. */
             text?: string;
         };
-        /**
-         * @description * `post` - post
-         *     * `reply` - reply
-         *     * `quote` - quote
-         * @enum {string}
-         */
+        /** @enum {string} */
         ActedShapeKindEnum: "post" | "reply" | "quote";
-        /**
-         * @description * `action` - action
-         * @enum {string}
-         */
+        /** @enum {string} */
         ActedShapeTypeEnum: "action";
         AgentEvents: {
             events: components["schemas"]["Event"][];
@@ -2112,6 +2107,7 @@ export interface components {
         };
         /** @description The agent's token, on any chain; it may be launched later. */
         AgentTokenShape: {
+            /** Format: int64 */
             chainId: number;
             address: string;
         };
@@ -2122,6 +2118,8 @@ export interface components {
         };
         /** @description Entries of an airdrop to save. */
         AirdropEntriesBody: {
+            /** @description Each account once. */
+            entries: components["schemas"]["AirdropEntryShape"][];
             /** @description Verified: the root of the entries. */
             merkleRoot?: string;
             /** @description Verified if the token is indexed: its airdrop has this root. */
@@ -2130,8 +2128,6 @@ export interface components {
             enqueue?: boolean;
             /** @description Ignored: older clients send it. */
             delaySeconds?: number;
-            /** @description Each account once. */
-            entries: components["schemas"]["AirdropEntryShape"][];
         };
         /** @description Entry of an account. */
         AirdropEntry: {
@@ -2142,7 +2138,7 @@ export interface components {
         /** @description Amount that one account may claim. */
         AirdropEntryShape: {
             account: string;
-            /** @description Wei as a text of digits, or whole tokens as a JSON number; all entries in the same unit. */
+            /** @description Wei as a text of digits, or whole tokens as a JSON number, at most the supply; all entries in the same unit. */
             amount: string | number;
         };
         /** @description Arguments of the airdrop contract's `claim`, besides the token. */
@@ -2169,6 +2165,7 @@ export interface components {
         };
         /** @description Dump of an airdrop's tree, as older clients send it. */
         AirdropTreeBody: {
+            tree: components["schemas"]["TreeShape"];
             /** @description Verified: the root of the entries. */
             merkleRoot?: string;
             /** @description Verified if the token is indexed: its airdrop has this root. */
@@ -2177,7 +2174,6 @@ export interface components {
             enqueue?: boolean;
             /** @description Ignored: older clients send it. */
             delaySeconds?: number;
-            tree: components["schemas"]["TreeShape"];
         };
         /** @description A token's airdrops of which this service has the entries, and what an account may claim of them. */
         AirdropsAnswer: {
@@ -2620,7 +2616,10 @@ export interface components {
             presale?: components["schemas"]["PresaleShape"];
             devBuy?: components["schemas"]["DevBuyShape"];
             context?: components["schemas"]["ContextShape"];
-            /** @description Default: the registry's first chain. */
+            /**
+             * Format: int64
+             * @description Default: the registry's first chain.
+             */
             chainId?: number;
             /**
              * @description Validate and simulate, and return the whole configuration; nothing is sent.
@@ -2676,19 +2675,25 @@ export interface components {
          *     For each key the newest event is kept, in whatever order events arrive.
          */
         DescribedShape: {
-            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
-            id: string;
-            /** @description Your own id of the agent; it never changes. */
-            agentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "agent";
-            /** Format: date-time */
+            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description With its zone and at most 9 decimals of a second; not before 2021-01-01.
+             */
             at: string;
+            /** @description Your own id of the agent; it never changes. */
+            agentId: string;
             name?: string | null;
-            /** @description The agent's own FID; no two agents may share one. */
+            /**
+             * Format: int64
+             * @description The agent's own FID; no two agents may share one.
+             */
             fid?: number | null;
             /** @description No two agents may share one. An agent without a token is not ranked. */
             token?: components["schemas"]["AgentTokenShape"] | null;
@@ -2700,10 +2705,7 @@ export interface components {
             /** @description All addresses that trade for the agent: its own and its creator's. At most 1,000 per batch. */
             wallets?: string[] | null;
         };
-        /**
-         * @description * `agent` - agent
-         * @enum {string}
-         */
+        /** @enum {string} */
         DescribedShapeTypeEnum: "agent";
         /** @description An account behind the launch. */
         DevAccount: {
@@ -2718,7 +2720,7 @@ export interface components {
         DevBuyShape: {
             /**
              * Format: double
-             * @description ETH, above 0.
+             * @description Above 0: ETH with at most 18 decimals.
              */
             ethAmount: number;
             /** @description Default: the token's admin. */
@@ -2773,6 +2775,7 @@ export interface components {
         };
         /** @description A webhook endpoint and its state. */
         Endpoint: {
+            id: number;
             /**
              * Format: uri
              * @description https:// and a host, on port 443.
@@ -2785,7 +2788,6 @@ export interface components {
             chainIds?: number[];
             /** Format: email */
             email: string | null;
-            id: number;
             enabled: boolean;
             disabledReason: string | null;
             /**
@@ -2826,6 +2828,7 @@ export interface components {
         };
         /** @description A webhook endpoint with its secret, which no other response contains. */
         EndpointWithSecret: {
+            id: number;
             /**
              * Format: uri
              * @description https:// and a host, on port 443.
@@ -2838,7 +2841,6 @@ export interface components {
             chainIds?: number[];
             /** Format: email */
             email: string | null;
-            id: number;
             enabled: boolean;
             disabledReason: string | null;
             /**
@@ -2869,20 +2871,7 @@ export interface components {
          * @enum {string}
          */
         EventTypeEnum: "swap" | "join" | "exit";
-        /**
-         * @description * `deployment.failed` - deployment.failed
-         *     * `deployment.submitted` - deployment.submitted
-         *     * `deployment.succeeded` - deployment.succeeded
-         *     * `endpoint.disabled` - endpoint.disabled
-         *     * `endpoint.failing` - endpoint.failing
-         *     * `fees.claimed` - fees.claimed
-         *     * `fees.reorged` - fees.reorged
-         *     * `token.confirmed` - token.confirmed
-         *     * `token.indexed` - token.indexed
-         *     * `token.reorged` - token.reorged
-         *     * `token.updated` - token.updated
-         * @enum {string}
-         */
+        /** @enum {string} */
         EventTypeName: "deployment.failed" | "deployment.submitted" | "deployment.succeeded" | "endpoint.disabled" | "endpoint.failing" | "fees.claimed" | "fees.reorged" | "token.confirmed" | "token.indexed" | "token.reorged" | "token.updated";
         Events: {
             data: components["schemas"]["PublishedEvent"][];
@@ -2955,11 +2944,7 @@ export interface components {
             /** @description After the event, without uncollected fees. */
             reserves?: components["schemas"]["_Reserves"];
         };
-        /**
-         * @description * `static` - static
-         *     * `dynamic` - dynamic
-         * @enum {string}
-         */
+        /** @enum {string} */
         FeesKind: "static" | "dynamic";
         /** @description Fees of the pool, in percent. Static fees have the first two fields, dynamic fees all others. */
         FeesShape: {
@@ -2967,19 +2952,22 @@ export interface components {
             type?: components["schemas"]["FeesKind"];
             /**
              * Format: double
-             * @description Default 1.
+             * @description At most 4 decimals; default 1.
              */
             clankerFee?: number;
             /**
              * Format: double
-             * @description Default 1.
+             * @description At most 4 decimals; default 1.
              */
             pairedFee?: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Percent with at most 4 decimals.
+             */
             baseFee?: number;
             /**
              * Format: double
-             * @description Older clients send it as `maxFee`.
+             * @description At most 4 decimals; older clients send it as `maxFee`.
              */
             maxLpFee?: number;
             /** @description Seconds. */
@@ -2988,14 +2976,15 @@ export interface components {
             resetPeriod?: number;
             /** @description Ticks. */
             resetTickFilter?: number;
+            /**
+             * Format: int64
+             * @description The hook's own scale.
+             */
             feeControlNumerator?: number;
             /** @description Bps. */
             decayFilterBps?: number;
         };
-        /**
-         * @description * `standard-v1` - standard-v1
-         * @enum {string}
-         */
+        /** @enum {string} */
         FormatEnum: "standard-v1";
         /** @description A creator with listed launches. */
         FoundCreator: {
@@ -3050,7 +3039,10 @@ export interface components {
         IndexBody: {
             /** @description 0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes. */
             txHash: string;
-            /** @description Default: the registry's first EVM chain with a node, such as 8453. For a signature it has to be Solana's. */
+            /**
+             * Format: int64
+             * @description Default: the registry's first EVM chain with a node, such as 8453. For a signature it has to be Solana's.
+             */
             chainId?: number;
         };
         /** @description The indexed token, and the transaction of its launch. */
@@ -3070,7 +3062,10 @@ export interface components {
         IndexByAddressBody: {
             /** @description A launched token; on Solana its mint. */
             address: string;
-            /** @description Default: the registry's first EVM chain with a node, such as 8453. */
+            /**
+             * Format: int64
+             * @description Default: the registry's first EVM chain with a node, such as 8453.
+             */
             chainId?: number;
         };
         Integrity: {
@@ -3147,17 +3142,20 @@ export interface components {
         };
         /** @description Reaction or reply of an account to a cast of the agent. */
         InteractedShape: {
-            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
-            id: string;
-            /** @description Your own id of the agent; it never changes. */
-            agentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "interaction";
-            /** Format: date-time */
+            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description With its zone and at most 9 decimals of a second; not before 2021-01-01.
+             */
             at: string;
+            /** @description Your own id of the agent; it never changes. */
+            agentId: string;
             kind: components["schemas"]["InteractedShapeKindEnum"];
             /** @description The agent's cast. */
             castHash: string;
@@ -3171,18 +3169,9 @@ export interface components {
             /** @description Replies and quotes only. Only a key of the text is stored; texts that differ in case, punctuation, links or names share it. */
             text?: string;
         };
-        /**
-         * @description * `like` - like
-         *     * `recast` - recast
-         *     * `reply` - reply
-         *     * `quote` - quote
-         * @enum {string}
-         */
+        /** @enum {string} */
         InteractedShapeKindEnum: "like" | "recast" | "reply" | "quote";
-        /**
-         * @description * `interaction` - interaction
-         * @enum {string}
-         */
+        /** @enum {string} */
         InteractedShapeTypeEnum: "interaction";
         /**
          * @description * `24h` - 24h
@@ -3397,6 +3386,7 @@ export interface components {
             /** @description http or https URLs, or objects that also name the platform. */
             socialMediaUrls?: (string | {
                 platform: string;
+                /** Format: uri */
                 url: string;
             })[];
             /** @description http, https or ipfs URLs. */
@@ -3518,7 +3508,10 @@ export interface components {
         };
         /** @description Changes of a webhook endpoint: one key or more. */
         PatchedEndpointChanges: {
-            /** Format: uri */
+            /**
+             * Format: uri
+             * @description https:// and a host, on port 443.
+             */
             url?: string;
             description?: string;
             /** @description Empty for all types. */
@@ -3561,6 +3554,10 @@ export interface components {
         PendingPretokenShape: {
             /** @description Unique among your pending pretokens, ignoring case. */
             keyword: string;
+            /**
+             * Format: int64
+             * @description Chain id.
+             */
             chain_id: number;
             token_settings: components["schemas"]["TokenSettingsShape"];
             /** @description Same as a deployment's vault. */
@@ -3575,10 +3572,7 @@ export interface components {
             expires_at: string;
             status: components["schemas"]["PendingPretokenShapeStatusEnum"];
         };
-        /**
-         * @description * `pending` - pending
-         * @enum {string}
-         */
+        /** @enum {string} */
         PendingPretokenShapeStatusEnum: "pending";
         PendingPretokens: {
             pendingPretokens: components["schemas"]["PendingPretokenShape"][];
@@ -3602,11 +3596,7 @@ export interface components {
          * @enum {string}
          */
         PictureAnswerMediaTypeEnum: "image/webp";
-        /**
-         * @description * `standard` - standard
-         *     * `project` - project
-         * @enum {string}
-         */
+        /** @enum {string} */
         PoolKind: "standard" | "project";
         /** @description Pool of the token. */
         PoolShape: {
@@ -3631,7 +3621,7 @@ export interface components {
         /** @description A buyer of an allow-list that is posted. */
         PostedBuyer: {
             address: string;
-            /** @description Wei as a text of digits: the most that the buyer may pay. */
+            /** @description Wei as a text of digits, 1 to 10^30: the most that the buyer may pay. */
             allowedAmountWei: string;
         };
         PresaleAllowlist: {
@@ -3646,12 +3636,12 @@ export interface components {
         PresaleShape: {
             /**
              * Format: double
-             * @description ETH.
+             * @description Above 0: ETH with at most 18 decimals.
              */
             minEthGoal: number;
             /**
              * Format: double
-             * @description ETH.
+             * @description Above 0: ETH with at most 18 decimals.
              */
             maxEthGoal: number;
             /** @description Seconds. */
@@ -3707,6 +3697,7 @@ export interface components {
             /** @description http or https URLs, or objects that also name the platform. */
             socialMediaUrls?: (string | {
                 platform: string;
+                /** Format: uri */
                 url: string;
             })[];
             /** @description http, https or ipfs URLs. */
@@ -3716,6 +3707,10 @@ export interface components {
         PretokenShape: {
             /** @description Unique among your pending pretokens, ignoring case. */
             keyword: string;
+            /**
+             * Format: int64
+             * @description Chain id.
+             */
             chain_id: number;
             token_settings: components["schemas"]["TokenSettingsShape"];
             /** @description Same as a deployment's vault. */
@@ -3785,18 +3780,19 @@ export interface components {
         };
         /** @description Run of the agent, with a start and an end. */
         RanShape: {
-            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
-            id: string;
-            /** @description Your own id of the agent; it never changes. */
-            agentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "run";
-            /** @description Free text. */
-            kind?: string;
-            /** Format: date-time */
+            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
+            id: string;
+            /** @description Your own id of the agent; it never changes. */
+            agentId: string;
+            /**
+             * Format: date-time
+             * @description With its zone and at most 9 decimals of a second; not before 2021-01-01.
+             */
             startedAt: string;
             /**
              * Format: date-time
@@ -3804,11 +3800,10 @@ export interface components {
              */
             finishedAt: string;
             succeeded: boolean;
+            /** @description Free text. */
+            kind?: string;
         };
-        /**
-         * @description * `run` - run
-         * @enum {string}
-         */
+        /** @enum {string} */
         RanShapeTypeEnum: "run";
         /**
          * @description * `event` - Event
@@ -3832,9 +3827,10 @@ export interface components {
          *     * `MISSING_POOL_CONFIG` - MISSING_POOL_CONFIG
          *     * `UNUSUAL_POSITIONS` - UNUSUAL_POSITIONS
          *     * `POSSIBLE_COPY` - POSSIBLE_COPY
+         *     * `UNSUPPORTED_PRICE` - UNSUPPORTED_PRICE
          * @enum {string}
          */
-        ReasonsEnum: "OPERATOR_VERIFIED" | "DEPLOYER_KNOWN" | "INTERFACE_KNOWN" | "USER_VERIFIED" | "ADMIN_VERIFIED" | "LAUNCH_FINAL" | "INTERFACE_UNVERIFIED" | "USER_UNVERIFIED" | "BLOCKED" | "UNUSUAL_TICK" | "UNUSUAL_PAIR_ADDRESS" | "MISSING_POOL_CONFIG" | "UNUSUAL_POSITIONS" | "POSSIBLE_COPY";
+        ReasonsEnum: "OPERATOR_VERIFIED" | "DEPLOYER_KNOWN" | "INTERFACE_KNOWN" | "USER_VERIFIED" | "ADMIN_VERIFIED" | "LAUNCH_FINAL" | "INTERFACE_UNVERIFIED" | "USER_UNVERIFIED" | "BLOCKED" | "UNUSUAL_TICK" | "UNUSUAL_PAIR_ADDRESS" | "MISSING_POOL_CONFIG" | "UNUSUAL_POSITIONS" | "POSSIBLE_COPY" | "UNSUPPORTED_PRICE";
         /** @description Uncollected fees of one recipient. */
         RecipientFees: {
             /** @description Null for a share whose recipient the locker does not reveal. */
@@ -3899,12 +3895,18 @@ export interface components {
         ReplayBody: components["schemas"]["ReplayedEvent"] | components["schemas"]["ReplayedRange"];
         /** @description One event to send again. */
         ReplayedEvent: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id of the event.
+             */
             eventId: number;
         };
         /** @description Range of event ids to send again. */
         ReplayedRange: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Id before the first event.
+             */
             afterEventId: number;
             /**
              * Format: int64
@@ -3919,7 +3921,7 @@ export interface components {
             recipient: string;
             /**
              * Format: double
-             * @description Percent; those of all rewards sum to exactly 100.
+             * @description Percent above 0, with at most 2 decimals; those of all rewards sum to exactly 100.
              */
             allocation: number;
             /** @default Both */
@@ -3933,12 +3935,7 @@ export interface components {
              */
             userRewards: number;
         };
-        /**
-         * @description * `Both` - Both
-         *     * `Clanker` - Clanker
-         *     * `Paired` - Paired
-         * @enum {string}
-         */
+        /** @enum {string} */
         RewardsTokenEnum: "Both" | "Clanker" | "Paired";
         /**
          * @description * `factory` - factory
@@ -4057,14 +4054,17 @@ export interface components {
          *     It affects all agents, so the key needs the scope `scores` as well. A time in the future counts as now.
          */
         ScoredShape: {
-            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
-            id: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "score";
-            /** Format: date-time */
+            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description With its zone and at most 9 decimals of a second; not before 2021-01-01.
+             */
             at: string;
             /** Format: int64 */
             fid: number;
@@ -4076,10 +4076,7 @@ export interface components {
              */
             registeredAt?: string;
         };
-        /**
-         * @description * `score` - score
-         * @enum {string}
-         */
+        /** @enum {string} */
         ScoredShapeTypeEnum: "score";
         /** @description An event of DEX Screener's format. */
         ScreenerEvent: {
@@ -4453,7 +4450,7 @@ export interface components {
             /** @description Social media URLs of the metadata. */
             socialLinks: components["schemas"]["SocialLink"][];
             tags: components["schemas"]["Tags"];
-            /** @description Warnings about the launch, or about a possible copy of another token. */
+            /** @description Warnings about the launch, about a possible copy of another token (POSSIBLE_COPY), and about a price that the pool could not pay for a part of the supply (UNSUPPORTED_PRICE). */
             warnings: string[];
             trust: components["schemas"]["Trust"];
             /**
@@ -4654,7 +4651,7 @@ export interface components {
             /** @description Social media URLs of the metadata. */
             socialLinks: components["schemas"]["SocialLink"][];
             tags: components["schemas"]["Tags"];
-            /** @description Warnings about the launch, or about a possible copy of another token. */
+            /** @description Warnings about the launch, about a possible copy of another token (POSSIBLE_COPY), and about a price that the pool could not pay for a part of the supply (UNSUPPORTED_PRICE). */
             warnings: string[];
             trust: components["schemas"]["Trust"];
             /**
@@ -4675,26 +4672,23 @@ export interface components {
             image_url?: string;
             description?: string;
             admins: components["schemas"]["PretokenAdminShape"][];
-            /** @description An address, or WETH, which is the default. */
+            /**
+             * @description An address, or WETH, which is the default.
+             * @default WETH
+             */
             paired_token?: string;
             /**
              * @description Default: standard.
-             *
-             *     * `standard` - standard
-             *     * `project` - project
+             * @default standard
              */
             pool_config_type?: components["schemas"]["PoolKind"];
             /**
              * Format: double
              * @description In whole units of the paired token, above 0; default 10.
+             * @default 10
              */
             starting_market_cap?: number;
-            /**
-             * @description Fees of a deployment with this type and no other fee fields. Default: static, 1 percent each.
-             *
-             *     * `static` - static
-             *     * `dynamic` - dynamic
-             */
+            /** @description Fees of a deployment with this type and no other fee fields. Default: static, 1 percent each. */
             fee_config_type?: components["schemas"]["FeesKind"];
             metadata?: components["schemas"]["PretokenMetadataShape"];
             social_context?: components["schemas"]["ContextShape"];
@@ -4711,6 +4705,7 @@ export interface components {
             /** @description http or https URLs, or objects that also name the platform. */
             socialMediaUrls?: (string | {
                 platform: string;
+                /** Format: uri */
                 url: string;
             })[];
             /** @description http, https or ipfs URLs. */
@@ -4804,17 +4799,20 @@ export interface components {
         };
         /** @description Purchase or sale of the agent's token, by any wallet. */
         TradedShape: {
-            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
-            id: string;
-            /** @description Your own id of the agent; it never changes. */
-            agentId: string;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             type: "trade";
-            /** Format: date-time */
+            /** @description Your own id, unique among your events of this type. An event with a known id adds nothing. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description With its zone and at most 9 decimals of a second; not before 2021-01-01.
+             */
             at: string;
+            /** @description Your own id of the agent; it never changes. */
+            agentId: string;
             txHash: string;
             logIndex: number;
             /** @description Address that sold or bought the tokens. */
@@ -4823,10 +4821,7 @@ export interface components {
             /** @description In the token's smallest unit. */
             amount: string;
         };
-        /**
-         * @description * `trade` - trade
-         * @enum {string}
-         */
+        /** @enum {string} */
         TradedShapeTypeEnum: "trade";
         Trades: {
             data: components["schemas"]["Trade"][];
@@ -4926,7 +4921,10 @@ export interface components {
         };
         /** @description Locked part of the supply. */
         VaultShape: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Percent with at most 2 decimals.
+             */
             percentage: number;
             /**
              * Format: double
@@ -5206,7 +5204,7 @@ export interface components {
             /** @description Social media URLs of the metadata. */
             socialLinks?: components["schemas"]["SocialLink"][];
             tags?: components["schemas"]["Tags"];
-            /** @description Warnings about the launch, or about a possible copy of another token. */
+            /** @description Warnings about the launch, about a possible copy of another token (POSSIBLE_COPY), and about a price that the pool could not pay for a part of the supply (UNSUPPORTED_PRICE). */
             warnings?: string[];
             trust?: components["schemas"]["Trust"];
             /**
@@ -7238,7 +7236,7 @@ export interface operations {
                 /** @description Only tokens with `trust.verified`. */
                 verified?: boolean;
                 /**
-                 * @description none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY.
+                 * @description none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY and UNSUPPORTED_PRICE.
                  *
                  *     * `none` - none
                  *     * `any` - any
@@ -8654,7 +8652,7 @@ export interface operations {
                 /** @description Only tokens with `trust.verified`. */
                 verified?: boolean;
                 /**
-                 * @description none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY.
+                 * @description none: only tokens without warnings. any: only tokens with a warning other than POSSIBLE_COPY and UNSUPPORTED_PRICE.
                  *
                  *     * `none` - none
                  *     * `any` - any
@@ -11012,7 +11010,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 /**
                  * @example {
@@ -15299,7 +15297,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 /**
                  * @example {
@@ -15846,7 +15844,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 /**
                  * @example {
