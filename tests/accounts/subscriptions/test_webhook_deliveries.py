@@ -517,9 +517,10 @@ def test_each_owner_has_a_thread_before_another_has_two(transactional_db, settin
             good.received.clear()
             queue_events(chain_id=BAD)
             queue_events(chain_id=GOOD)
-            # A thread claims what is due to its endpoint: the two events, or one.
-            assert dispatcher.dispatch() == 3 * 2 + 1
-            wait_for(lambda: good.received)
+            # A thread claims what is due to its endpoint: the two events, or one. A slow machine takes several calls.
+            claims = []
+            wait_for(lambda: claims.append(dispatcher.dispatch()) or (good.received and sum(claims) >= 3 * 2 + 1))
+            assert sum(claims) == 3 * 2 + 1
             bad.closed.set()
 
 
