@@ -25,7 +25,7 @@ DROP FUNCTION bridge_event_audience();
 
 
 class Migration(migrations.Migration):
-    """EventAudience of published events as a column. Stored events count as public until 0003 fills it."""
+    """Audience of published events as a column. Stored events count as public until 0003 fills it."""
 
     dependencies = [("events", "0001_events")]
 

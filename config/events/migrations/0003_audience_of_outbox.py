@@ -21,7 +21,7 @@ CREATE TRIGGER audience_of_event BEFORE INSERT ON events_outboxevent FOR EACH RO
 
 
 class Migration(migrations.Migration):
-    """EventAudience of stored events, and of those in the outbox, where a constraint refuses one that differs from its owner.
+    """Audience of stored events, and in the outbox, where a constraint refuses one that contradicts the owner.
 
     The outbox is locked last, and holds the events of a second.
     """
