@@ -98,13 +98,16 @@ def _why_no_curve_trade(mined: MinedTransaction, launch: Launch, launchpad: Laun
 
 
 def _of_amounts(trade: TriedTrade, declared: CurveTrade, transfers: Sequence[Transfer]) -> Iterator[str]:
-    """Yield why no transfer of the token is that of the trade. A token that moves without any can't be measured."""
+    """Yield why no transfer of the token is that of the trade."""
     row, swap = trade.row, trade.swap
     # With `is_buy` a sale has the keys of a purchase.
     is_sale = not row.is_buy and not declared.is_buy
     token_key, quote_key = ("token_in", "quote_out") if is_sale else ("token_out", "quote_in")
     moved = _closest(transfers, row.amount_token)
-    if transfers and not any(each.amount == row.amount_token for each in moved):
+    if not transfers:
+        yield f"the token's amount is {row.amount_token}, and the token has no transfer: is the trade another token's?"
+        return
+    if not any(each.amount == row.amount_token for each in moved):
         of_quote = _closest(transfers, row.amount_quote)
         is_exchanged = any(each.amount == row.amount_quote for each in of_quote) or (of_quote and not moved)
         if is_exchanged or not moved:

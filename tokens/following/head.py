@@ -257,6 +257,7 @@ class Head:
         written = writing.write_transactions(reading.transactions, chain=self.chain.info)
         # After the launches, of which the trades may be.
         trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=self.chain.info, live=True)
+        trade_writing.price_launches(reading.transactions, chain=self.chain.info)
         IndexRequest.objects.add_undecodable(self.chain_id, reading.undecodable)
         reorg_window.append_blocks(self.chain_id, headers, depth=self.chain.info.finality_depth)
         confirm_launches(self.chain_id, up_to_block=last - self.chain.info.finality_depth)

@@ -165,6 +165,7 @@ def join_head(coverage: Coverage, *, chain: Chain, stop: Event) -> bool:
                 return False
             writing.write_transactions(reading.transactions, chain=chain.info)
             trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=True)
+            trade_writing.price_launches(reading.transactions, chain=chain.info)
             IndexRequest.objects.add_undecodable(chain.info.chain_id, reading.undecodable)
             advance_followed(coverage, to=window[-1].number)
     return False

@@ -13,8 +13,12 @@ LEAST_CHECKED_CAP = 100_000
 _MOST_RISE = 2
 _LEAST_SHARE = 0.001
 
-_LOG = math.log(1.0001)
+# `math.log(1.0001)` has an error of 1e-13, which is visible at large ticks.
+_LOG = math.log1p(0.0001)
 _HALF_LOG = _LOG / 2
+# A price within this share of a range's end is at the end: the last bits of `exp` are noise, and times a large
+# liquidity a reserve that no trade has paid.
+_END = 2e-14
 
 
 def range_reserves(root: str, tick_lower: str, tick_upper: str) -> tuple[str, str]:
@@ -27,7 +31,11 @@ def range_reserves(root: str, tick_lower: str, tick_upper: str) -> tuple[str, st
     """
     a, b = _tick_root(tick_lower), _tick_root(tick_upper)
     p = f"least(greatest({root}, {a}), {b})"
-    return f"(1 / {p} - 1 / {b})", f"({p} - {a})"
+    at_upper, at_lower = f"{root} >= {b} * {1 - _END!r}", f"{root} <= {a} * {1 + _END!r}"
+    return (
+        f"(CASE WHEN {at_upper} THEN 0 ELSE 1 / {p} - 1 / {b} END)",
+        f"(CASE WHEN {at_lower} THEN 0 ELSE {p} - {a} END)",
+    )
 
 
 def _tick_root(tick: str) -> str:
@@ -52,15 +60,16 @@ _PAID = f"""
 # The reserves of `pool` at its price, in whole units of the quote token and without uncollected fees: of both
 # currencies, and of the quote token. With the position of the last change, and whether the first one is that of the
 # launch. NULL where no change is known; the quote token's is then what traders have paid. Liquidity that was removed
-# leaves exactly nothing.
+# leaves exactly nothing. Sums have a sequence: in another one their last bits differ, and with them a stored market.
 POOL_RESERVES = f"""
     SELECT max(last_position) AS last_position, min(first_position) < (pool.block_number + 1) << 20 AS is_launch_read,
         sum(liquidity * CASE
             WHEN is_currency0 THEN {_AMOUNT0} / token_unit * price + {_AMOUNT1} / quote_unit
             ELSE {_AMOUNT1} / token_unit * price + {_AMOUNT0} / quote_unit
-        END) AS in_quote,
+        END ORDER BY tick_lower, tick_upper) AS in_quote,
         coalesce(
-            sum(liquidity * CASE WHEN is_currency0 THEN {_AMOUNT1} ELSE {_AMOUNT0} END / quote_unit),
+            sum(liquidity * CASE WHEN is_currency0 THEN {_AMOUNT1} ELSE {_AMOUNT0} END / quote_unit
+                ORDER BY tick_lower, tick_upper),
             ({_PAID}) / quote_unit, 0
         ) AS quote_reserve
     FROM (

@@ -1,6 +1,6 @@
 """Writing and unwinding of trades: with their blocks, in the same transaction."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -11,8 +11,10 @@ from django.utils import timezone
 
 from tokens.chains.pool_types import LiquidityChange, Swap, chain_position, split_position
 from tokens.chains.registry.chains import ChainInfo
+from tokens.chains.types import TransactionFacts
 from tokens.installation.installed_registry import registry
-from tokens.models import ChainHead, PoolLiquidityChange, PoolTrade
+from tokens.models import ChainHead, PoolLiquidityChange, PoolTrade, Token
+from tokens.models.expressions import equals_any
 from tokens.trades import market_rows, pool_log_rows, quote_rates, rolling_sums
 from tokens.trades.pool_log_rows import StagedTrades
 from tokens.trades.pool_tokens import PoolToken, PoolTokenCache, select_declared
@@ -92,6 +94,18 @@ def store_trades(
         rolling_sums.add_trades(chain.chain_id, counted)
         market_rows.refresh_markets(chain, token_ids)
     return StoredTrades(trades=len(trades.rows), liquidity_changes=len(changed), token_ids=token_ids)
+
+
+def price_launches(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> None:
+    """Compute the markets of tokens that are launched on curves: no pool log is about one before its first trade.
+
+    Call it after `store_trades` of the same blocks. One query and one statement, none without such launches.
+    """
+    launches = (launch for facts in transactions for launch in facts.launches if launch.curve_config)
+    addresses = [launch.token for launch in launches if launch.pool and launch.pool.tick is not None]
+    if addresses:
+        token_ids = Token.objects.filter(equals_any("contract_address", addresses), chain_id=chain.chain_id)
+        market_rows.refresh_markets(chain, list(token_ids.values_list("pk", flat=True)))
 
 
 def prepare_trades(

@@ -161,6 +161,53 @@ def test_trades_without_a_curve_are_refused(load):
     assert load(with_curve, "coins").chain(CHAIN).curve_trades
 
 
+def test_a_curve_of_all_tokens_has_no_pool_id(load):
+    curve = LAUNCH.replace('pool = "v4"', 'pool = "curve"') + 'quote = "native"\npool_id = "caller"\n'
+    rule = "expected of a token's own curve only: trades with `token` are with a curve of all tokens"
+    assert mistakes(load, curve + TRADE) == [("launchpads.coins.launch[0].pool_id", rule)]
+    own = TRADE.replace('token = "coin"\n', "")
+    assert load(curve + own, "coins").chain(CHAIN).curve_trades
+
+
+def test_a_graduation_into_a_v4_pool_has_its_id(load):
+    change = """
+[[launchpads.coins.change]]
+event = "Graduated(address coin, address pool)"
+token = "coin"
+set = "pool"
+to = "pool"
+pool = "v4"
+"""
+    ((place, rule),) = mistakes(load, LAUNCH + change)
+    assert place == "launchpads.coins.change[0].to" and rule == "pool is address: expected bytes32"
+
+
+WHEN = '\nwhen = [{ value = "caller", is = ["0x000000000000000000000000000000000000dEaD"] }]\n'
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "is_tied"),
+    [
+        ("", "", True),
+        ("", WHEN, False),
+        (WHEN, WHEN, True),
+        (WHEN, WHEN.replace("dEaD", "bEEF"), False),
+        (WHEN, '\nwhen = [{ value = "name", is = ["Night Ferry"] }]\n', True),
+    ],
+)
+def test_launchpads_that_share_an_event_differ_in_conditions(load, own, others, is_tied):
+    text = LAUNCH + own + LAUNCH.replace("launchpads.coins", "launchpads.twins") + others
+    assert load(text, "coins").chain(CHAIN).launchpads
+    if not is_tied:
+        assert len(load(text, "coins", "twins").chain(CHAIN).launchpads) == 2
+        return
+    ((place, rule),) = mistakes(load, text, "coins", "twins")
+    assert place == f"LAUNCHPADS_{CHAIN}"
+    assert rule.startswith("coins and twins both declare CoinCreated(") and rule.endswith(
+        f"{FACTORY}: one of them needs more conditions in `when`"
+    )
+
+
 def test_a_name_that_no_launchpad_has_is_refused(load):
     ((place, rule),) = mistakes(load, LAUNCH, "coin")
     assert place == f"LAUNCHPADS_{CHAIN}"

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal, localcontext
 
@@ -12,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from config.events.models import EventAudience
 from config.events.outbox import leave_out_events
 from tests.config.events.stored_events import take_outbox
+from tests.rows.written_facts import drawn_launches, launch_facts_of, write_all
 from tests.tokens.trades.pool_rows import (
     CHAIN,
     NOW,
@@ -27,6 +29,7 @@ from tokens.models import Market, PoolTrade, RecentTrader, ReferencePrice, Rolli
 from tokens.trades import rolling_sums
 from tokens.trades.market_rows import find_stale_markets, refresh_markets, reset_markets
 from tokens.trades.pool_liquidity import range_reserves
+from tokens.trades.trade_writing import price_launches
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +74,17 @@ def test_each_statement_that_changes_markets_stores_an_event_of_their_chain(chai
     leave_out_events()
     trade(chain, trade_row(one.pk, NOW, position=1))
     assert not take_outbox()
+
+
+@pytest.mark.parametrize(("tick", "price"), [(0, 1), (TICK, STARTING_PRICE), (None, None)])
+def test_a_launch_on_a_curve_has_the_price_that_it_declares(chain, tick, price):
+    (launch,) = drawn_launches(1)
+    pool = replace(launch.pool, tick=tick, pair_decimals=18)
+    facts = launch_facts_of([replace(launch, curve_config=launch.factory, pool=pool, decimals=18)])
+    write_all(facts)
+    price_launches(facts, chain=chain)
+    stored = Market.objects.get().price_quote
+    assert stored is price if price is None else float(stored) == pytest.approx(price)
 
 
 def test_a_launch_has_a_market_before_any_trade(chain):
@@ -280,6 +294,17 @@ def test_reserves_of_a_range(price, amount0, amount1):
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {amounts}")
         assert cursor.fetchone() == pytest.approx((amount0, amount1), abs=0.3)
+
+
+@pytest.mark.parametrize("tick", [-600_000, -200_000, 200_000, 600_000])
+def test_a_price_at_the_end_of_a_range_has_no_reserve_by_rounding(tick):
+    with localcontext(prec=60):
+        root = (Decimal("1.0001") ** tick).sqrt()
+    _, quote = range_reserves(f"{root:.17e}::float8", str(tick), "887200")
+    token, _ = range_reserves(f"{root:.17e}::float8", "-887200", str(tick))
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {quote}, {token}")
+        assert cursor.fetchone() == (0, 0)
 
 
 @pytest.mark.parametrize("tick", [-887_272, 887_272])

@@ -1,9 +1,10 @@
 """Rules of the setting LAUNCHPADS_<chainId>, which names the launchpads that are indexed on a chain."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations, product
 from typing import Any
 
-from tokens.chains.registry.launchpads import Launchpad, PoolKind
+from tokens.chains.registry.launchpads import LaunchDeclaration, Launchpad, PoolKind
 from tokens.chains.registry.toml_files import SETTINGS, RegistryMistake
 
 # Kind of pool -> the chain's contract that creates them, by its key in a registry file.
@@ -57,3 +58,20 @@ def _broken_rules(
             for kind in sorted(declared[name].pool_kinds(chain_id)):
                 if kind in _CREATORS and _CREATORS[kind] not in chain:
                     yield f"{name} has {kind} pools, and chain {chain_id} has no {_CREATORS[kind]}"
+    for one, other in combinations([declared[name] for name in dict.fromkeys(names) if name in declared], 2):
+        for launch, rival in product(one.launches, other.launches):
+            for contract in sorted(_tied_contracts(launch, rival, chain_id)):
+                event = f"{launch.event.signature} of {contract}"
+                yield f"{one.name} and {other.name} both declare {event}: one of them needs more conditions in `when`"
+
+
+def _tied_contracts(launch: LaunchDeclaration, rival: LaunchDeclaration, chain_id: int) -> set[str]:
+    """Return the contracts whose logs both may be launches of: the one with more conditions has a log of both."""
+    if launch.event.topic0 != rival.event.topic0 or len(launch.conditions) != len(rival.conditions):
+        return set()
+    if any(
+        one.value == other.value and one.expected.isdisjoint(other.expected)
+        for one, other in product(launch.conditions, rival.conditions)
+    ):
+        return set()
+    return set(launch.contracts.get(chain_id, ())) & set(rival.contracts.get(chain_id, ()))

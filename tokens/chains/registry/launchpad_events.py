@@ -170,7 +170,9 @@ def read_change(
         event=event,
         subject=subject,
         field=field,
-        value=values.path(table["to"], f"{place}.to", _CHANGED[field]) if "to" in table else None,
+        value=values.path(table["to"], f"{place}.to", POOL_IDS[kind] if kind else _CHANGED[field])
+        if "to" in table
+        else None,
         pool=kind,
     )
 

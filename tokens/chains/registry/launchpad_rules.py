@@ -75,6 +75,11 @@ class _LaunchpadReader(TableReader):
             # Trades of no token, or, where a pool emits them, counted beside its swaps.
             rule = 'no launch has pool = "curve": trades in pools of Uniswap are read from the pools'
             self.refuse(f"{place}.trade", rule)
+        trades = tuple(self._all(table, "trade", place, partial(read_trade, name)))
+        for index, launch in enumerate(declared):
+            if launch.pool == "curve" and "pool_id" in launch.fields and any(trade.token for trade in trades):
+                rule = "expected of a token's own curve only: trades with `token` are with a curve of all tokens"
+                self.refuse(f"{place}.launch[{index}].pool_id", rule)
         return Launchpad(
             name=name,
             title=title,
@@ -82,7 +87,7 @@ class _LaunchpadReader(TableReader):
             internal_senders=frozenset(addresses),
             hook_swaps=HOOK in senders,
             swap_parts=tuple(self._all(table, "swap_parts", place, partial(read_swap_part, name))),
-            trades=tuple(self._all(table, "trade", place, partial(read_trade, name))),
+            trades=trades,
             changes=changes,
             claims=claims,
         )
