@@ -115,8 +115,8 @@ def parse_changes(body: Any) -> dict[str, Any]:
 
     Null sets the default, of keys that have one.
     """
-    given = {name: key for name, key in _CHANGES.items() if isinstance(body, dict) and name in body}
-    changes, problems = parse_object(body, given)
+    changed_keys = {name: key for name, key in _CHANGES.items() if isinstance(body, dict) and name in body}
+    changes, problems = parse_object(body, changed_keys)
     if not problems and not changes:
         problems.append(("", f"must have one of {', '.join(_CHANGES)}"))
     if problems:

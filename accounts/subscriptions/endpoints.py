@@ -43,11 +43,11 @@ def check_endpoint_url(url: str) -> None:
     """
     allowed = settings.WEBHOOK_ALLOWED_NETWORKS
     try:
-        place = parse_public_url(ENDPOINT_URL.parse(url))
+        target = parse_public_url(ENDPOINT_URL.parse(url))
     except AddressForbiddenError as error:
         raise ValueError(_URL_RULE) from error
-    is_https = place.scheme == "https" and place.port in (None, 443)
-    if not may_be_allowed(place, allowed) or not (is_https or allowed):
+    is_https = target.scheme == "https" and target.port in (None, 443)
+    if not may_be_allowed(target, allowed) or not (is_https or allowed):
         raise ValueError(_URL_RULE)
 
 

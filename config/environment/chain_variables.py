@@ -91,7 +91,7 @@ class ChainVariables:
 
 @frozen(slots=False, repr=False)
 class DeploymentVariables:
-    """Deployments: signers, of which several wallets of one chain send in parallel, and limits."""
+    """Deployments: signers and limits. Several wallets on one chain send in parallel."""
 
     DEPLOYER_KEYS: dict[int, tuple[Secret, ...]] = per_chain("DEPLOYER_KEYS_", kinds.private_keys, accepts_file=True)
     """Private keys of the sending wallets in hex, separated by commas; better in a file, by

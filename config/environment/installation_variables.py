@@ -35,7 +35,7 @@ class InstallationVariables:
     WEB_WORKERS: int = variable(kinds.whole_number(1, 64), "2")
     """Processes of the web server, with four threads each."""
     WEB_HEADER_TIMEOUT_SECONDS: int = variable(kinds.whole_number(1, 60), "5")
-    """Deadline in whole seconds of all headers of a request, and longest idle time of a connection between requests."""
+    """Deadline for request headers, and longest idle time between requests on a connection, in whole seconds."""
     WEB_MAX_MEMORY_MB: int = variable(kinds.whole_number(64, 1_048_576), "1024")
     """Resident memory in MiB from which a web process is replaced by a new one: [slow
     clients](operating.md#slow-and-hostile-clients)."""
@@ -98,7 +98,7 @@ class InstallationVariables:
     """Collector that gets traces by OTLP over HTTP, such as `http://collector:4318/v1/traces`; needs
     `requirements-watching.txt`."""
     TRACES_SHARE: float = variable(kinds.number(0.0, 1.0), "0.1")
-    """Share of requests, and of tasks of beat, with a trace."""
+    """Share of traced requests and beat tasks."""
     METRICS_TOKEN: str = variable(kinds.api_key, accepts_file=True)
     """Token of `GET /metrics`, as `Authorization: Bearer`. Without one, only programs on this machine have access.
 
@@ -181,5 +181,5 @@ class CacheVariables:
     EDGE_CACHE_MB: int = variable(kinds.whole_number(1, 4096), "32")
     """Size in MiB of the cache in each web process."""
     SEARCH_TIMEOUT_MS: int = variable(kinds.whole_number(1, 60_000), "1500")
-    """Timeout in milliseconds of one search or filtered list in the database. A sixth of it is the limit of a scan in
+    """Database timeout for one search or filtered list, in milliseconds. A sixth limits a scan in
     sort order, after which the matches are sorted, and of a filtered list's count."""
