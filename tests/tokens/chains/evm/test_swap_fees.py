@@ -224,8 +224,8 @@ def shared_hook_chain(tmp_path):
             f'[launchpads.{name}]\npool = "v4"\nswap_parts = [\n'
             f'{{ event = "{event}", pool = "id", amount0 = "amount0", amount1 = "amount1" }},\n{more}]\n'
             f'[[launchpads.{name}.launch]]\ncontracts = {{ 8453 = ["{HOOK}"] }}\n'
-            'event = "Made(address token)"\ntoken = "token"\n'
-            for name, event, more in (("x", PARTS, ""), ("y", exchanged, fees))
+            f'event = "{launch}(address token)"\ntoken = "token"\n'
+            for name, launch, event, more in (("x", "Made", PARTS, ""), ("y", "Launched", exchanged, fees))
         )
     )
     return load_registry(tmp_path / "own.toml", launchpads={8453: ("x", "y")}).chain(8453)
