@@ -128,10 +128,10 @@ def _change_since(start: datetime, chain_id: int) -> Case:
 
 
 def _rate_at(start: datetime, chain_id: int) -> Case:
-    """Return the expression of the USD for a token's quote token at a time or at its later launch, as `rate_at`."""
+    """Return the expression of the USD for a token's quote token before a time or its later launch, as `rate_at`."""
     chain = registry().chains[chain_id]
     stable = When(In(Lower(F("paired_token")), sorted(chain.stable_tokens)), then=Decimal(1))
-    prices = ReferencePrice.objects.filter(chain_id=chain_id, at__lte=Greatest(OuterRef("deployed_at"), start))
+    prices = ReferencePrice.objects.filter(chain_id=chain_id, at__lt=Greatest(OuterRef("deployed_at"), start))
     newest = prices.order_by("-at", "-block_number").values("usd")
     pools = [
         When(paired_token=quote, then=Subquery(newest.filter(pool=reference.pool)[:1]))

@@ -28,7 +28,7 @@ _RATE_AT = """CASE WHEN lower(token.paired_token) = ANY(%(stable_quotes)s::text[
     SELECT usd FROM tokens_referenceprice AS reference WHERE reference.chain_id = token.chain_id AND pool = (
         SELECT priced.pool FROM unnest(%(reference_quotes)s::text[], %(reference_pools)s::text[])
             AS priced (quote, pool) WHERE quote = token.paired_token
-    ) AND reference.at <= {moment} ORDER BY reference.at DESC, reference.block_number DESC LIMIT 1
+    ) AND reference.at < {moment} ORDER BY reference.at DESC, reference.block_number DESC LIMIT 1
 ) END"""
 
 
@@ -189,9 +189,10 @@ def newest_reference_prices(
 
 
 def rate_at(moment: str) -> str:
-    """Return SQL of the USD for a whole unit of the quote token of `token` at a time, with `rate_parameters`.
+    """Return SQL of the USD for a whole unit of the quote token of `token` before a time, with `rate_parameters`.
 
-    NULL where no reference pool was swapped in before, and of a launched quote token.
+    A swap in the same second does not count: later blocks may have that second, too, and would change the rate of sums
+    that are written. NULL where no reference pool was swapped in before, and for a launched quote token.
     """
     return _RATE_AT.format(moment=moment)
 

@@ -311,6 +311,16 @@ def test_a_starting_price_takes_the_rate_that_history_brings(token):
     assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 2000)
 
 
+def test_a_starting_price_keeps_its_rate_when_a_later_block_has_the_second_of_the_launch(token):
+    Token.objects.update(deployed_at=NOW)
+    store_rate(NOW - timedelta(minutes=1), 2000)
+    add([trade_row(token.pk, NOW)])
+    store_rate(NOW, 4000)
+    assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 2000)
+    rolling_sums.recount(CHAIN, [token.pk])
+    assert stored(token, 3600).opening_usd == pytest.approx(float(STARTING_PRICE) * 2000)
+
+
 def test_a_starting_price_follows_the_rate_at_the_beginning_without_a_trade(token):
     Token.objects.update(deployed_at=NOW - timedelta(days=2))
     store_rate(NOW - timedelta(minutes=180), 2000)
