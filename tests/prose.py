@@ -37,6 +37,14 @@ FIELD = re.compile(
     r"\b(retr(?:y|ies|ied|ying)|time-?outs?|cach(?:e|es|ed|ing)|lock(?:s|ed|ing)?|validat\w+|fetch\w*|request\w*)\b",
     re.I,
 )
+# Grammar that an engineer reads twice: noun chains, and free relative clauses for things.
+OF = re.compile(r"\bof\b", re.I)
+RELATIVES = re.compile(r"\b(?:that|those) of\b|\b(?:of|by) which\b", re.I)
+# Names of local values that tell how they came about, and not what they hold.
+VAGUE_NAMES = {
+    "asked", "at", "chosen", "done", "found", "given", "kept", "known", "left", "made", "part", "place", "said", "seen",
+    "taken", "told", "wanted",
+}  # fmt: skip
 _CODE = re.compile(r"`[^`]*`")
 _WORD = re.compile(r"[A-Za-z][\w'-]*")
 
@@ -82,6 +90,29 @@ def replaced_words(source: str) -> list[tuple[int, str, str]]:
         for pattern, instead in REPLACED.items()
         for match in re.finditer(pattern, line.text, re.I)
     ]
+
+
+def vague_names(source: str) -> list[tuple[int, str]]:
+    """Return the line number and the name of each assignment to a name of VAGUE_NAMES."""
+    return [(line, name) for line, name in _assigned_names(source) if name in VAGUE_NAMES]
+
+
+@cache
+def _assigned_names(source: str) -> list[tuple[int, str]]:
+    nodes = ast.walk(ast.parse(source))
+    return [(node.lineno, node.id) for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+
+
+def grammar(sources: list[str]) -> dict[str, float]:
+    """Return how often OF and RELATIVES are in 1,000 words, and VAGUE_NAMES in 1,000 assigned names."""
+    text = "\n".join(line.text for source in sources for line in read_prose(source)[0])
+    words = max(len(_WORD.findall(text)), 1)
+    names = max(sum(len(_assigned_names(source)) for source in sources), 1)
+    return {
+        "of": round(len(OF.findall(text)) * 1000 / words, 1),
+        "relatives": round(len(RELATIVES.findall(text)) * 1000 / words, 1),
+        "vague names": round(sum(len(vague_names(source)) for source in sources) * 1000 / names, 1),
+    }
 
 
 def frequencies(sources: list[str]) -> dict[str, float]:
