@@ -14,12 +14,13 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils.module_loading import import_string
+from psycopg import sql
 
 from config.backups.backing_up import DUMP, MANIFEST
 from config.backups.dump_programs import BackupError, DumpProgram, find_pg_restore
 from config.backups.manifest import Manifest, parse_manifest
 from config.backups.table_digests import TableDigest, digest_tables
-from config.postgresql.schema_state import NOT_OF_EXTENSION, applied_migrations, known_migrations, server_major
+from config.postgresql.schema_state import applied_migrations, known_migrations, not_of_extension, server_major
 
 MARKER = "launchboard_restore_unfinished"
 # A step in RESTORE_STEPS changes restored rows, and yields sentences for the operator.
@@ -28,13 +29,13 @@ RestoreStep = Callable[[], Iterator[str]]
 _MAX_MANIFEST_BYTES = 50_000_000
 _SHOWN = 5
 # Tables, views, sequences and functions, except what belongs to extensions.
-_OBJECTS = f"""
+_OBJECTS = sql.SQL("""
 SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
-    AND {NOT_OF_EXTENSION.format(catalog="pg_class")}
+    AND {}
 UNION ALL
 SELECT proname || '()' FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-    AND {NOT_OF_EXTENSION.format(catalog="pg_proc")}
-"""  # noqa: S608
+    AND {}
+""").format(not_of_extension("pg_class"), not_of_extension("pg_proc"))
 
 # Sessions with this role, which all the service's processes have: monitoring has others, and writes nothing.
 _OTHER_SESSIONS = """

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from psycopg import sql
 
-from config.postgresql.schema_state import NOT_OF_EXTENSION
+from config.postgresql.schema_state import not_of_extension
 
 # Partitions, and tables that were partitions, are separate tables here: their parents have no rows. Extension tables
 # are left out.
-_TABLES = f"""
+_TABLES = sql.SQL("""
 SELECT relname, array(SELECT attname::text FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0
     AND NOT attisdropped AND attgenerated = '' ORDER BY attnum)
 FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
-    AND {NOT_OF_EXTENSION.format(catalog="pg_class")}
+    AND {}
 ORDER BY relname
-"""  # noqa: S608
+""").format(not_of_extension("pg_class"))
 # The sum of 64 bits of each row's hash. SHA-256, since servers in FIPS mode have no MD5, and PostgreSQL's own hash
 # functions may change with its version.
 _DIGEST = """

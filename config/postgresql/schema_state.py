@@ -4,19 +4,22 @@ import functools
 
 from django.db.backends.utils import CursorWrapper
 from django.db.migrations.loader import MigrationLoader
+from psycopg import sql
 
 # The search index needs these extensions; `migrate` creates them.
 EXTENSIONS = ("btree_gin", "pg_trgm")
-
-# Condition on catalog rows, such as rows in pg_class.
-NOT_OF_EXTENSION = """
-NOT EXISTS (SELECT FROM pg_depend WHERE classid = '{catalog}'::regclass AND objid = {catalog}.oid AND deptype = 'e')
-"""
 
 _INVALID_INDEXES = """
 SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
 WHERE NOT indisvalid AND relnamespace = 'public'::regnamespace ORDER BY 1
 """
+
+
+def not_of_extension(catalog: str) -> sql.Composed:
+    """Return the condition that a row of a catalog, such as pg_class, belongs to no extension."""
+    return sql.SQL(
+        "NOT EXISTS (SELECT FROM pg_depend WHERE classid = {}::regclass AND objid = {}.oid AND deptype = 'e')"
+    ).format(catalog, sql.Identifier(catalog))
 
 
 def server_major(cursor: CursorWrapper) -> int:
