@@ -1,5 +1,6 @@
 """Back-off: retry delays that grow with consecutive failures, and delays that services request."""
 
+import random
 from dataclasses import dataclass
 
 from config.http.errors import RateLimitedError
@@ -19,6 +20,12 @@ class Backoff:
     def delay(self, failures: int) -> float:
         """Return the delay after `failures` consecutive failures, at least 1."""
         return min(self.first * self.factor ** min(failures - 1, _MAX_EXPONENT), self.longest)
+
+
+def jitter(least: float, most: float) -> float:
+    """Return a random delay between both, so that clients of one failed server do not all return at once."""
+    # No secret: a guessed delay is of no use.
+    return random.uniform(least, most)  # noqa: S311
 
 
 def requested_delay(error: Exception, *, default: float, longest: float) -> float:

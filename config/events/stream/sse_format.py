@@ -3,12 +3,13 @@
 A block without `data` dispatches nothing: it only sets the id from which the client goes on after a reconnection.
 """
 
-import random
 from dataclasses import dataclass
 
 import orjson
 
-# A client reconnects after a random time between both, in milliseconds, so that not all do at once after a restart.
+from config.http.backoff import jitter
+
+# A client reconnects after a random time between both, in milliseconds.
 _RETRY_MS = (1_000, 4_000)
 
 
@@ -35,7 +36,7 @@ def event_text(event_id: int, event_type: str, body: object) -> bytes:
 
 def opening_text(position: int | None) -> bytes:
     """Return how a response begins: the retry delay and, for a client that sent no id, its position."""
-    retry = b"retry: %d\n" % random.randint(*_RETRY_MS)  # noqa: S311
+    retry = b"retry: %d\n" % jitter(*_RETRY_MS)
     return retry + (b"\n" if position is None else b"id: %d\n\n" % position)
 
 

@@ -2,7 +2,6 @@
 
 import logging
 import math
-import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from config.http import json_client
-from config.http.backoff import Backoff
+from config.http.backoff import Backoff, jitter
 from config.http.compute_lock import waiting
 from config.http.errors import (
     HTTPStatusError,
@@ -293,7 +292,7 @@ class RpcClient:
     def _wait_before_retry(self, attempt: int, *, until: float) -> bool:
         """Sleep before another round; return False after the deadline, and if all nodes back off beyond it."""
         backoff = Backoff(first=self.initial_backoff, longest=self.max_backoff)
-        seconds = random.uniform(0, backoff.delay(attempt))  # noqa: S311
+        seconds = jitter(0, backoff.delay(attempt))
         now = time.monotonic()
         rest = max(0.0, min((endpoint.backoff_until for endpoint in self._endpoints), default=now) - now)
         if now + rest >= until:
