@@ -56,7 +56,7 @@ _begun: ContextVar[float] = ContextVar("task_begun")
 _ID_HEADER = "request_id"
 
 
-class RequestTask(Task):  # type: ignore[type-arg]
+class RequestTask(Task[..., Any]):
     """Task that runs with its message's request id; a message without one, such as beat's, gets a new id."""
 
     def before_start(self, task_id: str, args: Any, kwargs: Any) -> None:

@@ -37,6 +37,7 @@ class AdminVerifyView(LimitedView):
     authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]
     max_body_bytes = SMALL_BODY_BYTES
+    security_by_method = {"DELETE": [{"adminSession": []}]}
 
     def get_throttles(self) -> list[BaseThrottle]:
         """Add the limit on log-in attempts, which also counts rejected tokens."""
@@ -56,12 +57,7 @@ class AdminVerifyView(LimitedView):
         _set_cookie(response, session.cookie, expires=session.expires_at)
         return response
 
-    @extend_schema(
-        operation_id="endAdminSession",
-        request=None,
-        responses={200: EndAnswer, 401: None},
-        auth=[{"adminSession": []}],  # type: ignore[list-item]
-    )
+    @extend_schema(operation_id="endAdminSession", request=None, responses={200: EndAnswer, 401: None})
     def delete(self, request: Request) -> Response:
         """End the session of the cookie. Without a valid session the response is 401."""
         session = sessions.find_session(request._request)

@@ -159,6 +159,14 @@ class BoundedListField(serializers.ListField):
         return parsed
 
 
+class PriceBarSerializer(serializers.Serializer[Any]):
+    """Base of serializers whose field `low` is called `l` in JSON: in code, l looks like 1."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields by their names in JSON."""
+        return {"l" if name == "low" else name: field for name, field in super().get_fields().items()}
+
+
 @extend_schema_field({"type": "string", "pattern": "^[0-9]+$"})
 class WeiField(serializers.Field[int, str, str, int]):
     """Read-only amount in the smallest unit, as a decimal string, which JavaScript can't round."""

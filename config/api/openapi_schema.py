@@ -174,6 +174,14 @@ class EndpointSchema(AutoSchema):
         scope = getattr(view, "required_scope", None)
         if scope is not None and any(operation["security"]):
             operation[SCOPE] = str(scope)
+        fields = view.query_serializer().fields if view.query_serializer else {}
+        for parameter in operation.get("parameters", ()):
+            if parameter["schema"].get("type") == "array":
+                # One text with comma-separated items.
+                parameter |= {"style": "form", "explode": False}
+            if not getattr(fields.get(parameter["name"]), "trim_whitespace", True):
+                # The field has a rule of its own for blanks.
+                parameter["schema"].pop("minLength", None)
         responses = operation["responses"]
         if view.parser_classes == PICTURE_PARSERS:
             operation["requestBody"]["required"] = True
@@ -190,7 +198,14 @@ class EndpointSchema(AutoSchema):
         """Return the reference to a component, whatever the method, and that the body is required."""
         if isinstance(serializer, Component):
             return resolve_components(serializer, self), True
-        return super()._get_request_for_media_type(serializer, direction)  # type: ignore[no-untyped-call]
+        # Without types in drf-spectacular.
+        inspector: Any = super()
+        return inspector._get_request_for_media_type(serializer, direction)
+
+    def get_auth(self) -> list[Any]:
+        """Return the security requirements of the view's method, and register the schemes of its authentication."""
+        schemes: list[Any] = super().get_auth()
+        return cast(LimitedView, self.view).security_by_method.get(self.method, schemes)
 
     def get_tags(self) -> list[str]:
         """Return the tag of the view's package, whatever the path begins with."""
@@ -205,19 +220,6 @@ class EndpointSchema(AutoSchema):
         """Return the query parameters besides those of `extend_schema`."""
         serializer = getattr(self.view, "query_serializer", None)
         return [serializer] if serializer is not None and self.method == "GET" else []
-
-    def _process_override_parameters(self, direction: str = "request") -> dict[Any, Any]:
-        found: dict[Any, Any] = super()._process_override_parameters(direction)  # type: ignore[no-untyped-call]
-        serializer = getattr(self.view, "query_serializer", None)
-        fields = serializer().fields if serializer else {}
-        for (name, _), parameter in found.items():
-            if parameter["schema"].get("type") == "array":
-                # One text with comma-separated items.
-                parameter |= {"style": "form", "explode": False}
-            if not getattr(fields.get(name), "trim_whitespace", True):
-                # The field has a rule of its own for blanks.
-                parameter["schema"].pop("minLength", None)
-        return found
 
 
 def _summarised(text: str) -> dict[str, str]:

@@ -31,6 +31,8 @@ class LimitedView(APIView):
 
     `reads_by_post`: whether POST only reads, so that pages from any origin may send it if the endpoint is public.
 
+    `security_by_method` maps methods to OpenAPI security requirements, instead of those of `authentication_classes`.
+
     `vary` is the whole Vary header on its responses. It guarantees that nothing else changes them, so they are never
     compressed. By default each middleware adds its headers.
     """
@@ -38,6 +40,7 @@ class LimitedView(APIView):
     throttle_classes: Sequence[type[BaseThrottle]] = ()
     query_serializer: type[Serializer[Any]] | None = None
     extra_headers: Mapping[str, str | Mapping[str, Any]] = {}
+    security_by_method: Mapping[str, list[dict[str, list[str]]]] = {}
     reads_by_post = False
     vary: str | None = None
 

@@ -1,7 +1,7 @@
 """Event models: as the writing transaction stores them, and as subscribers read them."""
 
 from datetime import timedelta
-from typing import ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -59,7 +59,7 @@ class OutboxEvent(EventFields):
     # Transactions end in another sequence than they reserve ids: these ids only sort one subject's events.
     id = models.BigAutoField(primary_key=True)
 
-    objects: ClassVar[OutboxQuerySet] = OutboxQuerySet.as_manager()  # type: ignore[assignment]
+    objects = OutboxQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -89,7 +89,7 @@ class Event(EventFields):
     id = models.BigIntegerField(primary_key=True)
     published_at = models.DateTimeField()
 
-    objects: ClassVar[EventQuerySet] = EventQuerySet.as_manager()  # type: ignore[assignment]
+    objects = EventQuerySet.as_manager()
 
     class Meta:
         indexes = [

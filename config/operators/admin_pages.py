@@ -266,8 +266,14 @@ def change_each(
 
 def log_changes(request: HttpRequest, rows: Iterable[Any], message: str) -> None:
     """Write a history line for each row, all in one query."""
-    # An anonymous visitor can't start an action.
-    LogEntry.objects.log_actions(request.user.pk, rows, CHANGE, message)  # type: ignore[arg-type]
+    LogEntry.objects.log_actions(operator_id(request), rows, CHANGE, message)
+
+
+def operator_id(request: HttpRequest) -> int:
+    """Return the id of the request's operator. Raises PermissionDenied for an anonymous visitor."""
+    if request.user.pk is None:
+        raise PermissionDenied
+    return request.user.pk
 
 
 def get_row_or_404(model_admin: ModelAdmin, request: HttpRequest, object_id: str) -> Any:

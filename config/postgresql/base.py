@@ -76,6 +76,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     validation_class = DatabaseValidation
     # Wrappers for the statements on all connections, callable as in Django's `execute_wrapper`.
     statement_wrappers: ClassVar[list[Callable[..., Any]]] = []
+    # Django's own, which its stubs lack.
+    _prepare_cursor: Callable[[Any], Any]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -105,4 +107,4 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.ensure_connection()
         with self.wrap_database_errors:
             cursor: Any = base.ServerBindingCursor
-            return self._prepare_cursor(cursor(self.connection))  # type: ignore[attr-defined]
+            return self._prepare_cursor(cursor(self.connection))

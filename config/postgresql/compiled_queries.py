@@ -19,9 +19,9 @@ class QueryParameter(Expression):
         super().__init__(output_field=output_field)
         self.name = name
 
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:  # type: ignore[override]
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, tuple[Any, ...]]:
         """Return a parameter whose value is this placeholder, which `CompiledQuery.bind` replaces."""
-        return "%s", [self]
+        return "%s", (self,)
 
 
 # A migration changed a column in the plan, or a pooler reassigned the connection's plans.

@@ -27,12 +27,9 @@ class LeaderboardView(QueryView):
     query_serializer = LeaderboardQuery
     cache_control = public_cache_control(TTL_SECONDS, stale_seconds=STALE_SECONDS)
     vary = "Cookie"
+    security_by_method = {"GET": [{"userToken": []}, {"adminSession": []}, {}]}
 
-    @extend_schema(
-        operation_id="listLeaderboard",
-        auth=[{"userToken": []}, {"adminSession": []}, {}],  # type: ignore[list-item]
-        responses={200: LEADERBOARD, 401: None},
-    )
+    @extend_schema(operation_id="listLeaderboard", responses={200: LEADERBOARD, 401: None})
     def get(self, request: Request) -> Response:
         """List agents with a token by their rank within an interval, best first.
 

@@ -1,6 +1,7 @@
 """Sitemap of the public site: its pages in all languages, and the newest tokens."""
 
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -15,7 +16,14 @@ MAX_TOKENS = 5_000
 _PAGES = {"home": "", "leaderboard-page": "leaderboard", "status-page": "status", "docs-page": "docs"}
 
 
-class _SiteUrls:
+if TYPE_CHECKING:
+    AnySitemap = Sitemap[Any]
+else:
+    # Generic in its stubs only.
+    AnySitemap = Sitemap
+
+
+class _SiteUrls(AnySitemap):
     """Protocol and host of SITE_URL, and not those of the request, which may be any allowed host."""
 
     def get_protocol(self, protocol: str | None = None) -> str:
@@ -27,7 +35,7 @@ class _SiteUrls:
         return urlsplit(settings.SITE_URL).netloc
 
 
-class PageSitemap(_SiteUrls, Sitemap):  # type: ignore[type-arg] # generic in its stubs only
+class PageSitemap(_SiteUrls):
     """Pages of the sections of this installation."""
 
     i18n = True
@@ -47,7 +55,7 @@ class PageSitemap(_SiteUrls, Sitemap):  # type: ignore[type-arg] # generic in it
         return reverse(item)
 
 
-class TokenSitemap(_SiteUrls, Sitemap):  # type: ignore[type-arg] # generic in its stubs only
+class TokenSitemap(_SiteUrls):
     """The newest listed tokens, in the first language: their pages name the others."""
 
     def items(self) -> list[Token]:

@@ -45,6 +45,8 @@ _STOP_SECONDS = 2.0
 _ERRORS = {400: "Bad request", 500: "Internal server error"}
 # Of the apps only this one, if it is installed: the others load models and pages.
 _ERROR_REPORTS = "config.watching.error_reports.ErrorReportsConfig"
+# At this level aiohttp writes no line for a request.
+_NO_ACCESS_LOG = logging.Logger("stream.access", logging.WARNING)
 
 
 class JsonErrorProtocol(web.RequestHandler):
@@ -86,7 +88,7 @@ class StreamServer:
             transport.abort()
             return
         loop = asyncio.get_running_loop()
-        protocol = JsonErrorProtocol(self._server, loop=loop, access_log=None)  # type: ignore[arg-type]
+        protocol = JsonErrorProtocol(self._server, loop=loop, access_log=_NO_ACCESS_LOG)
         deadline = loop.call_later(_HEADER_SECONDS, self._close_unfinished, protocol)
         self._unfinished[protocol] = deadline, address
         self._count_by_address[address] += 1

@@ -15,6 +15,7 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
+from config.operators.admin_pages import operator_id
 from config.postgresql.advisory_locks import LockHeldError
 from config.postgresql.partitions import Partition, maintain_partitions, partitioned_tables, read_partition_state
 from tokens.models import PoolTrade
@@ -99,8 +100,7 @@ def _maintain(request: HttpRequest, now: datetime) -> tuple[int, str]:
 def _log(request: HttpRequest, message: str) -> None:
     """Write an audit log line that belongs to no row."""
     LogEntry.objects.create(
-        # An anonymous visitor sees no page.
-        user_id=request.user.pk,  # type: ignore[misc]
+        user_id=operator_id(request),
         content_type=ContentType.objects.get_for_model(PoolTrade),
         object_repr="partitions",
         action_flag=CHANGE,
