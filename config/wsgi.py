@@ -6,7 +6,7 @@ import sys
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
-from django.urls import get_resolver
+from django.urls import is_valid_path
 
 from config.edge.cache import cache_public_responses
 from config.edge.fair_threads import FairThreads
@@ -29,7 +29,7 @@ server = WSGIBridge(
 sys.setswitchinterval(0.0005)
 # Loaded objects stay for good, and a request leaves no reference cycles: the garbage collector need not scan either
 # repeatedly. Most are views and admin pages; otherwise the first request would load them.
-get_resolver().url_patterns  # noqa: B018
+is_valid_path("/")
 gc.collect()
 gc.freeze()
 gc.set_threshold(20_000, 20, 20)

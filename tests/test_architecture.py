@@ -20,6 +20,9 @@ PACKAGES = ("config", *APPS, "development")
 ROOT_FOLDERS = (*PACKAGES, "tests", "benchmarks", "docs", "clients", "templates", "deploy")
 MAX_LINES = 400
 MAX_MODULES = 20
+# Comments that silence a linter or the type checker. The number only falls: remove the cause instead.
+MAX_SUPPRESSIONS = 3
+SUPPRESSION = re.compile(r"# (?:noqa|type: ignore)|pragma: no")
 
 # The packages of ours that each package may import, besides itself and the libraries.
 DOWNHILL = {
@@ -698,6 +701,12 @@ def test_a_folder_fits_on_a_screen():
         if file.stem != "__init__" and not {"node_modules", "migrations"} & set(file.parts)
     )
     assert crowded(folders) == set()
+
+
+def test_few_findings_are_suppressed(modules):
+    lines = [f"{name}: {line}" for name, module in modules.items() for line in module.text.splitlines()]
+    suppressed = [line for line in lines if SUPPRESSION.search(line)]
+    assert len(suppressed) <= MAX_SUPPRESSIONS, suppressed
 
 
 def test_the_prose_is_in_the_words_of_the_field(modules):

@@ -4,6 +4,7 @@ Also a check of the web server. No error text contains the URL: it may hold a pa
 """
 
 import http.client
+from ipaddress import ip_address
 from typing import Any
 
 import dj_database_url
@@ -74,8 +75,10 @@ def is_web_server_up(host: str, port: int) -> bool:
 
 def reachable_url(host: str, port: int) -> str:
     """Return the URL at which a program of this machine reaches a server that listens on this IP address."""
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    return f"http://{reachable}:{port}"
+    address = ip_address(host)
+    if address.is_unspecified:
+        host = "127.0.0.1" if address.version == 4 else "::1"
+    return f"http://{host if address.version == 4 else f'[{host}]'}:{port}"
 
 
 def unreachable_server(name: str, error: Exception | str) -> ImproperlyConfigured:

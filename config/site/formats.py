@@ -9,8 +9,8 @@ from typing import Any
 from django import template
 from django.utils import timezone
 from django.utils.formats import get_format, number_format
-from django.utils.html import conditional_escape, format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, pgettext, pgettext_lazy
 
 from config.parsing.timestamps import format_timestamp
@@ -56,7 +56,9 @@ def plain(text: str | None, length: int = 80) -> str:
 @register.filter
 def inline_code(text: str) -> SafeString:
     """Return our own text as HTML, with the parts between backticks as code."""
-    return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # noqa: S308 escaped
+    # Every second part was between backticks.
+    parts = enumerate(_CODE.split(text))
+    return format_html_join("", "{}", ((format_html("<code>{}</code>", part) if i % 2 else part,) for i, part in parts))
 
 
 @register.filter

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import ChainIdField, ShapedField, TextField, WholeNumberField
+from config.api.fields import ChainIdField, PriceBarSerializer, ShapedField, TextField, WholeNumberField
 from tokens.catalogue.list_parameters import UnixTimeField
 from tokens.catalogue.text_search import MAX_QUERY_LENGTH
 from tokens.feeds.charts.chart_symbols import MOST_BARS, RESOLUTION_NAMES, SYMBOL_RULE
@@ -364,7 +364,7 @@ class ChartMatchSerializer(serializers.Serializer[Any]):
     type = serializers.CharField()
 
 
-class ChartBarsSerializer(serializers.Serializer[Any]):
+class ChartBarsSerializer(PriceBarSerializer):
     """Bars as columns, oldest first; none with `no_data`."""
 
     s = serializers.ChoiceField(["ok", "no_data"])
@@ -372,7 +372,7 @@ class ChartBarsSerializer(serializers.Serializer[Any]):
     t = serializers.ListField(child=serializers.IntegerField(), required=False, help_text="Beginnings, Unix seconds.")
     o = serializers.ListField(child=serializers.FloatField(), required=False)
     h = serializers.ListField(child=serializers.FloatField(), required=False)
-    l = serializers.ListField(child=serializers.FloatField(), required=False)  # noqa: E741 - the name of the format
+    low = serializers.ListField(child=serializers.FloatField(), required=False)
     c = serializers.ListField(child=serializers.FloatField(), required=False)
     v = serializers.ListField(
         child=serializers.FloatField(), required=False, help_text="USD, or whole units of the paired token."

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.api.fields import FlagField, WeiField, WholeNumberField
+from config.api.fields import FlagField, PriceBarSerializer, WeiField, WholeNumberField
 from tokens.catalogue.list_parameters import PageQuery, UnixTimeField
 from tokens.catalogue.serializers import NullableNumber, NullableText
 from tokens.market.trading.candle_pages import INTERVALS, NO_END
@@ -106,7 +106,7 @@ class CandlesQuery(serializers.Serializer[Any]):
         return attrs
 
 
-class CandleSerializer(serializers.Serializer[Any]):
+class CandleSerializer(PriceBarSerializer):
     """The pool's prices and the trades of an interval. Prices include conversions of fees by the token's locker."""
 
     t = serializers.DateTimeField(help_text="Beginning of the interval.")
@@ -114,7 +114,7 @@ class CandleSerializer(serializers.Serializer[Any]):
         help_text="Price before the first trade: the close before, and of the first candle the launch's starting price."
     )
     h = serializers.FloatField(help_text="At least `o`.")
-    l = serializers.FloatField(help_text="At most `o`.")  # noqa: E741 - the name of the contract
+    low = serializers.FloatField(help_text="At most `o`.")
     c = serializers.FloatField(help_text="Price after the last trade.")
     volumeQuote = WeiField(
         help_text="What the pool got and paid, in the paired token's smallest unit, without protocol fees and without"
