@@ -35,8 +35,9 @@ DOWNHILL = {
 }
 # Packages below all others, each with what it may import of ours: no settings, no models and no Django.
 LIBRARIES = {
-    "tokens.chains": ("tokens.chains", "config.http"),
+    "tokens.chains": ("tokens.chains", "config.http", "config.parsing"),
     "config.http": ("config.http",),
+    "config.parsing": ("config.parsing",),
 }
 # The bundled servers are found by the settings, before Django is set up.
 BUNDLED_SERVERS = "development.servers"
@@ -47,7 +48,7 @@ STANDINS = "development.standins"
 ROOMS = {
     "config.http": set[str](),
     "config.parsing": set[str](),
-    "config.environment": {"config.http"},
+    "config.environment": {"config.http", "config.parsing"},
     "config.processes": {"config.http"},
     "config.postgresql": {"config.http"},
     "config.redis": {"config.http", "config.environment", "config.processes"},

@@ -6,6 +6,7 @@ the parser accepts, and describes the field in OpenAPI.
 
 import re
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -13,12 +14,12 @@ from django.utils.module_loading import import_string
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from config.parsing.json_rules import Schema, parse_flag
+from config.parsing.json_rules import Schema, flag
+from config.parsing.scalar_parsers import parse_whole_number
 
 MAX_FIDS = 100
 UNKNOWN_CHAIN = "must be a chain of this service"
 _MAX_BIGINT = 2**63 - 1
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,30}")
 _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
@@ -77,10 +78,8 @@ class FlagField(serializers.BooleanField):
 
     def to_internal_value(self, data: Any) -> bool:
         """Parse a flag. Raises ValidationError."""
-        if isinstance(data, bool):
-            return data
         try:
-            return parse_flag(str(data) if isinstance(data, (str, int)) else "")
+            return bool(flag.parse(data))
         except ValueError as error:
             raise serializers.ValidationError(str(error), code="invalid") from error
 
@@ -90,18 +89,14 @@ class WholeNumberField(serializers.IntegerField):
 
     def __init__(self, *, min_value: int, max_value: int, **options: Any) -> None:
         super().__init__(min_value=min_value, max_value=max_value, **options)
-        self.allowed = range(min_value, max_value + 1)
-        self.rule = f"must be a whole number from {min_value} to {max_value}"
+        self._parse = partial(parse_whole_number, least=min_value, most=max_value)
 
     def to_internal_value(self, data: Any) -> int:
         """Parse an integer. Raises ValidationError."""
-        if isinstance(data, str) and _WHOLE_NUMBER.fullmatch(data):
-            data = int(data)
-        # A boolean is an int in Python, but not in JSON.
-        within = isinstance(data, int) and not isinstance(data, bool) and data in self.allowed
-        if not within:
-            raise serializers.ValidationError(self.rule, code="invalid")
-        return int(data)
+        try:
+            return self._parse(data)
+        except ValueError as error:
+            raise serializers.ValidationError(str(error), code="invalid") from error
 
 
 class IdField(WholeNumberField):

@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 from config.environment.secret import Secret
 from config.environment.variables import Parser, UnusableValueError
+from config.parsing import scalar_parsers
 
-Number = TypeVar("Number", int, float, Decimal)
+Number = TypeVar("Number", float, Decimal)
 Value = TypeVar("Value")
 
 _SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 # Python's own parsers also accept digits of other scripts, and underscores between digits.
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
 _NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
@@ -31,41 +31,30 @@ _CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD036414
 
 def expecting(expected: str) -> Callable[[Callable[[str], Value]], Parser[Value]]:
     """Return a decorator that turns a parser's errors into UnusableValueError with what is expected."""
-
-    def decorate(parse: Callable[[str], Value]) -> Parser[Value]:
-        def parse_or_explain(text: str) -> Value:
-            try:
-                return parse(text)
-            except (ValueError, ArithmeticError, LookupError) as error:
-                raise UnusableValueError(expected) from error
-
-        return parse_or_explain
-
-    return decorate
+    return scalar_parsers.expecting(expected, UnusableValueError)
 
 
 def whole_number(minimum: int, maximum: int) -> Parser[int]:
     """Return the parser of integers within the two limits, both included."""
-    return _number(int, _WHOLE_NUMBER, minimum, maximum, f"a whole number from {minimum} to {maximum}")
+    return expecting(f"a whole number from {minimum} to {maximum}")(
+        lambda text: scalar_parsers.parse_whole_number(text.removeprefix("+"), least=minimum, most=maximum)
+    )
 
 
 def number(minimum: float, maximum: float) -> Parser[float]:
     """Return the parser of floats within the two limits, both included."""
-    return _number(float, _DECIMAL_NUMBER, minimum, maximum, f"a number from {minimum} to {maximum}")
+    return _decimal_number(float, minimum, maximum)
 
 
 def amount(minimum: Decimal, maximum: Decimal) -> Parser[Decimal]:
     """Return the parser of exact decimals within the two limits, both included."""
-    return _number(Decimal, _DECIMAL_NUMBER, minimum, maximum, f"a number from {minimum} to {maximum}")
+    return _decimal_number(Decimal, minimum, maximum)
 
 
-def _number(
-    read: Callable[[str], Number], form: re.Pattern[str], minimum: Number, maximum: Number, expected: str
-) -> Parser[Number]:
-    @expecting(expected)
+def _decimal_number(read: Callable[[str], Number], minimum: Number, maximum: Number) -> Parser[Number]:
+    @expecting(f"a number from {minimum} to {maximum}")
     def parse(text: str) -> Number:
-        # Python parses at most 4300 digits, and raises ValueError for more.
-        if not form.fullmatch(text) or not minimum <= (value := read(text)) <= maximum:
+        if not _DECIMAL_NUMBER.fullmatch(text) or not minimum <= (value := read(text)) <= maximum:
             raise ValueError
         return value
 
@@ -73,7 +62,7 @@ def _number(
 
 
 # Its limit is above any chain's height, and within PostgreSQL's integers.
-block_number = _number(int, re.compile("[0-9]+"), 0, 2**62, "the number of a block")
+block_number = expecting("the number of a block")(whole_number(0, 2**62))
 
 
 @expecting("true or false")
@@ -90,14 +79,7 @@ def choice(*choices: str) -> Parser[str]:
 
 def matching(pattern: str, expected: str = "") -> Parser[str]:
     """Return the parser of texts of this pattern; within `several`, the sentence is that of `several`."""
-
-    @expecting(expected)
-    def parse(text: str) -> str:
-        if not re.fullmatch(pattern, text, re.DOTALL):
-            raise ValueError
-        return text
-
-    return parse
+    return expecting(expected)(scalar_parsers.matching(pattern))
 
 
 # A header can contain it.

@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
+
+from config.parsing.scalar_parsers import parse_boolean, parse_integer
 
 Schema = dict[str, Any]
 # The path below the validated value, as `recipients[1].share`, empty for the value itself; and the broken rule.
@@ -291,6 +294,11 @@ def whole_number(*, least: int, most: int, unit: str) -> Rule:
     return rule
 
 
+def integer(*, least: int, most: int) -> Rule:
+    """Return the rule for an integer within two limits."""
+    return Rule(partial(parse_integer, least=least, most=most), integer_schema(least=least, most=most))
+
+
 def integer_schema(*, least: int, most: int) -> Schema:
     """Return the schema of a whole number within two limits."""
     size = {"format": "int64"} if most > _LARGEST_INT32 else {}
@@ -372,3 +380,6 @@ def web_address(*schemes: str) -> Rule:
 def flag(value: Any) -> bool:
     """Parse a boolean in any notation of the API."""
     return parse_flag(str(value) if isinstance(value, str) or value in (0, 1) else "")
+
+
+boolean = Rule(parse_boolean, {"type": "boolean"})

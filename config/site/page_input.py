@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 
 from config.cursors import CursorError
 from config.parsing.json_rules import parse_flag
+from config.parsing.scalar_parsers import parse_whole_number
 
 Position = TypeVar("Position")
 
@@ -49,14 +50,13 @@ def parse_page_flag(values: Mapping[str, str], field: str) -> bool:
         raise PageInputError(field, rule) from error
 
 
-def parse_whole_number(values: Mapping[str, str], field: str, most: int) -> int | None:
+def parse_page_number(values: Mapping[str, str], field: str, most: int) -> int | None:
     """Return a parameter's whole number up to `most`; None without a value. Raises PageInputError."""
-    text = values.get(field, "")
-    if not text:
-        return None
-    if text.isascii() and text.isdigit() and len(text) <= len(str(most)) and int(text) <= most:
-        return int(text)
-    raise PageInputError(field, gettext("must be a whole number from 0 to %(most)s") % {"most": most})
+    text = values.get(field)
+    try:
+        return parse_whole_number(text, least=0, most=most) if text else None
+    except ValueError as error:
+        raise PageInputError(field, gettext("must be a whole number from 0 to %(most)s") % {"most": most}) from error
 
 
 def parse_page_cursor(values: Mapping[str, str], parse: Callable[[str], Position]) -> Position:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from config.parsing import json_rules
-from config.parsing.json_rules import Schema, described, integer_schema, refined
+from config.parsing.json_rules import Schema, described, refined
 from leaderboard.facts import short_keys
 from leaderboard.models.agents import MAX_AGENT_ID, MAX_NAME
 from leaderboard.models.facts import ActionKind, InteractionKind
@@ -120,22 +120,12 @@ def cast_key(value: Any) -> int:
 text_key = refined(json_rules.text(most=MAX_TEXT))(short_keys.text_key)
 
 
-@described(integer_schema(least=1, most=_MAX_BIGINT))
-def fid(value: Any) -> int:
-    """Validate a user number of the social protocol (FID)."""
-    return _integer(value, least=1, most=_MAX_BIGINT)
-
-
-@described(integer_schema(least=1, most=_MAX_BIGINT))
-def chain_id(value: Any) -> int:
-    """Validate a chain id; the chain may be one that is not followed."""
-    return _integer(value, least=1, most=_MAX_BIGINT)
-
-
-@described(integer_schema(least=0, most=2**31 - 1))
-def log_index(value: Any) -> int:
-    """Validate the index of a log within its transaction's block."""
-    return _integer(value, least=0, most=2**31 - 1)
+# User number of the social protocol.
+fid = json_rules.integer(least=1, most=_MAX_BIGINT)
+# The chain may be one that is not followed.
+chain_id = json_rules.integer(least=1, most=_MAX_BIGINT)
+# Index within the transaction's block.
+log_index = json_rules.integer(least=0, most=2**31 - 1)
 
 
 @described(ADDRESS_OR_MINT_SHAPE)
@@ -175,20 +165,5 @@ def score(value: Any) -> float:
     return float(value)
 
 
-@described({"type": "boolean"})
-def boolean(value: Any) -> bool:
-    """Validate a JSON boolean."""
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
-
-
 action_kind = refined(json_rules.choice(*_ACTION_KINDS))(_ACTION_KINDS.__getitem__)
 interaction_kind = refined(json_rules.choice(*_INTERACTION_KINDS))(_INTERACTION_KINDS.__getitem__)
-
-
-def _integer(value: Any, *, least: int, most: int) -> int:
-    # A boolean is an int to Python, not to a caller.
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"must be a whole number from {least} to {most}")
-    return value

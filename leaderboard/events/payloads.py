@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from config.parsing import json_rules
 from config.parsing.json_rules import (
     REQUIRED,
     Component,
@@ -236,7 +237,7 @@ _RUN = _EventSchema(
         "agentId": _AGENT_ID,
         "startedAt": FieldRule(rule=field_rules.time, attribute="started_at"),
         "finishedAt": FieldRule(rule=field_rules.time, attribute="finished_at", description="Not before startedAt."),
-        "succeeded": FieldRule(rule=field_rules.boolean),
+        "succeeded": FieldRule(rule=json_rules.boolean),
         "kind": FieldRule(rule=field_rules.run_kind, default="", description="Free text."),
     },
     name="RanShape",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from config.cursors import CursorError
+from config.http.json_client import json_integer
 from leaderboard.models import Interval
 
 # A valid cursor has about 70 characters.
@@ -49,8 +50,8 @@ def parse_cursor(text: str, *, interval: Interval) -> StandingPosition:
     content = _decode_json(text)
     if not isinstance(content, dict) or content.get("interval") not in Interval.values:
         raise CursorError("must be the cursor of a ranking")
-    offset = _integer(content.get("offset"), most=_MAX_INTEGER)
-    snapshot_id = _integer(content.get("snapshot"), most=_MAX_BIGINT)
+    offset = json_integer(content.get("offset"), least=0, most=_MAX_INTEGER)
+    snapshot_id = json_integer(content.get("snapshot"), least=0, most=_MAX_BIGINT)
     if offset is None or (snapshot_id is None and content.get("snapshot") is not None):
         raise CursorError("must have an offset and a ranking of its interval")
     return StandingPosition(offset, snapshot_id) if content["interval"] == interval.value else StandingPosition()
@@ -64,10 +65,3 @@ def _decode_json(text: str) -> object:
         return orjson.loads(base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), altchars=b"-_", validate=True))
     except (binascii.Error, ValueError):
         return None
-
-
-def _integer(value: object, *, most: int) -> int | None:
-    # A boolean is an int to Python, not to a caller.
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if 0 <= value <= most else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext
 
 from config.site.formats import compact_text, in_usd, plain
-from config.site.page_input import parse_choice, parse_page_flag, parse_whole_number, refuse_longer
+from config.site.page_input import parse_choice, parse_page_flag, parse_page_number, refuse_longer
 from tokens.catalogue.list_parameters import MAX_USD
 from tokens.catalogue.selections import ANY_WARNING, NO_WARNING, WARNING_CHOICES, Selection
 from tokens.installation.installed_launchpads import MAX_LAUNCHPADS, indexed_launchpads
@@ -60,8 +60,8 @@ def parse_filters(values: Mapping[str, str]) -> Selection:
     return Selection(
         trusted=parse_page_flag(values, "verified"),
         warnings=parse_choice(values, "warnings", WARNING_CHOICES),
-        min_market_cap=parse_whole_number(values, "minMarketCap", MAX_USD),
-        min_volume_24h=parse_whole_number(values, "minVolume24h", MAX_USD),
+        min_market_cap=parse_page_number(values, "minMarketCap", MAX_USD),
+        min_volume_24h=parse_page_number(values, "minVolume24h", MAX_USD),
         launchpads=tuple(sorted({parse_choice({"launchpad": name}, "launchpad", known) for name in launchpads} - {""})),
         interface=interface,
     )

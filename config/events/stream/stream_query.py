@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any
 
 from config.events.event_types import EventColumns, event_types
+from config.parsing.scalar_parsers import parse_whole_number
 
 # Types that clients get by default start with it. Fees are claimed far more often than tokens are launched.
 _STREAMED = "token."
 MAX_BIGINT = 2**63 - 1
 
-_WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
 # EVM address in any case, base58 address, or FID.
 CREATOR_PATTERN = "0[xX][0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[1-9][0-9]{0,17}"
 _CREATOR = re.compile(CREATOR_PATTERN)
@@ -84,7 +84,7 @@ def default_types() -> frozenset[str]:
 
 def parse_chain_id(text: str) -> int:
     """Return the chain id. Raises ValueError."""
-    return _parse_number(text, minimum=1)
+    return parse_whole_number(text, least=1, most=MAX_BIGINT)
 
 
 def parse_types(text: str) -> frozenset[str]:
@@ -104,7 +104,7 @@ def parse_creator(text: str) -> str:
 
 def parse_event_id(text: str) -> int:
     """Return an event id, or 0 to begin with the oldest stored event. Raises ValueError."""
-    return _parse_number(text, minimum=0)
+    return parse_whole_number(text, least=0, most=MAX_BIGINT)
 
 
 PARSERS: Mapping[str, Callable[[str], Any]] = {
@@ -145,9 +145,3 @@ def parse_stream_query(parameters: Iterable[tuple[str, str]], *, last_event_id: 
 def _creator_key(text: str) -> str:
     """Return an EVM address in lower case, and all else unchanged: case matters in base58."""
     return text.lower() if text.startswith(("0x", "0X")) else text
-
-
-def _parse_number(text: str, *, minimum: int) -> int:
-    if not _WHOLE_NUMBER.fullmatch(text) or not minimum <= int(text) <= MAX_BIGINT:
-        raise ValueError(f"must be a whole number from {minimum} to {MAX_BIGINT}")
-    return int(text)

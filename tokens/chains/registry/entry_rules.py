@@ -1,11 +1,14 @@
-"""Rules of single registry values: functions that return the value to store, or raise InvalidEntryError."""
+"""Rules of single registry values: functions that return the value to store, or raise ValueError with the rule."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
+from config.parsing.json_rules import choice, web_address
+from config.parsing.scalar_parsers import expecting, matching, parse_boolean, parse_integer
 from tokens.chains.addresses import checksum_address, is_solana_address
 
 # Every token stores the name of its generation.
@@ -83,66 +86,51 @@ ALL_BPS = 10_000
 
 Rule = Callable[[Any], Any]
 
+_WEB_ADDRESS = web_address("https", "http")
 
-class InvalidEntryError(Exception):
-    """A value that breaks its rule; the text states what was expected."""
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidEntryError("expected a text that is not empty")
-    return value
+plain_text = expecting("expected a text that is not empty")(matching(r".*\S.*"))
 
 
 def launchpad_name(value: object) -> str:
     """Return the name of a launchpad, which its tokens may store as their generation."""
     if not isinstance(value, str) or not re.fullmatch(LAUNCHPAD_PATTERN, value):
-        raise InvalidEntryError("expected a name of a-z, 0-9, _ and -, which begins with a letter")
+        raise ValueError("expected a name of a-z, 0-9, _ and -, which begins with a letter")
     if len(value) > LONGEST_GENERATION_NAME:
-        raise InvalidEntryError(f"expected a name of at most {LONGEST_GENERATION_NAME} characters")
+        raise ValueError(f"expected a name of at most {LONGEST_GENERATION_NAME} characters")
     return value
 
 
-def _version(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){0,2}", value):
-        raise InvalidEntryError("expected a version such as 4 or 4.2, in quotes")
-    return value
+_version = expecting("expected a version such as 4 or 4.2, in quotes")(matching(r"[0-9]{1,4}(\.[0-9]{1,4}){0,2}"))
+# It becomes part of the provider's URLs.
+_network = expecting("expected the provider's id of the network: small letters, digits, - and _")(
+    matching("[a-z0-9_-]{1,64}")
+)
+_flag = expecting("expected true or false, without quotes")(parse_boolean)
 
 
+@expecting("expected an address that starts with https:// or http://")
 def _url(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
-        raise InvalidEntryError("expected an address that starts with https:// or http://")
-    return value.rstrip("/")
-
-
-def _network(value: object) -> str:
-    # It becomes part of the provider's URLs.
-    if not isinstance(value, str) or not re.fullmatch(r"[a-z0-9_-]{1,64}", value):
-        raise InvalidEntryError("expected the provider's id of the network: small letters, digits, - and _")
-    return value
+    url: str = _WEB_ADDRESS.parse(value)
+    return url.rstrip("/")
 
 
 def evm_address(value: object) -> str:
     """Return the EIP-55 form of an address written in that form or all in lower case."""
     if not isinstance(value, str) or not re.fullmatch(r"0x[0-9a-fA-F]{40}", value):
-        raise InvalidEntryError("expected 0x and 40 hexadecimal digits, in quotes")
+        raise ValueError("expected 0x and 40 hexadecimal digits, in quotes")
     if int(value, 16) == 0:
-        raise InvalidEntryError("the zero address is no contract: leave the entry out")
+        raise ValueError("the zero address is no contract: leave the entry out")
     checksummed = checksum_address(value)
     # The correct form isn't shown on purpose: with a mistyped digit it would be a wrong address that looks verified.
     if value not in (checksummed, value.lower()):
-        raise InvalidEntryError(
-            "the EIP-55 checksum is wrong: copy it anew from its source (all lower case is accepted)"
-        )
+        raise ValueError("the EIP-55 checksum is wrong: copy it anew from its source (all lower case is accepted)")
     return checksummed
 
 
 def solana_address(value: object) -> str:
     """Return a base58 Solana address unchanged."""
     if not isinstance(value, str) or not is_solana_address(value):
-        raise InvalidEntryError(
-            "expected base58 of 32 bytes, in quotes, with its capital and small letters as they are"
-        )
+        raise ValueError("expected base58 of 32 bytes, in quotes, with its capital and small letters as they are")
     return value
 
 
@@ -151,53 +139,38 @@ def _pool(value: object) -> str:
     if isinstance(value, str) and re.fullmatch(r"0x[0-9a-fA-F]{64}", value):
         return value.lower()
     if not isinstance(value, str) or not re.fullmatch(r"0x[0-9a-fA-F]{40}", value):
-        raise InvalidEntryError("expected 0x and 40 hexadecimal digits, or the 64 of a v4 pool's id, in quotes")
+        raise ValueError("expected 0x and 40 hexadecimal digits, or the 64 of a v4 pool's id, in quotes")
     return evm_address(value).lower()
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidEntryError("expected true or false, without quotes")
-    return value
-
-
 def _whole(minimum: int, maximum: int) -> Rule:
-    def check(value: object) -> int:
-        # In Python a bool is an int, yet `true` is no depth.
-        if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= maximum:
-            raise InvalidEntryError(f"expected a whole number from {minimum} to {maximum}")
-        return value
-
-    return check
+    return expecting(f"expected a whole number from {minimum} to {maximum}")(
+        partial(parse_integer, least=minimum, most=maximum)
+    )
 
 
 def _gwei(value: object) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.000001 <= value <= 10_000:
-        raise InvalidEntryError("expected a number from 0.000001 to 10000, in gwei")
+        raise ValueError("expected a number from 0.000001 to 10000, in gwei")
     # Through the shortest text of a float, which is the one in the file.
     return Decimal(str(value))
 
 
 def _choice(kind: str, choices: Collection[str]) -> Rule:
-    def check(value: object) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise InvalidEntryError(f"unknown {kind}: expected one of {', '.join(sorted(choices))}")
-        return value
-
-    return check
+    return expecting(f"unknown {kind}: expected one of {', '.join(sorted(choices))}")(choice(*choices).parse)
 
 
 tick_rule = _whole(-MAX_TICK, MAX_TICK)
 
-GENERATION: Mapping[str, Rule] = {"type": _text, "event": _choice("event", (*EVENTS, *PROGRAMS))}
+GENERATION: Mapping[str, Rule] = {"type": plain_text, "event": _choice("event", (*EVENTS, *PROGRAMS))}
 GENERATION_OPTIONAL: Mapping[str, Rule] = {"version": _version, "launchpad": launchpad_name}
 POSITION: Mapping[str, Rule] = {"tick_lower": tick_rule, "tick_upper": tick_rule, "bps": _whole(1, ALL_BPS)}
 # No token of note has more decimals than 36: prices in 256 bits leave no room for more.
-QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": evm_address, "decimals": _whole(0, 36)}
+QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": plain_text, "address": evm_address, "decimals": _whole(0, 36)}
 QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"tick": tick_rule, "stable": _flag, "native": _flag}
 REFERENCE_POOL: Mapping[str, Rule] = {"pool": _pool, "stable": evm_address}
 REFERENCE_POOL_OPTIONAL: Mapping[str, Rule] = {"currency": evm_address, "native": _flag}
-CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "finality_depth": _whole(1, 10_000_000)}
+CHAIN: Mapping[str, Rule] = {"name": plain_text, "native": plain_text, "finality_depth": _whole(1, 10_000_000)}
 CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "max_priority_fee_gwei": _gwei,
     "explorer": _url,
@@ -213,14 +186,14 @@ CHAIN_OPTIONAL: Mapping[str, Rule] = {
 CONTRACT: Mapping[str, Rule] = {"role": _choice("role", ROLES), "address": evm_address}
 
 # Only finalized slots of Solana are read, so it has no finality depth.
-SOLANA_CHAIN: Mapping[str, Rule] = {"name": _text, "native": _text, "genesis_hash": solana_address}
+SOLANA_CHAIN: Mapping[str, Rule] = {"name": plain_text, "native": plain_text, "genesis_hash": solana_address}
 SOLANA_CHAIN_OPTIONAL: Mapping[str, Rule] = {
     "explorer": _url,
     "market_network": _network,
     "wrapped_native": solana_address,
 }
 SOLANA_CONTRACT: Mapping[str, Rule] = {"role": _choice("role", SOLANA_ROLES), "address": solana_address}
-SOLANA_QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": _text, "address": solana_address, "decimals": _whole(0, 36)}
+SOLANA_QUOTE_TOKEN: Mapping[str, Rule] = {"symbol": plain_text, "address": solana_address, "decimals": _whole(0, 36)}
 SOLANA_QUOTE_TOKEN_OPTIONAL: Mapping[str, Rule] = {"stable": _flag}
 
 
@@ -273,7 +246,7 @@ def contract_optional(generations: Mapping[str, object], kind: ChainRules) -> Ma
     """
     known = [name for name, event in generations.items() if event in kind.events or event not in (*EVENTS, *PROGRAMS)]
     layouts = {layout for known in DEPLOY_LAYOUTS.values() for layout in known}
-    return {"generation": _choice("generation", known), "note": _text, "deploy": _choice("layout", layouts)}
+    return {"generation": _choice("generation", known), "note": plain_text, "deploy": _choice("layout", layouts)}
 
 
 def chain_rules(chain_key: str) -> ChainRules:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from tokens.chains.registry.entry_rules import InvalidEntryError, launchpad_name
+from tokens.chains.registry.entry_rules import launchpad_name
 from tokens.chains.registry.launchpad_events import (
     POOL_IDS,
     UNSIGNED,
@@ -52,10 +52,7 @@ def read_launchpad(name: str, table: Mapping[str, Any], place: str, refuse: Refu
 
 class _LaunchpadReader(TableReader):
     def launchpad(self, name: str, table: Mapping[str, Any], place: str) -> Launchpad:
-        try:
-            launchpad_name(name)
-        except InvalidEntryError as broken:
-            self.refuse(place, str(broken))
+        self.check(launchpad_name, name, place)
         self.check_keys(table, LAUNCHPAD, place)
         title = self.text(table.get("title", name), f"{place}.title")
         if table.keys() == {"title"}:

@@ -9,7 +9,7 @@ from tokens.chains.abi.codec import AbiEvent, declared_event, declared_function
 from tokens.chains.abi.declarations import parse_event, parse_function
 from tokens.chains.abi.paths import Path
 from tokens.chains.addresses import ZERO_ADDRESS
-from tokens.chains.registry.entry_rules import InvalidEntryError, evm_address
+from tokens.chains.registry.entry_rules import Rule, evm_address, plain_text
 from tokens.chains.registry.launchpads import Argument, Condition, Constant, OtherLog, Sender, Value, View
 
 # Kind of value, by its first key -> its keys, required ones and others.
@@ -70,16 +70,17 @@ class TableReader:
 
     def text(self, value: object, place: str) -> str:
         """Return a text that is not empty; an empty one, refused, for anything else."""
-        if isinstance(value, str) and value.strip():
-            return value
-        self.refuse(place, "expected a text that is not empty")
-        return ""
+        return self.check(plain_text, value, place)
 
     def address(self, value: object, place: str) -> str:
         """Return an address in EIP-55; an empty text, refused, for anything else."""
+        return self.check(evm_address, value, place)
+
+    def check(self, rule: Rule, value: object, place: str) -> str:
+        """Return the text that a rule makes of a value; an empty one, refused, if it breaks the rule."""
         try:
-            return evm_address(value)
-        except InvalidEntryError as broken:
+            return str(rule(value))
+        except ValueError as broken:
             self.refuse(place, str(broken))
             return ""
 
@@ -258,5 +259,5 @@ def _comparable(value: object) -> object:
     """Return a value as logs have it: addresses in EIP-55, other hex in lower case."""
     try:
         return evm_address(value)
-    except InvalidEntryError:
+    except ValueError:
         return value.lower() if isinstance(value, str) and _HEX.fullmatch(value) else value

@@ -12,7 +12,7 @@ from typing import Any
 
 from tokens.chains.addresses import address_key
 from tokens.chains.registry import entry_rules
-from tokens.chains.registry.entry_rules import SOLANA, ChainRules, InvalidEntryError, Rule
+from tokens.chains.registry.entry_rules import SOLANA, ChainRules, Rule
 from tokens.chains.registry.launchpad_rules import read_launchpad
 from tokens.chains.registry.launchpads import Launchpad
 
@@ -316,6 +316,6 @@ class _FileReader:
         """Return the rule's result for the value, None where it is rejected."""
         try:
             return rule(value)
-        except InvalidEntryError as broken:
+        except ValueError as broken:
             self._refuse(place, str(broken))
             return None
