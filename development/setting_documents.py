@@ -1,4 +1,4 @@
-"""Documents of settings: `.env.example` and the tables of docs/configuration.md, from the docstrings of the model."""
+"""Setting documents: `.env.example` and the tables in docs/configuration.md, from the model's docstrings."""
 
 import ast
 import inspect
@@ -22,7 +22,7 @@ _INTRODUCTION = """\
 # Written by `manage.py write_settings`. Copy to `.env` and change what you need. All variables are optional for
 # `make run`. The environment overrides `.env`. An invalid value stops the start with the variable's name and the rule.
 """
-# A part of the guide that is written: a comment with the names of sections, or FILES, and all up to the closing one.
+# Generated part of the guide: a comment with section names or FILES, and everything up to the closing comment.
 _PART = re.compile(r"(<!-- settings: ([\w ,]+) -->\n).*?(<!-- /settings -->)", re.DOTALL)
 _FILES = "FILES"
 _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
@@ -30,7 +30,7 @@ _LINK = re.compile(r"\[([^]]+)\]\(([^)]+)\)")
 
 @dataclass(frozen=True, kw_only=True)
 class SettingText:
-    """Variable as documents show it: name, meaning as Markdown, default, and lines of `.env.example`."""
+    """Variable as documents show it: name, meaning as Markdown, default, and lines for `.env.example`."""
 
     name: str
     meaning: str
@@ -41,7 +41,7 @@ class SettingText:
 
 @dataclass(frozen=True, kw_only=True)
 class SettingSection:
-    """Variables of one class of the model; its title ends with a full stop."""
+    """Variables in one model class; its title ends with a full stop."""
 
     name: str
     title: str
@@ -57,11 +57,11 @@ def write_documents(directory: Path = BASE_DIR) -> None:
 def example_text() -> str:
     """Return `.env.example`: each variable with its meaning, and its default or an example."""
     files = ", ".join(_accepting_files()).replace("`", "")
-    parts = [_INTRODUCTION + _comment(f"{files} also accept NAME_FILE, the path of a file with the value.")]
+    blocks = [_INTRODUCTION + _comment(f"{files} also accept NAME_FILE, the path of a file with the value.")]
     for section in read_sections():
-        parts.append(_comment(section.title))
-        parts += [_comment(_plain(_with_default(each))) + "\n".join(each.lines) + "\n" for each in section.settings]
-    return "\n".join(parts)
+        blocks.append(_comment(section.title))
+        blocks += [_comment(_plain(_with_default(each))) + "\n".join(each.lines) + "\n" for each in section.settings]
+    return "\n".join(blocks)
 
 
 def guide_text(guide: str) -> str:
@@ -77,7 +77,7 @@ def guide_text(guide: str) -> str:
 
 
 def read_sections() -> list[SettingSection]:
-    """Return the sections of the model in their sequence, with the texts of their docstrings."""
+    """Return the model's sections in sequence, with their docstrings."""
     fields = attrs.fields_dict(Environment)
     return [
         SettingSection(
@@ -90,7 +90,7 @@ def read_sections() -> list[SettingSection]:
 
 
 def _docstrings(model: type[Any]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the docstring of each field: the string below its line."""
+    """Yield each field's name and docstring: the string below its line."""
     source = ast.parse(inspect.getsource(model))
     (defined,) = (node for node in source.body if isinstance(node, ast.ClassDef))
     for field, below in pairwise(defined.body):
@@ -119,7 +119,7 @@ def _shown(value: str) -> str:
 
 
 def _with_default(setting: SettingText) -> str:
-    """Return the meaning, with a default that the line of the variable does not show."""
+    """Return the meaning, with a default that the variable's line does not show."""
     shown = setting.lines[0].partition("=")[2]
     unset = setting.default == "none" or setting.default.strip("`") == shown
     return setting.meaning if unset else f"{setting.meaning} By default {setting.default}."
@@ -145,7 +145,7 @@ def _files_sentence() -> str:
 
 
 def _plain(markdown: str) -> str:
-    """Return a text without emphasis, in which documents are named by their path."""
+    """Return a text without emphasis, with each link replaced by its path."""
     named = _LINK.sub(lambda link: f"{link[1]} ({_path(link[2])})", markdown)
     return named.replace("**", "").replace("`", "")
 

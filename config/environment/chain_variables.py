@@ -1,4 +1,4 @@
-"""Environment variables of chains: nodes, following, deployments and the development chain."""
+"""Environment variables for chains: nodes, following, deployments and the development chain."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -21,27 +21,27 @@ class ChainVariables:
     """Chains: their nodes, and how `manage.py follow` indexes every launch."""
 
     RPC_URLS: dict[int, tuple[str, ...]] = per_chain("RPC_URLS_", kinds.node_urls)
-    """JSON-RPC URLs of a chain's nodes, separated by commas, preferred node first. One such line for each chain, named
-    by its id.
+    """JSON-RPC URLs of a chain's nodes, separated by commas, preferred node first. Each chain has a line, named by its
+    id.
 
     Default: none: `make run` starts a development chain with the id 31337
     Example: https://node-one.example/key,https://node-two.example/key
     """
     RPC_WS_URLS: dict[int, str] = per_chain("RPC_WS_URL_", kinds.url("ws", "wss"))
-    """WebSocket URL of one of a chain's nodes for new-head notifications.
+    """WebSocket URL for new-head notifications from one of the chain's nodes.
 
     Default: none: the newest block is polled
     Example: wss://node-one.example/key
     """
     FOLLOW_FROM: dict[int, int] = per_chain("FOLLOW_FROM_", kinds.block_number)
-    """First block to read; on Solana a slot. It applies when a chain, or an account of Solana, is followed for the
-    first time. `manage.py backfill` reads earlier blocks at any time.
+    """First block to read; on Solana a slot. It applies when a chain, or a Solana account, is followed for the first
+    time. `manage.py backfill` reads earlier blocks at any time.
 
     Default: first block that is not final; on Solana the first slot
     """
     LAUNCHPADS: dict[int, tuple[str, ...]] = per_chain("LAUNCHPADS_", kinds.launchpads)
-    """Names of the [launchpads](operating.md#launchpads) whose launches are indexed on a chain, separated by commas:
-    `clanker`, of the built-in generations, and declared ones.
+    """[Launchpads](operating.md#launchpads) whose launches are indexed on a chain, by name and separated by commas:
+    `clanker` (the built-in generations) and declared launchpads.
 
     Default: `clanker`
     Example: clanker
@@ -50,43 +50,42 @@ class ChainVariables:
     """TOML files with your [chains](chains.md), factories and addresses, separated by commas; later files override
     earlier ones. A comma in a path is written `\\,`."""
     SOLANA_CHAIN_ID: int = variable(kinds.whole_number(1, 10**18 - 1), "101")
-    """Chain id of Solana in the API and in `RPC_URLS_<chainId>`; `CHAINS_FILE` names your launchpad's accounts there.
-    It is stored with tokens: choose it before the first one."""
+    """Solana's chain id in the API and in `RPC_URLS_<chainId>`; `CHAINS_FILE` names your launchpad's accounts there. It
+    is stored with tokens: choose it before the first token."""
     RPC_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 120.0), "10")
-    """Timeout in seconds of one HTTP request to a node."""
+    """Timeout in seconds for one HTTP request to a node."""
     RPC_ATTEMPTS: int = variable(kinds.whole_number(1, 20), "4")
-    """Attempts of one call over all nodes of its chain."""
+    """Attempts per call, over all the chain's nodes."""
     RPC_PATIENCE_SECONDS: float = variable(kinds.number(0.1, 300.0), "12")
-    """Deadline in seconds of all attempts of one call together; a request may be blocked on it."""
+    """Deadline per call in seconds, over all its attempts; a request may be blocked for as long."""
     RPC_BATCH_SIZE: int = variable(kinds.whole_number(1, 1000), "50")
     """JSON-RPC calls per HTTP request."""
     FOLLOW_CONCURRENCY: int = variable(kinds.whole_number(1, 32), "4")
-    """Concurrent block ranges of the historical sync; on Solana concurrent requests."""
+    """Concurrent block ranges in the historical sync; on Solana concurrent requests."""
     FOLLOW_RANGE_BLOCKS: int = variable(kinds.whole_number(1, 1_000_000), "2000")
-    """Initial size of a range in blocks; ranges adapt to the limits of a provider."""
+    """Initial range size in blocks; ranges adapt to a provider's limits."""
     FOLLOW_LONGEST_RANGE_BLOCKS: int = variable(kinds.whole_number(1, 1_000_000), "20000")
-    """Maximum size of a range in blocks."""
+    """Maximum range size in blocks."""
     FOLLOW_POLL_SECONDS: float = variable(kinds.number(0.05, 60.0), "2")
     """Longest polling interval in seconds for new blocks without a WebSocket; it adapts to the chain's block time."""
     FOLLOW_VERIFY: str = variable(kinds.choice("logs", "bloom", "receipts"), "bloom")
-    """[Verification](#verification-of-final-blocks) of final blocks: `logs` fetches the logs again, from another URL if
-    there is one; `bloom` also searches the bloom filters for missing logs; `receipts` reads the receipts of every
-    block."""
+    """[Verification](#verification-of-final-blocks) of final blocks. `logs` fetches the logs again, from another URL if
+    there is one; `bloom` also searches the bloom filters for missing logs; `receipts` reads every block's receipts."""
     FOLLOW_VERIFY_SECONDS: float = variable(kinds.number(0.1, 3600.0), "10")
     """Seconds between verifications of final blocks; longer means fewer calls."""
     FOLLOW_LAG_ALARM_SECONDS: int = variable(kinds.whole_number(1, _DAY), "120")
     """Lag in seconds from which a chain is not ready, and the dashboard raises an alarm. If no node reports a block,
     lag counts after 30 seconds."""
     FOLLOW_CLAIMS_SECONDS: float = variable(kinds.number(0.1, 86_400.0), "300")
-    """Seconds between checks of the claimed fees, prices and curves of Solana's pools, a hundred per call. If fees have
-    grown, the pool's own transactions are read: a claim by its creator names no followed account."""
+    """Seconds between checks of Solana pools: claimed fees, prices and curves, a hundred pools per call. If fees have
+    grown, the pool's own transactions are read: a creator's claim names no followed account."""
     INDEX_MAX_ATTEMPTS: int = variable(kinds.whole_number(1, 100), "12")
     """Attempts to find an unknown transaction until its index request fails."""
     INDEX_LEASE_SECONDS: int = variable(kinds.whole_number(1, 3600), "60")
-    """Lease of an index request in seconds; after it the sweeper enqueues the request again."""
+    """Lease in seconds for an index request; after it the sweeper enqueues the request again."""
     SAVED_TOKEN_DAYS: int = variable(kinds.whole_number(1, _DECADE), "30")
-    """Retention in days of tokens that users saved and the chain has not confirmed, and of failed index requests of
-    pages."""
+    """Retention in days for saved tokens that the chain has not confirmed. Failed index requests from pages have the
+    same retention."""
 
 
 @frozen(slots=False, repr=False)
@@ -94,19 +93,19 @@ class DeploymentVariables:
     """Deployments: signers and limits. Several wallets on one chain send in parallel."""
 
     DEPLOYER_KEYS: dict[int, tuple[Secret, ...]] = per_chain("DEPLOYER_KEYS_", kinds.private_keys, accepts_file=True)
-    """Private keys of the sending wallets in hex, separated by commas; better in a file, by
-    `DEPLOYER_KEYS_<chainId>_FILE`, one per line.
+    """Private keys of the sending wallets in hex, separated by commas. A file is safer: `DEPLOYER_KEYS_<chainId>_FILE`
+    names one with a key per line.
 
     Default: none: no deployment on that chain
     """
     DEPLOYER_KEYSTORES: dict[int, tuple[Path, ...]] = per_chain("DEPLOYER_KEYSTORES_", kinds.paths)
     """Encrypted key files (geth, clef, eth-account), separated by commas; a comma in a path is written `\\,`. Each
-    takes about a second to decrypt, once per signing process.
+    signing process decrypts them once, in about a second per file.
 
     Example: /run/secrets/wallet-one.json,/run/secrets/wallet-two.json
     """
     DEPLOYER_KEYSTORE_PASSWORD: Secret = variable(Secret, empty=Secret(""), accepts_file=True)
-    """Password of all of those files."""
+    """Password for all key files in `DEPLOYER_KEYSTORES_<chainId>`."""
     DEPLOYER_REMOTE: dict[int, tuple[str, ...]] = per_chain("DEPLOYER_REMOTE_", kinds.addresses)
     """Addresses of a remote signer's keys, separated by commas.
 
@@ -118,26 +117,27 @@ class DeploymentVariables:
     Example: http://127.0.0.1:9000
     """
     DEPLOYER_SIGNER_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 60.0), "5")
-    """Timeout in seconds of the signer's connection, response head and body, each; it blocks the wallet."""
+    """Timeout in seconds for each step of a call to the signer: connection, response head, body. It blocks the
+    wallet."""
     DEPLOY_MAX_FEE_GWEI: Decimal = variable(kinds.amount(*_GAS_PRICES), "50")
-    """Highest fee per gas in gwei, of replacements too; [the registry](chains.md#add-a-chain) caps the tip of new
-    transactions."""
+    """Highest fee per gas in gwei, also for replacement transactions; [the registry](chains.md#add-a-chain) caps the
+    tip of new transactions."""
     DEPLOY_MAX_FEES_GWEI: dict[int, Decimal] = per_chain("DEPLOY_MAX_FEE_GWEI_", kinds.amount(*_GAS_PRICES))
-    """The same for one chain; it overrides the general one.
+    """Highest fee per gas in gwei on one chain; it overrides `DEPLOY_MAX_FEE_GWEI`.
 
     Default: `DEPLOY_MAX_FEE_GWEI`
     Example: 1
     """
     DEPLOY_STUCK_SECONDS: float = variable(kinds.number(1.0, 3600.0), "15")
-    """Seconds that the first pending transaction of a nonce queue may wait before it gets a fee bump."""
+    """Seconds until the first pending transaction in a nonce queue gets a fee bump."""
     DEPLOY_LOW_BALANCE_ETH: Decimal = variable(kinds.amount(*_COINS), "0.05")
     """Balance in the native coin below which a wallet raises an alarm."""
     DEPLOY_MAX_DEV_BUY_ETH: Decimal = variable(kinds.amount(*_COINS), "1")
-    """Highest dev buy of one deployment in the native coin; the service's wallet pays for it. Without spending limits
-    there are none."""
+    """Highest dev buy per deployment in the native coin; the service's wallet pays for it. Without spending limits no
+    dev buy is allowed."""
     DEPLOY_DAILY_DEV_BUY_ETH: Decimal = variable(kinds.amount(*_COINS), "10")
-    """Maximum of all dev buys of one partner key on one chain per day in UTC, whatever [operators](operators.md#tasks)
-    allow; by default they allow none."""
+    """Highest sum of dev buys by partner key and chain per day in UTC, whatever [operators](operators.md#tasks) allow;
+    by default they allow none."""
 
 
 @frozen(slots=False, repr=False)

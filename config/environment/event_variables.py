@@ -1,4 +1,4 @@
-"""Environment variables of events and of outside services that profiles and documents come from."""
+"""Environment variables for events, and for outside services that provide profiles and documents."""
 
 from attrs import frozen
 
@@ -15,31 +15,31 @@ class EventVariables:
     """Events, webhooks and their mails."""
 
     EVENT_DAYS: int = variable(kinds.whole_number(7, _DECADE), "14")
-    """Retention of events and webhook deliveries in days, rounded up to weeks."""
+    """Retention in days for events and webhook deliveries, rounded up to weeks."""
     EVENT_HISTORY_HOURS: int = variable(kinds.whole_number(0, 24 * _DECADE), "24")
-    """Age in hours of blocks from which a historical sync stores no events."""
+    """Block age in hours from which a historical sync stores no events."""
     WEBHOOK_SCHEDULE_SECONDS: tuple[int, ...] = variable(
         kinds.several(kinds.whole_number(0, 7 * _DAY), "delays in seconds, separated by commas", at_least=1),
         "0,5,300,1800,7200,18000,36000,50400,72000,86400",
     )
-    """Delays in seconds before each attempt of a webhook delivery, the first one after the event: 75.6 hours."""
+    """Delays in seconds before a webhook delivery's attempts, the first one after the event; together 75.6 hours."""
     WEBHOOK_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 30.0), "15")
-    """Timeout in seconds of an attempt, from the DNS lookup to the end of the response."""
+    """Timeout per attempt in seconds, from the DNS lookup to the end of the response."""
     WEBHOOK_DISABLE_DAYS: int = variable(kinds.whole_number(1, 365), "5")
-    """Days of nothing but failures after which an endpoint is disabled; its owner gets a notice after half of them."""
+    """Days with only failures after which an endpoint is disabled; its owner gets a notice after half this time."""
     WEBHOOK_THREADS: int = variable(kinds.whole_number(2, 256), "16")
-    """Concurrent attempts of an `events` process, twice as many while some take over 0.1 s; each needs a connection to
+    """Concurrent attempts in an `events` process, twice as many while some take over 0.1 s; each needs a connection to
     PostgreSQL."""
     WEBHOOK_ALLOWED_NETWORKS: tuple[Network, ...] = variable(kinds.networks, empty=())
-    """Private networks that webhooks may be sent to, on any port and by http://. Every partner with the scope
-    `webhooks` may then send POST requests to them."""
+    """Private networks that may receive webhooks, on any port and by http://. Every partner with the scope `webhooks`
+    may then send POST requests to them."""
     EMAIL_HOST: str = variable(kinds.matching("[A-Za-z0-9.:-]{1,253}", "a host name or an address"))
     """Mail server for notices about webhook endpoints.
 
     Default: none: no mail
     """
     EMAIL_PORT: int = variable(kinds.whole_number(1, 65_535), "587")
-    """Port of the mail server."""
+    """Mail server's port."""
     EMAIL_USE_TLS: bool = variable(kinds.switch, "true")
     """Whether the connection to the mail server is encrypted by STARTTLS."""
     EMAIL_HOST_USER: str = variable(str)
@@ -59,11 +59,11 @@ class EventVariables:
 
 @frozen(slots=False, repr=False)
 class DocumentVariables:
-    """Social profiles of deployers, and off-chain documents of tokens."""
+    """Deployers' social profiles, and tokens' off-chain documents."""
 
     SOCIAL_API_KEY: str = variable(kinds.api_key, accepts_file=True)
-    """Key of Neynar's API for deployers' profiles. Without it, and without a hub, profiles stay empty; `make run` shows
-    sample ones instead.
+    """Key for Neynar's API, which has deployers' profiles. Without it, and without a hub, profiles stay empty;
+    `make run` shows sample profiles instead.
 
     Default: none: `FARCASTER_HUB_URL`
     """
@@ -73,29 +73,29 @@ class DocumentVariables:
     Example: http://127.0.0.1:3381
     """
     SOCIAL_BASE_URL: str = variable(kinds.base_url, "https://api.neynar.com")
-    """URL of Neynar's API, or of a compatible one, used with a key."""
+    """URL of Neynar's API or a compatible one, used with a key."""
     SOCIAL_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 10.0), "5")
-    """Timeout in seconds of the provider's connection, response head and body, each."""
+    """Timeout in seconds for each step of a call to the provider: connection, response head, body."""
     SOCIAL_REFRESH_HOURS: int = variable(kinds.whole_number(1, 8760), "24")
-    """Age in hours at which a profile is fetched again."""
+    """Hours until a profile is fetched again."""
     FETCH_DOCUMENTS: bool = variable(kinds.switch, "true")
-    """Whether the documents at the metadata URIs of Solana launches are fetched: description, picture and links. Anyone
-    who launches a token chooses the host; only public addresses are contacted, on ports 80 and 443."""
+    """Whether documents at Solana launches' metadata URIs are fetched: description, picture and links. Anyone who
+    launches a token chooses the host; only public addresses are contacted, on ports 80 and 443."""
     DOCUMENT_TIMEOUT_SECONDS: float = variable(kinds.number(0.1, 30.0), "10")
-    """Timeout of one document in seconds, from the DNS lookup to the last byte, with all redirects."""
+    """Timeout per document in seconds, from the DNS lookup to the last byte, with all redirects."""
     DOCUMENT_MAX_BYTES: int = variable(kinds.whole_number(1024, 16 * 2**20), "262144")
-    """Maximum size of a document in bytes, after decompression."""
+    """Maximum document size in bytes, after decompression."""
     DOCUMENT_ATTEMPTS: int = variable(kinds.whole_number(1, 100), "12")
     """Attempts to fetch a document, with retry delays from 15 seconds up to a day."""
     IPFS_GATEWAY_URL: tuple[str, ...] = variable(kinds.gateways, "https://ipfs.io/ipfs,https://dweb.link/ipfs")
-    """Gateways for `ipfs://CID/path`, as `<gateway>/CID/path`, several with commas between them: where one fails, or
-    lacks the file, the next one is used; `off` disables such documents."""
+    """Gateways for `ipfs://CID/path`, fetched as `<gateway>/CID/path`, separated by commas. If a gateway fails or lacks
+    the file, the next one is used; `off` disables such documents."""
     ARWEAVE_GATEWAY_URL: tuple[str, ...] = variable(kinds.gateways, "https://arweave.net")
-    """The same for `ar://ID`, as `<gateway>/ID`."""
+    """Gateways for `ar://ID`, fetched as `<gateway>/ID`; otherwise as for IPFS."""
     OUTBOUND_ALLOWED_NETWORKS: tuple[Network, ...] = variable(kinds.networks, empty=())
-    """Private addresses or networks that fetches of documents and pictures may reach, on any port, separated by commas.
-    **Anyone who launches a token can send GET requests to them**: list single addresses, such as that of your own IPFS
-    gateway.
+    """Private addresses or networks that document and picture fetches may reach on any port, separated by commas.
+    **Anyone who launches a token can send GET requests to them**: list single addresses, such as your own IPFS
+    gateway's.
 
     Example: 10.0.0.5,fd00:1::5
     """

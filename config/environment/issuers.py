@@ -1,4 +1,4 @@
-"""Issuers of users' tokens: those of the environment, and the meaning of their claims."""
+"""User token issuers in the environment, and the meaning of their claims."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _KINDS: dict[str, SubjectKind] = {"fid": "fid", "id": "id"}
 
 @frozen(slots=False, repr=False)
 class IssuerVariables:
-    """Users: issuers of trusted tokens. Without any, only partners and operators can authenticate."""
+    """Users: issuers whose tokens are trusted. Without any, only partners and operators can authenticate."""
 
     FARCASTER_AUTH_DOMAINS: tuple[str, ...] = variable(kinds.domains, empty=())
     """Domains of your Farcaster mini apps, separated by commas: the audience of Quick Auth tokens.
@@ -26,21 +26,21 @@ class IssuerVariables:
     Example: app.example
     """
     FARCASTER_AUTH_ORIGIN: str = variable(kinds.keys_url, "https://auth.farcaster.xyz")
-    """Server of Quick Auth."""
+    """Quick Auth server."""
     PRIVY_APP_ID: str = variable(kinds.matching("[A-Za-z0-9_-]{1,100}", "the id of an app: letters, digits, - and _"))
-    """Id of your Privy app. Its access tokens are accepted, and its identity tokens, which contain a linked Farcaster
+    """Your Privy app's id. Its access tokens are accepted, and its identity tokens, which contain a linked Farcaster
     account."""
     PRIVY_JWKS_URL: str = variable(kinds.keys_url)
-    """Keys of Privy's tokens.
+    """URL of the public keys for Privy's tokens.
 
-    Default: those of the app at Privy
+    Default: your app's URL at Privy
     Example: https://api.privy.io/v1/apps/<PRIVY_APP_ID>/jwks.json
     """
     OIDC_ISSUERS: tuple[str, ...] = variable(kinds.names, empty=())
-    """Names of further issuers, in capital letters and separated by commas. Each has variables that start with
-    `OIDC_<name>_`: `ISSUER` (the `iss` of its tokens), `AUDIENCE` (the `aud` for this service; several separated by
-    commas), `JWKS_URL` (its public keys; `https://`, or `http://` on this machine), `ALGORITHMS` (of RS256, ES256 and
-    EdDSA; by default all), and `SUBJECT` (the meaning of `sub`: `id` or `fid`; by default `id`).
+    """Further issuers' names, in capital letters and separated by commas. Each has variables that start with
+    `OIDC_<name>_`: `ISSUER` (its tokens' `iss`), `AUDIENCE` (the `aud` for this service; several separated by commas),
+    `JWKS_URL` (its public keys; `https://`, or `http://` on this machine), `ALGORITHMS` (among RS256, ES256 and EdDSA;
+    by default all), and `SUBJECT` (the meaning of `sub`: `id` or `fid`; by default `id`).
 
     Example: EXAMPLE
     OIDC_EXAMPLE_ISSUER=https://auth.example
@@ -53,14 +53,14 @@ class IssuerVariables:
 
 @frozen(kw_only=True)
 class Issuer:
-    """Trusted issuer: the `iss` and `aud` of its tokens, and the URL of its public keys."""
+    """Trusted issuer: its tokens' `iss` and `aud`, and the URL with its public keys."""
 
     issuer: str
-    # A token must name one of them.
+    # A token must name one.
     audiences: tuple[str, ...]
     jwks_url: str
     algorithms: tuple[str, ...]
-    # Meaning of `sub`: the user's FID, or an opaque id of the issuer.
+    # Meaning of `sub`: the user's FID, or the issuer's opaque id.
     subject: SubjectKind
     # Whether a token may contain a FID besides its subject, in `linked_accounts` as Privy's identity tokens do.
     links_accounts: bool = False
@@ -69,34 +69,34 @@ class Issuer:
 def read_issuers(environment: Mapping[str, str] | None = None) -> tuple[Issuer, ...]:
     """Return the issuers in the environment. Raises ImproperlyConfigured, also for a duplicate `iss`."""
     environment = os.environ if environment is None else environment
-    given = read_variables(IssuerVariables, environment)
-    found = [_other(name, environment) for name in given.OIDC_ISSUERS]
-    if given.PRIVY_APP_ID:
-        found.insert(0, _privy(given))
-    if given.FARCASTER_AUTH_DOMAINS:
-        found.insert(0, _farcaster(given))
-    if len({issuer.issuer for issuer in found}) < len(found):
-        raise invalid_value("OIDC_ISSUERS", "issuers each of which is named once")
-    return tuple(found)
+    variables = read_variables(IssuerVariables, environment)
+    issuers = [_other(name, environment) for name in variables.OIDC_ISSUERS]
+    if variables.PRIVY_APP_ID:
+        issuers.insert(0, _privy(variables))
+    if variables.FARCASTER_AUTH_DOMAINS:
+        issuers.insert(0, _farcaster(variables))
+    if len({issuer.issuer for issuer in issuers}) < len(issuers):
+        raise invalid_value("OIDC_ISSUERS", "issuers, each named once")
+    return tuple(issuers)
 
 
-def _farcaster(given: IssuerVariables) -> Issuer:
+def _farcaster(variables: IssuerVariables) -> Issuer:
     """Return the issuer of Quick Auth: https://miniapps.farcaster.xyz/docs/sdk/quick-auth."""
     return Issuer(
-        issuer=given.FARCASTER_AUTH_ORIGIN,
-        audiences=given.FARCASTER_AUTH_DOMAINS,
-        jwks_url=f"{given.FARCASTER_AUTH_ORIGIN}/.well-known/jwks.json",
+        issuer=variables.FARCASTER_AUTH_ORIGIN,
+        audiences=variables.FARCASTER_AUTH_DOMAINS,
+        jwks_url=f"{variables.FARCASTER_AUTH_ORIGIN}/.well-known/jwks.json",
         algorithms=("RS256", "EdDSA"),
         subject="fid",
     )
 
 
-def _privy(given: IssuerVariables) -> Issuer:
+def _privy(variables: IssuerVariables) -> Issuer:
     """Return Privy's issuer: https://docs.privy.io/authentication/user-authentication/access-tokens."""
     return Issuer(
         issuer="privy.io",
-        audiences=(given.PRIVY_APP_ID,),
-        jwks_url=given.PRIVY_JWKS_URL or f"https://api.privy.io/v1/apps/{given.PRIVY_APP_ID}/jwks.json",
+        audiences=(variables.PRIVY_APP_ID,),
+        jwks_url=variables.PRIVY_JWKS_URL or f"https://api.privy.io/v1/apps/{variables.PRIVY_APP_ID}/jwks.json",
         algorithms=("ES256",),
         subject="id",
         links_accounts=True,
@@ -104,8 +104,8 @@ def _privy(given: IssuerVariables) -> Issuer:
 
 
 def _other(name: str, environment: Mapping[str, str]) -> Issuer:
-    def read(part: str, parse: Parser[Value], default: str = "") -> Value:
-        variable = f"OIDC_{name}_{part}"
+    def read(suffix: str, parse: Parser[Value], default: str = "") -> Value:
+        variable = f"OIDC_{name}_{suffix}"
         return parse_variable(variable, environment.get(variable, "").strip() or default, parse)
 
     algorithm = kinds.matching("|".join(ALGORITHMS))

@@ -1,4 +1,4 @@
-"""Kinds of environment variables: parsers of texts, which raise UnusableValueError with what is expected."""
+"""Environment variable kinds: text parsers that raise UnusableValueError with the expected form."""
 
 import os
 import re
@@ -21,33 +21,33 @@ _SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", 
 _DECIMAL_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _ORIGIN = "http:// or https://, a host and perhaps a port, and nothing after them"
 _NO_ADDRESS = re.compile(r"[\s\x00-\x1f\x7f]")
-# Host names that Django accepts, label by label.
+# Host names as Django accepts them, label by label.
 _HOST_NAME = re.compile(r"(?=.{1,253}$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*", re.IGNORECASE)
-# Paths of pictures are longer by 40 characters; Linux has at most 4,096.
+# Picture paths are longer by 40 characters; Linux has at most 4,096.
 _MAX_PATH = 1_000
-# Order of secp256k1: a private key is a number from 1 up to below it.
+# Order of secp256k1: a private key is at least 1 and below it.
 _CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
 def expecting(expected: str) -> Callable[[Callable[[str], Value]], Parser[Value]]:
-    """Return a decorator that turns a parser's errors into UnusableValueError with what is expected."""
+    """Return a decorator that turns a parser's errors into UnusableValueError with this text."""
     return scalar_parsers.expecting(expected, UnusableValueError)
 
 
 def whole_number(minimum: int, maximum: int) -> Parser[int]:
-    """Return the parser of integers within the two limits, both included."""
+    """Return the parser for integers within two limits, both included."""
     return expecting(f"a whole number from {minimum} to {maximum}")(
         lambda text: scalar_parsers.parse_whole_number(text.removeprefix("+"), least=minimum, most=maximum)
     )
 
 
 def number(minimum: float, maximum: float) -> Parser[float]:
-    """Return the parser of floats within the two limits, both included."""
+    """Return the parser for floats within two limits, both included."""
     return _decimal_number(float, minimum, maximum)
 
 
 def amount(minimum: Decimal, maximum: Decimal) -> Parser[Decimal]:
-    """Return the parser of exact decimals within the two limits, both included."""
+    """Return the parser for exact decimals within two limits, both included."""
     return _decimal_number(Decimal, minimum, maximum)
 
 
@@ -72,13 +72,13 @@ def switch(text: str) -> bool:
 
 
 def choice(*choices: str) -> Parser[str]:
-    """Return the parser of one of the choices, in any case; its value is spelled as here."""
+    """Return the parser for one of these texts, in any case; the value is spelled as here."""
     spelled = {choice.lower(): choice for choice in choices}
     return expecting(f"one of {', '.join(choices)}")(lambda text: spelled[text.lower()])
 
 
 def matching(pattern: str, expected: str = "") -> Parser[str]:
-    """Return the parser of texts of this pattern; within `several`, the sentence is that of `several`."""
+    """Return the parser for texts that match a pattern; within `several`, its `expected` replaces this one."""
     return expecting(expected)(scalar_parsers.matching(pattern))
 
 
@@ -87,33 +87,33 @@ api_key = matching(r"[\x21-\x7e]+", "letters, digits and signs of ASCII, without
 
 
 def several(parse_one: Callable[[str], Value], expected: str, *, at_least: int = 0) -> Parser[tuple[Value, ...]]:
-    """Return the parser of values between commas; `expected` is that of all of them."""
+    """Return the parser for values between commas; `expected` describes the whole list."""
 
     @expecting(expected)
     def parse(text: str) -> tuple[Value, ...]:
-        parts = split_list(text)
-        if len(parts) < at_least:
+        texts = split_list(text)
+        if len(texts) < at_least:
             raise ValueError
-        return tuple(map(parse_one, parts))
+        return tuple(map(parse_one, texts))
 
     return parse
 
 
 def split_list(text: str) -> tuple[str, ...]:
-    """Split a text at commas, strip blanks, and drop empty parts. A comma within a part is written `\\,`."""
-    parts = (part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text))
-    return tuple(part for part in parts if part)
+    """Split a text at commas, strip blanks, and drop empty entries. A comma within an entry is written `\\,`."""
+    entries = (entry.strip().replace("\\,", ",") for entry in re.split(r"(?<!\\),", text))
+    return tuple(entry for entry in entries if entry)
 
 
-def join_list(parts: Iterable[str]) -> str:
-    """Return the text that `split_list` splits into these parts."""
-    return ",".join(part.replace(",", "\\,") for part in parts)
+def join_list(entries: Iterable[str]) -> str:
+    """Return the text that `split_list` splits into these entries."""
+    return ",".join(entry.replace(",", "\\,") for entry in entries)
 
 
 paths = several(Path, "paths")
 texts = several(str, "texts")
 domains = several(matching("[^/]+"), "domains only, such as app.example, without https://")
-# They become part of variables' names.
+# They become part of variable names.
 names = several(matching("[A-Z][A-Z0-9]{0,29}"), "names of capital letters and digits, with commas between them")
 launchpads = several(
     matching("[a-z][a-z0-9_-]{0,31}"), "names of launchpads, such as clanker,zora, between commas", at_least=1
@@ -139,18 +139,18 @@ hosts = several(_host, "host names or addresses only, such as example.org, .exam
 
 @expecting(_ORIGIN)
 def origin(text: str) -> str:
-    """Parse http:// or https://, a lower-case host and optionally a port; nothing after them."""
+    """Parse http:// or https://, a host in any case and optionally a port; nothing after them."""
     text = text.lower().removesuffix("/")
-    found = re.fullmatch(r"https?://(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?", text)
-    if not (found and _is_host(found[1]) and 1 <= int(found[2] or 80) <= 65535):
+    match = re.fullmatch(r"https?://(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?", text)
+    if not (match and _is_host(match[1]) and 1 <= int(match[2] or 80) <= 65535):
         raise ValueError
     return text
 
 
 def _browser_origin(text: str) -> str:
-    # Browsers omit the default port of the scheme.
-    scheme, _, place = origin(text).partition("://")
-    return f"{scheme}://{place.removesuffix(':443' if scheme == 'https' else ':80')}"
+    # Browsers omit the scheme's default port.
+    scheme, _, authority = origin(text).partition("://")
+    return f"{scheme}://{authority.removesuffix(':443' if scheme == 'https' else ':80')}"
 
 
 browser_origins = several(_browser_origin, f"{_ORIGIN}; several with commas between them")
@@ -167,7 +167,7 @@ def listening_address(text: str) -> str:
 
 @expecting("the absolute path of a directory")
 def directory(text: str) -> Path:
-    """Return the path of a directory, which may be missing."""
+    """Parse the absolute path of a directory, which may be missing."""
     path = Path(text)
     if not path.is_absolute() or len(text) > _MAX_PATH:
         raise ValueError
@@ -183,7 +183,7 @@ def program(text: str) -> Path:
 
 
 def url(*schemes: str) -> Parser[str]:
-    """Return the parser of URLs of these schemes."""
+    """Return the parser for URLs with one of these schemes."""
 
     @expecting("an address that starts with " + " or ".join(f"{scheme}://" for scheme in schemes))
     def parse(text: str) -> str:
@@ -208,14 +208,14 @@ def base_url(text: str) -> str:
 
 def gateways(text: str) -> tuple[str, ...]:
     """Parse URLs as `base_url` between commas; the word off means none, since an empty variable has the default."""
-    parts = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
-    return () if text.lower() == "off" else tuple(map(base_url, parts))
+    urls = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
+    return () if text.lower() == "off" else tuple(map(base_url, urls))
 
 
 def keys_url(text: str) -> str:
-    """Parse the URL of an issuer's keys.
+    """Parse the URL for an issuer's keys: https://, or this machine.
 
-    Keys modified in transit would let an attacker be any user: the URL must use https:// or point to this machine.
+    With keys modified in transit, an attacker could pose as any user.
     """
     parts = urlsplit(http_url(text))
     if parts.scheme != "https" and not _is_this_machine(parts.hostname or ""):
@@ -227,19 +227,17 @@ def keys_url(text: str) -> str:
 
 def node_urls(text: str) -> tuple[str, ...]:
     """Parse http:// or https:// URLs between commas, at least one."""
-    parts = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
-    return tuple(map(http_url, parts))
+    urls = several(str.strip, "an address, or several with commas between them", at_least=1)(text)
+    return tuple(map(http_url, urls))
 
 
 @expecting("a private key of 64 hex digits, or several with commas between them")
 def private_keys(text: str) -> tuple[Secret, ...]:
     """Parse private keys in hex, between commas or one a line in a file."""
-    parts = [part.removeprefix("0x") for part in re.split(r"[\s,]+", text) if part]
-    if not parts or not all(
-        re.fullmatch("[0-9a-fA-F]{64}", part) and 0 < int(part, 16) < _CURVE_ORDER for part in parts
-    ):
+    keys = [key.removeprefix("0x") for key in re.split(r"[\s,]+", text) if key]
+    if not keys or not all(re.fullmatch("[0-9a-fA-F]{64}", key) and 0 < int(key, 16) < _CURVE_ORDER for key in keys):
         raise ValueError
-    return tuple(map(Secret, parts))
+    return tuple(map(Secret, keys))
 
 
 def _is_host(text: str) -> bool:

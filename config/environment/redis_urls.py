@@ -9,21 +9,21 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 from config.environment.variables import invalid_value
 
 REDIS_FORM = "redis://host:port/number, rediss:// alike, or unix:///path"
-# Each is a text to redis-py, and not to be converted.
+# redis-py takes each as text, without conversion.
 _SENTINEL_OPTIONS = {"ssl_ca_certs", "ssl_certfile", "ssl_keyfile"}
 _SENTINEL_FORM = (
     "redis://:password@host:port or rediss:// alike, several between commas with the same password and options"
     f" ({', '.join(sorted(_SENTINEL_OPTIONS))}), and the master's name as the host of REDIS_URL"
 )
 _SENTINEL_PORT = 26379
-# Of the sentinels' clients, in seconds and without the client's own retries, which take 14 s: a host that is gone must
-# not block a call or a failover for longer. The next sentinel is called instead.
+# Timeouts in seconds for sentinel clients, without the client's own retries, which take 14 s: a dead host must not
+# block a call or a failover for longer. The next sentinel is called instead.
 SENTINEL_LIMITS: dict[str, Any] = {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": None}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sentinels:
-    """Sentinels of a Redis master; `options` are arguments of their clients."""
+    """Sentinels for a Redis master; `options` are their clients' arguments."""
 
     master: str
     addresses: tuple[tuple[str, int], ...]
@@ -55,38 +55,38 @@ def parse_sentinels(urls: Sequence[str], redis_url: str) -> Sentinels | None:
     if not urls:
         return None
     try:
-        parts = [urlsplit(url) for url in urls]
-        addresses = tuple((part.hostname or "", part.port or _SENTINEL_PORT) for part in parts)
+        split_urls = [urlsplit(url) for url in urls]
+        addresses = tuple((url.hostname or "", url.port or _SENTINEL_PORT) for url in split_urls)
     except ValueError as error:
         raise invalid_value("REDIS_SENTINELS", _SENTINEL_FORM) from error
-    one = parts[0]
-    options: dict[str, Any] = dict(parse_qsl(one.query))
+    first = split_urls[0]
+    options: dict[str, Any] = dict(parse_qsl(first.query))
     is_usable = (
-        one.scheme in ("redis", "rediss")
+        first.scheme in ("redis", "rediss")
         and all(host for host, _ in addresses)
-        and len({(part.scheme, part.username, part.password, part.path, part.query) for part in parts}) == 1
-        and one.path in ("", "/")
+        and len({(url.scheme, url.username, url.password, url.path, url.query) for url in split_urls}) == 1
+        and first.path in ("", "/")
         and options.keys() <= _SENTINEL_OPTIONS
         and not redis_url.startswith("unix:")
     )
     if not is_usable:
         raise invalid_value("REDIS_SENTINELS", _SENTINEL_FORM)
-    given = {"username": one.username, "password": one.password}
-    options |= {name: unquote(value) for name, value in given.items() if value}
-    options |= {"ssl": True} if one.scheme == "rediss" else {}
+    credentials = {"username": first.username, "password": first.password}
+    options |= {name: unquote(value) for name, value in credentials.items() if value}
+    options |= {"ssl": True} if first.scheme == "rediss" else {}
     # Not `hostname`, which is in lower case.
     master = urlsplit(redis_url).netloc.rpartition("@")[2].partition(":")[0]
     return Sentinels(master=master, addresses=addresses, options=tuple(options.items()))
 
 
 def broker_url(redis_url: str, sentinels: Sentinels | None) -> str:
-    """Return the URL of Celery's broker."""
+    """Return Celery's broker URL."""
     parts = urlsplit(redis_url)
     if parts.scheme == "unix":
         # Kombu has its own scheme for a Redis server on a unix socket.
         return redis_url.replace("unix://", "redis+socket://", 1).replace("?db=", "?virtual_host=", 1)
     if parts.scheme == "rediss":
-        # Without an option of TLS, kombu verifies no certificate.
+        # Without a TLS option, kombu verifies no certificate.
         parts = parts._replace(query=urlencode({"ssl_cert_reqs": "required"} | dict(parse_qsl(parts.query))))
     if sentinels is None:
         return parts.geturl()

@@ -1,6 +1,6 @@
-"""URLs of PostgreSQL: parsing of the settings, and connection checks of servers at the start of the service.
+"""PostgreSQL URLs: parsing, and connection checks when the service starts.
 
-Also a check of the web server. No error text contains the URL: it may hold a password.
+Also a web server check. No error text contains the URL: it may hold a password.
 """
 
 import http.client
@@ -20,12 +20,12 @@ _OWN_OPTIONS = {"prepare_threshold", "server_side_binding"}
 # A dead host sends no reset: with the system's defaults, a read blocks for two hours. Values are in seconds, the last
 # in milliseconds; they have no effect on a unix socket.
 _TCP_KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-# The primary serves the reads of a dead replica, so that it is given up sooner.
+# The primary serves reads instead of a dead replica, so that a replica is given up sooner.
 _REPLICA_TIMEOUTS = {"connect_timeout": _TIMEOUT_SECONDS, "tcp_user_timeout": 5_000}
 
 
 def parse_database_url(text: str, *, name: str = "DATABASE_URL") -> Any:
-    """Return Django's settings of the database in the variable `name`. Raises ImproperlyConfigured."""
+    """Return Django's settings for the database in the variable `name`. Raises ImproperlyConfigured."""
     try:
         database = dj_database_url.parse(text, conn_max_age=None, conn_health_checks=True)
     except (dj_database_url.ParseError, dj_database_url.UnknownSchemeError, ValueError) as error:
@@ -47,10 +47,10 @@ def without_sessions(database: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_replica_url(text: str) -> Any:
-    """Return Django's settings of the read replica, with short timeouts. Raises ImproperlyConfigured."""
+    """Return Django's settings for the read replica, with short timeouts. Raises ImproperlyConfigured."""
     database = parse_database_url(text, name="READ_REPLICA_URL")
-    given = dj_database_url.parse(text).get("OPTIONS", {})
-    return database | {"OPTIONS": database["OPTIONS"] | _REPLICA_TIMEOUTS | given}
+    own_options = dj_database_url.parse(text).get("OPTIONS", {})
+    return database | {"OPTIONS": database["OPTIONS"] | _REPLICA_TIMEOUTS | own_options}
 
 
 def check_database(parameters: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ def is_web_server_up(host: str, port: int) -> bool:
 
 
 def reachable_url(host: str, port: int) -> str:
-    """Return the URL at which a program of this machine reaches a server that listens on this IP address."""
+    """Return the URL at which a local program reaches a server that listens on this IP address."""
     address = ip_address(host)
     if address.is_unspecified:
         host = "127.0.0.1" if address.version == 4 else "::1"
@@ -82,6 +82,6 @@ def reachable_url(host: str, port: int) -> str:
 
 
 def unreachable_server(name: str, error: Exception | str) -> ImproperlyConfigured:
-    """Return the error of a setting with a URL of a server that does not respond."""
-    # Errors of clients have several lines.
+    """Return the error for a setting whose server does not respond."""
+    # Client errors have several lines.
     return ImproperlyConfigured(f"{name}: no response from the server ({' '.join(str(error).split())})")

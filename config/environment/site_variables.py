@@ -1,4 +1,4 @@
-"""Environment variables of the public site: name, logos, colors, links, sections and languages."""
+"""Environment variables for the public site: name, logos, colors, links, sections and languages."""
 
 import re
 from pathlib import Path
@@ -18,17 +18,17 @@ _LINK = re.compile(r"([^|]{1,40})\|(https?://[^\s|]{1,500}|/[^\s|]{0,500})")
 
 
 class SiteLink(NamedTuple):
-    """Link of the header or the footer."""
+    """Link in the header or the footer."""
 
     text: str
     url: str
 
 
 def _site_link(text: str) -> SiteLink:
-    found = _LINK.fullmatch(text)
-    if found is None:
+    match = _LINK.fullmatch(text)
+    if match is None:
         raise ValueError
-    return SiteLink(found[1].strip(), found[2])
+    return SiteLink(match[1].strip(), match[2])
 
 
 @expecting(f"the path of a readable {', '.join(_PICTURE_TYPES)} file of at most {_MAX_PICTURE_BYTES // 1024} KiB")
@@ -41,18 +41,18 @@ def _picture(text: str) -> Path:
 
 @expecting(f"none, or of {', '.join(SECTIONS)}, with commas between them")
 def _sections(text: str) -> frozenset[str]:
-    chosen = frozenset(split_list(text.lower())) - {"none"}
-    if not chosen <= set(SECTIONS):
+    sections = frozenset(split_list(text.lower())) - {"none"}
+    if not sections <= set(SECTIONS):
         raise ValueError
-    return chosen
+    return sections
 
 
 @expecting(f"one or more of {', '.join(LANGUAGES)}, each once, with commas between them")
 def _languages(text: str) -> tuple[str, ...]:
-    chosen = split_list(text.lower())
-    if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(LANGUAGES):
+    codes = split_list(text.lower())
+    if not codes or len(set(codes)) < len(codes) or not set(codes) <= set(LANGUAGES):
         raise ValueError
-    return chosen
+    return codes
 
 
 _signed_domain = matching(
@@ -68,49 +68,49 @@ class SiteVariables:
     """The public site's own look."""
 
     SITE_NAME: str = variable(matching(".{1,60}", "a name of at most 60 characters"), "Launchboard")
-    """Name in the header and in titles of pages, at most 60 characters."""
+    """Name in the header and in page titles, at most 60 characters."""
     SITE_LOGO: Path | None = variable(_picture, empty=None)
-    """Path of the picture beside the name: svg, png, webp or ico, at most 256 KiB, shown 32 pixels high."""
+    """Path to the picture beside the name: svg, png, webp or ico, at most 256 KiB, shown 32 pixels high."""
     SITE_LOGO_DARK: Path | None = variable(_picture, empty=None)
-    """The same for dark pages.
+    """Path to the logo for dark pages, of the same types and size.
 
     Default: `SITE_LOGO`
     """
     SITE_ICON: Path | None = variable(_picture, empty=None)
-    """Path of the icon in browsers' tabs, of the same types and size.
+    """Path to the icon in browser tabs, of the same types and size.
 
     Default: a rocket in `SITE_COLOR`
     """
     SITE_COLOR: str = variable(_color, "#2456d6")
-    """Color of links and buttons. Pages use the nearest lightness with a contrast of 4.5, light and dark."""
+    """Link and button color. Pages use the nearest lightness with a contrast of 4.5, light and dark."""
     SITE_ACCENT_COLOR: str = variable(_color, "#0f7b6c")
-    """Color of marks and charts' highlights, adjusted likewise."""
+    """Color for marks and chart highlights, adjusted likewise."""
     SITE_HEADER_LINKS: tuple[SiteLink, ...] = variable(_links, empty=())
     """Links in the header as `Name|https://example.org`, with commas between them."""
     SITE_FOOTER_LINKS: tuple[SiteLink, ...] = variable(_links, empty=())
-    """The same in the footer."""
+    """Links in the footer, in the same form."""
     SITE_FOOTER_TEXT: str = variable(matching(".{1,500}", "at most 500 characters"))
     """Text in the footer, at most 500 characters."""
     SITE_INTRO: str = variable(matching(".{1,200}", "at most 200 characters"))
-    """Sentence of at most 200 characters at the top of `/`, with the number of tokens. It is also the description of
-    `/` in searches and shared links."""
+    """Sentence at the top of the home page `/`, beside the number of tokens; at most 200 characters. Searches and
+    shared links show it as the page's description."""
     SITE_INTRO_PICTURE: Path | None = variable(_picture, empty=None)
-    """Path of a picture beside the sentence as for `SITE_LOGO`, shown 96 pixels high."""
+    """Path to a picture beside the sentence, of the same types and size as `SITE_LOGO`, shown 96 pixels high."""
     SITE_DEFAULT_CHAIN: int = variable(whole_number(0, 2**53), "0")
-    """Chain id with which the list of `/` starts; 0 for all chains."""
+    """Chain id that the list on `/` starts with; 0 for all chains."""
     SITE_SECTIONS: frozenset[str] = variable(_sections, ",".join(SECTIONS))
-    """Sections besides tokens; `none` for none, and others respond with 404. Any site may show the pages of `embed` and
+    """Sections besides tokens, or `none`; all others respond with 404. Any site may show the pages in `embed` and
     `miniapp` in a frame, and no other page."""
     FARCASTER_ACCOUNT_ASSOCIATION: str = variable(_signed_domain)
     """Proof that a Farcaster account has the domain, for `/.well-known/farcaster.json`: `header.payload.signature`, as
-    Farcaster's tool for manifests signs it."""
+    Farcaster's manifest tool signs it."""
     SITE_LANGUAGES: tuple[str, ...] = variable(_languages, "en,de,zh-hans")
-    """Languages of pages; the first has paths without a prefix, the others start with `/de/` or `/zh-hans/`."""
+    """Page languages. The first has paths without a prefix; other paths start with `/de/` or `/zh-hans/`."""
     SITE_PICTURES: bool = variable(switch, "false")
-    """Whether a worker fetches the [pictures](operating.md#pictures) of tokens, and pages show them. Anyone who
-    launches a token chooses the host."""
+    """Whether a worker fetches token [pictures](operating.md#pictures), and pages show them. Anyone who launches a
+    token chooses the host."""
     SITE_PICTURE_DIR: Path | None = variable(directory, empty=None)
-    """Absolute path of the stored pictures; all web and worker processes share it.
+    """Absolute path of the picture directory; all web and worker processes share it.
 
     Default: `pictures` in `LAUNCHBOARD_LOCAL`
     Example: /var/lib/launchboard/pictures

@@ -1,4 +1,4 @@
-"""Environment variables of uploads: where pictures and metadata of partners are stored, and their limits."""
+"""Environment variables for uploads: storage and limits for partners' pictures and metadata."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from config.environment.secret import Secret
 from config.environment.variables import variable
 
 STORAGES = ("off", "directory", "s3", "pinning")
-# Storage -> the settings without which it can't be called, also for the files of earlier uploads.
+# Storage -> settings that it needs, also to serve earlier uploads.
 CALL_SETTINGS = {
     "s3": ("UPLOAD_S3_URL", "UPLOAD_S3_BUCKET", "UPLOAD_S3_KEY_ID", "UPLOAD_S3_SECRET"),
     "pinning": ("UPLOAD_PINNING_URL",),
@@ -18,43 +18,43 @@ CALL_SETTINGS = {
 
 @frozen(slots=False, repr=False)
 class UploadVariables:
-    """Uploads of partners, which are off by default."""
+    """Partner uploads, off by default."""
 
     UPLOAD_STORAGE: str = variable(choice(*STORAGES), "off")
-    """Storage of new uploads: `directory` (served at `/uploads/`), `s3` (S3-like) or `pinning` (IPFS, by Kubo's RPC);
+    """Storage for new uploads: `directory` (served at `/uploads/`), `s3` (S3-like) or `pinning` (IPFS, by Kubo's RPC);
     `off` refuses them with 404."""
     UPLOAD_DIR: Path | None = variable(directory, empty=None)
-    """Absolute path of the files; all web processes share it. It is data: [back it
-    up](backups.md#what-is-not-in-a-backup).
+    """Absolute path of the upload directory; all web processes share it. [Back it
+    up](backups.md#what-is-not-in-a-backup): it is data.
 
     Default: `uploads` in `LAUNCHBOARD_LOCAL`
     Example: /var/lib/launchboard/uploads
     """
     UPLOAD_PUBLIC_URL: str = variable(base_url)
-    """URL before the names of files, such as that of a CDN; `s3` needs that of the bucket.
+    """Public URL to which file names are appended, such as a CDN's; with `s3` the bucket's URL is required.
 
     Default: `SITE_URL`/uploads
     """
     # A client address may use a quarter of WEB_BODY_MEMORY_MB, which is at least 33 MiB.
     UPLOAD_PICTURE_MAX_BYTES: int = variable(whole_number(65_536, 8 * 2**20), "5242880")
-    """Maximum size of an uploaded picture in bytes; at most 8 MiB."""
+    """Maximum picture size in bytes; at most 8 MiB."""
     UPLOAD_DAILY_BYTES: int = variable(whole_number(0, 2**50), "104857600")
     """Bytes that a partner key may add to the storage per day in UTC; 0 is no limit."""
     UPLOAD_TIMEOUT_SECONDS: float = variable(number(0.1, 30.0), "10")
-    """Timeout in seconds of the storage's connection, response head and body, each."""
+    """Timeout in seconds for each step of a call to the storage: connection, response head, body."""
     UPLOAD_S3_URL: str = variable(base_url)
     """S3-like service without the bucket, such as `https://s3.eu-central-1.amazonaws.com`."""
     UPLOAD_S3_BUCKET: str = variable(
         matching(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "a bucket of 3 to 63 small letters, digits, dots and hyphens")
     )
-    """Bucket of uploads; it becomes part of the path."""
+    """Bucket for uploads; it becomes part of the path."""
     UPLOAD_S3_REGION: str = variable(matching("[a-z0-9-]{1,60}", "small letters, digits and -"), "us-east-1")
-    """Region in the signatures of requests; many other services take any."""
+    """Region in request signatures; many other services take any."""
     UPLOAD_S3_KEY_ID: str = variable(api_key)
-    """Access key id, which may put and delete objects of the bucket."""
+    """Access key id with the permission to put and delete the bucket's objects."""
     UPLOAD_S3_SECRET: Secret = variable(Secret, empty=Secret(""), accepts_file=True)
-    """Secret of that key."""
+    """Secret for the access key."""
     UPLOAD_PINNING_URL: str = variable(base_url)
     """URL of Kubo's RPC or a compatible service, without `/api/v0`, such as `http://127.0.0.1:5001`."""
     UPLOAD_PINNING_TOKEN: Secret = variable(Secret, empty=Secret(""), accepts_file=True)
-    """Token of that service, sent as `Authorization: Bearer`; empty for none."""
+    """Token for the pinning service, sent as `Authorization: Bearer`; empty for none."""

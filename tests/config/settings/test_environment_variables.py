@@ -243,7 +243,7 @@ def test_a_changed_text_is_written_and_the_rest_of_the_guide_stays(tmp_path: Pat
     setting_documents.write_documents(tmp_path)
     before, _, rest = guide.read_text().partition("\n\n")
     assert (before, rest.rpartition("\n\n")[2]) == ("Before.", "After.\n")
-    assert "old" not in rest and "| `EDGE_CACHE_MB` | 32 | Size in MiB" in rest
+    assert "old" not in rest and "| `EDGE_CACHE_MB` | 32 | Cache size in MiB" in rest
     assert (tmp_path / setting_documents.EXAMPLE).read_text() == setting_documents.example_text()
 
 
