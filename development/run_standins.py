@@ -1,4 +1,4 @@
-"""Stand-ins for `make run`: sample data in place of outside services that are not configured.
+"""Stand-ins for `make run`: sample data instead of outside services that are not configured.
 
 They run only beside a development chain: invented facts about a real chain's tokens and people would be wrong.
 """
@@ -125,7 +125,7 @@ def standin_settings(ports: Mapping[str, int]) -> dict[str, str]:
 
 
 def command_settings(ports: Mapping[str, int]) -> dict[str, str]:
-    """Return the settings by which commands find stand-ins: the issuer of user tokens, and the explorer."""
+    """Return settings with which commands find stand-ins: the user token issuer, and the explorer."""
     return standin_settings({name: port for name, port in ports.items() if name in _OF_COMMANDS})
 
 

@@ -216,7 +216,7 @@ def _text(error: APIException) -> str:
 
 
 def _details(detail: Any, *, whole: str) -> list[dict[str, str]]:
-    """Return the entries of `details`, at most MAX_REPORTED: a body can break rules in thousands of places."""
+    """Return the entries for `details`, at most MAX_REPORTED: a body can break rules in thousands of places."""
     problems = truncate_problems(list(_flatten(detail, path="")))
     return [{"field": path or whole, "message": _rule(path, message)} for path, message in problems]
 

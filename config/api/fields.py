@@ -1,7 +1,7 @@
 """Serializer fields of scalars that belong to no chain: flags, integers, amounts and texts with a parser.
 
-A field turns the ValueError of its parser into a 400 that names the parameter. Its `shape` is the JSON Schema of what
-the parser accepts, and describes the field in OpenAPI.
+A field turns its parser's ValueError into a 400 that names the parameter. Its `shape` is the JSON Schema for accepted
+values, and describes the field in OpenAPI.
 """
 
 import re
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 class ShapedField(serializers.CharField):
-    """Base of fields for strings with a parser; JSON numbers and booleans are not accepted as strings."""
+    """Base for string fields with a parser; JSON numbers and booleans are not accepted as strings."""
 
     rule = ""
     shape: Schema
@@ -44,7 +44,7 @@ class ShapedField(serializers.CharField):
 
 
 class TextField(ShapedField):
-    """Text of at most `longest` characters; surrounding blanks are ignored.
+    """Text with at most `longest` characters; surrounding blanks are ignored.
 
     A blank text is rejected, or ignored with `may_be_blank`.
     """
@@ -66,7 +66,7 @@ class TextField(ShapedField):
 
 
 class SchemaField(ShapedField):
-    """Value of a response, described by its JSON Schema."""
+    """Response value, described by its JSON Schema."""
 
     def __init__(self, shape: Schema, **options: Any) -> None:
         super().__init__(**options)
@@ -85,7 +85,7 @@ class FlagField(serializers.BooleanField):
 
 
 class WholeNumberField(serializers.IntegerField):
-    """Integer within two limits, as ASCII digits or a JSON number; rejected and never clamped outside of them."""
+    """Integer within two limits, as ASCII digits or a JSON number; others are rejected, never clamped."""
 
     def __init__(self, *, min_value: int, max_value: int, **options: Any) -> None:
         super().__init__(min_value=min_value, max_value=max_value, **options)
@@ -107,7 +107,7 @@ class IdField(WholeNumberField):
 
 
 class ChainIdField(WholeNumberField):
-    """Id of a chain of the registry, followed or not, in a query or a body. A path parses an id itself, for its 404."""
+    """Chain id from the registry, followed or not, in a query or a body. A path parses an id itself, for its 404."""
 
     def __init__(self, *, max_value: int = _MAX_BIGINT, **options: Any) -> None:
         super().__init__(min_value=1, max_value=max_value, **options)
@@ -132,15 +132,15 @@ class FidsField(ShapedField):
 
     def parse(self, text: str) -> tuple[int, ...]:
         """Return the numbers. Raises ValueError."""
-        parts = text.split(",")
-        numbers = tuple(int(part) if _NUMBER.fullmatch(part) else 0 for part in parts[: MAX_FIDS + 1])
+        fids = text.split(",")
+        numbers = tuple(int(fid) if _NUMBER.fullmatch(fid) else 0 for fid in fids[: MAX_FIDS + 1])
         if len(numbers) > MAX_FIDS or not all(0 < number <= _MAX_BIGINT for number in numbers):
             raise ValueError(f"must be 1 to {MAX_FIDS} whole numbers, separated by commas")
         return numbers
 
 
 class BoundedListField(serializers.ListField):
-    """List of at most `max_length` entries; its length is checked before any entry is parsed."""
+    """List with at most `max_length` entries; its length is checked before any entry is parsed."""
 
     def __init__(self, *, max_length: int, **options: Any) -> None:
         super().__init__(max_length=max_length, **options)
@@ -155,7 +155,7 @@ class BoundedListField(serializers.ListField):
 
 
 class PriceBarSerializer(serializers.Serializer[Any]):
-    """Base of serializers whose field `low` is called `l` in JSON: in code, l looks like 1."""
+    """Base for serializers whose field `low` is called `l` in JSON: in code, l looks like 1."""
 
     def get_fields(self) -> dict[str, Any]:
         """Return the fields by their names in JSON."""

@@ -112,7 +112,7 @@ _WEBHOOK_HEADERS = {
     "webhook-signature": "Signatures separated by blanks, each `v1,` and base64 of HMAC-SHA256 over"
     " `id.timestamp.body` with the endpoint's secret. During a rotation there are two.",
 }
-# Extension with the scope that a partner key needs: `security` lists scopes of OAuth only.
+# Extension with the scope that a partner key needs: `security` lists OAuth scopes only.
 SCOPE = "x-required-scope"
 # Returned before the query is validated.
 _BEFORE_QUERY = ("401", "403", "429")
@@ -132,12 +132,12 @@ class ShapedFieldExtension(OpenApiSerializerFieldExtension):
 
 
 class ComponentExtension(OpenApiSerializerExtension):
-    """Schema extension for the components of rules, which views name as bodies and responses."""
+    """Schema extension for rules' components, which views name as bodies and responses."""
 
     target_class = "config.parsing.json_rules.Component"
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:
-        """Return the name of the component."""
+        """Return the component's name."""
         return str(self.target.name)
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
@@ -147,12 +147,12 @@ class ComponentExtension(OpenApiSerializerExtension):
 
 
 def resolve_components(schema: Any, auto_schema: Any) -> Any:
-    """Return a copy of a part of a schema, with references to the components in it, which are registered."""
+    """Return a copy of a schema with references to its components, and register these."""
     if isinstance(schema, Component):
         return auto_schema.resolve_serializer(schema, "request").ref
     if isinstance(schema, dict):
-        return {name: resolve_components(part, auto_schema) for name, part in schema.items()}
-    return [resolve_components(part, auto_schema) for part in schema] if isinstance(schema, list) else schema
+        return {name: resolve_components(value, auto_schema) for name, value in schema.items()}
+    return [resolve_components(value, auto_schema) for value in schema] if isinstance(schema, list) else schema
 
 
 class EndpointSchema(AutoSchema):
@@ -163,7 +163,7 @@ class EndpointSchema(AutoSchema):
     """
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
-        """Return the operation with the statuses of its kind of view, and the view's own headers."""
+        """Return the operation with the usual statuses for such a view, and the view's own headers."""
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
@@ -203,7 +203,7 @@ class EndpointSchema(AutoSchema):
         return inspector._get_request_for_media_type(serializer, direction)
 
     def get_auth(self) -> list[Any]:
-        """Return the security requirements of the view's method, and register the schemes of its authentication."""
+        """Return the security requirements for the view's method, and register its authentication schemes."""
         schemes: list[Any] = super().get_auth()
         return cast(LimitedView, self.view).security_by_method.get(self.method, schemes)
 
@@ -217,7 +217,7 @@ class EndpointSchema(AutoSchema):
         return bool(getattr(self.view, "successor", None))
 
     def get_override_parameters(self) -> list[Any]:
-        """Return the query parameters besides those of `extend_schema`."""
+        """Return the query serializer, whose parameters are added to those in `extend_schema`."""
         serializer = getattr(self.view, "query_serializer", None)
         return [serializer] if serializer is not None and self.method == "GET" else []
 
@@ -229,9 +229,9 @@ def _summarised(text: str) -> dict[str, str]:
 
 
 def describe_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Add the errors of each kind of endpoint to its operations, with the one body, and the response headers.
+    """Add each operation's usual errors, all with the same body, and the response headers.
 
-    A view declares further ones without a body, as in `extend_schema(responses={200: ..., 404: None})`.
+    A view declares further errors without a body, as in `extend_schema(responses={200: ..., 404: None})`.
     """
     components = result.setdefault("components", {})
     components.setdefault("schemas", {})["Error"] = _ERROR
@@ -291,7 +291,7 @@ def _error_response(status: str) -> dict[str, Any]:
 
 
 def describe_webhooks(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """Add `webhooks`, by the name of the event's type."""
+    """Add `webhooks`, by event type name."""
     result["webhooks"] = {each.name: {"post": _webhook(each)} for each in webhook_types().values()}
     return result
 
@@ -299,7 +299,7 @@ def describe_webhooks(result: dict[str, Any], generator: Any, request: Any, publ
 def _webhook(event_type: EventType) -> dict[str, Any]:
     return {
         "security": [],
-        "operationId": f"on{''.join(part.title() for part in event_type.name.split('.'))}",
+        "operationId": f"on{''.join(word.title() for word in event_type.name.split('.'))}",
         "tags": ["events"],
         "summary": event_type.summary.partition(". ")[0].removesuffix("."),
         "description": event_type.summary,

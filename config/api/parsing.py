@@ -1,6 +1,6 @@
-"""Request parsers of limited length.
+"""Request body parsers with a limited length.
 
-That of JSON also limits depth, keeps numbers exact, and rejects text that PostgreSQL can't store.
+The JSON parser also limits depth, keeps numbers exact, and rejects text that PostgreSQL can't store.
 """
 
 import json
@@ -19,25 +19,25 @@ from config.api.errors import PayloadTooLargeError
 from config.processes.concurrency_limits import LARGE_BODY_BYTES, large_body_slot
 from config.web.body_limits import MAX_BODY_BYTES
 
-# A tenth of it is enough for every body of the API; the renderer stops at 254 levels.
+# Every API body needs at most a tenth; the renderer stops at 254 levels.
 MAX_DEPTH = 64
-# An airdrop has 100,000 entries. Three bytes of a body may be a list of 56 bytes.
+# An airdrop has 100,000 entries. Three body bytes may become a list that takes 56 bytes.
 MAX_CONTAINERS = 150_000
 
 _MAX_SHOWN_DIGITS = 40
 # The exact comparison takes quadratic time; the longest double has 309 digits before its point.
 _MAX_NUMBER_LENGTH = 400
 _DOUBLE_DIGITS = 15
-# Values in which the field with a NUL is searched; the error of one further on names no field.
+# Values that are searched for the field with a NUL; if it comes later, the error names no field.
 _MAX_VISITED = 20_000
 
-# Matches a number that may exceed 64 bits or the digits of a double; digits within a string follow a quote.
+# Matches a number that may exceed 64 bits or a double's digits; digits within a string follow a quote.
 _LONG_NUMBER = re.compile(rb"(?:^|[\[:,\s])-?(?:[0-9]{19}|[0-9.]{17}|[0-9.]+[eE])")
-# A search holds the interpreter lock: it goes by pieces, each with the longest match of the next one's beginning.
+# A search holds the interpreter lock, so it goes by pieces. Each overlaps the next one by the longest match.
 _PIECE, _LONGEST_MATCH = 65_536, 32
 
 
-# Escape in a string: a surrogate pair, an unpaired surrogate, or any other escape of two bytes.
+# Escape in a string: a surrogate pair, an unpaired surrogate, or any other two-byte escape.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<unpaired>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
@@ -46,15 +46,15 @@ _TEXT_RULE = "must not contain NUL characters or unpaired surrogates"
 
 
 class UnstorableTextError(ValidationError):
-    """A field has text that PostgreSQL can't store; `path` is that of the field, and `body` the parsed body."""
+    """Error for text that PostgreSQL can't store, with the field's `path` and the parsed `body`."""
 
     def __init__(self, path: str, body: Any) -> None:
         super().__init__({path or api_settings.NON_FIELD_ERRORS_KEY: [_TEXT_RULE]})
         self.path, self.body = path, body
 
 
-# Position of a value: (position of its parent, its key or index), None for the root.
-_Place = tuple[Any, str | int] | None
+# A value's position: (parent's position, key or index); None for the root.
+_Position = tuple[Any, str | int] | None
 
 
 class LimitedJSONParser(BaseParser):
@@ -139,7 +139,7 @@ def _has_long_number(body: bytes) -> bool:
 
 
 def _exact_float(text: str) -> float:
-    # Every number of 15 digits survives a double; a body can have 300,000 of them.
+    # A double holds any number with 15 digits; a body can have 300,000.
     if len(text) <= _DOUBLE_DIGITS and "e" not in text and "E" not in text:
         return float(text)
     if len(text) > _MAX_NUMBER_LENGTH:
@@ -187,24 +187,24 @@ def _is_deep(value: Any) -> bool:
 
 
 def _path_of_nul(value: Any) -> str:
-    """Return the path of the first text with a NUL, or of the object with such a key, as a path can't contain it."""
-    for item, place in islice(_walk(value, None), _MAX_VISITED):
+    """Return the path to the first text with a NUL. For a NUL in a key, return the path to its object."""
+    for item, position in islice(_walk(value, None), _MAX_VISITED):
         texts = item if isinstance(item, dict) else (item,) if isinstance(item, str) else ()
         if any("\0" in text for text in texts):
-            return _path(place)
+            return _path(position)
     return ""
 
 
-def _walk(value: Any, place: _Place) -> Iterator[tuple[Any, _Place]]:
-    yield value, place
+def _walk(value: Any, position: _Position) -> Iterator[tuple[Any, _Position]]:
+    yield value, position
     if isinstance(value, (dict, list)):
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _walk(child, (place, key))
+            yield from _walk(child, (position, key))
 
 
-def _path(place: _Place) -> str:
+def _path(position: _Position) -> str:
     path = ""
-    while place is not None:
-        place, key = place
+    while position is not None:
+        position, key = position
         path = (f"[{key}]" if isinstance(key, int) else f".{key}") + path
     return path.removeprefix(".")

@@ -123,7 +123,7 @@ class PartnerLimit(KeyLimit):
 
 
 class IndexLimit(KeyLimit):
-    """Limit on index requests, each of which calls a node."""
+    """Limit on index requests: each calls a node."""
 
     setting, seconds = "RATE_LIMIT_INDEX", _MINUTE
 

@@ -31,7 +31,7 @@ class LimitedView(APIView):
 
     `reads_by_post`: whether POST only reads, so that pages from any origin may send it if the endpoint is public.
 
-    `security_by_method` maps methods to OpenAPI security requirements, instead of those of `authentication_classes`.
+    `security_by_method` maps methods to OpenAPI security requirements; by default `authentication_classes` has them.
 
     `vary` is the whole Vary header on its responses. It guarantees that nothing else changes them, so they are never
     compressed. By default each middleware adds its headers.

@@ -1,7 +1,6 @@
 """Validation rules for JSON values, and combinators for objects and lists.
 
-A rule parses a value and has the JSON Schema of the values that it accepts, from which the API description is made. A
-limit is stated once, where the rule is built.
+A rule parses a value, and has a JSON Schema for the API description. A limit is stated once, where the rule is built.
 
 Nothing is clamped, rounded or coerced. Numbers are JSON numbers; each factory names its unit in its error text.
 """
@@ -23,9 +22,9 @@ Problem = tuple[str, str]
 # Field of a deployment's body -> its name in another body; a field that is missing has the same name there.
 FieldNames = Mapping[str, str]
 
-# Entries of a report of problems, of one list or object and of a whole body: a body can hold a hundred thousand.
+# Reported problems per list, object and body: a body can have a hundred thousand.
 MAX_REPORTED = 20
-# Characters of an unknown key that are reported.
+# Reported characters of an unknown key.
 _MAX_KEY = 60
 
 MAX_URL = 2_048
@@ -33,14 +32,15 @@ MAX_URL = 2_048
 LARGEST_JSON_NUMBER = 2**53 - 1
 # Above it, generated clients need 64 bits.
 _LARGEST_INT32 = 2**31 - 1
-# Controls, white space, marks of direction, which show another URL, and what would end an attribute of an HTML page.
+# Controls, white space, direction marks, which make a URL look like another one, and characters that end an HTML
+# attribute.
 _NOT_IN_URL = r"""\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>"'`\\"""
 
 REQUIRED = object()
 
 
 class InvalidFieldsError(ValueError):
-    """Invalid fields of an object or a list, with the path and the broken rule of each."""
+    """Invalid fields in an object or a list, each with its path and the broken rule."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__(*problems)
@@ -49,20 +49,20 @@ class InvalidFieldsError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Component:
-    """JSON Schema with a name of its own in the API description; it may be a part of other schemas."""
+    """Named JSON Schema in the API description; other schemas may contain it."""
 
     name: str
     schema: Schema
 
     @property
     def reference(self) -> str:
-        """Return the path by which the API description refers to it."""
+        """Return its path in the API description."""
         return f"#/components/schemas/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Parser of a JSON value, and the schema of what it accepts.
+    """JSON value parser, and the schema for accepted values.
 
     The parser returns the parsed value, or raises ValueError with the rule as text ("must be ..."). Rules for objects
     and lists raise InvalidFieldsError, which lists every problem within them with its path.
@@ -77,12 +77,12 @@ class Rule:
 
 
 def described(schema: Schema | Component) -> Callable[[Callable[[Any], Any]], Rule]:
-    """Return the decorator that makes a parser a rule, with the schema of what it accepts."""
+    """Return the decorator that makes a parser a rule with this schema."""
     return lambda parse: Rule(parse, schema)
 
 
 def refined(rule: Rule) -> Callable[[Callable[[Any], Any]], Rule]:
-    """Return the decorator that makes a rule of `rule` and of a check or conversion of what it has parsed."""
+    """Return the decorator that extends `rule` by a check or a conversion, which gets the parsed value."""
     return lambda convert: Rule(lambda value: convert(rule.parse(value)), rule.schema)
 
 
@@ -94,7 +94,7 @@ class FieldRule:
     default: Any = REQUIRED
     # Alternative name of the key.
     alias: str = ""
-    # Name of the parsed value; the key's own if empty.
+    # The parsed value's name; the key's own if empty.
     attribute: str = ""
     # The parsed value counts this many to the number in JSON; 0 if it is kept unchanged.
     unit: int = 0
@@ -104,13 +104,13 @@ class FieldRule:
     nullable: bool = False
 
     def to_json(self, value: Any) -> Any:
-        """Return a parsed value in the notation of JSON."""
+        """Return a parsed value as in JSON."""
         if self.unit and value is not None:
             return to_units(value, self.unit)
         return list(value) if isinstance(value, tuple) else value
 
     def to_schema(self) -> Schema | Component:
-        """Return the rule's schema with the description and the default of the key."""
+        """Return the rule's schema with the key's description and default."""
         schema, default = self.rule.schema, None if self.default is REQUIRED else self.to_json(self.default)
         notes: Schema = {"description": self.description} if self.description else {}
         if isinstance(default, (str, int, float)) and default != "":
@@ -125,7 +125,7 @@ class FieldRule:
 
 
 def nested_problems(path: str, error: ValueError) -> list[Problem]:
-    """Return the problems of the value at a path, from the error that its rule raised."""
+    """Return the problems in the value at a path, from its rule's error."""
     if not isinstance(error, InvalidFieldsError):
         return [(path, str(error))]
     return [(join_path(path, inner), message) for inner, message in error.problems]
@@ -137,34 +137,34 @@ def join_path(path: str, inner: str) -> str:
 
 
 def parse_object(value: Any, keys: Mapping[str, FieldRule]) -> tuple[dict[str, Any], list[Problem]]:
-    """Parse an object by the rules of its keys; return the valid values by attribute, and all problems.
+    """Parse an object by its keys' rules; return the valid values by attribute, and all problems.
 
     A null key counts as absent. An unknown key is a problem: ignoring it would drop an option without notice.
     """
     if not isinstance(value, dict):
         return {}, [("", "must be a JSON object")]
-    given = {name: item for name, item in value.items() if item is not None}
+    items = {name: item for name, item in value.items() if item is not None}
     parsed: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, key in keys.items():
-        at = key.alias if key.alias and key.alias in given else name
-        if at != name and name in given:
-            problems.append((at, f"is another name for {name}, and only one of them may be given"))
-        if at not in given:
+        key_name = key.alias if key.alias and key.alias in items else name
+        if key_name != name and name in items:
+            problems.append((key_name, f"is another name for {name}, and only one of them may be given"))
+        if key_name not in items:
             if key.default is REQUIRED:
                 problems.append((name, "is required"))
             else:
                 parsed[key.attribute or name] = key.default
             continue
         try:
-            parsed[key.attribute or name] = key.rule.parse(given[at])
+            parsed[key.attribute or name] = key.rule.parse(items[key_name])
         except ValueError as error:
-            problems += nested_problems(at, error)
+            problems += nested_problems(key_name, error)
     return parsed, problems + _unknown(value, keys)
 
 
 def object_schema(keys: Mapping[str, FieldRule], *, description: str = "") -> Schema:
-    """Return the schema of an object with these keys and no others."""
+    """Return the schema for an object with these keys and no others."""
     schema: Schema = {"description": description} if description else {}
     schema |= {"type": "object", "properties": {name: key.to_schema() for name, key in keys.items()}}
     required = sorted(name for name, key in keys.items() if key.default is REQUIRED)
@@ -178,16 +178,16 @@ class ObjectRule(Rule):
     keys: Mapping[str, FieldRule]
 
     def to_json(self, parsed: Any) -> dict[str, Any] | None:
-        """Return a parsed object in the keys and units of the rule; None for none."""
+        """Return a parsed object in the rule's keys and units; None for none."""
         return None if parsed is None else format_object(parsed, self.keys)
 
 
 def object_of(
     keys: Mapping[str, FieldRule], *, build: Callable[..., Any] = dict, name: str = "", description: str = ""
 ) -> ObjectRule:
-    """Return the rule for an object with these keys; its result is that of `build`, by the attributes of all of them.
+    """Return the rule for an object with these keys. It calls `build` with the parsed values, by attribute.
 
-    `name` is the component's in the API description.
+    `name` is the component's name in the API description.
     """
 
     def parse(value: Any) -> Any:
@@ -201,7 +201,7 @@ def object_of(
 
 
 def format_object(parsed: Any, keys: Mapping[str, FieldRule]) -> dict[str, Any]:
-    """Return the attributes of a parsed value as the JSON object that these keys parse."""
+    """Return a parsed value's attributes as the JSON object that these keys parse."""
     return {name: key.to_json(getattr(parsed, key.attribute or name)) for name, key in keys.items()}
 
 
@@ -215,7 +215,7 @@ def to_units(amount: int | Decimal, unit: int) -> int | float:
 
 
 def list_of(item: Rule, *, least: int = 0, most: int) -> Rule:
-    """Return the rule for a list of `least` to `most` entries; its result is a tuple of parsed entries."""
+    """Return the rule for a list with `least` to `most` entries, which are parsed into a tuple."""
     size = f"must be a list of {least} to {most} entries" if least else f"must be a list of at most {most} entries"
 
     @described(list_schema(item.schema, least=least, most=most))
@@ -236,12 +236,12 @@ def list_of(item: Rule, *, least: int = 0, most: int) -> Rule:
 
 
 def list_schema(item: Schema | Component, *, least: int = 0, most: int) -> Schema:
-    """Return the schema of a list of `least` to `most` entries."""
+    """Return the schema for a list with `least` to `most` entries."""
     return {"type": "array", "items": item, "maxItems": most} | ({"minItems": least} if least else {})
 
 
 def truncate_problems(problems: list[Problem]) -> list[Problem]:
-    """Return at most MAX_REPORTED problems; if there are more, the last of them is the number of further ones."""
+    """Return at most MAX_REPORTED problems; if there are more, the last entry counts the rest."""
     if len(problems) <= MAX_REPORTED:
         return problems
     more = len(problems) - MAX_REPORTED + 1
@@ -249,11 +249,9 @@ def truncate_problems(problems: list[Problem]) -> list[Problem]:
 
 
 def _unknown(value: dict[str, Any], keys: Mapping[str, FieldRule]) -> list[Problem]:
-    known = set(keys) | {key.alias for key in keys.values() if key.alias}
-    names = ", ".join(keys)
-    return truncate_problems(
-        [(name[:_MAX_KEY] or '""', f"is not known; known are {names}") for name in value if name not in known]
-    )
+    names = set(keys) | {key.alias for key in keys.values() if key.alias}
+    rule = f"is not known; known are {', '.join(keys)}"
+    return truncate_problems([(name[:_MAX_KEY] or '""', rule) for name in value if name not in names])
 
 
 def parse_flag(text: str) -> bool:
@@ -266,7 +264,7 @@ def parse_flag(text: str) -> bool:
 
 
 def exact_number(value: Any, *, message: str) -> Decimal:
-    """Return a JSON number exactly as written; `words` is the rule for text, booleans and infinity.
+    """Return a JSON number exactly as written. Raises ValueError with `message` for text, booleans and infinity.
 
     The body parser rejects floats that do not read as the caller wrote them.
     """
@@ -300,18 +298,18 @@ def integer(*, least: int, most: int) -> Rule:
 
 
 def integer_schema(*, least: int, most: int) -> Schema:
-    """Return the schema of a whole number within two limits."""
+    """Return the schema for a whole number within two limits."""
     size = {"format": "int64"} if most > _LARGEST_INT32 else {}
     return {"type": "integer", **size, "minimum": least, "maximum": most}
 
 
 def sentence(unit: str) -> str:
-    """Return the description of a number by its unit."""
+    """Return a number's description by its unit."""
     return f"{unit[:1].upper()}{unit[1:]}."
 
 
 def positive(rule: Rule, *, unit: str) -> Rule:
-    """Return the rule for values of `rule`, which is that of a number in a unit, above zero."""
+    """Return a number rule that also requires a value above zero."""
     schema: Any = rule.schema
     limits = {name: limit for name, limit in schema.items() if name != "minimum"}
 
@@ -326,7 +324,7 @@ def positive(rule: Rule, *, unit: str) -> Rule:
 
 
 def choice(*names: str) -> Rule:
-    """Return the rule for one of these texts; upper and lower case differ."""
+    """Return the rule for one text among these; upper and lower case differ."""
 
     @described({"type": "string", "enum": list(names)})
     def rule(value: Any) -> str:
@@ -338,7 +336,7 @@ def choice(*names: str) -> Rule:
 
 
 def text(*, most: int, least: int = 0) -> Rule:
-    """Return the rule for a text of at most `most` characters, kept unchanged; blank texts count as empty."""
+    """Return the rule for a text with at most `most` characters, kept unchanged; blank texts count as empty."""
 
     @described({"type": "string", "maxLength": most} | ({"minLength": least, "pattern": r"\S"} if least else {}))
     def rule(value: Any) -> str:
@@ -358,8 +356,8 @@ def text(*, most: int, least: int = 0) -> Rule:
 
 
 def web_address(*schemes: str) -> Rule:
-    """Return the rule for a URL of one of these schemes, kept unchanged."""
-    # Without a flag for the case of letters, which a schema can't have.
+    """Return the rule for a URL with one of these schemes, kept unchanged."""
+    # A schema's pattern has no flag for upper and lower case.
     names = "|".join("".join(f"[{letter}{letter.upper()}]" for letter in scheme) for scheme in schemes)
     pattern = rf"^(?:{names})://[^{_NOT_IN_URL}]+$"
     matches = re.compile(rf"(?:{names})://[^/?#{_NOT_IN_URL}][^{_NOT_IN_URL}]*").fullmatch

@@ -91,11 +91,11 @@ CELERY_TASK_TIME_LIMIT = 150
 CELERY_BEAT_SCHEDULE = SCHEDULE
 CELERY_TASK_QUEUES, CELERY_TASK_ROUTES = QUEUES, ROUTES
 
-# Cache of public responses in front of Django (`config.edge`), in each process of the web server.
+# Public response cache in front of Django (`config.edge`), in each web process.
 
 EDGE_CACHE_SECONDS = env.EDGE_CACHE_SECONDS
 EDGE_CACHE_MB = env.EDGE_CACHE_MB
-# Paths of public responses, besides "/"; probes, the admin site and static files are not cached.
+# Public response paths, besides "/"; probes, the admin site and static files are not cached.
 EDGE_CACHE_PREFIXES = (
     *("/api/", "/assets/", "/tokens/", "/embed/", "/leaderboard", "/pictures/", "/cards/", "/miniapp"),
     *("/uploads/", "/creators/", "/status", "/docs", "/llms", "/robots.txt", "/sitemap.xml", "/favicon.ico", "/icons/"),
@@ -123,7 +123,7 @@ POSTGRESQL_PROGRAMS = env.POSTGRESQL_PROGRAMS or (None if env.DATABASE_URL else 
 BACKUP_FACTS = contributions.BACKUP_FACTS
 RESTORE_STEPS = contributions.RESTORE_STEPS
 
-# Settings of the apps, in the order of the model.
+# App settings, in the model's order.
 
 RPC_URLS = env.RPC_URLS
 CHAINS_FILES = env.CHAINS_FILE
@@ -243,7 +243,7 @@ LEADERBOARD_SECONDS = {
 CORS_ALLOWED_ORIGINS = env.CORS_ORIGINS
 CORS_URLS_REGEX = r"^/(?:api/|mcp/?$)"
 CORS_ALLOW_METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST")
-# The last three are those of the Model Context Protocol (`config.mcp.versions`).
+# The last three belong to the Model Context Protocol (`config.mcp.versions`).
 CORS_ALLOW_HEADERS = (
     *("authorization", "content-type", "x-api-key"),
     *("mcp-protocol-version", "mcp-method", "mcp-name"),
@@ -285,7 +285,7 @@ SITE_PICTURES = env.SITE_PICTURES
 SITE_PICTURE_DIR = env.SITE_PICTURE_DIR or LOCAL_DIRECTORY / "pictures"
 SITE_PICTURE_MB = env.SITE_PICTURE_MB
 
-# Uploads of partners (`tokens.uploads`).
+# Partner uploads (`tokens.uploads`).
 
 UPLOAD_STORAGE = env.UPLOAD_STORAGE
 UPLOAD_DIR = env.UPLOAD_DIR or LOCAL_DIRECTORY / "uploads"
@@ -303,7 +303,7 @@ UPLOAD_PINNING_TOKEN = env.UPLOAD_PINNING_TOKEN
 
 # Languages and static files.
 
-# Of paths without a prefix. The API and the admin site are English (`config.site.languages`).
+# For paths without a prefix. The API and the admin site are English (`config.site.languages`).
 LANGUAGE_CODE = SITE_LANGUAGES[0]
 LANGUAGES = list(LANGUAGE_NAMES.items())
 LOCALE_PATHS = [BASE_DIR / "config" / "site" / "locale"]
@@ -311,16 +311,16 @@ STATIC_URL = "static/"
 # WhiteNoise serves the packages' own files, so that no `collectstatic` step can be forgotten.
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
-# Times of the admin site, which is English.
+# Times on the admin site, which is English.
 FORMAT_MODULE_PATH = "config.operators.date_formats"
 TIME_ZONE = "UTC"
 
-# Log-in of operators.
+# Operator log-in.
 
 AUTHENTICATION_BACKENDS = apps_and_middleware.AUTHENTICATION_BACKENDS
 PASSWORD_HASHERS = apps_and_middleware.PASSWORD_HASHERS
 AUTH_PASSWORD_VALIDATORS = apps_and_middleware.AUTH_PASSWORD_VALIDATORS
-# Target after a log-in that no page of ours started.
+# Target after a log-in that no page started.
 LOGIN_REDIRECT_URL = "/admin/"
 
 AXES_FAILURE_LIMIT = env.LOGIN_FAILURE_LIMIT
@@ -341,7 +341,7 @@ AXES_VERBOSE = False
 AXES_SENSITIVE_PARAMETERS = ["username"]
 
 ADMIN_TOTP_REQUIRED = env.ADMIN_TOTP_REQUIRED
-# Name of this installation in the app.
+# Installation name in the authenticator app.
 OTP_TOTP_ISSUER = f"Launchboard {_SITE_HOST}"
 
 SESSION_COOKIE_AGE = 3600 * env.ADMIN_SESSION_HOURS
@@ -357,7 +357,7 @@ SECURE_SSL_REDIRECT = _BEHIND_HTTPS
 SECURE_HSTS_SECONDS = env.HSTS_SECONDS if _BEHIND_HTTPS else 0
 # W005 and W021 recommend to include all subdomains, which only the domain's operator can decide.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-# Header of the reverse proxy that terminates TLS; the proxy must set it, or drop it from clients' requests.
+# Header from the reverse proxy that terminates TLS; the proxy must set it, or drop it from clients' requests.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _BEHIND_HTTPS else None
 SESSION_COOKIE_SECURE = _BEHIND_HTTPS
 CSRF_COOKIE_SECURE = _BEHIND_HTTPS
@@ -385,6 +385,6 @@ LOGGING = {
     },
     "root": {"handlers": ["stderr"], "level": env.LOG_LEVEL},
     "loggers": {name: {"level": "WARNING"} for name in _TALKATIVE}
-    # It logs malformed headers of any server that URLs of partners or tokens lead to.
+    # It logs malformed headers from any server that a partner's or token's URL leads to.
     | {"urllib3.connection": {"level": "ERROR"}},
 }

@@ -1,4 +1,4 @@
-"""Settings of Django REST framework, drf-spectacular and django-cors-headers that no operator changes."""
+"""Settings for Django REST framework, drf-spectacular and django-cors-headers that no operator changes."""
 
 # As in pyproject.toml.
 SERVICE_VERSION = "0.2.0"
@@ -19,7 +19,7 @@ VIEWS = {
     "URL_FORMAT_OVERRIDE": None,
 }
 
-# Headers of responses that pages of other origins can read.
+# Response headers that pages with another origin can read.
 EXPOSED_HEADERS = (
     "Deprecation",
     "ETag",
@@ -43,7 +43,7 @@ Addresses, pools and transactions of EVM chains are hex in any case. Those of So
 in their own case: a mint is a token's address, and a signature a transaction's hash.
 """
 
-# The tag of an operation, by the package of its view.
+# Operation tags by view package.
 OPERATION_TAGS = {
     "tokens.catalogue": "tokens",
     "tokens.market": "tokens",
@@ -79,10 +79,10 @@ DESCRIPTION = {
         {"name": "events", "description": "Catch-up list of events, and webhooks."},
         {"name": "operations", "description": "States of chains, and sessions of administrators."},
     ],
-    # Keep the order of the URL files, which is that of the contract.
+    # URL files have the contract's order.
     "SORT_OPERATIONS": False,
     "SERVE_AUTHENTICATION": [],
-    # Common prefix of all paths.
+    # All paths have this prefix.
     "SCHEMA_PATH_PREFIX": "/api/",
     # No authentication class uses it; the endpoints that accept it list it themselves.
     "APPEND_COMPONENTS": {

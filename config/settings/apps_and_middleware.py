@@ -1,4 +1,4 @@
-"""Apps, middleware, templates and the log-in of the Django project; their order matters."""
+"""Django's apps, middleware, templates and log-in; their order matters."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -37,7 +37,7 @@ APPS = [
     "development",
 ]
 
-# Apps of optional packages: the setting that adds one, its package, and the app.
+# Apps from optional packages: the setting that adds one, its package, and the app.
 _WATCHING = (
     ("SENTRY_DSN", "sentry_sdk", "config.watching.error_reports.ErrorReportsConfig"),
     ("TRACES_URL", "opentelemetry", "config.watching.traces.TracesConfig"),
@@ -46,13 +46,13 @@ _WATCHING = (
 
 def watching_apps(env: Environment) -> list[str]:
     """Return the apps that the environment adds. Raises ImproperlyConfigured without their packages."""
-    wanted = [(name, package, app) for name, package, app in _WATCHING if getattr(env, name)]
-    for name, package, _ in wanted:
+    watching = [(name, package, app) for name, package, app in _WATCHING if getattr(env, name)]
+    for name, package, _ in watching:
         if find_spec(package) is None:
             raise ImproperlyConfigured(
                 f"{name}: needs the packages of requirements-watching.txt, which are not installed"
             )
-    return [app for *_, app in wanted]
+    return [app for *_, app in watching]
 
 
 MIDDLEWARE = [
@@ -62,9 +62,9 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.api.cors.CrossOriginMiddleware",
-    # Outside of all that may set cookies.
+    # Outside any middleware that may set cookies.
     "config.edge.representation.public_without_cookies",
-    # Outside of compression, so that a 304 has the ETag and the Vary of the 200.
+    # Outside compression, so that a 304 has the 200's ETag and Vary.
     "config.edge.representation.conditional_get",
     "config.edge.representation.CompressionMiddleware",
     "config.operators.middleware.content_security_policy",
@@ -107,7 +107,7 @@ TEMPLATES: list[dict[str, Any]] = [
     },
 ]
 
-# Log-in of operators.
+# Operator log-in.
 
 AUTHENTICATION_BACKENDS = [
     # First: the password of a locked-out name is not checked.
@@ -116,7 +116,7 @@ AUTHENTICATION_BACKENDS = [
 ]
 PASSWORD_HASHERS = [
     "accounts.operators.passwords.Argon2idHasher",
-    # Hashes of earlier releases, until the next log-in.
+    # Hashes from earlier releases, until the next log-in.
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [

@@ -1,4 +1,4 @@
-"""Schedule of Celery beat, and the queues of tasks."""
+"""Celery beat schedule, and task queues."""
 
 from typing import Any
 
@@ -41,8 +41,8 @@ SCHEDULE = {
 }
 
 # Workers take tasks from all queues in turn, so that a backlog in one delays no other: in-flight deployments are
-# watched while many others wait for signing. With `--queues` a worker serves only some of them. The queues of index
-# requests and deployments may be long: of the periodic tasks, only the one that needs signers is in one of them.
+# watched while many others wait for signing. With `--queues` a worker serves only some queues. The queues with index
+# requests and deployments may be long: the only periodic task in them is the one that needs signers.
 QUEUES: dict[str, dict[str, Any]] = {name: {} for name in ("celery", "deploy", "watch", "leaderboard", "documents")}
 
 # All other tasks use the first queue.
@@ -53,7 +53,7 @@ _QUEUED = {
         *("sweep_index_requests", "confirm_index_requests", "confirm_chain", "sweep_deployments", "watch_deployments"),
         *("watch_chain", "confirm_deployments", "confirm_deployed", "maintain_partitions"),
     ),
-    # Data of outside services, and upkeep: both may wait.
+    # Data from outside services, and upkeep: both may wait.
     "documents": (
         *("fetch_documents", "fetch_pictures", "refresh_markets", "queue_provider_tokens", "compare_prices"),
         *("prune_saved_tokens", "prune_reference_prices", "fill_fee_sums", "read_pool_backlogs"),
