@@ -69,34 +69,30 @@ class Total:
 
 def fetch_total(selection: Selection) -> Total:
     """Return the number of tokens: exact up to the limit, or if a count is cached, otherwise an estimate."""
-    total = stored_total(selection)
-    if total is None and selection.has_filters:
-        # To read the first matches of a frequent filter, PostgreSQL may build a hash table with all matches.
-        total = estimated_total_if_large(selection)
-    return total or _count_to_limit(selection)
+    return fetch_large_total(selection) or _count_to_limit(selection)
 
 
-def stored_total(selection: Selection) -> Total | None:
-    """Return a worker's cached count if it exceeds the limit; smaller lists are counted on each request."""
-    stored = _read_stored_count(selection, int(time.time()))
-    if stored is None or stored.number is None or stored.number <= EXACT_UP_TO:
-        return None
-    return Total(stored.number, needs_count=time.time() - stored.at > REFRESH_AFTER_SECONDS)
-
-
-def estimated_total(selection: Selection) -> Total:
-    """Return the planner's estimate for a selection that is known to exceed the limit."""
-    return _as_estimate(selection, max(_estimate_rows(selection), EXACT_UP_TO + 1))
-
-
-def estimated_total_if_large(selection: Selection) -> Total | None:
-    """Return the planner's estimate if it is far beyond the limit; None if the selection has to be counted."""
+def fetch_large_total(selection: Selection) -> Total | None:
+    """Return a worker's cached count beyond the limit, or an estimate far beyond it; None if there is neither."""
     stored = _read_stored_count(selection, int(time.time()))
     if stored and stored.number is not None:
-        # A worker's count was within the limit: the estimate is far too high.
+        # A count within the limit corrects an estimate that is far too high: the list is counted on each request.
+        needs_count = time.time() - stored.at > REFRESH_AFTER_SECONDS
+        total, lower_bound = Total(stored.number, needs_count=needs_count), EXACT_UP_TO
+    elif selection.has_filters:
+        # To read the first matches of a frequent filter, PostgreSQL may build a hash table with all matches.
+        total, lower_bound = estimated_total(selection, at_least=0), _SURELY_LARGE
+    else:
         return None
-    estimate = _estimate_rows(selection)
-    return _as_estimate(selection, estimate) if estimate > _SURELY_LARGE else None
+    return total if total.number > lower_bound else None
+
+
+def estimated_total(selection: Selection, *, at_least: int = EXACT_UP_TO + 1) -> Total:
+    """Return the planner's estimate; by default for a selection that exceeds the limit."""
+    stored = _read_stored_count(selection, int(time.time()))
+    # A count that exceeded its time limit would only occupy a worker again.
+    needs_count = stored is None or stored.number is not None
+    return Total(max(_estimate_rows(selection), at_least), is_exact=False, needs_count=needs_count)
 
 
 def count_tokens(selection: Selection) -> int | None:
@@ -136,12 +132,6 @@ def _count(selection: Selection) -> int | None:
         raise
 
 
-def _as_estimate(selection: Selection, number: int) -> Total:
-    stored = _read_stored_count(selection, int(time.time()))
-    # A count that exceeded its time limit would only occupy a worker again.
-    return Total(number, is_exact=False, needs_count=stored is None or stored.number is not None)
-
-
 def _estimate_rows(selection: Selection) -> int:
     statement = _full_statement(selection)
     with read_connection().cursor() as cursor:
@@ -163,7 +153,7 @@ def _count_to_limit(selection: Selection) -> Total:
         stored = _read_stored_count(selection, int(time.time()))
         if stored and stored.number is not None:
             return Total(stored.number, is_exact=False)
-        return _as_estimate(selection, _estimate_rows(selection))
+        return estimated_total(selection, at_least=0)
     return Total(number) if number <= EXACT_UP_TO else estimated_total(selection)
 
 

@@ -20,7 +20,7 @@ from config.events.outbox import newest_event_id
 from config.events.stream.stream_query import parse_event_id
 from config.postgresql.replica import require_primary
 from config.web.response_headers import NO_STORE, PRIVATE_NO_STORE, private_cache_control, public_cache_control
-from tokens.catalogue import listing, search_pages, tasks
+from tokens.catalogue import tasks
 from tokens.catalogue.list_parameters import (
     EVENT_ID_SCHEMA,
     AdminListQuery,
@@ -33,6 +33,7 @@ from tokens.catalogue.list_parameters import (
     SearchQuery,
     StreamParameters,
 )
+from tokens.catalogue.list_plan import SearchTimeoutError, fetch_list
 from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
 from tokens.catalogue.records import Extras, add_details, read_records
 from tokens.catalogue.selections import Selection
@@ -99,20 +100,14 @@ class TokenPageView(QueryView):
             raise ValidationError({"cursor": [str(error)]}) from error
         page_request = PageRequest(self.query.get("limit", self.page_size), self.query.get("offset", 0), cursor)
         try:
-            page, total = self._read_page(list_sort, page_request)
-        except search_pages.SearchTimeoutError as error:
+            page, total = fetch_list(self.selection, list_sort, page_request, self.extras())
+        except SearchTimeoutError as error:
             raise SearchTimedOutError from error
+        # Without filters, the page does not depend on the total.
+        total = total or fetch_total(self.selection)
         if total.needs_count:
             tasks.enqueue_count(self.selection)
         return page, total
-
-    def _read_page(self, list_sort: ListSort, page_request: PageRequest) -> tuple[TokenPage, Total]:
-        if self.selection.q:
-            return search_pages.search_page(self.selection, list_sort, page_request, self.extras())
-        if self.selection.has_filters:
-            return search_pages.filtered_page(self.selection, list_sort, page_request, self.extras())
-        page = listing.fetch_page(self.selection, list_sort, page_request, self.extras())
-        return page, fetch_total(self.selection)
 
     def body(self, page: TokenPage, total: Total) -> dict[str, Any]:
         """Return a page's response body."""

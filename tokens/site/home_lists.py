@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 
 from config.cursors import Cursor, LegacyCursor
 from config.site.page_input import PageInputError, parse_choice, parse_page_cursor, refuse_longer
-from tokens.catalogue import listing, search_pages, text_search
-from tokens.catalogue.listing import ListSort, PageRequest, TokenPage
+from tokens.catalogue import list_plan, text_search
+from tokens.catalogue.listing import ListSort, PageRequest
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import Total
 from tokens.installation.installed_registry import registry
@@ -141,23 +141,12 @@ def read_list(query: HomeQuery) -> HomeList:
     if query.is_symbol:
         entries = query.selection.entries(text_search.symbol_match(query.q))
         return HomeList(_first_ids(query.filters, entries.order_by("-deployed_at", "-pk")))
-    if query.q:
-        return _list_of(*search_pages.search_page(query.selection, *_page_of(query)))
-    if query.tab == TRENDING:
+    if query.tab == TRENDING and not query.q:
         return HomeList(_first_ids(query.filters, _trending_tokens(query.selection)))
-    if query.tab == GRADUATING:
+    if query.tab == GRADUATING and not query.q:
         return HomeList(_graduating_ids(query.filters))
-    if query.has_filters:
-        return _list_of(*search_pages.filtered_page(query.selection, *_page_of(query)))
-    return _list_of(listing.fetch_page(query.selection, *_page_of(query)))
-
-
-def _page_of(query: HomeQuery) -> tuple[ListSort, PageRequest]:
-    """Return the sort and the place of the page."""
-    return ListSort(HOME_SORTS[query.sort]), PageRequest(PAGE_SIZE, cursor=query.cursor)
-
-
-def _list_of(page: TokenPage, total: Total | None = None) -> HomeList:
+    list_sort, page_request = ListSort(HOME_SORTS[query.sort]), PageRequest(PAGE_SIZE, cursor=query.cursor)
+    page, total = list_plan.fetch_list(query.selection, list_sort, page_request)
     return HomeList([record["id"] for record in page.records], page.cursor, total)
 
 
@@ -187,4 +176,4 @@ def _curve_chains() -> list[int]:
 def _first_ids(filters: Selection, tokens: TokenQuerySet | SearchEntryQuerySet) -> list[int]:
     if filters == Selection():
         return list(tokens.values_list("pk", flat=True)[:PAGE_SIZE])
-    return search_pages.first_ids(tokens, PAGE_SIZE)
+    return list_plan.first_ids(tokens, PAGE_SIZE)

@@ -49,7 +49,7 @@ def use_everything() -> None:
     """Use Redis in all ways in which requests use it."""
     with pytest.raises(CountersUnavailableError):
         hit("x", limit=1, seconds=60)
-    assert totals.stored_total(Selection()) is None
+    assert totals.fetch_large_total(Selection()) is None
     assert not totals.claim_count()
     with pytest.raises(RedisError):
         redis_client().ping()

@@ -11,7 +11,7 @@ from config.api.errors import SearchTimedOutError
 from config.api.rendering import json_response
 from config.api.replica_reads import from_replica
 from config.web.response_headers import NO_STORE, public_cache_control
-from tokens.catalogue import listing, search_pages
+from tokens.catalogue.list_plan import SearchTimeoutError, fetch_list
 from tokens.catalogue.listing import ListSort, PageRequest
 from tokens.catalogue.selections import Selection
 from tokens.feeds import serializers as formats
@@ -83,13 +83,9 @@ class ChartSearchView(ChartView):
         """Search tokens by name, symbol, address or pool; without a text, list the newest."""
         selection = Selection(q=self.query.get("query", ""), chain_id=self.query.get("exchange"))
         limit: int = self.query["limit"]
-        page_request = PageRequest(limit)
         try:
-            if selection.q:
-                page, _ = search_pages.search_page(selection, ListSort(), page_request)
-            else:
-                page = listing.fetch_page(selection, ListSort(), page_request)
-        except search_pages.SearchTimeoutError as error:
+            page, _ = fetch_list(selection, ListSort(), PageRequest(limit))
+        except SearchTimeoutError as error:
             raise SearchTimedOutError from error
         return json_response(chart_symbols.describe_matches(page.records, limit=limit), headers={})
 

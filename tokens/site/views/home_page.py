@@ -17,7 +17,7 @@ from config.site.formats import address_with
 from config.site.page_input import refuse_repeated
 from config.site.page_limits import limited_page
 from config.web.response_headers import NO_STORE, page_headers
-from tokens.catalogue.search_pages import SearchTimeoutError
+from tokens.catalogue.list_plan import SearchTimeoutError
 from tokens.catalogue.selections import Selection
 from tokens.catalogue.totals import EXACT_UP_TO, fetch_total
 from tokens.site import home_lists
