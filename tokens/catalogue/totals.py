@@ -51,10 +51,10 @@ _INDEX_SCAN_SETTINGS = "SET LOCAL enable_seqscan = off; "
 
 @dataclass(frozen=True)
 class _StoredCount:
-    """A worker's count. `number` is None if it exceeded its time limit; `at` is in Unix seconds."""
+    """A worker's count. `number` is None if it exceeded its time limit; `counted_at` is in Unix seconds."""
 
     number: int | None
-    at: float
+    counted_at: float
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def fetch_large_total(selection: Selection) -> Total | None:
     stored = _read_stored_count(selection, int(time.time()))
     if stored and stored.number is not None:
         # A count within the limit corrects an estimate that is far too high: the list is counted on each request.
-        needs_count = time.time() - stored.at > REFRESH_AFTER_SECONDS
+        needs_count = time.time() - stored.counted_at > REFRESH_AFTER_SECONDS
         total, lower_bound = Total(stored.number, needs_count=needs_count), EXACT_UP_TO
     elif selection.has_filters:
         # To read the first matches of a frequent filter, PostgreSQL may build a hash table with all matches.

@@ -1,1 +1,1 @@
-"""Public site: the pages of tokens."""
+"""Public site: token pages."""

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from django.utils.text import slugify
 
-# Limits of the skill format for `name` and `description`, and words that no name may contain.
+# Skill format limits for `name` and `description`, and words that no name may contain.
 _MAX_SKILL_NAME, _MAX_SKILL_DESCRIPTION, _MAX_SITE_NAME = 64, 1_024, 200
 _RESERVED = re.compile("anthropic|claude")
 _SUMMARY = (
@@ -26,7 +26,7 @@ _RULES = (
 
 @dataclass(frozen=True)
 class ToolNote:
-    """A tool in a guide: its name, when to call it, and the scope of the key that it needs; empty for none."""
+    """A tool in a guide: its name, when to call it, and the key scope that it needs; empty for none."""
 
     name: str
     hint: str
@@ -35,14 +35,14 @@ class ToolNote:
 
 @dataclass(frozen=True)
 class Site:
-    """Name and URL of the installation."""
+    """Installation name and URL."""
 
     name: str
     url: str
 
 
 def llms_index(site: Site, tools: Iterable[ToolNote]) -> str:
-    """Return `/llms.txt`: a summary, the rules, and links to everything else (the format of llmstxt.org)."""
+    """Return `/llms.txt`: a summary, the rules, and links to everything else (llmstxt.org format)."""
     return "\n".join(
         [
             f"# {_one_line(site.name)}",
@@ -74,12 +74,12 @@ def llms_index(site: Site, tools: Iterable[ToolNote]) -> str:
 
 
 def llms_full(index: str, *parts: str) -> str:
-    """Return `/llms-full.txt`: the index, and the whole text of the documents that it names."""
+    """Return `/llms-full.txt`: the index, and the whole documents that it names."""
     return "\n".join([index, *parts])
 
 
 def skill(site: Site, tools: Iterable[ToolNote], docs: str) -> str:
-    """Return `SKILL.md` in the format of agentskills.io: metadata in YAML, then instructions with examples."""
+    """Return `SKILL.md` in the agentskills.io format: metadata in YAML, then instructions with examples."""
     name, host = _one_line(site.name), urlsplit(site.url).netloc
     description = (
         f"Reads tokens of the launchpad {name} ({host}): search, markets, trades, candles, fees, creators and "
@@ -89,7 +89,7 @@ def skill(site: Site, tools: Iterable[ToolNote], docs: str) -> str:
     lines = [
         "---",
         f"name: {skill_name(name)}",
-        # A JSON string is one of YAML, too.
+        # A JSON string is a YAML string, too.
         f"description: {json.dumps(description[:_MAX_SKILL_DESCRIPTION], ensure_ascii=False)}",
         "---",
         "",
@@ -109,14 +109,14 @@ def skill(site: Site, tools: Iterable[ToolNote], docs: str) -> str:
         "",
         f"Otherwise send requests to the API as below. {site.url}/docs/api.md has every endpoint.",
         "",
-        # Its title would be a second one, and one language of programs keeps the skill short.
+        # The skill has a title already, and stays short with examples in one programming language.
         re.sub(r"\A# [^\n]*\n+|```typescript\n.*?\n```\n+", "", docs, flags=re.DOTALL),
     ]
     return "\n".join(lines)
 
 
 def skill_name(site_name: str) -> str:
-    """Return the name of the skill: the site's in lower-case ASCII with hyphens, if the format allows it."""
+    """Return the skill's name: the site's name in lower-case ASCII with hyphens, if the format allows it."""
     slug = slugify(site_name).replace("_", "-")
     name = re.sub("-+", "-", slug).strip("-")[: _MAX_SKILL_NAME - len("-tokens")].strip("-")
     return "launchboard-tokens" if not name or _RESERVED.search(name) else f"{name}-tokens"

@@ -1,4 +1,4 @@
-"""State of each followed chain in words for visitors, without nodes and their errors."""
+"""Each followed chain's state in words for visitors, without nodes and their errors."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
 class ChainProgress(StrEnum):
-    """State of a chain, the worst last."""
+    """Chain state, the worst last."""
 
     CURRENT = "current"
     STARTING = "starting"
@@ -31,7 +31,7 @@ class ChainProgress(StrEnum):
 
 
 class HaltPeriod(NamedTuple):
-    """Beginning and end of a halt; None while it goes on."""
+    """When a halt began and ended; None while it goes on."""
 
     began_at: datetime
     ended_at: datetime | None
@@ -39,7 +39,7 @@ class HaltPeriod(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ChainReport:
-    """What the status page shows of a chain. None is unknown."""
+    """A chain's facts on the status page. None is unknown."""
 
     chain_id: int
     name: str
@@ -65,12 +65,12 @@ class ChainReport:
 
 
 def read_chain_reports(now: datetime) -> list[ChainReport]:
-    """Return the reports of all chains with a node that were ever followed, by name, in two queries."""
+    """Return the reports for all chains with a node that were ever followed, by name, in two queries."""
     followed = ChainHead.objects.filter(chain_id__in=list(settings.RPC_URLS))
     live = Coverage.objects.filter(chain_id=OuterRef("chain_id"), last_block=None).order_by().values("chain_id")
     first = Subquery(live.annotate(lowest=Min("first_block")).values("lowest"))
     heads = list(with_progress(followed).annotate(first_block=first))
-    # Blocks of which headers prove nothing are no incident.
+    # A header that proves nothing about its block is no incident.
     wrong = CoverageAlarm.objects.exclude(missing=0, invented=0, corrected=0, kept=0)
     newest = wrong.order_by("chain_id", "-raised_at", "-id").distinct("chain_id")
     alarms = {alarm.chain_id: alarm for alarm in newest.filter(chain_id__in=[head.chain_id for head in heads])}
@@ -79,7 +79,7 @@ def read_chain_reports(now: datetime) -> list[ChainReport]:
 
 
 def overall_state(reports: list[ChainReport], *, are_tasks_late: bool) -> tuple[ChainProgress, str]:
-    """Return the worst state of the chains, and a sentence about all of them.
+    """Return the chains' worst state, and a sentence about all chains.
 
     Chains that are up to date do not hide late background tasks: deployments are not watched then.
     """
@@ -133,8 +133,8 @@ def _progress(state: ChainState) -> ChainProgress:
 def _block_time(head: Any) -> datetime | None:
     if head.followed is None:
         return None
-    at: datetime | None = head.head_at if head.followed >= head.head else head.written_at
-    return at
+    block_time: datetime | None = head.head_at if head.followed >= head.head else head.written_at
+    return block_time
 
 
 def _state_in_words(progress: ChainProgress, lag_seconds: float | None) -> str:

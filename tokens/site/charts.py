@@ -1,4 +1,4 @@
-"""Geometry of a candlestick chart with volume bars, in percent of its width and height. Pure."""
+"""Candlestick chart geometry with volume bars, in percent of the chart's width and height. Pure."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _TOP = 3.0
-# Part of the height for bars that volumes have, below the prices, and the gap between both.
+# Part of the height for volume bars, below the prices, and the gap between both.
 _VOLUME_PART, _GAP = 0.18, 3.0
-# A chart of few slots has bodies of this width at most.
+# Largest body width, for charts with few slots.
 _WIDEST_BODY = 2.5
 _BODY_PART = 0.7
 _TICKS, _MARKS = 4, 5
-# A candle without a change, and the volume of a trade beside one of a million, are visible lines.
+# A candle without a change is a visible line, as is a volume that is a millionth of the largest one.
 LEAST_HEIGHT = 0.35
 
 
 class PricedBar(NamedTuple):
-    """Prices and volume of a period; volume None is unknown. `slot` is its place among all periods of the chart."""
+    """A period's prices and volume; volume None is unknown. `slot` is its index among all periods in the chart."""
 
     slot: int
     opened: float
@@ -29,7 +29,7 @@ class PricedBar(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DrawnBar:
-    """A bar's place: the slot it may fill, its wick, its body and its volume; `y` grows downwards."""
+    """A bar's shapes: the slot it may fill, its wick, its body and its volume; `y` grows downwards."""
 
     slot_x: float
     slot_width: float
@@ -47,7 +47,7 @@ class DrawnBar:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A line of the price axis."""
+    """Price axis line."""
 
     y: float
     value: float
@@ -55,7 +55,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class TimeMark:
-    """A label of the time axis in the middle of a slot."""
+    """Time axis label in the middle of a slot."""
 
     x: float
     slot: int
@@ -72,14 +72,14 @@ class ChartGeometry:
 
 
 def is_drawable(bar: PricedBar) -> bool:
-    """Return whether all numbers of a bar are finite and not negative."""
+    """Return whether all numbers in a bar are finite and not negative."""
     return all(math.isfinite(number) and number >= 0 for number in bar if number is not None)
 
 
 def draw_chart(bars: Sequence[PricedBar], *, slots: int) -> ChartGeometry:
-    """Return the geometry of at least one drawable bar, oldest first; the current price is the last close.
+    """Return the geometry for drawable bars, at least one, oldest first. The current price is the last close.
 
-    The slots of all periods, also of those without a bar, fill the width.
+    All periods, also those without a bar, have slots, which fill the width.
     """
     low, high = min(bar.low for bar in bars), max(bar.high for bar in bars)
     volumes_height = (100 - _TOP) * _VOLUME_PART
@@ -145,7 +145,7 @@ def _part(value: float, low: float, high: float) -> float:
 
 
 def _marked_slots(slots: int) -> list[int]:
-    """Return the slots that have a label of time, evenly spaced."""
+    """Return the slots that have a time label, evenly spaced."""
     step = math.ceil(slots / _MARKS)
     return list(range(step // 2, slots, step))
 

@@ -1,4 +1,4 @@
-"""Examples of the page for integrators: runnable files, with this installation's addresses put in."""
+"""Examples for the integrators' page: runnable files, with this installation's addresses put in."""
 
 import re
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from config.environment.variables import BASE_DIR
 from tokens.installation.installed_registry import launching_chains
 from tokens.models import Token
 
-# The token of the examples is chosen among so many of the newest.
+# Number of newest tokens that may be the token in the examples.
 _CANDIDATES = 500
 
 _FILES = BASE_DIR / "templates" / "site" / "docs_examples"
-# Code -> name and suffix of the language.
+# Language code -> language name and file suffix.
 LANGUAGES = {"curl": ("curl", ".sh"), "python": ("Python", ".py"), "typescript": ("TypeScript", ".ts")}
 
-# What stands in the files for this installation's URL, for its token, and for yesterday.
+# Texts in the files that this installation's URL, its token and yesterday's date replace.
 _PLACEHOLDERS = re.compile(
     r"https://launchboard\.example|0x0{39}1(?![0-9a-f])|0x0{63}2|0x0{39}3(?![0-9a-f])|\b8453\b|\b977\b|2025-01-01"
 )
@@ -41,7 +41,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Task:
-    """What an integrator may want to do, with its examples."""
+    """A task for an integrator, with its examples."""
 
     slug: str
     title: str
@@ -190,12 +190,12 @@ _TASKS = {
 
 # Slug -> the feed without which the task is left out.
 _NEEDED_FEEDS = {"bars": "udf", "screener": "dexscreener", "tools": "dextools", "daily": "daily"}
-# Of chains with airdrops, presales and events by block; on Solana their examples keep the files' addresses.
+# Only EVM chains have airdrops, presales and events by block; on Solana these examples keep the files' addresses.
 _EVM_ONLY = {"airdrops", "presales", "screener", "tools", "daily"}
 
 
 def build_groups() -> list[TaskGroup]:
-    """Return the tasks by subject, with examples about one token of this installation; one query."""
+    """Return the tasks by subject, with examples about one token in this installation; one query."""
     token = _example_token()
     general = {_BASE: settings.SITE_URL, _DAY: f"{timezone.now() - timedelta(days=1):%Y-%m-%d}"}
     general[_CHAIN_ID] = str(next(iter(launching_chains()), _CHAIN_ID))
@@ -237,7 +237,7 @@ def _example_token() -> Token | None:
 
 def _build_example(slug: str, language: str, values: dict[str, str]) -> Example:
     name, suffix = LANGUAGES[language]
-    code = _PLACEHOLDERS.sub(lambda found: values.get(found[0], found[0]), _read_example(slug + suffix))
+    code = _PLACEHOLDERS.sub(lambda match: values.get(match[0], match[0]), _read_example(slug + suffix))
     return Example(language, name, code)
 
 

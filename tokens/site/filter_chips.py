@@ -1,4 +1,4 @@
-"""Filters of token lists on pages: the API's parameters in the URL, and the links that set and remove them."""
+"""Token list filters on pages: the API's parameters in the URL, and the links that set and remove them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,7 @@ from tokens.installation.installed_launchpads import MAX_LAUNCHPADS, indexed_lau
 from tokens.installation.installed_registry import registry
 from tokens.models.expressions import MAX_INTERFACE_LENGTH
 
-# Parameter -> condition of `Selection`.
+# Parameter -> `Selection` condition.
 FILTERS = {
     "verified": "trusted",
     "warnings": "warnings",
@@ -37,38 +37,38 @@ class FilterChip:
     name: str
     value: str
     text: str
-    # The query string of the list that it leads to.
+    # Query string for the list that it leads to.
     address: str
     is_set: bool
 
 
 @dataclass(frozen=True)
 class ChipGroup:
-    """Chips of which at most one is set, or of filters that need no title."""
+    """Chips that exclude one another, under their title; or chips that need no title."""
 
     title: str
     chips: list[FilterChip]
 
 
 def parse_filters(values: Mapping[str, str]) -> Selection:
-    """Return the conditions in the parameters of a URL; an empty one is none. Raises PageInputError."""
+    """Return the conditions in a URL's parameters; an empty parameter is no condition. Raises PageInputError."""
     # PostgreSQL's texts have no NUL.
     interface = values.get("socialInterface", "").replace("\0", "").strip()
     refuse_longer(interface, "socialInterface", MAX_INTERFACE_LENGTH)
     launchpads = values.get("launchpad", "").split(",")[:MAX_LAUNCHPADS]
-    known = registry().launchpads
+    names = registry().launchpads
     return Selection(
         trusted=parse_page_flag(values, "verified"),
         warnings=parse_choice(values, "warnings", WARNING_CHOICES),
         min_market_cap=parse_page_number(values, "minMarketCap", MAX_USD),
         min_volume_24h=parse_page_number(values, "minVolume24h", MAX_USD),
-        launchpads=tuple(sorted({parse_choice({"launchpad": name}, "launchpad", known) for name in launchpads} - {""})),
+        launchpads=tuple(sorted({parse_choice({"launchpad": name}, "launchpad", names) for name in launchpads} - {""})),
         interface=interface,
     )
 
 
 def filter_parameters(filters: Selection) -> dict[str, str]:
-    """Return the parameters of a URL with these conditions."""
+    """Return the URL parameters for these conditions."""
     conditions = filters.conditions
     return {name: _parameter(conditions[condition]) for name, condition in FILTERS.items() if condition in conditions}
 
@@ -80,15 +80,15 @@ def _parameter(value: object) -> str:
 
 
 def build_chips(filters: Selection, interfaces: Iterable[str], address: Callable[..., str]) -> list[ChipGroup]:
-    """Return the chips of a list, with the most frequent `interfaces` of its rows; `address` is `address_with`."""
-    chosen = filter_parameters(filters)
+    """Return a list's chips, with the most frequent `interfaces` in its rows; `address` is `address_with`."""
+    parameters = filter_parameters(filters)
 
     def chip(name: str, value: str, text: str) -> FilterChip:
-        is_set = chosen.get(name) == value
+        is_set = parameters.get(name) == value
         return FilterChip(name, value, text, address(**{name: None if is_set else value}), is_set)
 
     def amounts(name: str, usual: tuple[int, ...]) -> list[FilterChip]:
-        several = sorted({*usual, *map(int, filter(None, [chosen.get(name)]))})
+        several = sorted({*usual, *map(int, filter(None, [parameters.get(name)]))})
         return [chip(name, str(amount), _at_least(amount)) for amount in several]
 
     of_launches = [chip("verified", _ON, gettext("Verified")), chip("warnings", NO_WARNING, gettext("No warnings"))]
@@ -109,23 +109,23 @@ def build_chips(filters: Selection, interfaces: Iterable[str], address: Callable
     ]
 
 
-def _launchpads(chosen: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return each indexed launchpad, and the chosen ones together; none where there is only one."""
+def _launchpads(selected: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return each indexed launchpad, and the selected ones together; none if there is only one."""
     indexed = [(name,) for name in indexed_launchpads()]
-    found = list(dict.fromkeys([*indexed, chosen] if chosen else indexed))
-    return found if chosen or len(found) > 1 else []
+    launchpads = list(dict.fromkeys([*indexed, selected] if selected else indexed))
+    return launchpads if selected or len(launchpads) > 1 else []
 
 
 def _titles(names: tuple[str, ...]) -> str:
     return plain(", ".join(registry().launchpads[name].title for name in names), 40)
 
 
-def _interfaces(chosen: str, found: Iterable[str]) -> list[str]:
-    """Return the chosen interface only, as all rows have it; without one, the most frequent ones."""
-    if chosen:
-        return [chosen]
-    # Of a longer one no filter finds the tokens.
-    usable = Counter(name for name in found if 0 < len(name.strip()) <= MAX_INTERFACE_LENGTH)
+def _interfaces(selected: str, interfaces: Iterable[str]) -> list[str]:
+    """Return only the selected interface, as all rows have it; without one, the most frequent interfaces."""
+    if selected:
+        return [selected]
+    # The filter accepts only names up to this length.
+    usable = Counter(name for name in interfaces if 0 < len(name.strip()) <= MAX_INTERFACE_LENGTH)
     return [name for name, _ in usable.most_common(_MOST_INTERFACES)]
 
 

@@ -1,4 +1,4 @@
-"""Lists of the home page: new tokens by the catalogue's sorts, a search, trending and graduating tokens."""
+"""Home page lists: new tokens by the catalogue's sorts, a search, trending and graduating tokens."""
 
 import re
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _PART_OF_ADDRESS = re.compile(r"0x[0-9a-f]{3,63}", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class HomeQuery:
-    """Choices of a visitor."""
+    """A visitor's choices."""
 
     tab: str
     # Empty without a search.
@@ -47,9 +47,9 @@ class HomeQuery:
     chain_id: int | None
     # Conditions besides text and chain.
     filters: Selection
-    # A key of HOME_SORTS.
+    # A key in HOME_SORTS.
     sort: str
-    # The last row of the page before; None is the first page.
+    # The previous page's last row; None is the first page.
     cursor: Cursor | LegacyCursor | None
 
     @property
@@ -64,22 +64,22 @@ class HomeQuery:
 
     @property
     def is_symbol(self) -> bool:
-        """Return whether the search is for a whole symbol: names with one Latin letter or digit are too many."""
+        """Return whether the search is for a whole symbol: too many names contain one Latin letter or digit."""
         return len(self.q) == 1 and self.q.isascii() and self.q.isalnum()
 
     @property
     def is_part_of_address(self) -> bool:
-        """Return whether the search is the beginning of an address or hash, which only a whole one finds."""
+        """Return whether the search is the beginning of an address or hash, which match only as a whole."""
         return _PART_OF_ADDRESS.fullmatch(self.q) is not None
 
     @property
     def is_newest(self) -> bool:
-        """Return whether the list is that of the newest tokens, which new ones precede."""
+        """Return whether the list has the newest tokens first, so that new ones precede it."""
         return self.tab == NEW and self.sort == "newest"
 
     @property
     def event_types(self) -> tuple[str, ...]:
-        """Return the types of events after which the page is another; none for a search, and after the first page."""
+        """Return the event types that change the page; none for a search, and after the first page."""
         if self.q or self.cursor:
             return ()
         launches = ("token.indexed",) if self.is_newest or self.tab == GRADUATING else ()
@@ -88,17 +88,17 @@ class HomeQuery:
 
 @dataclass(frozen=True)
 class HomeList:
-    """Ids of the tokens of a page, the cursor of the next page, and the number of matches of a search."""
+    """A page's token ids, the next page's cursor, and the total, if the list has a search or filter."""
 
     token_ids: list[int]
     cursor: str | None = None
-    found: Total | None = None
+    total: Total | None = None
 
 
 def parse_home_query(values: Mapping[str, str]) -> HomeQuery:
-    """Return the choices in the parameters of a URL; an empty one is the default. Raises PageInputError.
+    """Return the choices in a URL's parameters; an empty parameter is the default. Raises PageInputError.
 
-    The cursor of another sort is the first page: ReplicaBehindError is raised for that of the primary.
+    Another sort's cursor is the first page. Raises ReplicaBehindError for a cursor from the primary.
     """
     # PostgreSQL's texts have no NUL.
     q = values.get("q", "").replace("\0", "").strip()
@@ -126,7 +126,7 @@ def _parse_chain(text: str) -> int | None:
 
 
 def choosable_chains(chosen: int | None) -> dict[int, str]:
-    """Return chain id -> name of the chains that have a node, and of the chosen one if it is in the registry."""
+    """Return chain id -> name for the chains that have a node, and for the chosen one if it is in the registry."""
     chains = registry().chains.values()
     return {chain.chain_id: chain.name for chain in chains if chain.chain_id in (chosen, *settings.RPC_URLS)}
 
@@ -137,7 +137,7 @@ def has_curve_tokens() -> bool:
 
 
 def read_list(query: HomeQuery) -> HomeList:
-    """Return a page of the list. Raises SearchTimeoutError."""
+    """Return one page. Raises SearchTimeoutError."""
     if query.is_symbol:
         entries = query.selection.entries(text_search.symbol_match(query.q))
         return HomeList(_first_ids(query.filters, entries.order_by("-deployed_at", "-pk")))
@@ -151,7 +151,7 @@ def read_list(query: HomeQuery) -> HomeList:
 
 
 def _trending_tokens(selection: Selection) -> TokenQuerySet:
-    """Return the tokens of a selection on chains with followed trades, by the trending score."""
+    """Return the selection's tokens on chains with followed trades, by the trending score."""
     tokens = selection.tokens().filter(market__trending__isnull=False)
     if settings.MARKET_PROVIDER_CHAINS:
         tokens = tokens.exclude(chain_id__in=settings.MARKET_PROVIDER_CHAINS)
@@ -159,17 +159,17 @@ def _trending_tokens(selection: Selection) -> TokenQuerySet:
 
 
 def _graduating_ids(filters: Selection) -> list[int]:
-    """Return tokens on a bonding curve, the closest to graduation first, and then the newest of unknown progress."""
+    """Return tokens on a bonding curve, the closest to graduation first, then the newest with unknown progress."""
     tokens = filters.tokens()
-    known = _first_ids(
+    by_progress = _first_ids(
         filters, tokens.filter(market__curve_progress__lt=100).order_by("-market__curve_progress", "-market__token_id")
     )
     unknown = tokens.filter(chain_id__in=_curve_chains(), market__curve_progress=None).order_by("-deployed_at", "-id")
-    return (known + _first_ids(filters, unknown))[:PAGE_SIZE]
+    return (by_progress + _first_ids(filters, unknown))[:PAGE_SIZE]
 
 
 def _curve_chains() -> list[int]:
-    # All generations of Solana launch on a bonding curve.
+    # All Solana generations launch on a bonding curve.
     return [chain.chain_id for chain in registry().chains.values() if chain.is_solana]
 
 

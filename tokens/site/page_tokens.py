@@ -1,4 +1,4 @@
-"""Tokens of pages: by the address in a page's path, and what all pages show of a token."""
+"""Token lookup by the address in a page's path, and the token facts that all pages show."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def find_page_token(chain_id: int, address: str) -> Token | None:
 
 
 def find_token_or_404(chain_id: int, address: str) -> Token:
-    """Return the token of a page's path. Raises Http404."""
+    """Return the token in a page's path. Raises Http404."""
     token = find_page_token(chain_id, address)
     if token is None:
         raise Http404
@@ -33,7 +33,7 @@ def find_token_or_404(chain_id: int, address: str) -> Token:
 
 
 def has_moved(token: Token) -> bool:
-    """Return whether the token trades in another pool than that of its launch, whose fees and rules do not apply."""
+    """Return whether the token trades in another pool than its launch pool, whose fees and rules do not apply."""
     pool = token.launch.facts.get("pool") if hasattr(token, "launch") else None
     return bool(pool and pool.get("address") and pool["address"] != token.pool_address)
 

@@ -1,4 +1,4 @@
-"""Sitemap of the public site: its pages in all languages, and the newest tokens."""
+"""Public sitemap: the site's pages in all languages, and the newest tokens."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from tokens.models import Token
 
 MAX_TOKENS = 5_000
 
-# URL name -> its section of SITE_SECTIONS.
+# URL name -> its section in SITE_SECTIONS.
 _PAGES = {"home": "", "leaderboard-page": "leaderboard", "status-page": "status", "docs-page": "docs"}
 
 
@@ -24,30 +24,30 @@ else:
 
 
 class _SiteUrls(AnySitemap):
-    """Protocol and host of SITE_URL, and not those of the request, which may be any allowed host."""
+    """Protocol and host from SITE_URL. The request may have another allowed host."""
 
     def get_protocol(self, protocol: str | None = None) -> str:
-        """Return the scheme of SITE_URL."""
+        """Return SITE_URL's scheme."""
         return urlsplit(settings.SITE_URL).scheme
 
     def get_domain(self, site: object = None) -> str:
-        """Return host and port of SITE_URL."""
+        """Return SITE_URL's host and port."""
         return urlsplit(settings.SITE_URL).netloc
 
 
 class PageSitemap(_SiteUrls):
-    """Pages of the sections of this installation."""
+    """Pages in this installation's sections."""
 
     i18n = True
     alternates = True
     x_default = True
 
     def get_languages_for_item(self, item: str) -> list[str]:
-        """Return the languages of pages."""
+        """Return the languages that pages have."""
         return list(settings.SITE_LANGUAGES)
 
     def items(self) -> list[str]:
-        """Return the URL names of the pages."""
+        """Return the pages' URL names."""
         return [name for name, section in _PAGES.items() if not section or section in settings.SITE_SECTIONS]
 
     def location(self, item: str) -> str:
@@ -64,7 +64,7 @@ class TokenSitemap(_SiteUrls):
         return list(newest.only("chain_id", "contract_address", "last_indexed")[:MAX_TOKENS])
 
     def location(self, item: Token) -> str:
-        """Return the path of the token's page."""
+        """Return the path to the token's page."""
         return reverse("token-page", args=[item.chain_id, item.contract_address])
 
     def lastmod(self, item: Token) -> datetime:

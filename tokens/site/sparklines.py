@@ -1,4 +1,4 @@
-"""Lines of prices for lists and share cards: of 24 hours, or since a later launch, from stored candles."""
+"""Price lines for lists and share cards: 24 hours, or since a later launch, from stored candles."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -15,16 +15,16 @@ from tokens.models import Token
 from tokens.models.candle import DAY, HOUR
 
 HOURS = 24
-# A token that is launched within these hours has a point for each of so many parts of its life at most.
+# A token launched within these hours has at most one point for each of so many equal parts since its launch.
 PARTS = 32
 _MINUTE, _HOUR = timedelta(minutes=1), timedelta(hours=1)
-# Units of the SVG's viewBox, which are CSS pixels.
+# SVG viewBox units, which are CSS pixels.
 WIDTH, HEIGHT = 96, 28
 # Room for the stroke at the edges.
 _MARGIN = 2
 
-# The price that the change over 24 hours counts from precedes the candles. The last minute of each part is one probe of
-# the primary key, so that no token has more than PARTS candles.
+# The price that the change over 24 hours counts from precedes the candles. Each part's last minute is one primary key
+# lookup, so that no token has more than PARTS candles.
 _PRICES = """SELECT token_id, NULL AS until, opening_price, opening_usd, NULL, NULL FROM "tokens_rollingsum"
 WHERE token_id = ANY(%(old)s || %(young)s::bigint[]) AND seconds = %(day)s AND opening_price IS NOT NULL
 UNION ALL
@@ -46,33 +46,33 @@ ORDER BY 1, 2 NULLS FIRST
 class PriceAt(NamedTuple):
     """Price at a time, in the quote token and in USD; None is unknown."""
 
-    at: datetime
+    time: datetime
     quote: Decimal | None
     usd: float | None
 
 
 @dataclass(frozen=True)
 class Sparkline:
-    """Line of a token's prices, oldest first, and its direction: `up`, `down` or an empty text."""
+    """A token's price line, oldest first, and its direction: `up`, `down` or an empty text."""
 
-    # Parts of the width from the left and of the height from below, from 0 to 1.
-    places: tuple[tuple[float, float], ...]
+    # Distance from the left and from below, in widths and heights, from 0 to 1.
+    coordinates: tuple[tuple[float, float], ...]
     direction: str
     # Whether it begins at the launch instead of 24 hours ago.
     is_since_launch: bool
 
     @property
     def points(self) -> str:
-        """Return the `points` of an SVG polyline."""
-        return " ".join(f"{_scale(x, WIDTH):.1f},{HEIGHT - _scale(y, HEIGHT):.1f}" for x, y in self.places)
+        """Return the `points` attribute for an SVG polyline."""
+        return " ".join(f"{_scale(x, WIDTH):.1f},{HEIGHT - _scale(y, HEIGHT):.1f}" for x, y in self.coordinates)
 
 
 def draw_sparklines(tokens: Collection[Token], *, now: datetime) -> dict[int, Sparkline]:
-    """Return token id -> line of tokens that are read with their markets, in one query.
+    """Return token id -> line for tokens that are read with their markets, in one query.
 
-    A token that was launched within the last 24 hours has the minutes since then, the others have hours. As the shown
-    change does, a line leads from the price 24 hours ago or of the launch to the market's. Tokens without candles and
-    trades of this time are absent.
+    A token that was launched within the last 24 hours has the minutes since then, the others have hours. Like the shown
+    change, a line leads from the price 24 hours ago, or at launch, to the market's price. Tokens without candles and
+    trades in this time are absent.
     """
     hour = now.replace(minute=0, second=0, microsecond=0)
     start = hour - timedelta(hours=HOURS - 1)
@@ -100,12 +100,12 @@ def draw_sparklines(tokens: Collection[Token], *, now: datetime) -> dict[int, Sp
 def _read_rows(
     old: Sequence[int], begins: Mapping[int, datetime], start: datetime, now: datetime
 ) -> dict[int, list[tuple[Any, ...]]]:
-    """Return token id -> rows of _PRICES in the sequence of time; `begins` has the young tokens' first minutes."""
+    """Return token id -> _PRICES rows, oldest first; `begins` has the young tokens' first minutes."""
     parameters = {
         "old": old,
         "young": list(begins),
         "begins": list(begins.values()),
-        # Whole minutes, the last part ending after now; one for a launch of which this clock is behind.
+        # Whole minutes, the last part ending after now; one minute if this clock is behind the launch's block time.
         "lengths": [max((now - begin) // _MINUTE, 0) // PARTS * _MINUTE + _MINUTE for begin in begins.values()],
         "last": PARTS - 1,
         "day": DAY,
@@ -130,25 +130,26 @@ def _prices(rows: Sequence[tuple[Any, ...]], begin: datetime) -> list[PriceAt]:
 def draw_line(
     prices: Sequence[PriceAt], *, begin: datetime, end: datetime, is_since_launch: bool, change: float | None
 ) -> Sparkline | None:
-    """Return the line through prices within a period of time; None with fewer than two.
+    """Return the line through prices within a period; None with fewer than two.
 
-    Its direction is that of `change`, in percentage points, and of its ends where that is unknown.
+    `change`, in percentage points, decides its direction; if it is unknown, the first and last price do.
     """
-    # In USD where both ends have such a price, as the change is.
+    # In USD if both ends have a USD price, like the change.
     in_usd = bool(prices) and bool(prices[0].usd) and prices[-1].usd is not None
     # The current candle ends now, with the market's price.
-    by_time = {min(price.at, end): price.usd if in_usd else price.quote for price in prices}
-    known = [(at, float(price)) for at, price in by_time.items() if price is not None and math.isfinite(price)]
-    if len(known) < 2:
+    by_time = {min(price.time, end): price.usd if in_usd else price.quote for price in prices}
+    points = [(time, float(price)) for time, price in by_time.items() if price is not None and math.isfinite(price)]
+    if len(points) < 2:
         return None
-    lowest, highest = min(price for _, price in known), max(price for _, price in known)
-    places = tuple(
-        ((at - begin) / (end - begin), 0.5 if highest == lowest else (price - lowest) / (highest - lowest))
-        for at, price in known
+    lowest, highest = min(price for _, price in points), max(price for _, price in points)
+    coordinates = tuple(
+        ((time - begin) / (end - begin), 0.5 if highest == lowest else (price - lowest) / (highest - lowest))
+        for time, price in points
     )
-    return Sparkline(places, direction(known[-1][1] - known[0][1] if change is None else change), is_since_launch)
+    rise = points[-1][1] - points[0][1] if change is None else change
+    return Sparkline(coordinates, direction(rise), is_since_launch)
 
 
-def _scale(part: float, size: int) -> float:
-    """Return the position of a part, from 0 to 1, within the margins."""
-    return _MARGIN + part * (size - 2 * _MARGIN)
+def _scale(coordinate: float, size: int) -> float:
+    """Return the position within the margins for a coordinate from 0 to 1."""
+    return _MARGIN + coordinate * (size - 2 * _MARGIN)

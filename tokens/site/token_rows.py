@@ -1,4 +1,4 @@
-"""Rows of token lists on pages: each token with its market, trades of a day, sparkline, creator and warnings."""
+"""Token list rows on pages: each token with its market, daily trades, sparkline, creator and warnings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,19 +27,19 @@ _COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class TokenRow:
-    """What a list shows of a token; unknown numbers are None."""
+    """A token's facts in a list; unknown numbers are None."""
 
     token: Token
     chain: str
-    # Empty where all tokens are of one launchpad.
+    # Empty if all tokens have the same launchpad.
     launchpad: str
     market: Market
-    # Trades of the last 24 hours.
+    # Trades in the last 24 hours.
     buys: int | None
     sells: int | None
     sparkline: Sparkline | None
     creator: Creator
-    # Of the creator's social profile, empty without one.
+    # From the creator's social profile, empty without one.
     creator_name: str
     launches: int
     warnings: list[WarningText]
@@ -48,11 +48,11 @@ class TokenRow:
 
 
 def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
-    """Return the rows of the tokens with these ids, in their sequence, in at most four queries."""
+    """Return the rows for the tokens with these ids, in the same sequence, in at most four queries."""
     if not token_ids:
         return []
-    found = {token.pk: token for token in _select_tokens(token_ids)}
-    tokens = [found[token_id] for token_id in token_ids if token_id in found]
+    token_by_id = {token.pk: token for token in _select_tokens(token_ids)}
+    tokens = [token_by_id[token_id] for token_id in token_ids if token_id in token_by_id]
     users = _named_users(tokens)
     creators = {token.pk: creator_of(token, users) for token in tokens}
     launches = count_launches(creators.values())
@@ -77,18 +77,18 @@ def read_rows(token_ids: Sequence[int]) -> list[TokenRow]:
 
 
 def _select_tokens(token_ids: Sequence[int]) -> QuerySet[Any]:
-    """Return the tokens with their markets, and with `interface`, and `buys` and `sells` of the last 24 hours."""
+    """Return the tokens with their markets, `interface`, and the last 24 hours' `buys` and `sells`."""
     day = FilteredRelation("rolling_sums", condition=Q(rolling_sums__seconds=DAY))
     tokens = Token.objects.filter(pk__in=token_ids).with_warnings().select_related("market").only(*_COLUMNS)
     return tokens.annotate(day=day).annotate(buys=F("day__buys"), sells=F("day__sells"), interface=INTERFACE)
 
 
 def _named_users(tokens: Sequence[Token]) -> dict[int, dict[str, Any]]:
-    """Return FID -> profile of the users that launches name."""
+    """Return FID -> profile for the users that launches name."""
     fids = {token.requestor_fid for token in tokens if token.requestor_fid is not None}
     return social_refresh.users_by_fid(fids) if fids else {}
 
 
 def _creator_name(creator: Creator, users: Mapping[int, Mapping[str, Any]]) -> str:
-    """Return the name of the creator's social profile, empty without one."""
+    """Return the name in the creator's social profile, empty without one."""
     return "" if creator.fid is None else user_name(users.get(creator.fid))

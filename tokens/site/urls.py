@@ -1,4 +1,4 @@
-"""URLs of the public site that are the same in all languages."""
+"""Public site URLs that are the same in all languages."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Texts of warnings about a launch: a title, what it means to a buyer, and from which facts it was derived."""
+"""Launch warning texts: a title, the meaning for a buyer, and the facts that it was derived from."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from tokens.models.token import POSSIBLE_COPY, UNSUPPORTED_PRICE
 
 
 class WarningText(NamedTuple):
-    """Texts of a warning."""
+    """Texts for one warning."""
 
     code: str
     title: str | Promise
@@ -73,5 +73,5 @@ _TEXTS = {
 
 
 def warning_texts(codes: list[str]) -> list[WarningText]:
-    """Return the texts of warnings; one without a text has its code as the title."""
+    """Return the warnings' texts; a warning without a text has its code as the title."""
     return [_TEXTS.get(code, WarningText(code, code, "", "")) for code in codes]

@@ -126,7 +126,7 @@ def test_a_card_has_market_and_prices_of_the_last_day(settings):
     facts = fetch_card(token)
     assert (facts.market_cap, facts.change_24h, facts.chain) == (1_234_567.0, -4.5, "Base")
     assert facts.line and facts.line.direction == "down"
-    assert [height for _, height in facts.line.places] == [0, 0, 1, 0.5]
+    assert [height for _, height in facts.line.coordinates] == [0, 0, 1, 0.5]
 
 
 def test_a_card_of_a_token_of_some_minutes_has_a_line(client):

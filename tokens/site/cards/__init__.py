@@ -1,1 +1,1 @@
-"""Share cards: pictures of a token's name and market for previews of links."""
+"""Share cards: pictures with a token's name and market, for link previews."""

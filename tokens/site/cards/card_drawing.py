@@ -1,6 +1,6 @@
-"""Drawing of share cards: PNG files in the installation's colors, of the shapes that networks show.
+"""Share card drawing: PNG files in the installation's colors, in the shapes that networks show.
 
-Callers limit how many are drawn at a time.
+Callers limit how many cards are drawn at a time.
 """
 
 import io
@@ -24,7 +24,7 @@ from tokens.site.sparklines import Sparkline
 WIDTH = EMBED.width
 _MARGIN = 64
 _INNER = WIDTH - 2 * _MARGIN
-# The dark scheme of site.css: cards are seen between the texts of feeds, light and dark.
+# Dark scheme from site.css: feeds show cards between their texts, on light and dark backgrounds.
 _BACK, _RAISED, _LINE = "#171a21", "#20242e", "#313744"
 _INK, _SOFT, _UP, _DOWN = "#e9ebf0", "#a5adba", "#4ad18a", "#ff8a7d"
 _PICTURE = 176
@@ -33,7 +33,7 @@ _SCALE = 2
 
 
 class _CardRows(NamedTuple):
-    """Pixels from the top: the token's picture, the market's labels and values, both ends of the line of prices."""
+    """Pixels from the top: the token's picture, the market's labels and values, the price line's top and bottom."""
 
     picture: int
     label: int
@@ -46,7 +46,7 @@ _ROWS = {EMBED: _CardRows(152, 400, 488, 556, 724), WIDE: _CardRows(128, 354, 43
 
 
 def draw_card(facts: CardFacts, shape: CardShape = EMBED) -> bytes:
-    """Return the share card of a token as a PNG file."""
+    """Return a token's share card as a PNG file."""
     card = Image.new("RGB", (shape.width, shape.height), _BACK)
     draw, rows = ImageDraw.Draw(card), _ROWS[shape]
     _draw_frame(draw, facts.chain)
@@ -60,7 +60,7 @@ def draw_card(facts: CardFacts, shape: CardShape = EMBED) -> bytes:
 
 
 def draw_page_card(page: PageCard, shape: CardShape) -> bytes:
-    """Return the share card of a page as a PNG file: its title and its description."""
+    """Return a page's share card as a PNG file: its title and its description."""
     card = Image.new("RGB", (shape.width, shape.height), _BACK)
     draw = ImageDraw.Draw(card)
     _draw_frame(draw, "")
@@ -105,22 +105,22 @@ def _draw_token(card: Image.Image, draw: ImageDraw.ImageDraw, facts: CardFacts, 
     mask = Image.new("L", (_SCALE * _PICTURE, _SCALE * _PICTURE))
     ImageDraw.Draw(mask).rounded_rectangle((0, 0, *mask.size), radius=_SCALE * 40, fill=255)
     card.paste(picture, (_MARGIN, top), mask.resize(picture.size, Image.Resampling.LANCZOS))
-    left, address = _MARGIN + _PICTURE + 40, short_address(facts.contract_address)
-    width = WIDTH - _MARGIN - left
+    text_x, address = _MARGIN + _PICTURE + 40, short_address(facts.contract_address)
+    width = WIDTH - _MARGIN - text_x
     symbol = drawable(plain(facts.symbol, 40), "") or address
     text, size = fit_text(symbol, (92, 76, 62, 50, 42), width, is_bold=True)
     lines = [drawable(plain(facts.name, 80), ""), "" if symbol == address else address]
     below, small = fit_text("  ·  ".join(filter(None, lines)), (38, 32), width)
-    # Without a second line, in the middle of the picture.
-    place, anchor = (left, top + 80 if below else top + _PICTURE // 2), "ls" if below else "lm"
-    draw_text(draw, place, text, size, fill=_INK, anchor=anchor, is_bold=True)
-    draw_text(draw, (left, top + 146), below, small, fill=_SOFT, anchor="ls")
+    # Without a second line, level with the picture's middle.
+    text_y, anchor = (top + 80, "ls") if below else (top + _PICTURE // 2, "lm")
+    draw_text(draw, (text_x, text_y), text, size, fill=_INK, anchor=anchor, is_bold=True)
+    draw_text(draw, (text_x, top + 146), below, small, fill=_SOFT, anchor="ls")
 
 
 def _picture(facts: CardFacts) -> Image.Image:
     """Return the token's picture, or its placeholder."""
     if facts.picture is not None:
-        # Encoded by this service: it is small, and of a known format.
+        # This service encoded it: it is small, and its format is known.
         with Image.open(io.BytesIO(facts.picture), formats=("WEBP",)) as stored:
             picture = Image.new("RGB", stored.size, _RAISED)
             picture.paste(stored, mask=stored if stored.mode == "RGBA" else None)
@@ -139,10 +139,10 @@ def _draw_market(draw: ImageDraw.ImageDraw, facts: CardFacts, rows: _CardRows) -
         (_MARGIN, gettext("Market cap"), usd_text(_decimal(facts.market_cap)), _INK),
         (WIDTH // 2 + 32, gettext("24 hours"), percent(_decimal(change)), color),
     )
-    for left, label, value, ink in shown:
-        draw_text(draw, (left, rows.label), label, 32, fill=_SOFT, anchor="ls")
+    for x, label, value, ink in shown:
+        draw_text(draw, (x, rows.label), label, 32, fill=_SOFT, anchor="ls")
         text, size = fit_text(drawable(value, "") or "–", (80, 64, 52), _INNER // 2 - 32, is_bold=True)
-        draw_text(draw, (left, rows.value), text, size, fill=ink if value else _SOFT, anchor="ls", is_bold=True)
+        draw_text(draw, (x, rows.value), text, size, fill=ink if value else _SOFT, anchor="ls", is_bold=True)
 
 
 def _decimal(value: float | None) -> Decimal | None:
@@ -150,17 +150,17 @@ def _decimal(value: float | None) -> Decimal | None:
 
 
 def _draw_line(card: Image.Image, line: Sparkline | None, rows: _CardRows) -> None:
-    left, top, right, bottom = _MARGIN, rows.line_top, WIDTH - _MARGIN, rows.line_bottom
+    top, right, bottom = rows.line_top, WIDTH - _MARGIN, rows.line_bottom
     if line is None:
-        ImageDraw.Draw(card).line((left, bottom, right, bottom), fill=_LINE, width=4)
+        ImageDraw.Draw(card).line((_MARGIN, bottom, right, bottom), fill=_LINE, width=4)
         return
-    width, height = _SCALE * (right - left), _SCALE * (bottom - top)
+    width, height = _SCALE * _INNER, _SCALE * (bottom - top)
     # Margins keep the whole line within the picture.
-    points = [(8 + (width - 16) * x, height - 12 - (height - 24) * y) for x, y in line.places]
+    points = [(8 + (width - 16) * x, height - 12 - (height - 24) * y) for x, y in line.coordinates]
     ink = _DOWN if line.direction == "down" else _UP
     layer = Image.new("RGBA", (width, height), f"{ink}00")
     draw = ImageDraw.Draw(layer)
     draw.polygon([(points[0][0], height), *points, (points[-1][0], height)], fill=f"{ink}22")
     draw.line(points, fill=ink, width=_SCALE * 5, joint="curve")
-    small = layer.resize((right - left, bottom - top), Image.Resampling.LANCZOS)
-    card.paste(small, (left, top), small)
+    small = layer.resize((_INNER, bottom - top), Image.Resampling.LANCZOS)
+    card.paste(small, (_MARGIN, top), small)

@@ -1,4 +1,4 @@
-"""What a share card shows of a token."""
+"""Token facts on a share card."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from tokens.site.sparklines import Sparkline, draw_sparklines
 
 @dataclass(frozen=True, kw_only=True)
 class CardFacts:
-    """Facts of a share card. Texts are the token's own and untrusted."""
+    """Facts on a share card. Texts are the token's own and untrusted."""
 
     chain: str
     contract_address: str
@@ -23,7 +23,7 @@ class CardFacts:
     # USD, and percentage points; None if unknown.
     market_cap: float | None = None
     change_24h: float | None = None
-    # As in lists of tokens.
+    # As in token lists.
     line: Sparkline | None = None
     # WebP file; None for a placeholder.
     picture: bytes | None = None
@@ -31,7 +31,7 @@ class CardFacts:
 
 
 def fetch_card(token: Token) -> CardFacts:
-    """Return the facts of a token's card, in two queries; those of a blocked token are its chain and its address."""
+    """Return the facts for a token's card, in two queries. A blocked token's card has only its chain and address."""
     chain = installed_registry.chain_name(token.chain_id)
     if token.blocked:
         return CardFacts(chain=chain, contract_address=token.contract_address, is_blocked=True)

@@ -1,4 +1,4 @@
-"""Fonts of share cards, and the texts that they can draw.
+"""Share card fonts, and the texts that they can draw.
 
 Inter has the Latin, Greek and Cyrillic scripts; WenQuanYi Micro Hei has Chinese, Japanese and Korean. Both are files
 here, so that all hosts draw the same. No script that is written from right to left has a glyph.
@@ -18,9 +18,9 @@ from PIL import ImageDraw, ImageFont
 _FOLDER = Path(__file__).parent / "fonts"
 _INTER, _CJK = _FOLDER / "InterVariable.woff2", _FOLDER / "WenQuanYiMicroHei.woff2"
 _REGULAR, _BOLD = 450, 700
-# Limits of Inter's axis of optical sizes.
+# Limits on Inter's optical size axis.
 _SMALLEST_OPTICAL, _LARGEST_OPTICAL = 14, 32
-# WenQuanYi Micro Hei has one weight: bold text has an outline of this part of its size.
+# WenQuanYi Micro Hei has one weight: bold text has an outline with this width, as a part of the font size.
 _BOLD_OUTLINE = 1 / 48
 # No font has a glyph for this character.
 _MISSING = "\uffff"
@@ -28,7 +28,7 @@ ELLIPSIS = "…"
 
 
 class TextRun(NamedTuple):
-    """Characters of a text in one font; `outline` is in pixels."""
+    """Characters in one font; `outline` is in pixels."""
 
     text: str
     font: ImageFont.FreeTypeFont
@@ -36,17 +36,17 @@ class TextRun(NamedTuple):
 
 
 def drawable(text: str, fallback: str) -> str:
-    """Return the text if the fonts have all of its characters, otherwise the fallback."""
+    """Return the text if the fonts have all its characters, otherwise the fallback."""
     return text if all(map(_font_file, text)) else fallback
 
 
 def text_width(text: str, size: int, *, is_bold: bool = False) -> float:
-    """Return the width of a text in pixels."""
+    """Return a text's width in pixels."""
     return sum(run.font.getlength(run.text) for run in _runs(text, size, is_bold=is_bold))
 
 
 def fit_text(text: str, sizes: Sequence[int], width: int, *, is_bold: bool = False) -> tuple[str, int]:
-    """Return the text with the largest size in which it has this width, cut in the smallest one if it must be."""
+    """Return the text with the largest size that fits the width; cut it at the smallest size if none fits."""
     for size in sizes:
         if text_width(text, size, is_bold=is_bold) <= width:
             return text, size
@@ -57,7 +57,7 @@ def fit_text(text: str, sizes: Sequence[int], width: int, *, is_bold: bool = Fal
 
 
 def wrap_text(text: str, size: int, width: int, *, lines: int) -> list[str]:
-    """Return the text in lines of this width, broken at blanks where it has some; the last one is cut."""
+    """Return the text in lines that fit the width, broken at blanks if it has any; the last line is cut."""
     wrapped: list[str] = []
     while text and len(wrapped) < lines - 1 and text_width(text, size) > width:
         widths = partial(_width_of_beginning, text, size)
@@ -70,13 +70,13 @@ def wrap_text(text: str, size: int, width: int, *, lines: int) -> list[str]:
 
 
 def _width_of_beginning(text: str, size: int, length: int) -> int:
-    """Return the width of the first characters of a text in whole pixels."""
+    """Return the width that a text's first characters take, in whole pixels."""
     return math.ceil(text_width(text[:length], size))
 
 
 def draw_text(
     draw: ImageDraw.ImageDraw,
-    place: tuple[float, float],
+    position: tuple[float, float],
     text: str,
     size: int,
     *,
@@ -84,16 +84,16 @@ def draw_text(
     anchor: str,
     is_bold: bool = False,
 ) -> None:
-    """Draw a line of text. `anchor` is one of Pillow's: l, m or r, and s for the baseline or m for the middle."""
-    left, baseline = place
+    """Draw a text line. `anchor` is a Pillow anchor: l, m or r, then s for the baseline or m for the middle."""
+    x, baseline = position
     runs = _runs(text, size, is_bold=is_bold)
-    left -= {"l": 0, "m": 0.5, "r": 1}[anchor[0]] * text_width(text, size, is_bold=is_bold)
+    x -= {"l": 0, "m": 0.5, "r": 1}[anchor[0]] * text_width(text, size, is_bold=is_bold)
     if anchor[1] == "m":
         ascent, descent = _load(_INTER, size, is_bold=is_bold).getmetrics()
         baseline += (ascent - descent) / 2
     for run in runs:
-        draw.text((left, baseline), run.text, fill=fill, font=run.font, anchor="ls", stroke_width=run.outline)
-        left += run.font.getlength(run.text)
+        draw.text((x, baseline), run.text, fill=fill, font=run.font, anchor="ls", stroke_width=run.outline)
+        x += run.font.getlength(run.text)
 
 
 def _runs(text: str, size: int, *, is_bold: bool) -> list[TextRun]:
@@ -107,7 +107,7 @@ def _runs(text: str, size: int, *, is_bold: bool) -> list[TextRun]:
 
 @cache
 def _load(file: Path, size: int, *, is_bold: bool) -> ImageFont.FreeTypeFont:
-    """Return a font in pixels; loaded once for each process, which takes 20 ms for Inter and 100 ms for the other."""
+    """Return a font by its size in pixels. Each process loads a font once: 20 ms for Inter, 100 ms for the other."""
     font = ImageFont.truetype(file, size)
     if file == _INTER:
         optical = min(max(size, _SMALLEST_OPTICAL), _LARGEST_OPTICAL)
@@ -117,8 +117,8 @@ def _load(file: Path, size: int, *, is_bold: bool) -> ImageFont.FreeTypeFont:
 
 @lru_cache(maxsize=4096)
 def _font_file(character: str) -> Path | None:
-    """Return the file of the first font with a glyph for the character."""
-    # Inter has pictures of its own in the private ranges.
+    """Return the first font file with a glyph for the character."""
+    # Inter has its own pictures in the private ranges.
     if unicodedata.category(character) in ("Co", "Cs", "Cn"):
         return None
     return next((file for file in (_INTER, _CJK) if _has_glyph(file, character)), None)

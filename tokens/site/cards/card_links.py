@@ -1,4 +1,4 @@
-"""Paths of share cards. Networks store a picture by its URL for good: a path has the version of what the card shows."""
+"""Share card paths. Networks store a picture by its URL for good: each path has a version of the card's content."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -13,12 +13,12 @@ from config.site.formats import launches, percent, plain, short_address, usd_tex
 from tokens.ledger.creators import Creator
 from tokens.site.pictures.wanted_pictures import picture_key
 
-# To be increased with each change of the drawing.
+# Increase it with each change to the drawing.
 _DESIGN = 1
 
 
 class CardShape(NamedTuple):
-    """Size of a card in pixels, and the end of its version in paths."""
+    """Card size in pixels, and the suffix to a card's version in paths."""
 
     suffix: str
     width: int
@@ -30,26 +30,26 @@ EMBED, WIDE = SHAPES = (CardShape("", 1200, 800), CardShape("-wide", 1200, 630))
 
 
 class CardLink(NamedTuple):
-    """A card: the route and its arguments, and the version of what it shows now."""
+    """A card: the route and its arguments, and the version for its current content."""
 
     route: str
     args: tuple[object, ...]
     version: str
 
     def path(self, shape: CardShape) -> str:
-        """Return the path of the card in a shape, in the active language."""
+        """Return the path to the card in a shape, in the active language."""
         return reverse(self.route, args=[*self.args, self.version + shape.suffix])
 
 
 class PageCard(NamedTuple):
-    """Texts of the card and of the tags of a page, and the page's section; empty for the home page."""
+    """Texts on a page's card and in its share tags, and the page's section; empty for the home page."""
 
     title: str | Promise
     description: str | Promise
     section: str
 
 
-# Route of the page -> its card.
+# Page route -> its card.
 _PAGES = {
     "leaderboard-page": PageCard(
         _("Leaderboard"),
@@ -73,13 +73,13 @@ _PAGES = {
 
 
 def home_card() -> PageCard:
-    """Return the card of the home page."""
+    """Return the home page's card."""
     text = gettext("New and trending tokens of %(name)s: prices, trades, creators and warnings.")
     return PageCard(settings.SITE_NAME, settings.SITE_INTRO or text % {"name": settings.SITE_NAME}, "")
 
 
 def find_page_card(page: str) -> PageCard | None:
-    """Return the card of a page by its route; None if this installation has no such page."""
+    """Return a page's card by its route; None if this installation has no such page."""
     if page == "home":
         return home_card()
     card = _PAGES.get(page)
@@ -87,7 +87,7 @@ def find_page_card(page: str) -> PageCard | None:
 
 
 def describe_creator(creator: Creator, name: str, count: int) -> PageCard:
-    """Return the card of a creator with a number of launches; `name` is empty without a profile."""
+    """Return the card for a creator with `count` launches; `name` is empty without a profile."""
     shown = plain(name, 60) or creator.fid or short_address(creator.address)
     description = gettext("%(count)s on %(site)s, with their prices and collected fees.")
     return PageCard(
@@ -98,17 +98,17 @@ def describe_creator(creator: Creator, name: str, count: int) -> PageCard:
 
 
 def page_link(page: str, card: PageCard) -> CardLink:
-    """Return the link of a page's card."""
+    """Return the link to a page's card."""
     return CardLink("page-card", (page,), _version(card.title, card.description))
 
 
 def creator_link(creator: Creator, card: PageCard) -> CardLink:
-    """Return the link of a creator's card."""
+    """Return the link to a creator's card."""
     return CardLink("creator-card", (creator.key,), _version(card.title, card.description))
 
 
 def token_link(token: Any) -> CardLink:
-    """Return the link of a token's card, which has no name of a blocked token. Requires the market."""
+    """Return the link to a token's card, without the name of a blocked token. Requires the market."""
     shown: tuple[object, ...] = ("blocked",)
     if not token.blocked:
         market = token.market
@@ -119,12 +119,12 @@ def token_link(token: Any) -> CardLink:
 
 
 def split_version(text: str) -> tuple[str, CardShape]:
-    """Return the version in a path, and the shape that its end names."""
+    """Return the version in a path, and the shape that its suffix names."""
     version = text.removesuffix(WIDE.suffix)
     return version, EMBED if version == text else WIDE
 
 
 def _version(*shown: object) -> str:
-    """Return the digest of what a card shows besides lines of prices, which change with the market."""
+    """Return the digest for a card's content, without the price line, which changes with the market."""
     look = (_DESIGN, settings.SITE_NAME, settings.SITE_COLOR, settings.SITE_URL)
     return hashlib.sha256(repr([*map(str, (*look, *shown))]).encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Template tags of share tags: OpenGraph and Twitter cards, and the embed of Farcaster mini apps.
+"""Template tags for share tags: OpenGraph and Twitter cards, and the Farcaster mini app embed.
 
 The embed: https://miniapps.farcaster.xyz/docs/specification
 """
@@ -20,21 +20,21 @@ from tokens.site.cards.site_icons import icon_path
 
 register = template.Library()
 
-# The specification's limit of the button's title and of the app's name.
+# The specification's limit for the button's title and the app's name.
 LONGEST_NAME = 32
-# Side of the picture that a client shows until a mini app is ready.
+# Side in pixels, for the picture that a client shows until a mini app is ready.
 SPLASH_SIDE = 200
 
 
 class ShareTags(NamedTuple):
-    """Contents of a page's share tags."""
+    """Contents for a page's share tags."""
 
     title: str
     description: str
     url: str
     image_url: str
     image_alt: str
-    # JSON of the mini app's embed; empty without one.
+    # JSON for the mini app's embed; empty without one.
     miniapp: str = ""
     width: int = WIDE.width
     height: int = WIDE.height
@@ -42,7 +42,7 @@ class ShareTags(NamedTuple):
 
 @register.simple_tag
 def share_tags(token: Any) -> ShareTags:
-    """Return the share tags of a token, with absolute URLs; those of a blocked token do not have its name."""
+    """Return a token's share tags, with absolute URLs; without the name of a blocked token."""
     path = [token.chain_id, token.contract_address]
     address, chain = short_address(token.contract_address), installed_registry.chain_name(token.chain_id)
     symbol = "" if token.blocked else plain(token.symbol, 40)
@@ -63,7 +63,7 @@ def share_tags(token: Any) -> ShareTags:
 
 @register.simple_tag
 def page_share_tags(page: str) -> ShareTags:
-    """Return the share tags of a page by its route, which this installation has."""
+    """Return a page's share tags by its route. Raises ValueError if this installation has no such page."""
     card = card_links.find_page_card(page)
     if card is None:
         raise ValueError(f"{page} has no card")
@@ -72,7 +72,7 @@ def page_share_tags(page: str) -> ShareTags:
 
 @register.simple_tag
 def creator_share_tags(creator: Creator, name: str, count: int) -> ShareTags:
-    """Return the share tags of a creator with launches."""
+    """Return the share tags for a creator with launches."""
     card = card_links.describe_creator(creator, name, count)
     return _tags_of_page(card, reverse("creator-page", args=[creator.key]), card_links.creator_link(creator, card))
 
@@ -88,7 +88,7 @@ def _tags_of_page(card: PageCard, path: str, link: CardLink) -> ShareTags:
 
 
 def _miniapp(url: str, link: CardLink) -> str:
-    # All clients accept `launch_frame`, some of them not yet the later `launch_miniapp`.
+    # All clients accept `launch_frame`, but some do not yet accept the later `launch_miniapp`.
     action = {
         "type": "launch_frame",
         "name": settings.SITE_NAME[:LONGEST_NAME],

@@ -12,31 +12,31 @@ from config.site.colors import ink_on
 from tokens.site.cards.card_fonts import draw_text, drawable
 from tokens.site.pictures.placeholders import initials
 
-# Sides in pixels: of the manifest's icon, and of the picture that is shown while a mini app loads.
+# Sides in pixels: the manifest's icon, and the picture that is shown while a mini app loads.
 ICON_SIDES = (1024, 200)
 _FAVICON_SIDES = [(16, 16), (32, 32), (48, 48)]
 
 
 @cache
 def draw_icon(side: int) -> bytes:
-    """Return the icon as a PNG file of this many pixels, without transparency; drawn once for each process."""
+    """Return the icon as a PNG file with this side in pixels, without transparency; drawn once in each process."""
     return _encode(_picture().resize((side, side), Image.Resampling.LANCZOS), "PNG")
 
 
 @cache
 def draw_favicon() -> bytes:
-    """Return the icon as an ICO file of the sizes that browsers show; drawn once for each process."""
+    """Return the icon as an ICO file with the sizes that browsers show; drawn once in each process."""
     return _encode(_picture(), "ICO", sizes=_FAVICON_SIDES)
 
 
 def icon_path(side: int) -> str:
-    """Return the path of the icon, which has the digest of its content."""
+    """Return the icon's path, which has a digest of the file."""
     digest = hashlib.sha256(draw_icon(side)).hexdigest()[:12]
     return reverse("site-icon", args=[side, digest])
 
 
 def _picture() -> Image.Image:
-    """Return SITE_ICON on SITE_COLOR; without one, and for an SVG file, the first letter of SITE_NAME."""
+    """Return SITE_ICON on SITE_COLOR; without one, and for an SVG file, SITE_NAME's first letter."""
     side = max(ICON_SIDES)
     picture = Image.new("RGB", (side, side), settings.SITE_COLOR)
     path = settings.SITE_ICON

@@ -1,1 +1,1 @@
-"""Parts of a token's page: heading, chart, trades, facts of the launch, claims, verification."""
+"""Parts of a token's page: heading, chart, trades, launch facts, claims, verification."""

@@ -1,4 +1,4 @@
-"""Check of one recipient's part of a token's airdrop, for the form on its page."""
+"""Check for one recipient's share in a token's airdrop, for the form on the token's page."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _MAX_ADDRESS = 64
 
 @dataclass(frozen=True, kw_only=True)
 class AirdropPart:
-    """What a recipient may claim, in whole tokens and in smallest units, and the proof for the contract."""
+    """Amount that a recipient may claim, in whole tokens and in smallest units, and the proof for the contract."""
 
     amount: Decimal
     units: int
@@ -24,15 +24,15 @@ class AirdropPart:
 
     @property
     def proof_text(self) -> str:
-        """Return the proof as JSON, as wallets and scripts take it."""
+        """Return the proof as JSON, for wallets and scripts."""
         return json.dumps(list(self.proof))
 
 
 @dataclass(frozen=True, kw_only=True)
 class AirdropCheck:
-    """Result of a check: the recipient as typed, whether it is an address, its parts, and what it has claimed.
+    """Check result: the recipient as typed, whether it is an address, its parts, and the claimed amount.
 
-    None for an unknown claim.
+    An unknown amount is None.
     """
 
     recipient: str
@@ -44,7 +44,7 @@ class AirdropCheck:
 def check_airdrop(token: Token, recipient: str) -> AirdropCheck | None:
     """Return the recipient's part; None without a recipient. At most four queries.
 
-    Proofs exist for airdrops that this service deployed or that partners saved; it has no recipients of others.
+    Proofs exist for airdrops that this service deployed or that partners saved. Other recipients are unknown.
     """
     text = recipient.strip()[:_MAX_ADDRESS]
     if not text:
@@ -56,8 +56,8 @@ def check_airdrop(token: Token, recipient: str) -> AirdropCheck | None:
     if is_solana_address(token.contract_address):
         return AirdropCheck(recipient=account, is_address=True)
     parts = [
-        AirdropPart(amount=whole_amount(token, found.amount), units=found.amount, proof=found.proof)
-        for found in find_proofs(token.contract_address, claimer=account)
+        AirdropPart(amount=whole_amount(token, entry.amount), units=entry.amount, proof=entry.proof)
+        for entry in find_proofs(token.contract_address, claimer=account)
     ]
     return AirdropCheck(
         recipient=account, is_address=True, parts=parts, claimed=read_claimed_airdrop(token, account=account)

@@ -1,4 +1,4 @@
-"""Bonding curve of a token's page: how far it is from graduation, or when it graduated."""
+"""Bonding curve on a token's page: how far the token is from graduation, or when it graduated."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,11 +13,11 @@ from tokens.models import BondingCurve, Token
 class CurveState:
     """Progress on a curve; unknown facts are None. Amounts are in whole units of the quote currency."""
 
-    # As `Market.curve_progress`; of a declared curve only its end is known.
+    # As `Market.curve_progress`; only the end is known for a declared curve.
     progress: Decimal | None
     is_declared: bool
     graduated_at: datetime | None
-    # What completes the curve, and what is missing of that.
+    # Amount that completes the curve, and the amount that is still missing.
     threshold: Decimal | None
     missing: Decimal | None
 

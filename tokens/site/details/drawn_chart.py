@@ -1,4 +1,4 @@
-"""Chart of a token's page by the parameters of its URL: candles up to now as shapes, texts and a table."""
+"""Chart on a token's page, by the URL's parameters: candles up to now as shapes, texts and a table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from tokens.site.charts import ChartGeometry, PricedBar, draw_chart, is_drawable
 
 BARS = 120
 _TABLE_ROWS = 30
-# Height of a label in percent of the lowest chart's height, that of frames.
+# Label height in percent of the chart's height in embedded frames, where it is lowest.
 _LABEL_HEIGHT = 12
 UNITS, CURRENCIES = ("price", "cap"), ("usd", "quote")
 
@@ -50,23 +50,23 @@ class ChartLink(NamedTuple):
 
 
 class LabeledTick(NamedTuple):
-    """Line of the price axis with its text."""
+    """Price axis line with its text."""
 
     y: float
     text: str
 
 
 class LabeledMark(NamedTuple):
-    """Label of the time axis."""
+    """Time axis label."""
 
     x: float
     text: str
 
 
 class BarRow(NamedTuple):
-    """Row of the table of bars, in words."""
+    """Row in the bar table, in words."""
 
-    at: datetime
+    time: datetime
     opened: str
     high: str
     low: str
@@ -83,7 +83,7 @@ class DrawnChart:
     links: Mapping[str, Sequence[ChartLink]]
     summary: str = ""
     geometry: ChartGeometry | None = None
-    # Shapes with their numbers of trades and their texts.
+    # Shapes, each with its trade count and its text.
     bars: Sequence[tuple[Any, int, str]] = ()
     ticks: Sequence[LabeledTick] = ()
     marks: Sequence[LabeledMark] = ()
@@ -92,12 +92,12 @@ class DrawnChart:
 
 
 def choose_chart(token: Token, parameters: Mapping[str, str], *, bars: int = BARS) -> ChartChoice:
-    """Return the chart of a page's URL, by default that of the token's whole life. Raises PageInputError.
+    """Return the chart that a page's URL selects, by default since the launch. Raises PageInputError.
 
-    A token without a known market cap has the chart of its price.
+    A token without a known market cap has a price chart.
     """
     unit = parse_choice(parameters, "unit", UNITS)
-    # Candles have prices in USD where each of their trades has one.
+    # Candles have USD prices if each of their trades has one.
     has_usd = token.market.price_usd is not None
     return ChartChoice(
         interval=parse_choice(parameters, "interval", INTERVALS) or _default_interval(token, bars),
@@ -107,11 +107,11 @@ def choose_chart(token: Token, parameters: Mapping[str, str], *, bars: int = BAR
 
 
 def read_chart(token: Token, choice: ChartChoice, *, bars: int = BARS) -> DrawnChart:
-    """Return the chart of the newest bars up to the current one, also those without trades. One query."""
+    """Return the chart with the newest bars up to the current one, also those without trades. One query."""
     interval = INTERVALS[choice.interval]
     length = timedelta(seconds=interval.seconds)
-    wanted = CandleRange(interval=interval, start=0, end=NO_END, limit=bars)
-    candles = fetch_candles(token.pk, wanted, in_usd=choice.currency == "usd", fill=True)
+    candle_range = CandleRange(interval=interval, start=0, end=NO_END, limit=bars)
+    candles = fetch_candles(token.pk, candle_range, in_usd=choice.currency == "usd", fill=True)
     factor = _whole_supply(token) if choice.unit == "cap" else 1.0
     priced = [
         (candle, _priced(candle, token, choice, factor, slot=(candle["t"] - candles[0]["t"]) // length))
@@ -123,7 +123,7 @@ def read_chart(token: Token, choice: ChartChoice, *, bars: int = BARS) -> DrawnC
 
 
 def _default_interval(token: Token, bars: int) -> str:
-    """Return the shortest interval of which so many bars are as long as the token's life."""
+    """Return the shortest interval with which so many bars reach back to the launch."""
     age = (timezone.now() - token.deployed_at).total_seconds()
     return next((name for name, interval in INTERVALS.items() if age < interval.seconds * bars), "1d")
 
@@ -147,7 +147,7 @@ def _priced(candle: dict[str, Any], token: Token, choice: ChartChoice, factor: f
 
 
 def quote_decimals(token: Token) -> int | None:
-    """Return the decimals of the paired token; None where it reports none. Requires the launch's facts."""
+    """Return the paired token's decimals; None if it reports none. Requires the launch's facts."""
     launch = getattr(token, "launch", None)
     decimals = ((launch and launch.facts.get("pool")) or {}).get("pair_decimals")
     return None if decimals is None else int(decimals)
@@ -186,13 +186,13 @@ def _drawn(value: float, choice: ChartChoice) -> str:
 
 
 def _spoken(value: float, choice: ChartChoice) -> str:
-    """Return a text for titles and alternatives of pictures."""
+    """Return a text for titles and text alternatives."""
     write = usd_text if choice.currency == "usd" else compact_text
     return write(value, counts_zeros=False)
 
 
 def _labeled(geometry: ChartGeometry, choice: ChartChoice) -> list[LabeledTick]:
-    """Return the ticks with texts of as many digits as make them differ, without those below the current price's."""
+    """Return the ticks with as many digits as make their texts differ, without ticks near the current price."""
     ticks = [tick for tick in geometry.ticks if abs(tick.y - geometry.current_y) >= _LABEL_HEIGHT]
     texts: list[str] = []
     for digits in (3, 5, 7, 9, 12):
@@ -215,11 +215,11 @@ def _title(row: BarRow) -> str:
     text = gettext(
         "%(time)s: open %(opened)s, high %(high)s, low %(low)s, close %(closed)s, volume %(volume)s, trades: %(trades)s"
     )
-    return text % (row._asdict() | {"time": moment_text(row.at)})
+    return text % (row._asdict() | {"time": moment_text(row.time)})
 
 
 def _summary(drawable: Sequence[tuple[dict[str, Any], PricedBar]], traded: int, choice: ChartChoice) -> str:
-    """Return the text alternative of the picture, with the number of bars that have trades."""
+    """Return the chart's text alternative, with the number of bars that have trades."""
     bars = [bar for _, bar in drawable]
     values = {
         "number": traded,
@@ -250,7 +250,7 @@ def _summary(drawable: Sequence[tuple[dict[str, Any], PricedBar]], traded: int, 
 
 
 def interval_name(interval: str) -> str:
-    """Return the name of an interval in words."""
+    """Return an interval's name in words."""
     return {
         "1m": gettext("1 minute"),
         "5m": gettext("5 minutes"),

@@ -1,4 +1,4 @@
-"""Facts about a token's launch on its page: first buyers, bundles, largest holders, and the accounts behind it."""
+"""Launch facts on a token's page: first buyers, bundles, largest holders, and the accounts behind the launch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ UNKNOWN_TEXTS: dict[str, str | Promise] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PanelShare:
-    """Whole tokens, and percent of the supply; None if the supply is unknown."""
+    """Whole tokens, and percent of the supply; None if that is unknown."""
 
     amount: Decimal
     percent: float | None
@@ -59,7 +59,7 @@ class PanelShare:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelAccount:
-    """An account with its roles in the launch, what its trades left it at the launch, and what after all trades."""
+    """An account, its roles in the launch, and its balance from trades: at the launch, and after all trades."""
 
     address: str
     page: str | None
@@ -71,7 +71,7 @@ class PanelAccount:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelPurchases:
-    """Purchases with their sum; a bundle has kinds, and the page of its first transaction if the chain has one."""
+    """Purchases with their sum; a bundle has kinds, and its first transaction's page if the chain has an explorer."""
 
     count: int
     buyers: int
@@ -83,7 +83,7 @@ class PanelPurchases:
 
 @dataclass(frozen=True, kw_only=True)
 class IntegrityPanel:
-    """What the page shows; `bundles` are the first ones of `bundle_count`."""
+    """Facts on the page; `bundles` has the first bundles, and `bundle_count` the number of all."""
 
     seconds: int
     counted: int
@@ -103,7 +103,7 @@ class IntegrityPanel:
 
 
 def read_integrity(token: Token) -> IntegrityPanel:
-    """Return the facts of a cached report, without balances. At most three queries, and no call of a node."""
+    """Return the facts from a cached report, without balances. At most three queries, and no node request."""
     report = fetch_report(token, seconds=SECONDS)
     dev, holders, bundles = report["dev"], report["holders"], report["bundles"]
     unbought = report["soldWithoutPurchase"]

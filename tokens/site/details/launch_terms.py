@@ -1,4 +1,4 @@
-"""Terms of a token's launch in numbers and dates for its page: fees, shares, locked parts, sniper protection."""
+"""Launch terms on a token's page, in numbers and dates: fees, shares, locked parts, sniper protection."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SHARES_SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True)
 class FeeTerms:
-    """What trades cost in percent, with the launchpad's fee; None is unknown. A dynamic fee has bounds."""
+    """Trade cost in percent, with the launchpad's fee; None is unknown. A dynamic fee has bounds."""
 
     is_dynamic: bool
     buy: float | None
@@ -30,7 +30,7 @@ class FeeTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class RewardShare:
-    """Part of the fees that one recipient earns, in percent, and the admin that may change the recipient."""
+    """One recipient's share in the fees, in percent, and the admin that may change the recipient."""
 
     percent: float
     # Both, Paired or Clanker: the currencies that the recipient is paid in.
@@ -42,12 +42,12 @@ class RewardShare:
 
 @dataclass(frozen=True, kw_only=True)
 class LockedPart:
-    """Part of the supply that is locked and then released; a date is None if it is unknown or never comes."""
+    """Locked and later released part of the supply; a date is None if it is unknown or never comes."""
 
     amount: Decimal
     percent: Decimal | None
     locked_until: datetime | None
-    # The end of an even release after the lock; None if all is free at once.
+    # When an even release after the lock ends; None if all is free at once.
     released_at: datetime | None
     admin: str
 
@@ -74,7 +74,7 @@ class DevBuyTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchTerms:
-    """Terms of a launch; None is unknown or absent."""
+    """Launch terms; None is unknown or absent."""
 
     supply: Decimal | None
     fees: FeeTerms | None
@@ -104,7 +104,7 @@ def launch_terms(token: Token) -> LaunchTerms:
 
 
 def whole_amount(token: Token, units: int | str | Decimal) -> Decimal:
-    """Return smallest units of the token as whole tokens."""
+    """Return the token's smallest units as whole tokens."""
     return Decimal(units).scaleb(-token.decimals)
 
 
@@ -130,7 +130,7 @@ def _fees(fees: dict[str, Any]) -> FeeTerms:
 
 
 def _cost(lp_fee: float, fees: dict[str, Any] | None) -> float:
-    """Return what a trade costs of a fee for liquidity: a v4 pool's hook takes the launchpad's beside it."""
+    """Return a trade's cost by the liquidity fee: a v4 pool's hook adds the launchpad's fee."""
     return total_fee(lp_fee) if fees and fees.get("hook_address") else lp_fee
 
 

@@ -1,4 +1,4 @@
-"""What a token's page shows besides chart, trades and terms: trades of a day, creator, links, verified blocks."""
+"""Further facts on a token's page: daily trades, creator, links, verified blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _LINKS_SHOWN = 12
 
 @dataclass(frozen=True, kw_only=True)
 class DayTrades:
-    """Trades of the last 24 hours."""
+    """Trade counts for the last 24 hours."""
 
     buys: int
     sells: int
@@ -31,13 +31,13 @@ class DayTrades:
 
 @dataclass(frozen=True, kw_only=True)
 class CreatorFacts:
-    """Creator of a token, with the named user's name if known and the creator's newest other launches."""
+    """A token's creator, with the named user's name if known and the creator's newest other launches."""
 
     creator: Creator
     # The user that the launch names; the creator only if that is confirmed.
     fid: int | None
     name: str
-    # The reason USER_UNVERIFIED of the record's trust.
+    # The reason USER_UNVERIFIED in the record's trust.
     is_unverified: bool
     address_page: str | None
     others: Sequence[Token]
@@ -45,7 +45,7 @@ class CreatorFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """Newest verified block of the token's chain, None without any, and whether the launch's block is included."""
+    """Newest verified block on the token's chain, None without any, and whether the launch's block is included."""
 
     is_followed: bool
     verified: int | None
@@ -53,7 +53,7 @@ class Verification:
 
 
 def read_day_trades(token: Token) -> DayTrades | None:
-    """Return the trades of the last 24 hours; None without any. One query."""
+    """Return the trade counts for the last 24 hours; None without trades. One query."""
     row = RollingSum.objects.filter(token=token, seconds=DAY).values_list("buys", "sells", "traders").first()
     return row and DayTrades(buys=row[0], sells=row[1], traders=row[2])
 
@@ -78,7 +78,7 @@ def read_creator(token: Token) -> CreatorFacts:
 
 
 def read_verification(token: Token) -> Verification:
-    """Return how far the blocks of the token's chain are verified. One query."""
+    """Return how far the token's chain is verified. One query."""
     state = next(iter(read_chain_states(timezone.now(), chain_id=token.chain_id)), None)
     verified = None if state is None else state.verified
     return Verification(
@@ -95,7 +95,7 @@ def launcher_links(token: Token) -> list[dict[str, str]]:
 
 
 def contracts(token: Token) -> list[tuple[str, str, str | None]]:
-    """Return kind, address and the explorer's page of each known contract and account of the launch."""
+    """Return kind, address and explorer page for each known contract and account in the launch."""
     addresses = {
         "token": token.contract_address,
         "pool": token.pool_address,
@@ -113,5 +113,5 @@ def contracts(token: Token) -> list[tuple[str, str, str | None]]:
 def _page(token: Token, kind: str, address: str) -> str | None:
     if kind == "token":
         return explorer_token_page(token.chain_id, address)
-    # Explorers have no page of a v4 pool, whose id has 32 bytes.
+    # Explorers have no page for a v4 pool, whose id has 32 bytes.
     return None if is_v4_pool(address) else explorer_address_page(token.chain_id, address)

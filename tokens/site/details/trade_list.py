@@ -1,4 +1,4 @@
-"""Newest trades of a token as rows of its page."""
+"""A token's newest trades as rows on its page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ TRADES_SHOWN = 25
 class ListedTrade:
     """A trade in whole units; `trader` is empty where only logs were read."""
 
-    # Its place on the chain.
+    # Position on the chain.
     position: int
-    at: datetime
+    traded_at: datetime
     is_buy: bool
     is_conversion: bool
     amount: Decimal
@@ -38,7 +38,7 @@ class ListedTrade:
 class MissingTrades(StrEnum):
     """Reasons why a list ends before the token's first trade."""
 
-    # No amount in the quote token can be computed.
+    # Without the quote token's decimals, no amount in it can be computed.
     DECIMALS = "decimals"
     # Their blocks are still being read.
     BACKLOG = "backlog"
@@ -46,7 +46,7 @@ class MissingTrades(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class TradeList:
-    """A page of trades, newest first; `cursor` is that of older ones, `missing` the reason why older ones lack."""
+    """A page with trades, newest first; `cursor` leads to older ones, and `missing` is why older ones are absent."""
 
     rows: Sequence[ListedTrade]
     cursor: str | None
@@ -55,11 +55,11 @@ class TradeList:
 
 
 def read_trades(token: Token, parameters: Mapping[str, str]) -> TradeList:
-    """Return the trades by the parameters of a page; the newest ones without a cursor.
+    """Return the trades by a page's parameters; the newest ones without a cursor.
 
     One query, and another one at the end of the list.
 
-    Raises PageInputError, and ReplicaBehindError for the cursor of the primary.
+    Raises PageInputError, and ReplicaBehindError for a cursor from the primary.
     """
     traded = TradedToken(token.pk, token.deployed_at, token.decimals, quote_decimals(token), token.locker_address)
     start = parse_page_cursor(parameters, parse_trade_cursor)
@@ -79,7 +79,7 @@ def _row(trade: dict[str, Any], token: Token, *, decimals: int) -> ListedTrade:
     trader = trade["trader"] or ""
     return ListedTrade(
         position=trade["id"],
-        at=trade["at"],
+        traded_at=trade["at"],
         is_buy=trade["side"] == "buy",
         is_conversion=bool(trader) and trader == token.locker_address,
         amount=Decimal(trade["amountToken"]).scaleb(-token.decimals),

@@ -1,1 +1,1 @@
-"""Pictures of tokens: fetched once from their hosts, decoded and encoded anew, stored on disk, with placeholders."""
+"""Token pictures: fetched once from their hosts, decoded and encoded anew, stored on disk, with placeholders."""

@@ -1,4 +1,4 @@
-"""Files of encoded pictures below SITE_PICTURE_DIR, named by their key; the oldest ones are removed."""
+"""Encoded picture files below SITE_PICTURE_DIR, named by their key; the oldest ones are removed."""
 
 import logging
 import time
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 # Pruning leaves this part of the limit, so that it has an effect for a while.
 _KEPT = 0.9
-# Temporary files of killed processes are removed after this age, in seconds.
+# Temporary files from killed processes are removed after this age, in seconds.
 _ABANDONED_SECONDS = 600
 
 

@@ -1,4 +1,4 @@
-"""Template tags of tokens' pictures: the URL of a picture, and the letters and the tint of its placeholder."""
+"""Template tags for token pictures: a picture's URL, and its placeholder's letters and tint."""
 
 from typing import Any
 
@@ -16,10 +16,10 @@ register.filter("tint", tint_class)
 
 @register.simple_tag
 def picture_url(token: Any) -> str:
-    """Return the path of a token's picture; empty if it has none, or if pictures are off.
+    """Return the path to a token's picture; empty if it has none, or if pictures are off.
 
     The token needs `chain_id`, `contract_address` and `img_url`. The path has a digest of `img_url`, so that a changed
-    picture is seen at once.
+    picture is shown at once.
     """
     if not settings.SITE_PICTURES or not token.img_url or not picture_sources(token.img_url):
         return ""

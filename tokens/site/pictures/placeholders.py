@@ -1,11 +1,11 @@
-"""Drawn placeholders of tokens without a picture: a letter or two on one of eight tints. Pure."""
+"""Drawn placeholders for tokens without a picture: one or two letters on one of eight tints. Pure."""
 
 import unicodedata
 import zlib
 from xml.sax.saxutils import escape
 
-# White letters have a contrast of at least 4.5 on each, so that the tints serve light and dark pages; site.css has
-# the same ones as .tint-0 to .tint-7.
+# The contrast with white letters is at least 4.5, so that the tints serve light and dark pages; site.css has
+# the same tints as .tint-0 to .tint-7.
 TINTS = ("#3b5bdb", "#0b7285", "#2b7a3f", "#8a5a00", "#b5410f", "#b02a37", "#9c2a8c", "#6741d9")
 _UNKNOWN = "?"
 _SVG = (
@@ -17,17 +17,17 @@ _SVG = (
 
 
 def tint_number(address: str) -> int:
-    """Return the number of the tint of an address, the same in any spelling of it."""
+    """Return the tint number for an address, the same in any spelling."""
     return zlib.crc32(address.lower().encode()) % len(TINTS)
 
 
 def tint_class(address: str) -> str:
-    """Return the class of site.css with the tint of an address."""
+    """Return the class in site.css with the tint for an address."""
     return f"tint-{tint_number(address)}"
 
 
 def initials(symbol: str | None) -> str:
-    """Return the first two letters or digits of a symbol, one if it is wide; a question mark if there is none."""
+    """Return a symbol's first two letters or digits, one if either is wide; a question mark if there is none."""
     # Marks, controls and emoji are no letters: the text is safe and has a width that fits.
     letters = [letter for letter in (symbol or "")[:40] if letter.isalnum()][:2]
     if not letters:

@@ -1,4 +1,4 @@
-"""Celery task that fetches pictures of tokens."""
+"""Celery task that fetches token pictures."""
 
 import logging
 

@@ -1,9 +1,9 @@
-"""Fetching of pictures that pages show: a bounded list in Redis, emptied by rounds in a worker.
+"""Picture fetching for pages: a bounded list in Redis, emptied by rounds in a worker.
 
 A request for an unknown picture claims its key and appends it to the list, at most once for each key and claim. Web
 threads so never connect to a stranger's host. Only one round runs at a time, so that hosts that hang block at most one
-worker process. The claim of a failed picture stays for a back-off: until then, requests for it cost one command of
-Redis. Nothing here is needed for good: without Redis, and after its loss, pages have placeholders for a while longer.
+worker process. A failed picture keeps its claim for a back-off: until then, a request for it costs one Redis
+command. Nothing here is needed for good: without Redis, and after its loss, pages have placeholders for a while longer.
 """
 
 import hashlib
@@ -31,20 +31,20 @@ logger = logging.getLogger(__name__)
 MAX_BYTES = 2 * 1024 * 1024
 # Pixels, twice the size at which pages show pictures on dense screens.
 PICTURE_SIDE = 160
-# Pictures in the list: ten pages of unknown ones. Further ones are requested again by later views.
+# Pictures in the list: ten pages with only unknown pictures. Later views request further ones again.
 MAX_WANTED = 200
-# Concurrent requests of a round; each may hold MAX_BYTES. Decoding is done by one thread.
+# Concurrent requests in a round; each may hold MAX_BYTES. Decoding is done by one thread.
 BATCH_SIZE = 8
 # Seconds for which a round takes pictures; the last ones may take their timeout longer.
 ROUND_SECONDS = 20.0
-# TTL of the claim of a picture in the list; longer than the list takes at its usual length.
+# Claim TTL for a picture in the list; longer than the list takes at its usual length.
 CLAIM_SECONDS = 120
-# TTL of the claim of a picture that is requested although this worker stores it.
+# Claim TTL for a picture that is requested although this worker stores it.
 UNSHARED_SECONDS = 3_600
-# Delays after failed fetches. What no retry mends, such as a page in place of a picture, begins with the second one.
+# Delays after failed fetches. Permanent errors, such as a page in place of a picture, begin with a longer one.
 BACKOFF = Backoff(first=60, longest=7 * 86_400, factor=6)
 _PERMANENT_FAILURES = 3
-# Minimum interval of walks over the stored pictures.
+# Minimum interval between walks over the stored pictures.
 _PRUNE_SECONDS = 60
 
 _ACCEPT = "image/webp, image/png, image/jpeg, image/gif;q=0.9, */*;q=0.1"
@@ -53,14 +53,14 @@ _ROUND = advisory_lock_key("pictures")
 
 
 class WantedPicture(NamedTuple):
-    """Picture of the list: its key, and the URL at which a token's metadata places it."""
+    """Picture in the list: its key, and its URL in a token's metadata."""
 
     key: str
     img_url: str
 
 
 def picture_key(img_url: str) -> str:
-    """Return the key of a picture: a digest of its URL."""
+    """Return a picture's key: a digest of its URL."""
     return hashlib.sha256(img_url.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
@@ -83,7 +83,7 @@ def request_picture(img_url: str) -> None:
 
 
 def fetch_wanted_pictures() -> int:
-    """Fetch pictures of the list for one round and return how many. Raises LockHeldError while a round runs."""
+    """Fetch pictures in the list for one round and return how many. Raises LockHeldError while a round runs."""
     if not settings.SITE_PICTURES:
         return 0
     try:
@@ -110,8 +110,8 @@ def _run_round(threads: RequestThreadPool) -> int:
 
 
 def _take(count: int) -> list[WantedPicture]:
-    taken = cast(list[bytes] | None, redis_client().lpop(_WANTED, count))
-    return [WantedPicture(*orjson.loads(entry)) for entry in taken or ()]
+    entries = cast(list[bytes] | None, redis_client().lpop(_WANTED, count))
+    return [WantedPicture(*orjson.loads(entry)) for entry in entries or ()]
 
 
 def _is_unshared(picture: WantedPicture) -> bool:
@@ -134,7 +134,7 @@ def _fetch(picture: WantedPicture) -> bytes | RetryableError | PermanentError:
 
 
 def _finish(picture: WantedPicture, content: bytes | RetryableError | PermanentError) -> None:
-    """Store a picture, or claim its key for the back-off of its failures."""
+    """Store a picture, or claim its key for the back-off after its failures."""
     error: Exception
     try:
         if isinstance(content, bytes):

@@ -1,1 +1,1 @@
-"""Views of the public site's pages."""
+"""Views for the public site."""

@@ -1,4 +1,4 @@
-"""Share cards of tokens, creators and pages, and the installation's icon as pictures."""
+"""Share cards for tokens, creators and pages, and the installation's icon as pictures."""
 
 import hashlib
 from collections.abc import Callable
@@ -42,29 +42,29 @@ class _Card(NamedTuple):
 
 @require_safe
 def token_card(request: HttpRequest, chain_id: int, address: str, version: str = "") -> HttpResponse:
-    """Respond with the share card of a token; 503 while other cards are drawn.
+    """Respond with a token's share card; 503 while other cards are drawn.
 
-    A version of a card has one path. Other spellings of it, earlier versions and queries are redirected: caches draw
-    each card once.
+    Each card version has one path. Other spellings, earlier versions and queries are redirected to it, so that each
+    card is drawn once for all caches.
     """
     return _respond(request, lambda: _find_token_card(chain_id, address), version)
 
 
 @require_safe
 def creator_card(request: HttpRequest, text: str, version: str) -> HttpResponse:
-    """Respond with the share card of a creator with launches, likewise."""
+    """Respond with the share card for a creator with launches, likewise."""
     return _respond(request, lambda: _find_creator_card(text), version)
 
 
 @require_safe
 def page_card(request: HttpRequest, page: str, version: str) -> HttpResponse:
-    """Respond with the share card of a page by its route, likewise."""
+    """Respond with a page's share card by its route, likewise."""
     return _respond(request, lambda: _find_page_card(page), version)
 
 
 @require_safe
 def site_icon(request: HttpRequest, side: int, digest: str) -> HttpResponse:
-    """Respond with the installation's icon as a PNG file of this side."""
+    """Respond with the installation's icon as a PNG file with this side."""
     if side not in ICON_SIDES or hashlib.sha256(body := draw_icon(side)).hexdigest()[: len(digest)] != digest:
         raise Http404
     return _picture(body, "image/png", _FAVICON_SECONDS)

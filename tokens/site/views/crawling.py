@@ -16,7 +16,7 @@ from config.web.response_headers import public_cache_control
 from tokens.site.sitemap import PageSitemap, TokenSitemap
 
 _ROBOTS_SECONDS, SITEMAP_SECONDS = 3_600, 600
-# The newest sitemap of this process: its build takes most of a second, and shared caches may be missing.
+# This process's newest sitemap: its build takes most of a second, and shared caches may be missing.
 built_sitemap: TTLCache[None, bytes] = TTLCache(1, SITEMAP_SECONDS)
 _building = threading.Lock()
 _SITEMAPS: "dict[str, type[Sitemap[Any]] | Sitemap[Any]]" = {"pages": PageSitemap, "tokens": TokenSitemap}
@@ -45,7 +45,7 @@ def sitemap_xml(request: HttpRequest) -> HttpResponse:
     with _building:
         body = built_sitemap.get(None)
         if body is None:
-            # Dates of Django's own template take most of the time.
+            # In Django's own template, dates take most of the time.
             body = sitemap(request, _SITEMAPS, template_name="site/sitemap.xml").render().content
             built_sitemap[None] = body
     headers = {"Cache-Control": public_cache_control(SITEMAP_SECONDS)}

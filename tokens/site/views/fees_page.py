@@ -1,4 +1,4 @@
-"""Page of a token's uncollected fees, which are read from a node; the token's page loads them on demand."""
+"""Page with a token's uncollected fees, which are read from a node; the token's page loads them on demand."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ _SECONDS = 3.0
 
 
 class TokenFeesPage(QueryView):
-    """Uncollected fees of a token, with the rate limit of public endpoints and the slots of node calls."""
+    """A token's uncollected fees, with the public endpoints' rate limit and the slots for node requests."""
 
     schema = None
 
@@ -49,7 +49,7 @@ class TokenFeesPage(QueryView):
 
 
 def _recipients(token: Token, report: UncollectedReport) -> list[dict[str, Any]]:
-    """Return the rows of the table: a recipient and its fees in whole units."""
+    """Return the table rows: a recipient and its fees in whole units."""
     return [
         {
             "recipient": each.recipient,

@@ -1,4 +1,4 @@
-"""Home page: lists of tokens with a search, filters and sorts in the URL."""
+"""Home page: token lists with a search, filters and sorts in the URL."""
 
 from functools import partial
 from typing import Any
@@ -58,19 +58,19 @@ def home(request: HttpRequest) -> HttpResponse:
         **_describe_filters(request, query, rows),
         "rows": rows,
         "next_cursor": tokens.cursor,
-        "found": tokens.found,
+        "found": tokens.total,
         # Beyond it, totals are estimates.
         "most_counted": EXACT_UP_TO,
         "has_timed_out": status == 503,
         "stream": stream,
-        # The installation's own sentence has the number of all tokens beside it, on the first page only.
+        # On the first page, the number of all tokens is beside the installation's own sentence.
         "launched": fetch_total(Selection()) if settings.SITE_INTRO and not request.GET else None,
     }
     return TemplateResponse(request, "site/home.html", context, headers=headers, status=status)
 
 
 def _stream_path(query: HomeQuery) -> str:
-    """Return the path of the events that change the list, from now on."""
+    """Return the path to the events that change the list, from now on."""
     chain_id = settings.SOLANA_CHAIN_ID if query.tab == GRADUATING else query.chain_id
     of_chain = {"chainId": chain_id} if chain_id else {}
     parameters = {"type": ",".join(query.event_types), **of_chain, "lastEventId": newest_event_id()}
@@ -78,19 +78,19 @@ def _stream_path(query: HomeQuery) -> str:
 
 
 def _describe_filters(request: HttpRequest, query: HomeQuery, rows: list[TokenRow]) -> dict[str, Any]:
-    """Return the context of the chips."""
+    """Return the context for the chips."""
     address = partial(address_with, {"request": request})
-    chosen = filter_parameters(query.filters)
+    parameters = filter_parameters(query.filters)
     return {
         "chip_groups": build_chips(query.filters, (row.interface for row in rows), address),
-        "filters": chosen,
-        "filter_query": urlencode(chosen),
-        "without_filters": address(**dict.fromkeys(chosen)),
+        "filters": parameters,
+        "filter_query": urlencode(parameters),
+        "without_filters": address(**dict.fromkeys(parameters)),
     }
 
 
 def _describe_query(query: HomeQuery, tabs: list[str]) -> dict[str, Any]:
-    """Return the context of the tabs and filters."""
+    """Return the context for the tabs and filters."""
     chain = query.chain_id
     return {
         "query": query,
@@ -98,7 +98,7 @@ def _describe_query(query: HomeQuery, tabs: list[str]) -> dict[str, Any]:
         "tabs": [(tab, _TITLES[tab], tab == query.tab and not query.q) for tab in tabs],
         # Defaults have no value, so that they stay out of URLs.
         "sorts": [
-            (name if place else "", _SORT_TITLES[name], name == query.sort) for place, name in enumerate(HOME_SORTS)
+            (name if index else "", _SORT_TITLES[name], name == query.sort) for index, name in enumerate(HOME_SORTS)
         ],
         "chains": [
             ("" if key == settings.SITE_DEFAULT_CHAIN else key, name, key == chain)

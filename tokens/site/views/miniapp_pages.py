@@ -1,4 +1,4 @@
-"""Pages of the Farcaster mini app, which its clients show in frames, and the manifest that names them.
+"""Farcaster mini app pages, which its clients show in frames, and the manifest that names them.
 
 The manifest: https://miniapps.farcaster.xyz/docs/specification
 """
@@ -26,7 +26,7 @@ from tokens.site.page_tokens import describe_token, find_token_or_404
 from tokens.site.token_rows import read_rows
 from tokens.site.warning_texts import warning_texts
 
-# Clients are apps and pages of many hosts. The pages have no form and no session, so that any frame may show them.
+# Clients are apps and pages on many hosts. The pages have no form and no session, so that any frame may show them.
 _HEADERS = page_headers(5, frames="*")
 _MANIFEST_SECONDS = 3_600
 # The specification's limit.

@@ -1,4 +1,4 @@
-"""Pictures of tokens."""
+"""Token pictures."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse

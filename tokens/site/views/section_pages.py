@@ -1,4 +1,4 @@
-"""Pages of sections that an installation may leave out: status of chains, first steps with the API, creators."""
+"""Pages in sections that an installation may leave out: chain status, first steps with the API, creators."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ _DOCS_HEADERS = page_headers(60)
 @limited_page
 @from_replica
 def status_page(request: HttpRequest) -> HttpResponse:
-    """Render the state of each followed chain; nodes and their errors are left out."""
+    """Render each followed chain's state; nodes and their errors are left out."""
     now = timezone.now()
     reports = read_chain_reports(now)
     progress, sentence = overall_state(reports, are_tasks_late=are_urgent_tasks_late(now))
@@ -46,7 +46,7 @@ def docs_page(request: HttpRequest) -> HttpResponse:
 
 
 def docs_context() -> dict[str, Any]:
-    """Return the context of the first steps; one query."""
+    """Return the context for the first steps; one query."""
     names = {language: name for language, (name, _) in LANGUAGES.items()}
     return {"groups": build_groups(), "code_languages": names}
 
@@ -56,9 +56,9 @@ def docs_context() -> dict[str, Any]:
 @limited_page
 @from_replica
 def creator_page(request: HttpRequest, text: str) -> HttpResponse:
-    """Render a creator's facts and a page of launches, newest first.
+    """Render a creator's facts and a page with launches, newest first.
 
-    A creator without launches has a page, too: rankings link to users that none is known of.
+    A creator without launches has a page, too: rankings link to users without a known launch.
     """
     try:
         creator = creator_facts.parse_creator(text)

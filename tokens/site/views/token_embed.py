@@ -1,4 +1,4 @@
-"""Compact page of a token for frames of other sites."""
+"""Compact token page for frames on other sites."""
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -26,7 +26,7 @@ _HEADERS = page_headers(5, frames="*")
 def token_embed(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
     """Render a token's name, price and a small chart, with a link to its page; 404 without the section `embed`.
 
-    The chart has the parameters of the page's: `interval`, `unit` and `currency`.
+    The chart has the same parameters as on the token's page: `interval`, `unit` and `currency`.
     """
     token = find_token_or_404(chain_id, address)
     context = describe_token(token) | {"market": token.market, "chart": _read_small_chart(token, request)}
@@ -34,7 +34,7 @@ def token_embed(request: HttpRequest, chain_id: int, address: str) -> HttpRespon
 
 
 def _read_small_chart(token: Token, request: HttpRequest) -> DrawnChart | None:
-    """Return the chart by the parameters of the frame's URL; none for a blocked token. One query."""
+    """Return the chart by the frame URL's parameters; none for a blocked token. One query."""
     if token.blocked:
         return None
     return read_chart(token, choose_chart(token, request.GET.dict(), bars=_BARS), bars=_BARS)

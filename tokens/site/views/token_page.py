@@ -1,6 +1,6 @@
-"""Page of a token, and the page of its trades.
+"""A token's page, and the page with its trades.
 
-They load no external resources: an image is on the launcher's server, which could log the visitors of its token.
+They load no external resources: an image is on the launcher's server, which could log the token's visitors.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ _MAX_DESCRIPTION, _MAX_LINES = 1000, 30
 @limited_page
 @from_replica
 def token_page(request: HttpRequest, chain_id: int, address: str) -> HttpResponse:
-    """Render the page of a token, the target of the API's `url`; the page of a blocked token is marked as blocked."""
+    """Render a token's page, the target of the API's `url`; a blocked token's page is marked as blocked."""
     token = find_token_or_404(chain_id, address)
     context = describe_token(token) | _facts(token) | _parts(token, request)
     return TemplateResponse(request, "site/token.html", context, headers=_HEADERS)
@@ -56,14 +56,14 @@ def token_trades(request: HttpRequest, chain_id: int, address: str) -> HttpRespo
 
 
 def _facts(token: Token) -> dict[str, Any]:
-    """Return what the token's columns contain."""
+    """Return the context from the token's columns."""
     return {
         "market": token.market,
         "exact_supply": None if token.supply is None else exact_amount(int(token.supply), decimals=token.decimals),
         "terms": launch_terms(token),
         "description": token.description[:_MAX_DESCRIPTION].splitlines()[:_MAX_LINES],
         "warnings": warning_texts(token.warnings),
-        # A page of a blocked token advertises nothing.
+        # A blocked token's page advertises nothing.
         "links": [] if token.blocked else launcher_links(token),
         "contracts": contracts(token),
         "transaction_page": explorer_transaction_page(token.chain_id, token.tx_hash),
@@ -83,7 +83,7 @@ def _embed_code(token: Token) -> str:
 
 
 def _parts(token: Token, request: HttpRequest) -> dict[str, Any]:
-    """Return what is read from other tables."""
+    """Return the context from other tables."""
     return {
         "day": read_day_trades(token),
         "chart": read_chart(token, choose_chart(token, request.GET.dict())),
