@@ -34,7 +34,7 @@ class EventFields(models.Model):
         max_length=9, choices=EventAudience, default=EventAudience.PUBLIC, db_default=EventAudience.PUBLIC.value
     )
     # Id of the partner key of EventAudience.PARTNER. The former version reads 0 and -1 here for operators and the
-    # stream: a trigger of migration 0002 keeps both columns in step.
+    # stream: the triggers in event_audience.sql keep both columns in step.
     owner_id = models.BigIntegerField(null=True)
     # The type's schema describes it.
     data = models.JSONField()

@@ -4,7 +4,7 @@ from django.db.models import Func, TextField
 
 
 class FoldCase(Func):
-    """A text in Unicode's full case folding, by a function that a migration in accounts creates.
+    """A text in Unicode's full case folding, by the function in `case_folding.sql`.
 
     Stored texts and queries are both folded by the database, so that they agree whatever its locale is. The letters
     i, I, ı and İ are one letter, because people search Turkish names with either.

@@ -1,4 +1,7 @@
-"""Triggers that maintain sums, for migrations: each runs once for all rows that a statement writes."""
+"""Triggers that maintain sums, for migrations 0043 and 0044 of tokens: each runs once for the rows of a statement.
+
+The current functions are in `collection_sums.sql` and `claim_sums.sql` of tokens/fees.
+"""
 
 from django.db.migrations import RunSQL
 

@@ -66,6 +66,7 @@ def test_the_image_has_what_the_service_needs_only() -> None:
     files = context_files()
     assert {"manage.py", "Procfile", "deploy/start", "deploy/check", "config/wsgi.py"} <= set(files)
     assert {"templates/site/home.html", "config/site/locale/de/LC_MESSAGES/django.mo"} <= set(files)
+    assert "tokens/indexing/token_events.sql" in files
     folders = {name.partition("/")[0] for name in files}
     assert not folders & {"tests", "benchmarks", "docs", ".git", ".env", ".local", "Dockerfile", "Makefile"}
     assert [name for name in files if "node_modules" in name or name.startswith("deploy/compose")] == []

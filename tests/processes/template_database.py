@@ -27,6 +27,7 @@ _SOURCES = (
     "requirements.txt",
     "*/migrations/*.py",
     "config/*/migrations/*.py",
+    "*/*/*.sql",
     "*/models/*.py",
     "accounts/operators/roles.py",
 )

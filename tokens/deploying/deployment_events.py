@@ -1,4 +1,4 @@
-"""Types of events of deployments, which a trigger of their table stores (tokens/migrations/0030)."""
+"""Types of events of deployments, which the trigger in `deployment_events.sql` stores."""
 
 from config.events.event_types import EventType, Json, object_schema
 

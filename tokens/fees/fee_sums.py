@@ -1,4 +1,7 @@
-"""Daily fee sums for events that were stored before the triggers that maintain these sums."""
+"""Daily fee sums for events that were stored before the triggers that maintain these sums.
+
+Triggers and fill have the same statements, in `collection_sums.sql` and `claim_sums.sql`.
+"""
 
 import time
 from collections.abc import Collection

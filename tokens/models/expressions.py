@@ -16,7 +16,7 @@ INTERFACE = Left(Lower(KT("social_context__interface")), MAX_INTERFACE_LENGTH + 
 
 
 class ShortGrams(Func):
-    """A text's single characters and pairs of neighbours: text[], by a function that a migration creates."""
+    """A text's single characters and pairs of neighbours: text[], by the function in `short_grams.sql`."""
 
     function = "short_grams"
     output_field = ArrayField(TextField())

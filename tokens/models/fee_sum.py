@@ -1,4 +1,7 @@
-"""Models of daily sums of fees, which triggers of events and claims maintain in the transactions that write these."""
+"""Models of daily fee sums, which triggers maintain in the transactions that write events and claims.
+
+Their functions are in `collection_sums.sql` and `claim_sums.sql` of tokens/fees.
+"""
 
 from django.db import models
 
