@@ -32,7 +32,7 @@ from tokens.models.expressions import equals_any
 
 _IDENTITY = ("chain_id", "tx_hash", "log_index")
 
-
+# Triggers add events and claims to the daily sums of tokens/fees, and store `fees.claimed` for each new claim.
 _UPSERT = """
 WITH written AS (
     INSERT INTO tokens_tokenevent ({columns}) SELECT {columns} FROM staged_event
@@ -106,6 +106,8 @@ def link_orphan_claims(addresses: Iterable[str], *, chain_id: int) -> None:
 
 def refresh_token_state(token_ids: Iterable[int]) -> None:
     """Fold launch, events, state and document of tokens into their columns; unchanged tokens are not written.
+
+    Triggers store `token.updated` for each changed token, and update its search entry.
 
     Call it in a database transaction: concurrent changes of the same token are serialized, and the later one sees all
     of them.
@@ -228,7 +230,10 @@ def _is_currency0(token: Token) -> bool:
 
 
 def delete_events(event_ids: Sequence[int]) -> set[int]:
-    """Delete events with their claims. Return the ids of the tokens that they changed."""
+    """Delete events with their claims. Return the ids of the tokens that they changed.
+
+    Triggers subtract both from the daily sums, and store `fees.reorged` for each claim.
+    """
     if not event_ids:
         return set()
     events = TokenEvent.objects.filter(pk__in=event_ids)

@@ -1,6 +1,6 @@
 """Types of events of tokens, fee claims and markets, which triggers of their tables store.
 
-The triggers are in `tokens/migrations/0030_events.py` and `0036_market_events.py`.
+The triggers are in `token_events.sql`, `claim_events.sql` and `market_events.sql`.
 """
 
 from config.events.event_types import EventType, Json, object_schema

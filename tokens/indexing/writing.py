@@ -1,4 +1,7 @@
-"""Writing of mined transactions to rows: one code path for a single transaction and for thousands."""
+"""Writing of mined transactions to rows: one code path for a single transaction and for thousands.
+
+Statements on tokens fire the triggers of `search_and_market_rows.sql` and `token_events.sql`.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -205,7 +208,11 @@ def _write_launches(
 
 
 def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> Sequence[int]:
-    """Insert tokens and their facts by COPY, with ids in this order, and return these."""
+    """Insert tokens and their facts by COPY, with ids in this order, and return these.
+
+    Triggers add the search entry and market row of each token, and store `token.indexed` and, if it is final,
+    `token.confirmed`.
+    """
     if not made:
         return ()
     now = timezone.now()
@@ -226,7 +233,10 @@ def _insert(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -
 
 
 def _update(cursor: CursorWrapper, made: Sequence[LaunchLine], *, final: bool) -> None:
-    """Update existing tokens and upsert their facts."""
+    """Update existing tokens and upsert their facts.
+
+    Triggers update search entries, and store `token.reorged`, `token.indexed`, `token.updated` or `token.confirmed`.
+    """
     if not made:
         return
     rows = CopyText(made[0].columns, b"".join([each.line for each in made]))

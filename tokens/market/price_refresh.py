@@ -153,7 +153,10 @@ def _defer_rejected(rows: Sequence[ProviderRefresh], error: HTTPStatusError) -> 
 
 
 def _store_quotes(rows: Sequence[ProviderRefresh], quotes: Mapping[int, Quote]) -> None:
-    """Store quotes of tokens that are still in the pool that was requested, and when the rows are due again."""
+    """Store quotes of tokens that are still in the pool that was requested, and when the rows are due again.
+
+    A trigger stores `markets.changed`.
+    """
     now = timezone.now()
     with transaction.atomic():
         # A relaunch in another pool has deleted the row, or waits for it and then resets the market.

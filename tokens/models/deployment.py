@@ -37,7 +37,10 @@ class DeploymentQuerySet(models.QuerySet["Deployment"]):
     """Queries for deployments by their pending work."""
 
     def update_and_touch(self, **changes: Any) -> int:
-        """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds."""
+        """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds.
+
+        A trigger stores an event for the status submitted, indexed or failed (`deployment_events.sql`).
+        """
         return self.update(updated_at=timezone.now(), **changes)
 
     def locked(self, deployment_id: int) -> "Deployment | None":

@@ -31,7 +31,8 @@ MARKET_COLUMNS = (
 class Market(models.Model):
     """A token's market data, from its trades or the provider; beside the token because it changes frequently.
 
-    A database trigger creates the row of each token. None is unknown; percentages are in percentage points.
+    A trigger creates each token's row (`search_and_market_rows.sql`), another one stores `markets.changed` for updates
+    (`market_events.sql`). None is unknown; percentages are in percentage points.
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="market")

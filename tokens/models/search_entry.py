@@ -56,7 +56,7 @@ class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
 class SearchEntry(models.Model):
     """The columns of a token that a search and its filters compare, in one index.
 
-    Database triggers write it with the token, and on every change of these columns.
+    Triggers write it with the token, and on every change of these columns (`search_and_market_rows.sql`).
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="search_entry")
@@ -81,8 +81,8 @@ class SearchEntry(models.Model):
         indexes = [
             # All conditions of a search in one index: a scan reads only entries that meet all of them.
             # Trigrams match three letters in a row, short grams all shorter texts. New entries go to a pending list
-            # that every search has to read through; a trigger flushes it at the end of each statement. Flushing
-            # thousands of rows together takes a fourth of the time of one by one.
+            # that every search has to read through; a trigger flushes it at the end of each statement
+            # (search_index_flush.sql). Thousands of rows together take a fourth of the time of one by one.
             GinIndex(
                 OpClass(F("text"), name="gin_trgm_ops"),
                 ShortGrams("text"),

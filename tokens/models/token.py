@@ -50,11 +50,14 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.filter(unindexed=False)
 
     def hide(self) -> int:
-        """Mark tokens as dropped from their chain; return how many. A later launch has to be confirmed anew."""
+        """Mark tokens as dropped from their chain; return how many. A later launch has to be confirmed anew.
+
+        A trigger stores `token.reorged` for each one that was listed.
+        """
         return self.update(unindexed=True, confirmed=False)
 
     def confirm(self) -> int:
-        """Mark the launches of these tokens as final; return how many were not."""
+        """Mark the launches of these tokens as final; return how many were not. A trigger stores `token.confirmed`."""
         return self.on_chain().filter(confirmed=False).update(confirmed=True)
 
     def listed(self) -> Self:

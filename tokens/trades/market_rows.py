@@ -158,7 +158,8 @@ class _QuoteRate(NamedTuple):
 def refresh_markets(chain: ChainInfo, token_ids: Collection[int]) -> int:
     """Compute the markets of tokens, and store those that have changed; return how many.
 
-    Call it with the chain's lock, after candles, sums and liquidity are written.
+    Call it with the chain's lock, after candles, sums and liquidity are written. Like each update of markets, it fires
+    the trigger of `market_events.sql`, which stores `markets.changed`.
     """
     if not token_ids:
         return 0
