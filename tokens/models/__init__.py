@@ -1,4 +1,4 @@
-"""Models of launches, their events, chain progress, market data, index requests and deployments."""
+"""Models for launches, their events, chain progress, market data, index requests and deployments."""
 
 from tokens.models.candle import Candle, MinuteCandle
 from tokens.models.deployment import (

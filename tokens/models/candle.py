@@ -1,4 +1,4 @@
-"""Models of candles: open, high, low and close of a token's pool price, and the volume, of periods of time."""
+"""Candle models: open, high, low and close of a token's pool price in a period, and the volume."""
 
 from django.contrib.postgres.indexes import BrinIndex, OpClass
 from django.db import models
@@ -11,15 +11,15 @@ HOUR, DAY = 3600, 86_400
 
 
 class CandleColumns(models.Model):
-    """The columns of a candle. Prices are `PoolTrade.price`, in USD times `PoolTrade.quote_usd`.
+    """Columns of candles. Prices are `PoolTrade.price`, in USD times `PoolTrade.quote_usd`.
 
-    Conversions count as prices. First and last position order the trades, so that candles of different trades of one
-    period can be merged in any sequence.
+    Conversions count as prices. First and last position order the trades, so that candles with different trades
+    of one period can be merged in any sequence.
     """
 
     # Tokens are never deleted, and a backfill writes millions of rows.
     token = models.ForeignKey(Token, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+")
-    # The beginning of the period, UTC.
+    # When the period begins, UTC.
     at = models.DateTimeField()
     first_position = models.BigIntegerField()
     last_position = models.BigIntegerField()
@@ -27,14 +27,14 @@ class CandleColumns(models.Model):
     high = ExactNumericField()
     low = ExactNumericField()
     close = ExactNumericField()
-    # None where a trade of the period has no price in USD.
+    # None if a trade in the period has no price in USD.
     open_usd = models.FloatField(null=True)
     high_usd = models.FloatField(null=True)
     low_usd = models.FloatField(null=True)
     close_usd = models.FloatField(null=True)
     # Smallest units of the quote token, without conversions.
     volume_quote = models.DecimalField(max_digits=78, decimal_places=0)
-    # The sum of the trades' values, each rounded to 6 decimals, without those of an unknown value.
+    # The sum over the trades with a known value, each rounded to 6 decimals.
     volume_usd = ExactNumericField()
     # Without conversions.
     buys = models.IntegerField()
@@ -45,13 +45,13 @@ class CandleColumns(models.Model):
 
 
 class MinuteCandle(CandleColumns):
-    """A candle of one minute, partitioned by `at` and dropped after CANDLE_MINUTE_DAYS."""
+    """A one-minute candle, partitioned by `at` and dropped after CANDLE_MINUTE_DAYS."""
 
     pk = models.CompositePrimaryKey("token_id", "at")
 
     class Meta:
         indexes = [
-            # The minutes that leave a rolling sum. Rows are written in the order of time but for backfills.
+            # The minutes that leave a rolling sum. Rows are written in time order, except by backfills.
             BrinIndex(
                 OpClass(F("at"), name="timestamptz_minmax_multi_ops"),
                 name="minute_candle_by_time",
@@ -70,8 +70,8 @@ class Candle(CandleColumns):
     pk = models.CompositePrimaryKey("token_id", "seconds", "at")
     # HOUR or DAY.
     seconds = models.IntegerField()
-    # Of a day: what purchases paid less what sales got, in smallest units of the quote token, with conversions. None in
-    # candles of versions before 0.3.0.
+    # Only for days: purchase payments less sale proceeds, in the quote token's smallest units, with conversions. None
+    # in candles stored before version 0.3.0.
     net_quote = models.DecimalField(max_digits=78, decimal_places=0, null=True)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Models of deployments: launch requests, sending wallets, attempts with their nonces, signed transactions."""
+"""Deployment models: launch requests, sending wallets, attempts with their nonces, signed transactions."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -14,14 +14,14 @@ from accounts.models import PartnerKey
 from config.postgresql.leased_queue import QueueSize
 from tokens.models.token import ADDRESS_LENGTH, Token
 
-# 0x and the 64 hex digits of a hash or a salt.
+# 0x and 64 hex digits, as in hashes and salts.
 HASH_LENGTH = 66
 
 
 class DeploymentStatus(models.TextChoices):
-    """The states of a deployment."""
+    """Deployment states."""
 
-    # Stored; no transaction is signed, or none of those signed can be mined any more.
+    # Stored; no transaction is signed, or no signed one can be mined any more.
     ENQUEUED = "enqueued"
     # Signed, with a nonce; in flight until there is a receipt.
     SUBMITTED = "submitted"
@@ -75,7 +75,7 @@ class Deployment(models.Model):
     # Hex SHA-256 of the body in canonical JSON: the same key with another body is rejected.
     body_digest = models.CharField(max_length=64)
     chain_id = models.BigIntegerField()
-    # The configuration with all defaults, as responses show it; airdrop entries have rows of their own.
+    # The configuration with all defaults, as responses show it; airdrop entries have their own rows.
     config = models.JSONField()
     salt = models.CharField(max_length=HASH_LENGTH)
     # The simulated and signed call: contract, calldata, wei of the native coin, and the gas limit with its reserve.
@@ -83,15 +83,15 @@ class Deployment(models.Model):
     calldata = models.BinaryField()
     value = models.DecimalField(max_digits=78, decimal_places=0)
     gas = models.BigIntegerField()
-    # The token's future address; empty for a presale, as its launch has a salt of its own.
+    # The token's future address; empty for a presale, whose launch has its own salt.
     expected_address = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
-    # The id of the presale, set when its transaction is mined.
+    # The presale's id, set when its transaction is mined.
     presale_id = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
 
     status = models.CharField(max_length=16, choices=DeploymentStatus, default=DeploymentStatus.ENQUEUED)
     # The last error in words for the partner; empty if there is none.
     error = models.TextField(blank=True)
-    # The number of nonces that were assigned to it.
+    # How many nonces were assigned to it.
     attempts = models.PositiveIntegerField(default=0)
     # The transaction that executed it, or the newest version in flight.
     tx_hash = models.CharField(max_length=HASH_LENGTH, blank=True)
@@ -129,7 +129,7 @@ class Deployment(models.Model):
             models.Index(fields=["partner_key", "chain_id", "created_at"], name="deployment_quota"),
             # All partners' dev buys on a chain within a day, for spending limits.
             models.Index(fields=["chain_id", "created_at"], name="deployment_spending", condition=Q(value__gt=0)),
-            # The deployment of a token, for airdrop claims and the admin's links.
+            # A token's deployment, for airdrop claims and the admin's links.
             models.Index(fields=["expected_address"], name="deployment_address"),
             models.Index(fields=["presale_id"], name="deployment_presale", condition=Q(presale_id__isnull=False)),
         ]
@@ -139,7 +139,7 @@ class Deployment(models.Model):
 
 
 class WalletAlert(models.TextChoices):
-    """Kinds of a wallet's alerts."""
+    """Wallet alert kinds."""
 
     # The balance in the native coin is low.
     BALANCE = "balance"
@@ -147,7 +147,7 @@ class WalletAlert(models.TextChoices):
     SIGNER = "signer"
     # The fee cap is below the chain's gas price.
     FEES = "fees"
-    # A node suggests far more than the others, or the registry's cap of the priority fee binds.
+    # A node suggests far more than the others, or the registry's priority fee cap binds.
     TIP = "tip"
     # The account executes a contract's code (EIP-7702), which only its key can have allowed.
     DELEGATION = "delegation"
@@ -176,7 +176,7 @@ class DeployWallet(models.Model):
     enabled = models.BooleanField(default=True)
     # Whether a signer of this installation has its key at present.
     signable = models.BooleanField(default=False)
-    # Wei of the native coin as of the last query; None before the first.
+    # Wei of the native coin at the last query; None before the first.
     balance = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
     # What prevents it from sending: WalletAlert -> a text without URLs.
@@ -200,13 +200,13 @@ class DeployWallet(models.Model):
 
 
 class AttemptState(models.TextChoices):
-    """The states of an attempt."""
+    """Attempt states."""
 
     # No receipt yet.
     OPEN = "open"
-    # A version of it is in a block and succeeded.
+    # One version is in a block and succeeded.
     MINED = "mined"
-    # A version of it is in a block and was reverted; the reason is in `reason`.
+    # One version is in a block and was reverted; the reason is in `reason`.
     REVERTED = "reverted"
     # A transaction from outside used the nonce.
     LOST = "lost"
@@ -215,7 +215,7 @@ class AttemptState(models.TextChoices):
 
 
 class DeployAttemptQuerySet(models.QuerySet["DeployAttempt"]):
-    """Queries for nonces of wallets by their pending work."""
+    """Queries for wallet nonces by their pending work."""
 
     def update_and_touch(self, **changes: Any) -> int:
         """Update rows and their time stamp; return the row count, which is 0 if a guarding filter no longer holds."""
@@ -238,7 +238,7 @@ class DeployAttemptQuerySet(models.QuerySet["DeployAttempt"]):
 
 
 class DeployAttempt(models.Model):
-    """A nonce of a wallet and its use: a deployment, or a gap that is filled so that later nonces can be mined."""
+    """A wallet's nonce and its use: a deployment, or a gap that is filled so that later nonces can be mined."""
 
     # None for a filled gap.
     deployment = models.ForeignKey(Deployment, on_delete=models.PROTECT, null=True, blank=True, related_name="tries")
@@ -283,10 +283,10 @@ class DeployAttempt(models.Model):
 
 
 class TransactionPurpose(models.TextChoices):
-    """The purposes of a signed transaction."""
+    """Purposes for which transactions are signed."""
 
     DEPLOY = "deploy"
-    # A transaction of 0 wei to the wallet itself, which only uses up the nonce.
+    # Sends 0 wei to the wallet itself, which only uses up the nonce.
     CANCEL = "cancel"
 
 
@@ -302,7 +302,7 @@ class BroadcastErrorCode(models.TextChoices):
 
 
 class SignedTransaction(models.Model):
-    """The bytes of one signed version of an attempt, stored before they are broadcast."""
+    """An attempt's signed version, whose bytes are stored before they are broadcast."""
 
     attempt = models.ForeignKey(DeployAttempt, on_delete=models.PROTECT, related_name="versions")
     purpose = models.CharField(max_length=16, choices=TransactionPurpose, default=TransactionPurpose.DEPLOY)
@@ -339,7 +339,7 @@ class DeploySwitch(models.Model):
 
 
 class DeployQuota(models.Model):
-    """The daily limit (UTC) of deployments for one partner key on one chain."""
+    """A partner key's daily deployment limit (UTC) on one chain."""
 
     partner_key = models.ForeignKey(PartnerKey, on_delete=models.CASCADE, related_name="deploy_quotas", db_index=False)
     chain_id = models.BigIntegerField()
@@ -353,7 +353,7 @@ class DeployQuota(models.Model):
 
 
 class SpendingLimit(models.Model):
-    """The native coins that dev buys on one chain may cost per day (UTC): of one partner key, or of all keys together.
+    """The native coins that dev buys on one chain may cost per day (UTC), for one partner key or for all keys together.
 
     Without both rows a key buys nothing. Operators' own deployments do not count.
     """

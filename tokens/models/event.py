@@ -1,4 +1,4 @@
-"""Models of launch facts, of token events after launch, and of fee claims."""
+"""Models for launch facts, states read from contracts, later token events, pools and fee claims."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -29,15 +29,15 @@ CHANGE_KINDS = (
 class LaunchFacts(models.Model):
     """A token's launch without later events: the base that its columns are folded from.
 
-    Fields that neither receipt nor calldata contain (before v4 mostly image, metadata and context) are as of the
-    launch's block. If no node had that state, they are as of indexing and may include earlier changes.
+    Fields that neither receipt nor calldata contain (before v4 mostly image, metadata and context) were read
+    at the launch's block. If no node had that state, they were read at indexing and may include later changes.
 
     Stored beside the token because lists never read it. A token without it was never read from the chain, and its
     events are not trusted.
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="launch")
-    # The fields of `tokens.chains.types.Launch`; numbers are decimal strings, because wei are wider than JSON's.
+    # The fields in `tokens.chains.types.Launch`; numbers are decimal strings, because wei are wider than JSON's.
     facts = models.JSONField()
 
     class Meta:
@@ -52,7 +52,7 @@ class LaunchFacts(models.Model):
 
 
 class StoredState(models.Model):
-    """A token's state as of the end of a block, read from its contracts when its launch was indexed by hash.
+    """A token's state after a block, read from its contracts when its launch was indexed by hash.
 
     It stands for all events up to that block. The row is deleted when its block is orphaned.
     """
@@ -61,12 +61,12 @@ class StoredState(models.Model):
     chain_id = models.BigIntegerField()
     block_number = models.BigIntegerField()
     block_hash = models.CharField(max_length=66)
-    # The fields of `tokens.chains.types.TokenState` that were read.
+    # The fields in `tokens.chains.types.TokenState` that were read.
     facts = models.JSONField()
 
     class Meta:
         indexes = [
-            # Unwinding: the states of blocks.
+            # Unwinding: a block's states.
             models.Index(fields=["chain_id", "block_number"], name="stored_state_by_block"),
         ]
 
@@ -75,7 +75,7 @@ class StoredState(models.Model):
 
 
 class TokenEvent(models.Model):
-    """A log of a trusted contract. The row is deleted when its block is orphaned."""
+    """A trusted contract's log. The row is deleted when its block is orphaned."""
 
     chain_id = models.BigIntegerField()
     tx_hash = models.CharField(max_length=100)
@@ -127,14 +127,14 @@ class TokenPool(models.Model):
     token = models.ForeignKey(Token, models.CASCADE, db_index=False, related_name="pools")
     # As `Token.pool_address`.
     pool_address = models.CharField(max_length=66)
-    # Whether the token is currency 0; None of the launch's pool, where it follows from the launch.
+    # Whether the token is currency 0; None for the launch's pool, where it follows from the launch.
     is_currency0 = models.BooleanField(null=True)
-    # The pool's hook; empty without one, and of the launch's pool, where it follows from the launch.
+    # The pool's hook; empty without one, and for the launch's pool, where it follows from the launch.
     hook = models.CharField(max_length=ADDRESS_LENGTH, blank=True, default="", db_default="")
 
     class Meta:
         indexes = [
-            # The tokens of swaps.
+            # The token of a swap.
             models.Index(fields=["pool_address"], name="token_pool_by_address"),
         ]
 

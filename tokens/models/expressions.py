@@ -9,21 +9,21 @@ from django.db.models.functions import Left, Lower
 
 from config.postgresql.bulk_load import array_literal
 
-# The interface of a launch, for comparison. Truncated, because launchers write any text and index entries are limited
+# A launch's interface, for comparison. Truncated, because launchers write any text and index entries are limited
 # in size; one character longer than a filter's limit, so that a longer value never matches.
 MAX_INTERFACE_LENGTH = 100
 INTERFACE = Left(Lower(KT("social_context__interface")), MAX_INTERFACE_LENGTH + 1)
 
 
 class ShortGrams(Func):
-    """A text's single characters and pairs of neighbours: text[], by the function in `short_grams.sql`."""
+    """A text's single characters and adjacent pairs: text[], by the function in `short_grams.sql`."""
 
     function = "short_grams"
     output_field = ArrayField(TextField())
 
 
 class EqualsAny(Func):
-    """SQL condition that the first expression is an element of the second, an array."""
+    """SQL condition that the second expression, an array, contains the first one."""
 
     template = "%(expressions)s)"
     arg_joiner = " = ANY("
@@ -31,10 +31,10 @@ class EqualsAny(Func):
 
 
 class UnsupportedPrice(Func):
-    """1 where the price of own trades in USD makes no market cap, of a token's id and supply, else 0.
+    """1 where the USD price from own trades makes no market cap, else 0. Its arguments are the token's id and supply.
 
     A scalar subquery, which looks up each token in the index: a join or an EXISTS may read all markets. A number: the
-    planner expects few rows of one number, and half of all rows for a boolean.
+    planner expects few rows for one number, and half the rows for a boolean.
     """
 
     template = (
@@ -46,7 +46,7 @@ class UnsupportedPrice(Func):
 
 
 class FeeRecipients(Func):
-    """The current recipients of a token's fees: jsonb, for the index of tokens by recipient."""
+    """A token's current fee recipients: jsonb, for the token index by recipient."""
 
     function = "jsonb_path_query_array"
     template = "%(function)s(%(expressions)s, '$.fees.recipients[*].recipient')"
@@ -54,7 +54,7 @@ class FeeRecipients(Func):
 
 
 def equals_any(column: str, values: Iterable[object], *, array: str = "text[]") -> Func:
-    """Return the condition `column__in=values` with a single parameter for any number of values."""
+    """Return the condition `column__in=values` with a single parameter, however many values there are."""
     return Func(
         F(column),
         Value(array_literal(values)),

@@ -1,6 +1,6 @@
 """Models of daily fee sums, which triggers maintain in the transactions that write events and claims.
 
-Their functions are in `collection_sums.sql` and `claim_sums.sql` of tokens/fees.
+Their functions are in `collection_sums.sql` and `claim_sums.sql` in tokens/fees.
 """
 
 from django.db import models
@@ -8,12 +8,12 @@ from django.db import models
 from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.trade import ExactNumericField
 
-# `FeeSumProgress.summed_to` of a chain of which all blocks are summed, whichever is written later.
+# `FeeSumProgress.summed_to` once all stored blocks are in the sums; each block that is written later is summed at once.
 ALL_BLOCKS = 2**63 - 1
 
 
 class FeeSumProgress(models.Model):
-    """The block of a chain up to which its events are in the sums; triggers add and subtract no others.
+    """The block up to which a chain's events are in the sums; triggers add and subtract no others.
 
     Blocks that were stored before the triggers are added later. A chain without a row has no sums.
     """
@@ -26,24 +26,24 @@ class FeeSumProgress(models.Model):
 
 
 class CollectionSum(models.Model):
-    """Fees that a v4 locker collected for one share of a token on a day, in one of the pool's currencies.
+    """Fees that a v4 locker collected for one share on a day, in one currency of a token's pool.
 
-    A day with changes of recipients has a row for the time before the first one, and one after each.
+    A day with recipient changes has a row for the time before the first change, and one after each.
     """
 
     pk = models.CompositePrimaryKey("token_id", "day", "since", "share", "place")
     token = models.ForeignKey(Token, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+")
     # UTC.
     day = models.DateField()
-    # `chain_position` of the last change of a recipient before, on the same day; 0 without one.
+    # `chain_position` of the day's last recipient change before the row's collections; 0 without one.
     since = models.BigIntegerField()
-    # The place in the list of recipients.
+    # Index in the recipient list.
     share = models.IntegerField()
-    # 0 or 1: the place in the pool's currencies.
+    # 0 or 1: index in the pool's currencies.
     place = models.SmallIntegerField()
-    # Smallest units. 0 remains where a reorg dropped all of it.
+    # Smallest units; 0 if a reorg dropped the whole amount.
     amount = ExactNumericField()
-    # All of these events are in this range of blocks. It only grows, as the index of a token's events has no day.
+    # All collections of the row are in this block range. It only grows, because the event index has no day.
     first_block = models.BigIntegerField()
     last_block = models.BigIntegerField()
 
@@ -68,7 +68,7 @@ class ClaimSum(models.Model):
 
 
 class AccountClaimSum(models.Model):
-    """All fees that were paid to a recipient on a day, in one currency of a chain."""
+    """All fees that were paid to a recipient on a day, in one currency on a chain."""
 
     pk = models.CompositePrimaryKey("chain_id", "recipient", "currency", "day")
     chain_id = models.BigIntegerField()

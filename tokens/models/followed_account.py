@@ -1,16 +1,16 @@
-"""Models of followed Solana accounts: listing progress, and listed transactions that are not read yet."""
+"""Followed Solana accounts: listing progress, and listed transactions that are not read yet."""
 
 from django.db import models
 from django.db.models import F, Q
 
 from tokens.models.token import ADDRESS_LENGTH
 
-# Base58 of 64 bytes.
+# 64 bytes in base58.
 SIGNATURE_LENGTH = 88
 
 
 class FollowedAccount(models.Model):
-    """An account of the registry; its transactions are listed newest first, and read oldest first.
+    """An account in the registry; its transactions are listed newest first, and read oldest first.
 
     Nodes list backwards from the newest, so a listing continues until it reaches what is read already; only then its
     oldest transaction is read. Both positions are stored here and updated in the transaction that writes the results.
@@ -20,13 +20,13 @@ class FollowedAccount(models.Model):
     address = models.CharField(max_length=ADDRESS_LENGTH)
     # The lower limit: no transaction before this slot is read.
     first_slot = models.BigIntegerField(default=0)
-    # The newest transaction of the last listing that was read completely, with its slot; initially empty.
+    # The newest transaction in the last listing that was read completely, with its slot; initially empty.
     read_to = models.CharField(max_length=SIGNATURE_LENGTH, blank=True)
     read_to_slot = models.BigIntegerField(default=0)
     # Every transaction up to this slot is read, and when it was the newest; null until the first complete read.
     complete_to = models.BigIntegerField(null=True, blank=True)
     complete_at = models.DateTimeField(null=True, blank=True)
-    # The current listing: the newest slot at its start, and the time of that; null if there is none.
+    # The current listing: the newest slot at its start, and that slot's time; null if there is none.
     listing_slot = models.BigIntegerField(null=True, blank=True)
     listing_at = models.DateTimeField(null=True, blank=True)
     # Its newest transaction, with its slot; the oldest that it reached; and the one listed before that.

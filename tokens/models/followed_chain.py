@@ -1,4 +1,4 @@
-"""Models of the progress of followed chains: covered blocks, heads, the reorg window, verification alarms."""
+"""Models for followed chains: covered blocks, heads, the reorg window, verification alarms."""
 
 from collections.abc import Collection
 from typing import Any
@@ -13,10 +13,10 @@ from tokens.models.token import ADDRESS_LENGTH
 
 
 class CoverageQuerySet(models.QuerySet["Coverage"]):
-    """Rows of coverage."""
+    """Queries for coverage."""
 
     def set_back(self, *, to: int) -> int:
-        """Set the progress back to this block, or to before the first one of a row. Return the number of rows."""
+        """Set the progress back to this block, or to before a row's first block. Return the row count."""
         reached = Greatest(F("first_block") - 1, to)
         columns: dict[str, Any] = {
             name: Least(F(name), reached) for name in ("followed_to", "verified_to", "summed_to")
@@ -28,17 +28,17 @@ class CoverageQuerySet(models.QuerySet["Coverage"]):
 
 
 class Coverage(models.Model):
-    """A range of blocks of one chain that is or was read for one set of contracts.
+    """A block range on one chain that is or was read for one set of contracts.
 
     This row is the progress: it is updated in the transaction that writes the blocks' contents. A range without a last
     block follows the chain indefinitely.
     """
 
     chain_id = models.BigIntegerField()
-    # Lower case, sorted: the registry's contracts that logs were requested of. With trades, the ones that make the
-    # pools are among them.
+    # Lower case, sorted: the registry's contracts whose logs were requested. With trades, they include the contracts
+    # that make the pools.
     addresses = ArrayField(models.CharField(max_length=ADDRESS_LENGTH))
-    # Hex SHA-256 of the addresses.
+    # The addresses' SHA-256 in hex.
     address_set = models.CharField(max_length=64)
     first_block = models.BigIntegerField()
     last_block = models.BigIntegerField(null=True, blank=True)
@@ -46,10 +46,9 @@ class Coverage(models.Model):
     followed_to = models.BigIntegerField()
     # Every block from the first to this one was read a second time after it became final, and compared.
     verified_to = models.BigIntegerField()
-    # The first of these blocks that only the provider of the first reading returned, without a proof; None if there is
-    # none.
+    # The first block that only the first reading's provider returned, without a proof; None if there is none.
     repeated_from = models.BigIntegerField(null=True, blank=True)
-    # With trades: those of every block from the first to this one count in rolling sums and markets.
+    # With trades: rolling sums and markets include every block from the first to this one.
     summed_to = models.BigIntegerField(default=-1, db_default=-1)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -81,7 +80,7 @@ class Coverage(models.Model):
 def first_gapless_block(rows: Collection[Coverage], *, before: int) -> int:
     """Return the first block from which on the rows cover all blocks before this one; the block itself if none does.
 
-    Runs of a backfill may adjoin.
+    The ranges that several backfills read may adjoin.
     """
     while (first := min((row.first_block for row in rows if row.followed_to >= before - 1), default=before)) < before:
         before = first
@@ -89,7 +88,7 @@ def first_gapless_block(rows: Collection[Coverage], *, before: int) -> int:
 
 
 class ChainHead(models.Model):
-    """The head of a chain and the state of its follower: one row for each chain that was ever followed."""
+    """A chain's head and its follower's state: one row for each chain that was ever followed."""
 
     chain_id = models.BigIntegerField(primary_key=True)
     # The newest block that a node reported, the newest final block, and the newest with written logs.
@@ -99,7 +98,7 @@ class ChainHead(models.Model):
     # The head's block time, and when it was observed.
     head_at = models.DateTimeField()
     seen_at = models.DateTimeField()
-    # Solana: the age of the oldest unread transaction; on EVM chains it follows from the blocks.
+    # Solana: how old the oldest unread transaction is; on EVM chains it follows from the blocks.
     followed_at = models.DateTimeField(null=True, blank=True)
     # The reason why following was halted until an operator resumes it; empty while it runs.
     halted = models.TextField(blank=True)
@@ -116,7 +115,7 @@ class ChainHead(models.Model):
 
 
 class FollowedBlock(models.Model):
-    """A block in the reorg window with written logs: a link in the follower's own chain of parent hashes."""
+    """A block in the reorg window with written logs: a link in the follower's own parent hash chain."""
 
     chain_id = models.BigIntegerField()
     number = models.BigIntegerField()
@@ -133,12 +132,12 @@ class FollowedBlock(models.Model):
 
 
 class CoverageAlarm(models.Model):
-    """Result of a verification of final blocks: rows that were wrong, or of which no proof was found."""
+    """Result of verifying final blocks: rows that were wrong, or that no proof confirmed."""
 
     chain_id = models.BigIntegerField()
     first_block = models.BigIntegerField()
     last_block = models.BigIntegerField()
-    # The number of launches and events that were missing, and of those that the chain does not have.
+    # How many launches and events were missing, and how many stored ones the chain does not have.
     missing = models.PositiveIntegerField()
     invented = models.PositiveIntegerField()
     # Transactions whose rows had other values, such as a wrong time, and rows that stayed although a reading lacked
@@ -163,5 +162,5 @@ class CoverageAlarm(models.Model):
 
     @property
     def wrong(self) -> int:
-        """The number of stored entries that were wrong, or that nothing proves."""
+        """Return how many stored entries were wrong, or have no proof."""
         return self.invented + self.corrected + self.kept

@@ -1,4 +1,4 @@
-"""Model of index requests."""
+"""Index request model."""
 
 import logging
 from collections import Counter
@@ -19,12 +19,12 @@ from tokens.models.token import ADDRESS_LENGTH, Token
 
 logger = logging.getLogger(__name__)
 
-# Undecodable requests of one contract: enough for the alert and for examples.
+# Undecodable requests for one contract: enough for the alert and for examples.
 MOST_UNDECODABLE = 1_000
 
 
 class IndexRequestStatus(models.TextChoices):
-    """The states of an index request."""
+    """Index request states."""
 
     # Not read yet; when it is due, the sweeper enqueues a message (again), a lease after the last one.
     PENDING = "pending"
@@ -50,23 +50,23 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         return super().release(due_at=due_at, **{"node_outage": False} | changes)
 
     def for_transactions(self, transactions: Iterable[tuple[int, str]]) -> Self:
-        """Return the requests of these transactions, each as (chain id, hash)."""
+        """Return the requests for these transactions, each as (chain id, hash)."""
         keys = set(transactions)
-        # The chains as well: they are the first column of the index.
-        chain_ids, hashes = ({part[position] for part in keys} for position in (0, 1))
-        found = self.filter(chain_id__in=chain_ids, tx_hash__in=hashes)
-        return self.filter(pk__in=[request.pk for request in found if (request.chain_id, request.tx_hash) in keys])
+        # The chains as well: they are the index's first column.
+        chain_ids, hashes = ({key[position] for key in keys} for position in (0, 1))
+        requests = self.filter(chain_id__in=chain_ids, tx_hash__in=hashes)
+        return self.filter(pk__in=[request.pk for request in requests if (request.chain_id, request.tx_hash) in keys])
 
     def failed_page_requests(self, before: datetime) -> Self:
         """Return the requests made only by page views that failed before this time."""
         return self.filter(status="failed", from_page=True, updated_at__lt=before)
 
     def add_undecodable(self, chain_id: int, logs: Iterable[UndecodableLog]) -> None:
-        """Mark the transactions of logs as undecodable, and log them; a new request has failed.
+        """Mark the logs' transactions as undecodable, and report each to the process log; a new request has failed.
 
-        A log without a launchpad counts if its emitter is the curve of an indexed token, or has been. At most
-        MOST_UNDECODABLE requests of a contract are marked: an upgraded one may emit millions. Call it in a database
-        transaction that holds the chain's lock.
+        A log without a launchpad counts if its emitter is or was an indexed token's curve. At most MOST_UNDECODABLE
+        requests are marked for each contract: an upgraded one may emit millions. Call it in a database transaction that
+        holds the chain's lock.
         """
         counted = _of_indexed_curves(chain_id, logs)
         if not counted:
@@ -88,7 +88,7 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         )
 
     def unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
-        """Return the indexed requests of a chain whose tokens' state, too, is of a block up to this one.
+        """Return a chain's indexed requests up to this block whose tokens have no state from a later block.
 
         The lowest block comes first.
         """
@@ -97,7 +97,7 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
         return self._indexed(chain_id, up_to_block).exclude(Exists(later))
 
     def launching_unconfirmed(self, *, chain_id: int, up_to_block: int) -> Self:
-        """Return the indexed requests of a chain with an unconfirmed launch in a block up to this one, lowest first."""
+        """Return a chain's indexed requests with an unconfirmed launch in a block up to this one, lowest first."""
         launched = Token.objects.filter(
             chain_id=OuterRef("chain_id"), tx_hash=OuterRef("tx_hash"), confirmed=False, unindexed=False
         )
@@ -109,7 +109,7 @@ class IndexRequestQuerySet(LeasedQuerySet["IndexRequest"]):
 
 
 def _of_indexed_curves(chain_id: int, logs: Iterable[UndecodableLog]) -> list[UndecodableLog]:
-    """Return the logs without those of curves of no indexed token; the others with the launchpad of the token."""
+    """Return the logs with their launchpad. Leave out curves that no indexed token has or had."""
     listed = list(logs)
     curves = {log.emitter for log in listed if log.launchpad is None}
     if not curves:
@@ -118,8 +118,8 @@ def _of_indexed_curves(chain_id: int, logs: Iterable[UndecodableLog]) -> list[Un
     former = TokenPool.objects.filter(equals_any("pool_address", curves), token__chain_id=chain_id)
     launchpads = dict(former.values_list("pool_address", "token__generation"))
     launchpads |= dict(tokens.values_list("pool_address", "generation"))
-    found = (log._replace(launchpad=launchpads.get(log.emitter)) if log.launchpad is None else log for log in listed)
-    return [log for log in found if log.launchpad is not None]
+    logs = (log._replace(launchpad=launchpads.get(log.emitter)) if log.launchpad is None else log for log in listed)
+    return [log for log in logs if log.launchpad is not None]
 
 
 def _undecodable_request(chain_id: int, log: UndecodableLog) -> "IndexRequest":
@@ -137,7 +137,7 @@ def _undecodable_request(chain_id: int, log: UndecodableLog) -> "IndexRequest":
 
 
 class IndexRequest(Leased):
-    """A request to index one transaction, and its progress. An outage of the chain's nodes counts no attempt."""
+    """A request to index one transaction, and its progress. While the chain's nodes are down, no attempt is counted."""
 
     QUEUE = "index_requests"
     QUEUED = Q(status="pending")
@@ -149,9 +149,9 @@ class IndexRequest(Leased):
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True)
     # A trusted contract or program has an unknown layout, or emitted impossible values: the decoder may be outdated.
-    # Other launches and events of the transaction are stored.
+    # The transaction's other launches and events are stored.
     undecodable = models.BooleanField(default=False, db_default=False)
-    # The emitter of the first undecodable log, and its launchpad's name; empty where unknown, as on Solana.
+    # The first undecodable log's emitter, and its launchpad's name; empty where unknown, as on Solana.
     contract = models.CharField(max_length=ADDRESS_LENGTH, blank=True, default="", db_default="")
     launchpad = models.CharField(max_length=LONGEST_GENERATION_NAME, blank=True, default="", db_default="")
     # The last attempt failed because the chain's nodes did; read while the request is pending.
@@ -178,13 +178,13 @@ class IndexRequest(Leased):
             models.Index(
                 fields=["chain_id", "block_number"], name="index_request_unconfirmed", condition=Q(status="indexed")
             ),
-            # The metric of undecodable transactions, and their counts by launchpad and contract.
+            # Metric: undecodable transactions, also counted by launchpad and contract.
             models.Index(
                 fields=["chain_id", "launchpad", "contract"],
                 name="index_request_undecodable_by",
                 condition=Q(undecodable=True),
             ),
-            # The retention limit of failed page requests.
+            # The retention limit for failed page requests.
             models.Index(
                 fields=["updated_at"], name="index_request_of_page", condition=Q(status="failed", from_page=True)
             ),

@@ -1,4 +1,4 @@
-"""Models of market data."""
+"""Market data models."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,7 +9,7 @@ from tokens.models.sorts import MARKET_SORTS
 from tokens.models.token import ADDRESS_LENGTH, Token
 from tokens.models.trade import ExactNumericField
 
-# The columns of Market that a response of the provider sets; all are None as long as they are unknown.
+# Market columns that the provider's response sets; None while unknown.
 QUOTE_COLUMNS = (
     "price_usd",
     "quote_price_usd",
@@ -21,7 +21,7 @@ QUOTE_COLUMNS = (
     "price_change_6h",
     "price_change_24h",
 )
-# All columns of Market, from either source.
+# All market columns, from either source.
 MARKET_COLUMNS = (
     *(*QUOTE_COLUMNS, "updated_at", "price_quote", "last_position", "last_trade_at", "trending"),
     *("curve_progress", "graduated_at"),
@@ -37,7 +37,7 @@ class Market(models.Model):
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="market")
     price_usd = models.FloatField(null=True)
-    # USD for one whole unit of the paired token at the same time.
+    # USD for one whole paired token at the same time.
     quote_price_usd = models.FloatField(null=True)
     market_cap = models.FloatField(null=True)
     volume_24h = models.FloatField(null=True)
@@ -46,22 +46,22 @@ class Market(models.Model):
     price_change_1h = models.FloatField(null=True)
     price_change_6h = models.FloatField(null=True)
     price_change_24h = models.FloatField(null=True)
-    # The time of the provider's response, or of the last change from trades.
+    # When the provider responded, or trades last changed the row.
     updated_at = models.DateTimeField(null=True)
-    # From trades: the pool's price in the quote token, as `PoolTrade.price`, and the position of the last trade (or of
-    # the last change of liquidity).
+    # From trades: the pool's price in the quote token, as `PoolTrade.price`, and the position of the last trade or
+    # liquidity change.
     price_quote = ExactNumericField(null=True)
     last_position = models.BigIntegerField(null=True)
     # The last trade that is no conversion.
     last_trade_at = models.DateTimeField(null=True)
     # The trending score as a number that sorts tokens alike at any later time; None without a trade.
     trending = models.FloatField(null=True)
-    # Percent of its bonding curve's quote threshold that the pool holds, rounded down: 100 only where the curve is
-    # complete. None without a curve, and while its terms or the pool's price are unknown: of a declared curve until its
-    # end.
+    # Percentage of its bonding curve's quote threshold that the pool holds, rounded down: 100 only where the curve is
+    # complete. None without a curve, and while its terms or the pool's price are unknown: for a declared curve until
+    # its end.
     curve_progress = models.DecimalField(max_digits=9, decimal_places=6, null=True)
-    # The time of the swap that completed the curve, from the pool's account; of a declared curve that of the event by
-    # which the token moved into a pool.
+    # When a swap completed the curve, from the pool's account; for a declared curve, when an event moved the token into
+    # a pool.
     graduated_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -73,11 +73,11 @@ class Market(models.Model):
                 name="market_graduating",
                 condition=Q(curve_progress__lt=100),
             ),
-            # Trending tokens, of those with trades.
+            # Trending tokens, among tokens with trades.
             models.Index(
                 F("trending").desc(), F("token").desc(), name="market_trending", condition=Q(trending__isnull=False)
             ),
-            # The sorts of lists.
+            # List sorts.
             *(
                 index
                 for sort in MARKET_SORTS
@@ -95,7 +95,7 @@ class Market(models.Model):
 
 
 class ProviderRefresh(Leased):
-    """Refresh of a token's market data by the provider; only tokens of MARKET_PROVIDER_CHAINS have one."""
+    """A token's market data refresh by the provider; only tokens on MARKET_PROVIDER_CHAINS have one."""
 
     QUEUE = "market"
     ENABLED_BY = ("MARKET_PROVIDER_CHAINS",)
@@ -113,19 +113,19 @@ class ProviderRefresh(Leased):
 
 
 class BondingCurve(models.Model):
-    """Terms of a config account, which never change; all pools of the config have them.
+    """A config account's terms, which never change and apply to all its pools.
 
-    Prices are square roots in smallest units of the quote for one of the token, times 2^64; see `CurveConfig`.
+    Prices are square roots in smallest quote units for one smallest token unit, times 2^64; see `CurveConfig`.
     """
 
     chain_id = models.BigIntegerField()
-    # The config account; `curve_config` of the facts of launches.
+    # The config account; `curve_config` in launch facts.
     config = models.CharField(max_length=ADDRESS_LENGTH)
     start_sqrt_price = ExactNumericField()
     migration_sqrt_price = ExactNumericField()
     # The quote reserve that completes the curve, in smallest units.
     migration_threshold = ExactNumericField()
-    # The segments in sequence: the upper ends of their prices, and their liquidity.
+    # The segments in sequence: their upper prices and their liquidity.
     sqrt_prices = ArrayField(ExactNumericField())
     liquidities = ArrayField(ExactNumericField())
     read_at = models.DateTimeField(auto_now_add=True)

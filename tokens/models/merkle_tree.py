@@ -1,4 +1,4 @@
-"""Merkle trees with their entries: of airdrops that this service deploys, and of what partners save."""
+"""Merkle trees with their entries: for airdrops that this service deploys, and for lists that partners save."""
 
 from django.db import models
 from django.utils import timezone
@@ -9,11 +9,11 @@ from tokens.models.token import ADDRESS_LENGTH
 
 
 class AirdropTree(models.Model):
-    """The Merkle tree of a deployment's airdrop, from which the proofs of claims are read."""
+    """The Merkle tree of a deployment's airdrop. Proofs of claims are read from it."""
 
     deployment = models.OneToOneField(Deployment, on_delete=models.CASCADE, related_name="airdrop")
     root = models.CharField(max_length=HASH_LENGTH)
-    # Wei, the total of all entries.
+    # The total of all entries in wei.
     amount = models.DecimalField(max_digits=78, decimal_places=0)
     # The nodes, 32 bytes each, from the root on, in the layout of OpenZeppelin's StandardMerkleTree. Stored without
     # compression, so that a proof reads a few nodes and not all.
@@ -24,7 +24,7 @@ class AirdropTree(models.Model):
 
 
 class AirdropEntry(models.Model):
-    """The amount that one account may claim of an airdrop."""
+    """The amount that one account may claim from an airdrop."""
 
     tree = models.ForeignKey(AirdropTree, on_delete=models.CASCADE, related_name="entries", db_index=False)
     account = models.CharField(max_length=ADDRESS_LENGTH)
@@ -56,10 +56,10 @@ class SavedTree(models.Model):
         max_length=16, choices=TreeKind, default=TreeKind.AIRDROP, db_default=TreeKind.AIRDROP.value
     )
     root = models.CharField(max_length=HASH_LENGTH)
-    # Wei, the total of all entries.
+    # The total of all entries in wei.
     amount = models.DecimalField(max_digits=78, decimal_places=0)
     entry_count = models.PositiveIntegerField()
-    # As those of AirdropTree, also without compression.
+    # As in AirdropTree, also without compression.
     nodes = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -68,7 +68,7 @@ class SavedTree(models.Model):
         db_table = "tokens_savedairdrop"
         constraints = [models.UniqueConstraint(fields=["partner_key", "root"], name="saved_airdrop_once")]
         indexes = [
-            # The trees of a token or presale, by the root that its contract has on the chain.
+            # A token's or presale's trees, by the root in its contract.
             models.Index(fields=["root"], name="saved_airdrop_root"),
         ]
 
@@ -77,7 +77,7 @@ class SavedTree(models.Model):
 
 
 class SavedTreeEntry(models.Model):
-    """The wei that one account may claim, or pay in a presale; the columns are those of AirdropEntry."""
+    """The wei that one account may claim, or pay in a presale; the columns are as in AirdropEntry."""
 
     tree = models.ForeignKey(SavedTree, on_delete=models.CASCADE, related_name="entries", db_index=False)
     account = models.CharField(max_length=ADDRESS_LENGTH)

@@ -1,16 +1,16 @@
-"""Models of rolling sums: the trades of a token in the last 1, 6 and 24 hours, and its traders of the last day."""
+"""Rolling sum models: a token's trades in the last 1, 6 and 24 hours, and its traders in the last day."""
 
 from django.db import models
 
 from tokens.models.token import Token
 from tokens.models.trade import ExactNumericField
 
-# Seconds of the periods that are summed.
+# The summed periods in seconds.
 ROLLING_PERIODS = (3600, 21_600, 86_400)
 
 
 class RollingSum(models.Model):
-    """The trades of a token in the period that ends now; a token without trades in it has no row.
+    """A token's trades in the period that ends now; a token without trades in it has no row.
 
     A period begins at a full minute: `RollingClock.rolled_to` less its seconds. Conversions are in no sum.
     """
@@ -21,7 +21,7 @@ class RollingSum(models.Model):
     )
     # One of ROLLING_PERIODS.
     seconds = models.IntegerField()
-    # Smallest units of the quote token.
+    # The quote token's smallest units.
     volume_quote = models.DecimalField(max_digits=78, decimal_places=0)
     # As in candles.
     volume_usd = ExactNumericField()
@@ -29,13 +29,13 @@ class RollingSum(models.Model):
     sells = models.IntegerField()
     # Distinct known traders.
     traders = models.IntegerField()
-    # The pool's price at the beginning of the period, as `PoolTrade.price`.
+    # The pool's price when the period begins, as `PoolTrade.price`.
     opening_price = ExactNumericField(null=True)
     # The same in USD at that time.
     opening_usd = models.FloatField(null=True)
     # It is the launch's starting price: no trade was before the period.
     opens_at_starting_price = models.BooleanField(db_default=False)
-    # Of the day's row: see `Market.trending`.
+    # Only in the day's row: see `Market.trending`.
     trending = models.FloatField(null=True)
 
     def __str__(self) -> str:
@@ -43,17 +43,17 @@ class RollingSum(models.Model):
 
 
 class RecentTrader(models.Model):
-    """A trader of a token within the last day."""
+    """A token's trader in the last day."""
 
     pk = models.CompositePrimaryKey("token_id", "trader")
     token = models.ForeignKey(
         Token, models.DO_NOTHING, db_constraint=False, db_index=False, related_name="recent_traders"
     )
-    # Empty: all trades of unknown traders, which `RollingSum.traders` does not count.
+    # Empty: all trades by unknown traders, which `RollingSum.traders` does not count.
     trader = models.BinaryField()
     # The last trade that is no conversion.
     last_at = models.DateTimeField()
-    # Bought less sold, in USD, with the half-life of the trending score, as of `last_at`.
+    # Bought less sold, in USD, with the trending score's half-life, at `last_at`.
     net_usd = models.FloatField()
 
     class Meta:
@@ -67,7 +67,7 @@ class RecentTrader(models.Model):
 
 
 class RollingClock(models.Model):
-    """The full minute up to which the periods of a chain's rolling sums have been moved."""
+    """The full minute at which a chain's rolling sums end."""
 
     chain_id = models.BigIntegerField(primary_key=True)
     rolled_to = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""Model of tokens that users report to have launched, compared with the index."""
+"""Model for tokens that users report to have launched, compared with the index."""
 
 from typing import Self
 
@@ -13,7 +13,7 @@ from tokens.models.token import ADDRESS_LENGTH, Token
 
 
 class SavedState(models.TextChoices):
-    """The verification state of a saved token. It is not stored: it follows from index requests and tokens."""
+    """A saved token's verification state. It is not stored: it follows from index requests and tokens."""
 
     # Not indexed yet, or no longer: a reorg dropped its block.
     UNINDEXED = "unindexed"
@@ -72,7 +72,7 @@ class SavedToken(models.Model):
     contract_address = models.CharField(max_length=ADDRESS_LENGTH)
     created_at = models.DateTimeField(default=timezone.now)
 
-    # Annotations of `with_state()` and `with_findings()`.
+    # Annotations by `with_state()` and `with_findings()`.
     state: str
     launched: list[str]
     error: str | None
@@ -81,7 +81,7 @@ class SavedToken(models.Model):
 
     class Meta:
         constraints = [
-            # Its index also serves the count of a user's rows.
+            # Its index also serves the count for each user.
             models.UniqueConstraint(
                 name="saved_token_once", fields=["person", "chain_id", "tx_hash", "contract_address"]
             ),
@@ -107,10 +107,10 @@ _SAME_TRANSACTION = Q(chain_id=OuterRef("chain_id"), tx_hash=OuterRef("tx_hash")
 
 
 def _transactions_tokens() -> models.QuerySet[Token]:
-    """Return the tokens of a saved token's transaction."""
+    """Return the tokens that a saved token's transaction launched."""
     return Token.objects.on_chain().filter(_SAME_TRANSACTION)
 
 
 def _requests() -> models.QuerySet[IndexRequest]:
-    """Return the index request of a saved token's transaction, if any."""
+    """Return the index request for a saved token's transaction, if any."""
     return IndexRequest.objects.filter(_SAME_TRANSACTION)

@@ -1,4 +1,4 @@
-"""Model of search entries."""
+"""Search entry model."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -14,10 +14,10 @@ from tokens.models.token import ADDRESS_LENGTH, Token
 
 
 class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
-    """Queries for search entries by the filters of token lists."""
+    """Queries for search entries by the token lists' filters."""
 
     def listed(self) -> Self:
-        """Return the entries of tokens in public lists."""
+        """Return the entries in public lists."""
         return self.filter(is_listed=True)
 
     def in_pool_or_paired_with(self, address: str) -> Self:
@@ -25,27 +25,27 @@ class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
         return self.filter(Q(pool_address=address) | Q(paired_token=address))
 
     def paired(self, symbol: str) -> Self:
-        """Return the entries paired with a token of this symbol, case-insensitively."""
+        """Return the entries paired with a token that has this symbol, case-insensitively."""
         return self.filter(pair=Lower(Value(symbol)))
 
     def trusted(self) -> Self:
-        """Return the entries of tokens as `TokenQuerySet.trusted`."""
+        """Return the entries whose tokens match `TokenQuerySet.trusted`."""
         return self.filter(token__in=Token.objects.listed().trusted())
 
     def warned(self) -> Self:
-        """Return the entries of tokens as `TokenQuerySet.warned`."""
+        """Return the entries whose tokens match `TokenQuerySet.warned`."""
         return self.filter(token__in=Token.objects.listed().warned())
 
     def without_warnings(self) -> Self:
-        """Return the entries of tokens as `TokenQuerySet.without_warnings`."""
+        """Return the entries whose tokens match `TokenQuerySet.without_warnings`."""
         return self.filter(token__in=Token.objects.listed().without_warnings().values("pk"))
 
     def with_least(self, column: str, least: float) -> Self:
-        """Return the entries of tokens as `TokenQuerySet.with_least`."""
+        """Return the entries whose tokens match `TokenQuerySet.with_least`."""
         return self.filter(at_least(column, least, prefix="token__market__"), token__market__isnull=False)
 
     def of_generations(self, names: Sequence[str]) -> Self:
-        """Return the entries of tokens as `TokenQuerySet.of_generations`."""
+        """Return the entries whose tokens match `TokenQuerySet.of_generations`."""
         return self.filter(token__in=Token.objects.listed().of_generations(names))
 
     def launched_by_interface(self, interface: str) -> Self:
@@ -54,9 +54,9 @@ class SearchEntryQuerySet(models.QuerySet["SearchEntry"]):
 
 
 class SearchEntry(models.Model):
-    """The columns of a token that a search and its filters compare, in one index.
+    """Token columns that a search and its filters compare, in one index.
 
-    Triggers write it with the token, and on every change of these columns (`search_and_market_rows.sql`).
+    Triggers write it with the token, and whenever these columns change (`search_and_market_rows.sql`).
     """
 
     token = models.OneToOneField(Token, models.CASCADE, primary_key=True, related_name="search_entry")
@@ -64,7 +64,7 @@ class SearchEntry(models.Model):
     is_listed = models.BooleanField()
     # Name and symbol in folded case, with a line break between them.
     text = models.TextField()
-    # Copies of the token's columns, for the filters; those compared case-insensitively are in lower case.
+    # The token's columns, for the filters; lower case where the comparison is case-insensitive.
     deployed_at = models.DateTimeField()
     chain_id = models.BigIntegerField()
     msg_sender = models.CharField(max_length=ADDRESS_LENGTH)
@@ -79,10 +79,10 @@ class SearchEntry(models.Model):
 
     class Meta:
         indexes = [
-            # All conditions of a search in one index: a scan reads only entries that meet all of them.
+            # One index for all search conditions: a scan reads only entries that meet them all.
             # Trigrams match three letters in a row, short grams all shorter texts. New entries go to a pending list
-            # that every search has to read through; a trigger flushes it at the end of each statement
-            # (search_index_flush.sql). Thousands of rows together take a fourth of the time of one by one.
+            # that every search has to read through; a trigger flushes it after each statement (search_index_flush.sql).
+            # Thousands of rows together take a fourth as long as one by one.
             GinIndex(
                 OpClass(F("text"), name="gin_trgm_ops"),
                 ShortGrams("text"),

@@ -1,4 +1,4 @@
-"""Sorts of token lists. Each has an index for both directions; unknown values come last in both."""
+"""Token list sorts. Each has an index for both directions; unknown values come last in both."""
 
 import math
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from django.db.models.lookups import GreaterThanOrEqual
 
 @dataclass(frozen=True)
 class Sort:
-    """A value of `sortBy`, and its column."""
+    """A value for `sortBy`, and its column."""
 
     name: str
-    # A column of Token, or of Market if `by_market`.
+    # A Token column, or a Market column if `by_market`.
     column: str
     by_market: bool = True
     # Substitutes for an unknown value: below and above every known one.
@@ -50,9 +50,9 @@ _MARKET_COLUMNS = {sort.column: sort for sort in MARKET_SORTS}
 
 
 def at_least(column: str, least: float, *, prefix: str) -> "Lookup[Any]":
-    """Return the condition that a column of a market sort is known and at least this number.
+    """Return the condition that a market sort's column is known and at least this number.
 
-    It is for the index of the descending sort only: a second one, for the ascending index, would be the same to
+    It is for the descending sort's index only: a second one, for the ascending index, would be the same to
     PostgreSQL as a further filter, so that it would expect far fewer rows than there are.
     """
     return GreaterThanOrEqual(_MARKET_COLUMNS[column].key(descending=True, prefix=prefix), Value(least))

@@ -1,4 +1,4 @@
-"""Model of launched tokens."""
+"""Launched token model."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -22,10 +22,10 @@ UNSUPPORTED_PRICE = "UNSUPPORTED_PRICE"
 # EIP-55 addresses have 42 characters, base58 mints up to 44.
 ADDRESS_LENGTH = 44
 
-# The condition of public lists.
+# Condition for public lists.
 _LISTED = Q(blocked=False, unindexed=False)
 _LISTING_COLUMNS = ("blocked", "unindexed")
-# The stored facts by which a record's `trust` is verified.
+# The stored facts that verify a record's `trust`.
 _TRUSTED = Q(verified=True) | Q(known_interface_deployer=True)
 _WARNED = ~Q(launch_warnings=[])
 _UNSUPPORTED = UnsupportedPrice(F("id"), F("supply"))
@@ -36,10 +36,10 @@ def _no_list() -> list[str]:
 
 
 def all_warnings(of_launch: list[str], possible_copy: bool, has_unsupported_price: int) -> list[str]:
-    """Return the warnings of a launch, followed by those that are determined on read."""
+    """Return a launch's warnings, followed by the warnings that are determined on read."""
     on_read = ((POSSIBLE_COPY, possible_copy), (UNSUPPORTED_PRICE, has_unsupported_price))
-    found = [code for code, applies in on_read if applies]
-    return [*of_launch, *found] if found else of_launch
+    codes = [code for code, applies in on_read if applies]
+    return [*of_launch, *codes] if codes else of_launch
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
@@ -57,11 +57,11 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.update(unindexed=True, confirmed=False)
 
     def confirm(self) -> int:
-        """Mark the launches of these tokens as final; return how many were not. A trigger stores `token.confirmed`."""
+        """Mark these tokens' launches as final; return how many were not. A trigger stores `token.confirmed`."""
         return self.on_chain().filter(confirmed=False).update(confirmed=True)
 
     def listed(self) -> Self:
-        """Return the tokens of public lists."""
+        """Return the tokens in public lists."""
         return self.on_chain().filter(blocked=False)
 
     def with_warnings(self) -> Self:
@@ -82,7 +82,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
     def with_record_facts(self) -> Self:
         """Annotate with what records state besides columns: `with_warnings`, and `user_verified`.
 
-        The latter: the launch's sender is a verified wallet of the requestor's profile. Others may name any user.
+        The latter: the requestor's profile has the launch's sender as a verified wallet. Others may name any user.
         """
         profiles = SocialProfile.objects.filter(
             EqualsAny(OuterRef("msg_sender"), F("verified_addresses")), fid=OuterRef("requestor_fid")
@@ -103,12 +103,12 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return supported.filter(~self._has_original(), launch_warnings=[])
 
     def with_least(self, column: str, least: float) -> Self:
-        """Return the tokens with a market sort's column of at least this number, by its descending index."""
+        """Return the tokens with at least this number in a market sort's column, by its descending index."""
         # Every token has a market. The filter makes the join an inner one, which can start from the market's index.
         return self.filter(at_least(column, least, prefix="market__"), market__isnull=False)
 
     def paying(self, recipient: str) -> Self:
-        """Return the tokens with this current recipient of fees, in stored form."""
+        """Return the tokens with this current fee recipient, in stored form."""
         return self.alias(recipients=FeeRecipients("extensions")).filter(recipients__contains=[recipient])
 
     def in_pool_or_paired_with(self, address: str) -> Self:
@@ -116,7 +116,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.filter(Q(pool_address=address) | Q(paired_token=address))
 
     def paired(self, symbol: str) -> Self:
-        """Return the tokens paired with a token of this symbol, case-insensitively."""
+        """Return the tokens paired with a token that has this symbol, case-insensitively."""
         return self.alias(pair_key=Lower("pair")).filter(pair_key=Lower(Value(symbol)))
 
     def launched_by_interface(self, interface: str) -> Self:
@@ -124,8 +124,8 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.alias(interface=INTERFACE).filter(interface=Lower(Value(interface)))
 
     def of_generations(self, names: Sequence[str]) -> Self:
-        """Return the tokens of these stored generations."""
-        # An index's order by time serves one value by equality, and none of a list.
+        """Return the tokens with these stored generations."""
+        # An index is in time order only for one value, not for a list.
         return self.filter(generation=names[0]) if len(names) == 1 else self.filter(generation__in=names)
 
     def in_pools(self, addresses: list[str]) -> Self:
@@ -138,7 +138,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
 
     def at_addresses(self, addresses: Sequence[str], *, chain_id: int | None) -> Self:
-        """Return the tokens at any of these addresses in stored form, on one chain or on all."""
+        """Return the tokens at these addresses in stored form, on one chain or on all."""
         tokens = self.on_chain().filter(contract_address__in=addresses)
         return tokens if chain_id is None else tokens.filter(chain_id=chain_id)
 
@@ -160,7 +160,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.filter(Q(msg_sender=wallet) | Q(requestor_address=wallet))
 
     def deployed_with(self, row_id: int, *, fid: int | None, wallet: str | None) -> Self:
-        """Return the tokens of the same requestor; if that is unknown, of the same wallet."""
+        """Return the tokens with the same requestor; if that is unknown, with the same wallet."""
         if fid is not None:
             return self.on_chain().filter(requestor_fid=fid)
         if wallet:
@@ -168,11 +168,11 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.filter(pk=row_id)
 
     def launched_from(self, wallets: Sequence[str]) -> Self:
-        """Return the tokens that a known deployer or one of these wallets sent: their named user is confirmed."""
+        """Return the tokens that a known deployer or these wallets sent: their named user is confirmed."""
         return self.filter(Q(known_interface_deployer=True) | Q(msg_sender__in=wallets))
 
     def launched_in(self, *, chain_id: int, tx_hash: str) -> Self:
-        """Return the tokens of one transaction."""
+        """Return the tokens that one transaction launched."""
         return self.filter(chain_id=chain_id, tx_hash=tx_hash)
 
     def launched_on(self, chain_id: int) -> Self:
@@ -193,7 +193,7 @@ class Token(models.Model):
     generation = models.CharField(max_length=LONGEST_GENERATION_NAME)
     # True if no canonical block contains the launch: a reorg dropped it.
     unindexed = models.BooleanField(default=False)
-    # Whether the launch's block is final; written with the events of it.
+    # Whether the launch's block is final; written with its events.
     confirmed = models.BooleanField(default=False, db_default=False)
 
     tx_hash = models.CharField(max_length=100)
@@ -209,7 +209,7 @@ class Token(models.Model):
     symbol = models.TextField(blank=True)
     description = models.TextField(blank=True)
     img_url = models.TextField(blank=True)
-    # At most 77: ERC-20s of generations have 18 decimals, those of declared launchpads and mints of Solana their own.
+    # At most 77: a generation's ERC-20 has 18 decimals; declared launchpads and Solana mints have their own.
     decimals = models.SmallIntegerField(default=18, db_default=18)
     # Wei; wider than any integer column.
     supply = models.DecimalField(max_digits=78, decimal_places=0, null=True, blank=True)
@@ -237,7 +237,7 @@ class Token(models.Model):
     starting_market_cap = models.FloatField(null=True, blank=True)
     # Warnings about the launch; POSSIBLE_COPY and UNSUPPORTED_PRICE are determined on read.
     launch_warnings = ArrayField(models.CharField(max_length=32), default=_no_list, blank=True)
-    # Digest of name and symbol in normal form, for the detection of copies.
+    # Digest of name and symbol in normal form, which detects copies.
     copy_key = models.CharField(max_length=64)
 
     # The token's original admin called its verify().
@@ -252,7 +252,7 @@ class Token(models.Model):
     # Set by `with_warnings()`.
     possible_copy: bool
     has_unsupported_price: int
-    # Whether the sender is a verified wallet of the requestor; set by `with_record_facts()`.
+    # Whether the sender is the requestor's verified wallet; set by `with_record_facts()`.
     user_verified: bool
 
     objects = TokenQuerySet.as_manager()
@@ -263,11 +263,11 @@ class Token(models.Model):
             models.CheckConstraint(condition=Q(supply__isnull=True) | Q(supply__gte=0), name="token_supply_positive"),
         ]
         indexes = [
-            # GET /api/tokens: newest first, of all chains or one; the counts are index-only scans.
+            # GET /api/tokens: newest first, on all chains or one; the counts are index-only scans.
             models.Index(fields=["-deployed_at", "-id"], name="token_listed_newest", condition=_LISTED),
             models.Index(fields=["chain_id", "-deployed_at", "-id"], name="token_by_chain_newest", condition=_LISTED),
-            # The narrower filters of lists, and the number of a deployer's tokens.
-            # The columns of the listing condition are included, so that a search among these reads only the index.
+            # The lists' narrower filters, and the number of a deployer's tokens.
+            # The listing condition's columns are included, so that a search among these reads only the index.
             models.Index(
                 fields=["msg_sender", "-deployed_at", "-id"], name="token_by_sender_newest", include=_LISTING_COLUMNS
             ),
@@ -311,7 +311,7 @@ class Token(models.Model):
                 condition=~Q(admin=""),
                 include=_LISTING_COLUMNS,
             ),
-            # The token of an event that does not name it: lockers of v0 and v1 hold a single token's position, and
+            # The token for an event that does not name it: v0 and v1 lockers hold a single token's position, and
             # v3.1's shared locker names the position.
             models.Index(
                 fields=["locker_address", "position_id"],

@@ -1,4 +1,4 @@
-"""Model of off-chain documents that describe tokens."""
+"""Model for off-chain documents that describe tokens."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from tokens.models.token import Token
 
 
 class DocumentStatus(models.TextChoices):
-    """The states of a document."""
+    """Document states."""
 
     # To be fetched at `due_at`.
     PENDING = "pending"

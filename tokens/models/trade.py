@@ -1,4 +1,4 @@
-"""Models of trades, of liquidity in pools, and of reference prices. Rows of dropped blocks are deleted."""
+"""Models for trades, pool liquidity and reference prices. Rows of orphaned blocks are deleted."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -20,10 +20,10 @@ else:
 
 
 class ExactNumericField(_Decimals):
-    """A numeric column without a fixed number of digits: a value is stored as it is."""
+    """A numeric column without a fixed digit count: a value is stored as it is."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # PostgreSQL's limits, which the checks of DecimalField require.
+        # PostgreSQL's limits, which DecimalField's checks require.
         super().__init__(*args, **kwargs | {"max_digits": 1000, "decimal_places": 1000})
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
@@ -34,9 +34,9 @@ class ExactNumericField(_Decimals):
 
 
 class PoolTrade(models.Model):
-    """A swap in the pool of an indexed token. Partitioned by `at`, and written by COPY.
+    """A swap in an indexed token's pool. Partitioned by `at`, and written by COPY.
 
-    A row has no chain and no block hash: its token has the chain, and only blocks of the canonical branch are written.
+    A row has no chain and no block hash: its token has the chain, and only canonical blocks are written.
     """
 
     pk = models.CompositePrimaryKey("token_id", "at", "position")
@@ -48,7 +48,7 @@ class PoolTrade(models.Model):
     position = models.BigIntegerField()
     # 32 bytes, on Solana 64.
     tx_hash = models.BinaryField()
-    # The sender of the transaction, 20 bytes or on Solana 32; None where only logs were read.
+    # The transaction's sender, 20 bytes or on Solana 32; None where only logs were read.
     trader = models.BinaryField(null=True)
     is_buy = models.BooleanField()
     # The launch's locker exchanged collected fees: no demand, and in no volume and no count.
@@ -56,18 +56,18 @@ class PoolTrade(models.Model):
     # Smallest units, both positive.
     amount_token = models.DecimalField(max_digits=78, decimal_places=0)
     amount_quote = models.DecimalField(max_digits=78, decimal_places=0)
-    # The pool's price after the trade as far as liquidity reaches (`liquidity_bounds`), in whole units of the quote
-    # token for a whole token, to 24 significant digits. The price of the trade itself is the ratio of its amounts.
+    # The pool's price after the trade as far as liquidity reaches (`liquidity_bounds`), in whole quote tokens for
+    # a whole token, to 24 significant digits. The ratio between the amounts is the trade's own price.
     price = ExactNumericField()
-    # USD for a whole unit of the quote token at this trade, to 15 significant digits; None where no source has it.
+    # USD for a whole quote token at this trade, to 15 significant digits; None where no source has it.
     quote_usd = ExactNumericField(null=True)
-    # The transaction's index in its block; None on Solana, and of trades that were stored before version 0.3.0.
+    # The transaction's index in its block; None on Solana, and for trades stored before version 0.3.0.
     tx_index = models.IntegerField(null=True)
-    # The share of the amount paid in that liquidity providers got, in parts per million: as v4's event has it, and of
-    # v2's pairs. None of v3's pools, where it is the launch's, of curves, and where `tx_index` is None.
+    # The liquidity providers' share of the amount paid in, in parts per million, for v4 (from its event) and
+    # v2. None for v3's pools, where the launch has it, for curves, and where `tx_index` is None.
     fee = models.IntegerField(null=True)
-    # What the hook of a v4 pool took beside `amount_quote`, in the same unit: a purchase cost so much more, and a sale
-    # brought so much less. None of other pools, and where no log proves it, as of trades stored before version 0.3.0.
+    # What a v4 pool's hook took beside `amount_quote`, in the same unit: a purchase cost so much more, and a sale
+    # brought so much less. None for other pools, and where no log proves it, as for trades stored before version 0.3.0.
     protocol_fee = models.DecimalField(max_digits=78, decimal_places=0, null=True)
     # The same beside `amount_token`, in the launched token: a purchase brought so much less. None where no declared
     # launchpad reports it.
@@ -76,7 +76,7 @@ class PoolTrade(models.Model):
     class Meta:
         db_table = "tokens_trade"
         indexes = [
-            # Unwinding and verification: the trades of blocks.
+            # Unwinding and verification: a block's trades.
             BrinIndex(
                 OpClass(F("position"), name="int8_minmax_multi_ops"), name="trade_by_position", autosummarize=True
             ),
@@ -87,7 +87,7 @@ class PoolTrade(models.Model):
 
     @property
     def block_number(self) -> int:
-        """Return the number of the block, on Solana of the slot."""
+        """Return the block number, on Solana the slot."""
         return split_position(self.position)[0]
 
     @property
@@ -97,7 +97,7 @@ class PoolTrade(models.Model):
 
 
 class PoolLiquidityChange(models.Model):
-    """Liquidity added to a range of ticks of a token's pool, or removed (negative)."""
+    """Liquidity added to a tick range in a token's pool, or removed (negative)."""
 
     pk = models.CompositePrimaryKey("token_id", "position")
     token = models.ForeignKey(
@@ -108,18 +108,18 @@ class PoolLiquidityChange(models.Model):
     tick_lower = models.IntegerField()
     tick_upper = models.IntegerField()
     liquidity = models.DecimalField(max_digits=78, decimal_places=0)
-    # As in `PoolTrade`; the first two are None of changes that were stored before version 0.3.0.
+    # As in `PoolTrade`; the first two are None for changes stored before version 0.3.0.
     tx_hash = models.BinaryField(null=True)
     tx_index = models.IntegerField(null=True)
     trader = models.BinaryField(null=True)
-    # What was added or removed, of currency 0 and currency 1, in smallest units; None of v4, whose event has none, and
-    # of changes that were stored before version 0.3.0.
+    # How much was added or removed in currency 0 and currency 1, in smallest units; None for v4, whose event has no
+    # amounts, and for changes stored before version 0.3.0.
     amount0 = models.DecimalField(max_digits=78, decimal_places=0, null=True)
     amount1 = models.DecimalField(max_digits=78, decimal_places=0, null=True)
 
     class Meta:
         indexes = [
-            # Unwinding and verification: the changes of blocks.
+            # Unwinding and verification: a block's changes.
             models.Index(fields=["position"], name="liquidity_by_position"),
         ]
 
@@ -128,22 +128,22 @@ class PoolLiquidityChange(models.Model):
 
 
 class ReferencePrice(models.Model):
-    """The price of a quote token in USD after the last swap of a block in one of the registry's reference pools."""
+    """The USD price of a quote token after a block's last swap in one of the registry's reference pools."""
 
     pk = models.CompositePrimaryKey("chain_id", "pool", "block_number")
     chain_id = models.BigIntegerField()
-    # The address of a v3 pool or the id of a v4 pool, in lower case.
+    # A v3 pool's address or a v4 pool's id, in lower case.
     pool = models.CharField(max_length=66)
     block_number = models.BigIntegerField()
     position = models.BigIntegerField()
     at = models.DateTimeField()
-    # The quote token that the price is of.
+    # The quote token.
     currency = models.CharField(max_length=ADDRESS_LENGTH)
     usd = ExactNumericField()
 
     class Meta:
         indexes = [
-            # The rate at the beginning of a period.
+            # The rate when a period begins.
             models.Index(fields=["chain_id", "pool", "at", "block_number"], name="reference_price_by_time"),
         ]
 
@@ -152,7 +152,7 @@ class ReferencePrice(models.Model):
 
 
 class PoolBacklog(Leased):
-    """The blocks whose logs of a token's pool are missing, up to the newest block that was read of the chain.
+    """Blocks whose logs from a token's pool are missing, up to the newest block that was read on the chain.
 
     They were read before the token was known, or without its quote token's decimals. The row ends with its reading.
     """

@@ -1,4 +1,4 @@
-"""Uploads of partners: pictures and metadata documents, stored by the digest of their bytes."""
+"""Partners' uploads: pictures and metadata documents, stored by the digest of their bytes."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,21 +10,21 @@ _MAX_URL = 2_048
 
 
 class UploadKind(models.TextChoices):
-    """Kind of an upload."""
+    """Upload kinds."""
 
     PICTURE = "picture"
     METADATA = "metadata"
 
 
 class StorageKind(models.TextChoices):
-    """Storage of an upload; it stays the same when the setting changes."""
+    """Where an upload is stored; it stays the same when the setting changes."""
 
     DIRECTORY = "directory"
     S3 = "s3", "S3"
     PINNING = "pinning"
 
 
-# Kind -> suffix of the file's name, and media type.
+# Kind -> file name suffix, and media type.
 _FORMS = {UploadKind.PICTURE: ("webp", "image/webp"), UploadKind.METADATA: ("json", "application/json")}
 
 
@@ -51,7 +51,7 @@ class Upload(models.Model):
             models.CheckConstraint(name="upload_storage_known", condition=Q(storage__in=StorageKind.values)),
         ]
         indexes = [
-            # The bytes of a partner's uploads of a day.
+            # How many bytes a partner uploaded in a day.
             models.Index(name="upload_quota", fields=["partner_key", "created_at"]),
         ]
 
@@ -65,7 +65,7 @@ class Upload(models.Model):
 
     @property
     def file_name(self) -> str:
-        """Return the name of the stored file."""
+        """Return the stored file's name."""
         return file_name(self.digest, UploadKind(self.kind))
 
     @property
@@ -75,10 +75,10 @@ class Upload(models.Model):
 
 
 def file_name(digest: str, kind: UploadKind) -> str:
-    """Return the name of a stored file: the digest, and the suffix of its kind."""
+    """Return a stored file's name: the digest, and its kind's suffix."""
     return f"{digest}.{_FORMS[kind][0]}"
 
 
 def media_type(kind: UploadKind) -> str:
-    """Return the media type of a kind of upload."""
+    """Return an upload kind's media type."""
     return _FORMS[kind][1]
