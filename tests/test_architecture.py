@@ -213,7 +213,6 @@ ALONE = {
     "tokens.chains.abi.paths": "shared by the registry's declarations and the decoders of three rooms",
     "tokens.chains.evm.logs.blooms": "shared by readers and checks of logs",
     "tokens.chains.registry.presets": "the registry's presets, beside the chains",
-    "tokens.trades.curve_progress": "the arithmetic of another program than that of Uniswap's pools",
     "tokens.deploying.enqueueing": "imported without the signers",
     "tokens.indexing.launch_lookup": "a read of chains; index requests have a transaction",
     "tokens.market.pool_statistics": "shared by both sources of market data",

@@ -12,7 +12,7 @@ from tests.processes.empty_database import empty_database
 from tests.processes.own_environment import database_url, environment_on, process_number
 from tests.servers.oldest_postgresql import PROGRAMS, oldest_postgresql
 from tests.servers.whole_service import findings, manage
-from tokens.trades.opening_prices import STARTING_PRICE
+from tokens.trades.market_rows import STEPS
 
 pytestmark = pytest.mark.slow
 
@@ -76,10 +76,10 @@ def test_a_role_that_may_only_create_tables_migrates(role):
 @pytest.mark.parametrize(("tick", "pair_decimals"), [(-424_400, 6), (-230_400, 18), (230_400, 18), (-887_200, 24)])
 def test_the_oldest_supported_version_computes_small_prices(tick, pair_decimals):
     rows = """
-        SELECT {} FROM (SELECT 18 AS decimals) AS token,
-            (SELECT jsonb_build_object('pool', jsonb_build_object('tick', {}, 'pair_decimals', {})) AS facts) AS launch
+        SELECT price FROM (SELECT 18 AS decimals) AS token, (SELECT {} AS tick, {} AS quote_decimals) AS launch,
+            LATERAL ({}) AS starting
     """
-    query = sql.SQL(rows).format(sql.SQL(STARTING_PRICE), sql.Literal(tick), sql.Literal(pair_decimals))
+    query = sql.SQL(rows).format(sql.Literal(tick), sql.Literal(pair_decimals), sql.SQL(STEPS["starting"]))
     with oldest_postgresql() as prefix, psycopg.connect(f"{prefix}postgres") as server:
         price = server.execute(query).fetchone()[0]
     assert float(price) == pytest.approx(1.0001**tick * 10.0 ** (18 - pair_decimals), rel=1e-9)

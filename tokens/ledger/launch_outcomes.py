@@ -14,10 +14,12 @@ from tokens.installation.market_sources import has_own_trades
 from tokens.ledger.stored_blocks import HISTORY_NOT_READ, first_blocks
 from tokens.models import Token
 from tokens.models.candle import DAY
-from tokens.trades.pool_liquidity import HAS_SUPPORT, IS_CURRENCY0, LEAST_CHECKED_CAP, POOL_RESERVES
+from tokens.trades.market_rows import STEPS
 
 # A launch with a trade within this period counts as still traded.
 TRADED_WITHIN = timedelta(days=7)
+# USD up to which a peak counts without a check, as in markets.sql.
+LEAST_CHECKED_CAP = 100_000
 
 # Reasons for unknown facts.
 NO_CURVE = "no_curve"
@@ -32,14 +34,16 @@ NO_LIQUIDITY = "no_liquidity"
 # what the ranges hold at that price, or a bonding curve at the day's end.
 _READ_PEAKS = f"""
 SELECT token_id, max(high_usd) FILTER (WHERE CASE
-        WHEN full_value > {LEAST_CHECKED_CAP} THEN (SELECT {HAS_SUPPORT} FROM ({POOL_RESERVES}) AS reserves)
+        WHEN full_value > {LEAST_CHECKED_CAP} THEN (
+            SELECT has_support FROM ({STEPS["reserves"]}) AS reserves CROSS JOIN LATERAL ({STEPS["support"]}) AS support
+        )
         ELSE true END),
     sum(volume_usd), count(*) - count(high_usd)
 FROM (
     SELECT token_id, high_usd, volume_usd, high::float8 AS price, block_number, supply,
         10::float8 ^ token.decimals AS token_unit,
         10::float8 ^ (launch.facts #>> '{{pool,pair_decimals}}')::integer AS quote_unit,
-        {IS_CURRENCY0} AS is_currency0,
+        ({STEPS["side"]}) AS is_currency0,
         high_usd * (supply::float8 / 10::float8 ^ token.decimals) AS full_value,
         NULL::integer AS starting_tick, 'infinity'::float8 AS quote_depth, true AS is_traded,
         true AS is_history_read, at AS until

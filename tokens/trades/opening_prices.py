@@ -10,22 +10,8 @@ from config.postgresql.bulk_load import array_literal
 from tokens.installation.installed_registry import registry
 from tokens.models.candle import DAY
 from tokens.models.rolling_sum import ROLLING_PERIODS
+from tokens.trades.market_rows import STARTING_PRICE
 from tokens.trades.quote_rates import rate_at, rate_parameters
-
-
-def integer_power(base: str, exponent: str) -> str:
-    """Return SQL of a numeric base, as text, to the power of an integer expression, with 16 digits at least.
-
-    Before version 16 PostgreSQL rounds `power` to 16 decimals, so that small results are 0; a quotient keeps digits.
-    """
-    power = f"power({base}::numeric, abs({exponent}))"
-    return f"(CASE WHEN {exponent} < 0 THEN 1 / {power} ELSE {power} END)"
-
-
-_TICK = "(launch.facts #>> '{pool,tick}')::integer"
-_DECIMALS = "(token.decimals - (launch.facts #>> '{pool,pair_decimals}')::integer)"
-# The price at the tick of the launch, of `token` and its `launch`, in whole units; NULL where the launch has no tick.
-STARTING_PRICE = f"{integer_power('1.0001', _TICK)} * {integer_power('10', _DECIMALS)}"
 
 
 class RollingPeriod(NamedTuple):
@@ -54,9 +40,6 @@ def period_parameters(periods: Sequence[RollingPeriod]) -> dict[str, Any]:
     }
 
 
-# The token and the launch of a sum.
-_LAUNCHED = """tokens_token AS token LEFT JOIN tokens_launchfacts AS launch ON launch.token_id = token.id
-    WHERE token.id = sums.token_id"""
 # The newest trade before a period is one of the period's first day, or the last one of an earlier day, with the price
 # of that day's candle: trades may be dropped after some days. A pool without an earlier trade has its starting price,
 # in USD by the rate at the beginning of the period, or at a later launch; by that of its first trade where no reference
@@ -91,7 +74,7 @@ _SET_OPENINGS = f"""
         ) AS first ON true
         LEFT JOIN LATERAL (
             SELECT {STARTING_PRICE} AS price, {rate_at("greatest(period.begins_at, token.deployed_at)")} AS quote_usd
-            FROM {_LAUNCHED}
+            FROM tokens_token AS token WHERE token.id = sums.token_id
         ) AS launched ON before.price IS NULL AND day.close IS NULL
         WHERE period.seconds = sums.seconds
     )

@@ -1,4 +1,4 @@
-"""Progress on a bonding curve in SQL (tokens/trades/curve_progress.py), compared with exact integers."""
+"""Progress on a bonding curve in SQL (tokens/trades/markets.sql), compared with exact integers."""
 
 from decimal import Decimal
 from itertools import accumulate
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.tokens.chains.solana.test_curve_configs import CURVE
 from tokens.chains.solana.curve_configs import CurveConfig, CurveSegment
 from tokens.models import BondingCurve
-from tokens.trades.curve_progress import CURVE_PROGRESS
+from tokens.trades.market_rows import STEPS
 from tokens.trades.pool_prices import pool_price
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ _POOLS = """
     FROM unnest(%s::numeric[]) WITH ORDINALITY AS trade (price_quote, place)
 """
 _READ = f"""
-    SELECT curve_progress FROM ({_POOLS}) AS pool CROSS JOIN LATERAL ({CURVE_PROGRESS}) AS progress ORDER BY place
+    SELECT curve_progress FROM ({_POOLS}) AS pool CROSS JOIN LATERAL ({STEPS["progress"]}) AS progress ORDER BY place
 """
 
 

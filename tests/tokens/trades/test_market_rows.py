@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal, localcontext
@@ -25,10 +26,12 @@ from tests.tokens.trades.pool_rows import (
     write_trades,
 )
 from tokens.installation.installed_registry import registry
+from tokens.ledger.launch_outcomes import LEAST_CHECKED_CAP
 from tokens.models import Market, PoolTrade, RecentTrader, ReferencePrice, RollingClock, RollingSum, Token
+from tokens.models.candle import DAY
+from tokens.models.rolling_sum import ROLLING_PERIODS
 from tokens.trades import rolling_sums
-from tokens.trades.market_rows import find_stale_markets, refresh_markets, reset_markets
-from tokens.trades.pool_liquidity import range_reserves
+from tokens.trades.market_rows import MARKETS, STEPS, find_stale_markets, refresh_markets, reset_markets
 from tokens.trades.trade_writing import price_launches
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +40,12 @@ pytestmark = pytest.mark.django_db
 LOW, HIGH = "0x1000000000000000000000000000000000000001", "0xF000000000000000000000000000000000000001"
 TICK = -230_400
 STARTING_PRICE = 1.0001**TICK
+_READ_AMOUNTS = f"""
+    SELECT (in_quote - quote_reserve) / price, quote_reserve FROM (
+        SELECT %s::bigint AS token_id, 1 AS block_number, %s::float8 AS price, 1::float8 AS token_unit,
+            1::float8 AS quote_unit, true AS is_currency0, 'infinity'::timestamptz AS until
+    ) AS pool CROSS JOIN LATERAL ({STEPS["reserves"]}) AS reserves
+"""
 
 
 @pytest.fixture
@@ -290,21 +299,31 @@ def test_liquidity_that_was_removed_is_not_counted(chain):
 )
 def test_reserves_of_a_range(price, amount0, amount1):
     # 1.0001^13864 is 4.0001.
-    amounts = ", ".join(f"6000 * {amount}" for amount in range_reserves(f"sqrt({price}::float8)", "0", "13864"))
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {amounts}")
-        assert cursor.fetchone() == pytest.approx((amount0, amount1), abs=0.3)
+    assert read_amounts(price, 0, 13_864, 6000) == pytest.approx((amount0, amount1), abs=0.3)
 
 
 @pytest.mark.parametrize("tick", [-600_000, -200_000, 200_000, 600_000])
 def test_a_price_at_the_end_of_a_range_has_no_reserve_by_rounding(tick):
     with localcontext(prec=60):
-        root = (Decimal("1.0001") ** tick).sqrt()
-    _, quote = range_reserves(f"{root:.17e}::float8", str(tick), "887200")
-    token, _ = range_reserves(f"{root:.17e}::float8", "-887200", str(tick))
+        price = float(Decimal("1.0001") ** tick)
+    assert read_amounts(price, tick, 887_200, 10**30)[1] == 0
+    assert read_amounts(price, -887_200, tick, 10**30)[0] == 0
+
+
+def read_amounts(price: float, lower: int, upper: int, liquidity: int) -> tuple[float, float]:
+    """Return the amounts of currency 0 and currency 1 in a range of ticks; the token is currency 0."""
+    token = make_pool_token()
+    add_liquidity(token.pk, lower, upper, liquidity)
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {quote}, {token}")
-        assert cursor.fetchone() == (0, 0)
+        cursor.execute(_READ_AMOUNTS, [token.pk, price])
+        return cursor.fetchone()
+
+
+def test_the_numbers_of_the_statement_are_those_of_python():
+    assert {int(seconds) for seconds in re.findall(r"seconds = (\d+)", MARKETS)} == set(ROLLING_PERIODS)
+    assert max(ROLLING_PERIODS) == DAY
+    assert set(re.findall(r"[\d.]+e-05", MARKETS)) == {repr(math.log1p(0.0001)), repr(math.log1p(0.0001) / 2)}
+    assert set(re.findall(r"full_value <= (\d+)", MARKETS)) == {str(LEAST_CHECKED_CAP)}
 
 
 @pytest.mark.parametrize("tick", [-887_272, 887_272])

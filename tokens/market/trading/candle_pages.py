@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.postgresql.compiled_queries import parse_timestamps_in_c
 from config.postgresql.replica import read_connection
 from tokens.models.candle import DAY, HOUR
-from tokens.trades.opening_prices import STARTING_PRICE
+from tokens.trades.market_rows import STARTING_PRICE
 
 MINUTE = 60
 _UNKNOWN = (None,) * 4
@@ -50,8 +50,7 @@ _OPENED = """WITH newest AS (
 ),
 before AS ({before}),
 launched AS (
-    SELECT {starting_price} AS price
-    FROM tokens_token AS token JOIN tokens_launchfacts AS launch ON launch.token_id = token.id
+    SELECT {starting_price} AS price FROM tokens_token AS token
     WHERE token.id = %(token_id)s AND NOT EXISTS (SELECT FROM before) AND coalesce((
         SELECT min(first_block) FROM tokens_coverage WHERE chain_id = token.chain_id
     ) <= token.block_number, true)
