@@ -1,1 +1,1 @@
-"""Trades of indexed tokens: rows, candles, rolling sums, prices in USD and markets, written with their blocks."""
+"""Trades, candles, rolling sums, USD prices and markets, written together with their blocks."""

@@ -1,4 +1,4 @@
-"""Markets of tokens with own trades: rows that lists and sorts read, computed from candles, sums and liquidity."""
+"""Market rows for tokens with own trades: stored by `markets.sql`, read by lists and sorts."""
 
 import math
 import re
@@ -18,16 +18,16 @@ from tokens.models.market import MARKET_COLUMNS
 from tokens.trades.pool_tokens import find_tokens
 from tokens.trades.quote_rates import QuoteRates, load_rates
 
-# A market is priced anew when the rate of its quote token has changed by more.
+# A market is priced anew when its quote rate has changed by more than this share.
 _STALE_RATE = 0.01
-# A launched token prices others while its pool can pay so many USD.
+# USD that a launched token's pool must be able to pay, so that the token prices others.
 _LEAST_DEPTH = 10_000
-# The most markets that are priced anew in a run.
+# Markets per run that are priced anew.
 MAX_REPRICED = 5_000
-# Above every position of a chain.
+# Above every position on a chain.
 _NEWEST = 2**63 - 1
 
-# The columns of `Market` that follow from trades.
+# `Market` columns computed from trades.
 _COLUMNS = (
     "last_position", "price_quote", "last_trade_at", "price_usd", "quote_price_usd", "market_cap", "liquidity_usd",
     "volume_24h", "tx_count_24h", "trending", "curve_progress", "price_change_1h", "price_change_6h",
@@ -37,7 +37,7 @@ _COLUMNS = (
 # The steps from tokens to `market`, and each step by its name, for statements about other rows.
 MARKETS = Path(__file__).with_name("markets.sql").read_text()
 STEPS = {name: body for body, name in re.findall(r"LATERAL \(\n((?: {8}.*\n)+) {4}\) AS (\w+)", MARKETS)}
-# The starting price of `token`; NULL where its launch has no tick.
+# The starting price for a row `token`; NULL without a launch tick.
 STARTING_PRICE = f"""(
     SELECT starting.price FROM ({STEPS["launch"]}) AS launch CROSS JOIN LATERAL ({STEPS["starting"]}) AS starting
 )"""
@@ -46,13 +46,11 @@ _READ_QUOTES = f"""
     SELECT array_agg(DISTINCT paired_token), min(({STEPS["last_traded_day"]}))
     FROM tokens_token AS token WHERE id = ANY(%s::bigint[])
 """
-# Without `market`, which takes longer to parse than the rest.
-_READ_RESERVES = (
-    MARKETS.partition(",\nmarket AS (")[0]
-    + """
+# `market` takes longer to parse than the other steps.
+_WITHOUT_MARKET = MARKETS.partition(",\nmarket AS (")[0]
+_READ_RESERVES = f"""{_WITHOUT_MARKET}
     SELECT contract_address, quote_reserve FROM supported WHERE is_reserve_known AND price IS NOT NULL
 """
-)
 _STORE = f"""{MARKETS}
     UPDATE tokens_market AS stored
     SET updated_at = %(now)s, {", ".join(f"{column} = new.{column}" for column in _COLUMNS)}
@@ -72,14 +70,14 @@ _FIND_STALE = """
 
 
 class _QuoteRate(NamedTuple):
-    """The USD for a whole quote token, and the most USD for which it can be sold."""
+    """USD per whole quote token, and the most USD for which it can be sold."""
 
     usd: float
     depth: float
 
 
 def refresh_markets(chain: ChainInfo, token_ids: Collection[int]) -> int:
-    """Compute the markets of tokens, and store those that have changed; return how many.
+    """Compute the tokens' markets, and store the changed ones; return their number.
 
     Call it with the chain's lock, after candles, sums and liquidity are written. Like each update of markets, it fires
     the trigger of `market_events.sql`, which stores `markets.changed`.
@@ -98,7 +96,7 @@ def refresh_markets(chain: ChainInfo, token_ids: Collection[int]) -> int:
 
 
 def find_stale_markets(chain: ChainInfo) -> list[int]:
-    """Return tokens priced with a rate of their quote token that has changed by more than 1 %, the largest first."""
+    """Return tokens whose quote rate has changed by more than 1 % since they were priced, the largest first."""
     tokens = Token.objects.listed().filter(chain_id=chain.chain_id).order_by()
     rates = _newest_rates(chain, set(tokens.values_list("paired_token", flat=True).distinct()))
     with connection.cursor() as cursor:
@@ -116,14 +114,14 @@ def find_stale_markets(chain: ChainInfo) -> list[int]:
 
 
 def reset_markets(token_ids: Collection[int]) -> None:
-    """Reset the markets, rolling sums and traders of tokens that are launched in another pool now."""
+    """Reset markets, rolling sums and traders after these tokens were launched in another pool."""
     Market.objects.filter(pk__in=token_ids).update(**dict.fromkeys(MARKET_COLUMNS))
     RollingSum.objects.filter(token_id__in=token_ids).delete()
     RecentTrader.objects.filter(token_id__in=token_ids).delete()
 
 
 def _pool_parameters(chain: ChainInfo, token_ids: Collection[int], rates: Mapping[str, _QuoteRate]) -> dict[str, Any]:
-    """Return the parameters of a statement about pools, which needs no time of a trade."""
+    """Return the parameters for `markets.sql`, with `since` after every trade."""
     return {
         "token_ids": array_literal(token_ids),
         "since": "infinity",
@@ -136,14 +134,14 @@ def _pool_parameters(chain: ChainInfo, token_ids: Collection[int], rates: Mappin
 
 
 def _first_read_block(chain: ChainInfo) -> int:
-    """Return the block since which all trades and changes of liquidity are stored; one above all without any."""
+    """Return the block since which all trades and liquidity changes are stored; above every block if none is."""
     rows = Coverage.objects.filter(chain_id=chain.chain_id)
     live = [row.first_block for row in rows if row.last_block is None]
     return first_gapless_block(rows, before=max(live)) if live and has_own_trades(chain.chain_id) else _NEWEST
 
 
 def _newest_rates(chain: ChainInfo, quotes: Collection[str]) -> dict[str, _QuoteRate]:
-    """Return the rates of quote tokens, without those of launched tokens with too little depth."""
+    """Return quote rates, except for launched tokens with too little depth."""
     rates = load_rates(chain, quotes, ())
     reserves = _read_reserves(chain, rates.quoted_in)
     return {
@@ -155,18 +153,18 @@ def _newest_rates(chain: ChainInfo, quotes: Collection[str]) -> dict[str, _Quote
 
 
 def _depth(quote: str, rates: QuoteRates, reserves: Mapping[str, float]) -> float:
-    """Return the least USD that the pools pay through which a quote token is sold; infinite where none is known."""
+    """Return the USD that the shallowest pool on the way to USD pays for a quote token; infinite if none is known."""
     depth = math.inf
     while quote in rates.quoted_in:
         sold, quote = quote, rates.quoted_in[quote]
         if sold in reserves:
-            # Where the sold token has a rate, its quote token has one.
+            # If the sold token has a rate, its quote token has one.
             depth = min(depth, reserves[sold] * float(rates.usd_at(quote, _NEWEST) or 0))
     return depth
 
 
 def _read_reserves(chain: ChainInfo, addresses: Collection[str]) -> dict[str, float]:
-    """Return launched token -> whole quote tokens in its pool, where the launch's liquidity is known. Two queries."""
+    """Return launched token -> whole quote tokens in its pool, if the pool's reserve is known. Two queries."""
     if not addresses:
         return {}
     tokens = find_tokens(chain, addresses).values()

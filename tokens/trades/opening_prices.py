@@ -1,4 +1,4 @@
-"""Opening prices of rolling sums: the price of a token's pool at the beginning of a period."""
+"""Opening prices for rolling sums: pool prices when a period begins."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -15,24 +15,24 @@ from tokens.trades.quote_rates import rate_at, rate_parameters
 
 
 class RollingPeriod(NamedTuple):
-    """A period of rolling sums, from its beginning on."""
+    """A rolling period: its length and its beginning."""
 
     seconds: int
     begins_at: datetime
 
     @property
     def day(self) -> datetime:
-        """Return the beginning of the UTC day in which the period begins."""
+        """Return the UTC midnight before the period begins."""
         return self.begins_at.replace(hour=0, minute=0)
 
 
 def rolling_periods(rolled_to: datetime) -> list[RollingPeriod]:
-    """Return the periods that end at a full minute, the shortest first."""
+    """Return the periods that end at this full minute, the shortest first."""
     return [RollingPeriod(seconds, rolled_to - timedelta(seconds=seconds)) for seconds in ROLLING_PERIODS]
 
 
 def period_parameters(periods: Sequence[RollingPeriod]) -> dict[str, Any]:
-    """Return the parameters of statements about periods."""
+    """Return SQL parameters for these periods."""
     return {
         "seconds": [period.seconds for period in periods],
         "begins_at": [period.begins_at for period in periods],
@@ -40,11 +40,11 @@ def period_parameters(periods: Sequence[RollingPeriod]) -> dict[str, Any]:
     }
 
 
-# The newest trade before a period is one of the period's first day, or the last one of an earlier day, with the price
-# of that day's candle: trades may be dropped after some days. A pool without an earlier trade has its starting price,
-# in USD by the rate at the beginning of the period, or at a later launch; by that of its first trade where no reference
-# pool has it. The bounds of `at` that are parameters leave out partitions when it is planned.
-# A subquery for each row looks up each token in the indexes; a join would read whole tables.
+# The opening price comes from the newest trade on the period's first day, else from the last earlier daily candle,
+# because trades may be dropped after some days. A pool without an earlier trade opens at its starting price. Its USD
+# price then uses the rate when the period begins, or at a later launch; without a reference pool, the first trade's
+# rate. Parameters that bound `at` let the planner skip partitions. Subqueries look up each token in the indexes; a join
+# would read whole tables.
 _SET_OPENINGS = f"""
     UPDATE tokens_rollingsum AS sums SET (opening_price, opening_usd, opens_at_starting_price) = (
         SELECT coalesce(before.price, day.close, launched.price),
@@ -92,9 +92,9 @@ _AT_STARTING_PRICE = """
 def find_starting_prices(
     cursor: CursorWrapper, chain_id: int, periods: Sequence[RollingPeriod], *, is_rolled: bool
 ) -> set[int]:
-    """Return the tokens with sums that open at the starting price.
+    """Return the tokens whose sums open at the starting price.
 
-    With `is_rolled`, only those with the rate at a beginning, which has moved, and not at their launch.
+    With `is_rolled`, leave out tokens launched later than the period began: their rate does not move with the period.
     """
     parameters = {"chain_id": chain_id, "is_rolled": is_rolled}
     cursor.execute(_AT_STARTING_PRICE, period_parameters(periods) | parameters)
@@ -109,9 +109,9 @@ def set_openings(
     *,
     changed: Collection[int],
 ) -> None:
-    """Set the opening prices of sums that have none yet, and of tokens with `changed` trades before a beginning.
+    """Set missing opening prices, and those for tokens with `changed` trades before a period.
 
-    Starting prices are set again: their rates are others at a later beginning. Candles of days must have been written.
+    Starting prices are set again, because their rates change as a period moves. Daily candles must be written before.
     """
     begins = [period.begins_at for period in periods]
     bounds = {"earliest": min(period.day for period in periods), "latest": max(begins)}

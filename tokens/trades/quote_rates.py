@@ -1,4 +1,4 @@
-"""Prices of quote tokens in USD at positions of a chain, and the reference prices that they are made of."""
+"""Quote rates in USD by chain position, and the reference prices behind them."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,8 @@ from tokens.models import Coverage, PoolTrade, ReferencePrice, Token
 from tokens.trades.pool_prices import PRICE, USD, is_exchange, pool_price
 from tokens.trades.pool_tokens import PoolToken, find_tokens
 
-# A quote token may be a launched token, which has a quote token of its own: at most so many prices are multiplied.
-# Two tokens that are each other's quote have no price.
+# A quote token may be a launched token with its own quote token: at most this many prices are multiplied. Two tokens
+# that quote each other have no price.
 _MAX_STEPS = 4
 _DOLLAR = Decimal(1)
 _RETENTION = timedelta(days=90)
@@ -34,23 +34,23 @@ _RATE_AT = """CASE WHEN lower(token.paired_token) = ANY(%(stable_quotes)s::text[
 
 @dataclass(frozen=True, slots=True)
 class QuoteRates:
-    """Quote token -> positions in ascending sequence, and the price of a whole unit from each of them on.
+    """Quote token -> ascending positions, and the price per whole token from each position on.
 
-    The price is in USD or, for the launched tokens in `quoted_in`, in whole units of that other quote token.
+    Prices are in USD; for launched tokens in `quoted_in`, they are in whole units of the other quote token.
     """
 
     _rates: Mapping[str, tuple[Sequence[int], Sequence[Decimal]]]
     quoted_in: Mapping[str, str] = field(default_factory=dict)
 
     def usd_at(self, quote: str, position: int) -> Decimal | None:
-        """Return the USD for a whole unit of the quote token at a position; None where no source has it."""
+        """Return USD per whole quote token at a position; None if no source has it."""
         usd = None
         for _ in range(_MAX_STEPS):
             positions, rates = self._rates.get(quote, ((), ()))
-            place = bisect_right(positions, position)
-            if not place:
+            count = bisect_right(positions, position)
+            if not count:
                 return None
-            rate = rates[place - 1]
+            rate = rates[count - 1]
             usd = rate if usd is None else PRICE.multiply(usd, rate)
             if quote not in self.quoted_in:
                 return USD.plus(usd)
@@ -60,7 +60,7 @@ class QuoteRates:
 
 @dataclass(kw_only=True, slots=True)
 class _PricedPool:
-    """A pool with a price that rates are made of, and its prices in ascending sequence."""
+    """A pool that sets a rate, with its prices by ascending position."""
 
     currency: str
     decimals: int
@@ -87,10 +87,10 @@ class _PricedPool:
 
 
 def load_rates(chain: ChainInfo, quotes: Collection[str], swaps: Sequence[Swap]) -> QuoteRates:
-    """Return the rates of quote tokens for swaps in chain order, by reference pools among them and stored prices.
+    """Return quote rates for swaps in chain order, from stored prices and from reference pools among the swaps.
 
-    Stored prices are those before the first swap; without swaps, the newest, which hold from position 0 on. The number
-    of queries does not depend on that of the swaps.
+    Each pool's last stored price before the first swap counts; without swaps, its newest price, from position 0 on. The
+    query count does not depend on the number of swaps.
     """
     references = price_references(chain)
     launched = _find_launched_quotes(chain, quotes, references.keys())
@@ -100,7 +100,7 @@ def load_rates(chain: ChainInfo, quotes: Collection[str], swaps: Sequence[Swap])
     if pools:
         _add_stored_prices(chain, references, launched, pools, first=swaps[0] if swaps else None)
         for swap, key in _of_pools(swaps, pools):
-            # A swap that makes no trade is not among the stored prices of a launched token.
+            # A launched token's stored prices come from trades, and not every swap makes a trade.
             if pools[key].currency in references or is_exchange(swap):
                 pools[key].add_price(swap)
     stable = {quote: ([0], [_DOLLAR]) for quote in used if address_key(quote) in chain.stable_tokens}
@@ -113,9 +113,9 @@ def load_rates(chain: ChainInfo, quotes: Collection[str], swaps: Sequence[Swap])
 
 
 def store_reference_prices(chain: ChainInfo, swaps: Sequence[Swap]) -> None:
-    """Store the last price of each block of the reference pools among these swaps. Idempotent.
+    """Store each reference pool's last price in each block. Idempotent.
 
-    The swaps of a block are all in one call, in any sequence.
+    One call must have all swaps in a block, in any sequence.
     """
     pools = {reference.pool: _reference_pool(reference) for reference in chain.reference_pools}
     last: dict[tuple[str, int], Swap] = {}
@@ -145,7 +145,7 @@ def store_reference_prices(chain: ChainInfo, swaps: Sequence[Swap]) -> None:
 
 
 def delete_reference_prices(chain_id: int, *, above: int) -> None:
-    """Delete the reference prices of blocks above this number."""
+    """Delete reference prices in blocks above this number."""
     # By pool, because the primary key has the pool before the block.
     chain = registry().chains.get(chain_id)
     pools = [reference.pool for reference in chain.reference_pools] if chain else []
@@ -153,7 +153,7 @@ def delete_reference_prices(chain_id: int, *, above: int) -> None:
 
 
 def delete_other_reference_prices(chain: ChainInfo, swaps: Sequence[Swap], *, first: int, last: int) -> list[int]:
-    """Delete the reference prices of these blocks that are of none of the swaps; return their block numbers."""
+    """Delete reference prices in these blocks that no swap confirms; return their block numbers."""
     read = {(address_key(swap.pool), swap.block_number) for swap in swaps}
     stored = ReferencePrice.objects.filter(
         chain_id=chain.chain_id,
@@ -169,8 +169,8 @@ def delete_other_reference_prices(chain: ChainInfo, swaps: Sequence[Swap], *, fi
 def prune_reference_prices() -> int:
     """Delete reference prices older than 90 days in batches; return their number.
 
-    The newest price before the next block that is read stays, because that block's rates begin with it: of a pool
-    without recent swaps, and of a historical sync, for which all later prices stay as well.
+    Each pool's newest price before the next block to read stays, because that block's rates begin with it. It may be
+    old for a pool without recent swaps. During a historical sync, all later prices stay as well.
     """
     pools = [(chain.chain_id, pool.pool) for chain in registry().chains.values() for pool in chain.reference_pools]
     return sum(_prune_pool(chain_id, pool) for chain_id, pool in pools)
@@ -179,26 +179,26 @@ def prune_reference_prices() -> int:
 def newest_reference_prices(
     pools: Iterable[tuple[int, str]], *, before: int | None = None
 ) -> dict[tuple[int, str], tuple[Decimal, datetime]]:
-    """Return (chain id, pool) -> USD and time of its last price, at all or before a position. One query."""
+    """Return (chain id, pool) -> USD and time of the pool's last price, at all or before a position. One query."""
     rows = ReferencePrice.objects.order_by("-block_number").values_list("chain_id", "pool", "usd", "at")
     if before is not None:
         rows = rows.filter(block_number__lte=split_position(before)[0], position__lt=before)
     first, *others = [rows.filter(chain_id=chain_id, pool=pool)[:1] for chain_id, pool in pools] or [rows.none()]
-    found = first.union(*others, all=True)
-    return {(chain_id, pool): (usd, at) for chain_id, pool, usd, at in found if usd is not None}
+    newest = first.union(*others, all=True)
+    return {(chain_id, pool): (usd, priced_at) for chain_id, pool, usd, priced_at in newest if usd is not None}
 
 
 def rate_at(moment: str) -> str:
-    """Return SQL of the USD for a whole unit of the quote token of `token` before a time, with `rate_parameters`.
+    """Return SQL for USD per whole quote token of a row `token` before a time; needs `rate_parameters`.
 
-    A swap in the same second does not count: later blocks may have that second, too, and would change the rate of sums
-    that are written. NULL where no reference pool was swapped in before, and for a launched quote token.
+    A swap in the same second does not count: later blocks may share this second, and would change the rate behind sums
+    that are already written. NULL if no reference pool had a swap before, and for a launched quote token.
     """
     return _RATE_AT.format(moment=moment)
 
 
 def rate_parameters(chain: ChainInfo | None) -> dict[str, list[str]]:
-    """Return the parameters of `rate_at`; none of a chain that the registry lacks."""
+    """Return the parameters for `rate_at`; they are empty for a chain that the registry lacks."""
     references = {} if chain is None else price_references(chain)
     return {
         "stable_quotes": sorted(chain.stable_tokens) if chain else [],
@@ -208,8 +208,8 @@ def rate_parameters(chain: ChainInfo | None) -> dict[str, list[str]]:
 
 
 def _of_pools(swaps: Iterable[Swap], pools: Iterable[str]) -> Iterator[tuple[Swap, str]]:
-    """Yield the swaps in these pools with the key of the pool."""
-    # Most swaps are in others: comparing their texts as they are costs less than the key of each.
+    """Yield each swap in these pools with its pool's key."""
+    # Most swaps are in other pools: comparing the addresses as they are costs less than computing each key.
     keys = {parse_pool_address(key): key for key in pools}
     return ((swap, keys[swap.pool]) for swap in swaps if swap.pool in keys)
 
@@ -222,24 +222,24 @@ def price_references(chain: ChainInfo) -> dict[str, ReferencePool]:
 
 
 def _find_launched_quotes(chain: ChainInfo, quotes: Collection[str], priced: Collection[str]) -> dict[str, PoolToken]:
-    """Return address -> token of the quotes that are launched tokens, of these tokens' own quotes, and so on."""
+    """Return address -> launched token among the quotes, among these tokens' own quotes, and so on."""
 
     def needed(addresses: Iterable[str]) -> Iterator[str]:
         return (
             address
             for address in addresses
-            if address not in priced and address not in found and address_key(address) not in chain.stable_tokens
+            if address not in priced and address not in launched and address_key(address) not in chain.stable_tokens
         )
 
-    found: dict[str, PoolToken] = {}
-    wanted = set(needed(quotes))
+    launched: dict[str, PoolToken] = {}
+    addresses = set(needed(quotes))
     for _ in range(_MAX_STEPS):
-        if not wanted:
+        if not addresses:
             break
-        tokens = find_tokens(chain, wanted).values()
-        found |= {token.address: token for token in tokens if token.quote_decimals is not None}
-        wanted = set(needed(token.quote for token in tokens))
-    return found
+        tokens = find_tokens(chain, addresses).values()
+        launched |= {token.address: token for token in tokens if token.quote_decimals is not None}
+        addresses = set(needed(token.quote for token in tokens))
+    return launched
 
 
 def _reference_pool(reference: ReferencePool) -> _PricedPool:
@@ -270,7 +270,7 @@ def _add_stored_prices(
     *,
     first: Swap | None,
 ) -> None:
-    """Begin the prices of pools with the last ones before the first swap."""
+    """Begin each pool's prices with the last stored price before the first swap."""
     before = chain_position(first.block_number, first.log_index) if first else None
     stored = {
         pool: usd
@@ -296,13 +296,13 @@ def _prune_pool(chain_id: int, pool: str) -> int:
     unfinished = Coverage.objects.filter(Q(last_block=None) | Q(followed_to__lt=F("last_block")), chain_id=chain_id)
     read_to = unfinished.aggregate(lowest=Min("followed_to"))["lowest"]
     before_next = of_pool if read_to is None else of_pool.filter(block_number__lte=read_to)
-    kept = before_next.order_by("-block_number").values_list("block_number", flat=True).first()
-    if kept is None:
+    newest_block = before_next.order_by("-block_number").values_list("block_number", flat=True).first()
+    if newest_block is None:
         return 0
-    prunable = of_pool.filter(block_number__lt=kept)
-    # A range of blocks, not a list of them: a planner without statistics would compare each row with each of a list.
+    prunable = of_pool.filter(block_number__lt=newest_block)
+    # A block range, not a list: without statistics, the plan would compare each row with each list entry.
     end = Subquery(prunable.order_by("block_number").values("block_number")[_PRUNE_BATCH : _PRUNE_BATCH + 1])
-    batch = prunable.filter(block_number__lt=Coalesce(end, kept), at__lt=timezone.now() - _RETENTION)
+    batch = prunable.filter(block_number__lt=Coalesce(end, newest_block), at__lt=timezone.now() - _RETENTION)
     pruned = 0
     while True:
         deleted, _ = batch.delete()

@@ -1,6 +1,6 @@
-"""Rolling sums of trades and the traders of the last day: added to by new trades, and left by minutes that end.
+"""Rolling sums over trades, and the last day's traders: new trades are added, and past minutes leave.
 
-Callers hold the chain's lock, and have written trades and candles before. A trade is added once.
+Callers hold the chain's lock, and have written trades and candles before. Each trade is added once.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,7 +24,7 @@ from tokens.trades.opening_prices import (
 from tokens.trades.trade_rows import STORED_VALUE, TradeRow
 from tokens.trades.trending_score import decayed_net, score_at, score_part, trending_of
 
-# The most time that `roll` moves at once, so that its transaction is short after a pause.
+# The longest step by `roll`, so that its transaction is short after a pause.
 _LONGEST_STEP = timedelta(minutes=10)
 _DAY = timedelta(seconds=DAY)
 
@@ -38,8 +38,8 @@ _FROM_ROWS = """
     ) AS new (token_id, unix_time, trader, is_buy, amount_quote, value_usd)
 """
 
-# OFFSET 0, here and below, has each token looked up in an index: planned as a join, every thousand tokens would read
-# all trades of the week, or all traders of the day.
+# OFFSET 0, here and below, forces an index lookup per token. As a join, every thousand tokens would read all trades in
+# the week, or all traders in the day.
 _FROM_TRADES = f"""
     SELECT token_id, at, coalesce(trader, '') AS trader, is_buy, amount_quote,
         {STORED_VALUE} AS value_usd
@@ -53,7 +53,7 @@ _FROM_TRADES = f"""
 _SCORE_AFTER_ADDING = trending_of(f"({score_at('old.trending', '%(now)s')} + gain.score)", "%(now)s")
 _SCORE_AFTER_LEAVING = trending_of(f"({score_at('stored.trending', '%(now)s')} - coalesce(gone.score, 0))", "%(now)s")
 
-# `net` has a row for each trader that trades, with the former values; `gain` what that changes in each period.
+# `net` has a row for each trader in the new trades, with the stored values; `gain` has the change in each period.
 _ADD = f"""
     WITH traded AS ({{source}}),
     period AS (
@@ -102,7 +102,7 @@ _ADD = f"""
     ON CONFLICT (token_id, seconds) DO UPDATE SET {upsert_assignments(_SUMS)}
 """
 
-# A period's minutes are named as constants, by which partitions are left out when the statement is planned.
+# Constants for a period's minutes let the planner skip partitions.
 _MINUTES_LEAVING = """
     SELECT {seconds} AS seconds, token_id, volume_quote, volume_usd, buys, sells FROM tokens_minutecandle
     WHERE at >= '{left_at}' AND at < '{begins_at}'
@@ -137,14 +137,14 @@ _FORGET_TRADERS = """
 
 
 class Rolled(NamedTuple):
-    """The minute that a chain's rolling sums have been moved to, and the tokens with other sums."""
+    """The minute up to which a chain's rolling sums have moved, and the tokens whose sums changed."""
 
     rolled_to: datetime
     token_ids: frozenset[int]
 
 
 def add_trades(chain_id: int, rows: Sequence[TradeRow]) -> None:
-    """Add new trades to the sums of the periods that they are in, and to their traders, in any order of time."""
+    """Add new trades, in any sequence, to their traders and to the sums over their periods."""
     periods = rolling_periods(_read_clock(chain_id).rolled_to)
     oldest, latest = periods[-1].begins_at.timestamp(), periods[0].begins_at.timestamp()
     counted = [row for row in rows if not row.is_conversion and row.at >= oldest]
@@ -159,15 +159,15 @@ def add_trades(chain_id: int, rows: Sequence[TradeRow]) -> None:
                 "values": [row.value_usd for row in counted],
             }
             _execute_add(cursor, _FROM_ROWS, parameters, periods)
-        # Conversions, which are in no sum, move the price as well.
+        # Conversions are in no sum, but move the price.
         late = {row.token_id for row in rows if row.at < latest}
         set_openings(cursor, chain_id, periods, {row.token_id for row in rows}, changed=late)
 
 
 def recount(chain_id: int, token_ids: Collection[int]) -> None:
-    """Compute sums and traders of tokens anew, from their trades of the last day.
+    """Compute the tokens' sums and traders anew, from trades in the last day.
 
-    A trader's net is without trades before that, of which at most a sixteenth would be left.
+    A trader's net then lacks older trades, which would have decayed to a sixteenth at most.
     """
     periods = rolling_periods(_read_clock(chain_id).rolled_to)
     parameters: dict[str, Any] = {"token_ids": array_literal(token_ids), "since": periods[-1].begins_at}
@@ -179,7 +179,7 @@ def recount(chain_id: int, token_ids: Collection[int]) -> None:
 
 
 def refresh_starting_prices(chain_id: int) -> set[int]:
-    """Set the starting prices of sums again, by rates of the past that were stored since; return their tokens."""
+    """Set starting prices again, by past rates that were stored since; return their tokens."""
     periods = rolling_periods(_read_clock(chain_id).rolled_to)
     with connection.cursor() as cursor:
         token_ids = find_starting_prices(cursor, chain_id, periods, is_rolled=False)
@@ -188,10 +188,10 @@ def refresh_starting_prices(chain_id: int) -> set[int]:
 
 
 def roll(chain_id: int, now: datetime) -> Rolled:
-    """Move the end of a chain's periods towards the full minute of `now`, by ten minutes at most.
+    """Move the end of a chain's periods towards the full minute before `now`, by ten minutes at most.
 
-    After a pause of more than a day, whose minutes may not be stored any more, it moves there at once. A clock that was
-    turned back moves nothing.
+    After a pause longer than a day, the end moves there at once, because the minutes between may have been dropped. A
+    clock that was turned back moves nothing.
     """
     clock = _read_clock(chain_id)
     minute = now.replace(second=0, microsecond=0)
@@ -239,11 +239,11 @@ def _execute_add(
 
 
 def _unix_end(periods: Sequence[RollingPeriod]) -> float:
-    """Return the end of the periods, the time at which scores are compared."""
+    """Return when the periods end, in Unix seconds: scores are compared at this time."""
     return periods[0].begins_at.timestamp() + periods[0].seconds
 
 
 def _read_clock(chain_id: int) -> RollingClock:
-    """Return the chain's clock, which begins now."""
+    """Return the chain's clock; a new clock begins now."""
     now = timezone.now().replace(second=0, microsecond=0)
     return RollingClock.objects.get_or_create(chain_id=chain_id, defaults={"rolled_to": now})[0]
