@@ -1,4 +1,4 @@
-"""Market caps of tokens by address, with the time of their price."""
+"""Market caps by token address, with the price's time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _COLUMNS = ("chain_id", "contract_address", "market__market_cap", "market__price
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarketCap:
-    """Market cap and price of a token in USD as of `updated_at`; None where no source has one."""
+    """A token's market cap and price in USD at `updated_at`; None if no source has one."""
 
     chain_id: int
     address: str
@@ -23,27 +23,27 @@ class MarketCap:
 
 
 def find_market_cap(address: str, *, chain_id: int | None, pool: str | None) -> MarketCap | None:
-    """Return the market cap of the token at an address, on one chain or on the first of the registry that has it.
+    """Return the market cap for a token address, on one chain or on the registry's first chain that has it.
 
     None without such a token, and if its pool is another one. Address and pool are in stored form. One query.
     """
     tokens = Token.objects.at_address(address, chain_id=chain_id)
-    found = _read(tokens if pool is None else tokens.filter(pool_address=pool))
-    return found[0] if found else None
+    market_caps = _read(tokens if pool is None else tokens.filter(pool_address=pool))
+    return market_caps[0] if market_caps else None
 
 
 def find_market_caps(addresses: Sequence[str], *, chain_id: int | None) -> list[MarketCap]:
-    """Return the market caps of the tokens at addresses in stored form, in their sequence, without unknown tokens.
+    """Return market caps for addresses in stored form, in their sequence, without unknown tokens.
 
-    Without a chain, a token of several chains has an entry for each. One query.
+    Without a chain, a token on several chains has an entry for each. One query.
     """
-    places = {address: place for place, address in enumerate(addresses)}
-    found = _read(Token.objects.at_addresses(addresses, chain_id=chain_id))
-    return sorted(found, key=lambda each: places[each.address])
+    index_by_address = {address: index for index, address in enumerate(addresses)}
+    market_caps = _read(Token.objects.at_addresses(addresses, chain_id=chain_id))
+    return sorted(market_caps, key=lambda each: index_by_address[each.address])
 
 
 def _read(tokens: TokenQuerySet) -> list[MarketCap]:
-    """Return the market caps by the registry's sequence of chains."""
+    """Return the market caps, sorted by the registry's chains."""
     rows = tokens.in_chain_order(list(registry().chains)).values_list(*_COLUMNS)
     return [
         MarketCap(chain_id=chain, address=address, market_cap=cap, price_usd=price, updated_at=updated_at)

@@ -1,4 +1,4 @@
-"""Prometheus metrics of market data."""
+"""Prometheus metrics for market data."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tokens.market.price_comparison import compared_chains, read_differences
 
 
 def price_differences(now: datetime) -> Iterator[Metric]:
-    """Yield the number of tokens by chain that differ from the provider's price; none while Redis is unavailable."""
+    """Yield by chain how many tokens differ from the provider's price; nothing while Redis is unavailable."""
     try:
         counts = Counter(each.chain_id for each in read_differences())
     except RedisError:

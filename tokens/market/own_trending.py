@@ -1,4 +1,4 @@
-"""Trending pools of a chain by its own trades: pages by every sort of the API, with the statistics of their pools."""
+"""Trending pools by a chain's own trades: pages for every API sort, with pool statistics."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ from tokens.trades.quote_rates import price_references
 
 PAGE_SIZE = 20
 
-# Sort without its direction -> column. The others are by price change, or by creation.
+# Sort without its direction -> column. `select_tokens` handles the other sorts.
 _COLUMNS = {
     "h24_tx_count": "market__tx_count_24h",
     "h24_volume_usd": "market__volume_24h",
@@ -39,7 +39,7 @@ _COLUMNS = {
 # Percentage points have at most this many decimals.
 _PERCENT_DECIMALS = 3
 
-# Buys, sells and their USD by token and period: rolling sums have the longer periods, and minute candles the shorter.
+# Buys, sells and their USD by token and period: longer periods from rolling sums, shorter ones from minute candles.
 _SUMS = """SELECT token_id, seconds, buys, sells, volume_usd FROM "tokens_rollingsum" WHERE token_id = ANY(%(tokens)s)
 UNION ALL
 SELECT token_id, seconds, sum(buys), sum(sells), sum(volume_usd)
@@ -62,7 +62,7 @@ GROUP BY token_id, seconds
 
 
 def read_pools(chain_id: int, *, sort: str, page: int) -> list[PoolStatistics]:
-    """Return a page, from 1 on, of a chain's listed pools by one of TRENDING_SORTS, in three queries."""
+    """Return page 1 or later of a chain's listed pools, sorted by one of TRENDING_SORTS, in three queries."""
     now = timezone.now()
     tokens = list(select_tokens(chain_id, sort=sort, now=now)[(page - 1) * PAGE_SIZE : page * PAGE_SIZE])
     ids = [token.pk for token in tokens]
@@ -73,8 +73,8 @@ def read_pools(chain_id: int, *, sort: str, page: int) -> list[PoolStatistics]:
 def select_tokens(chain_id: int, *, sort: str, now: datetime) -> TokenQuerySet:
     """Return the listed tokens with a trade in the sort's period, sorted, those without a value last.
 
-    The period is a day where the sort names none; new pools need no trade. The statement reads tokens with trades in
-    the period only, which rolling sums have rows of.
+    The period is a day if the sort names none; new pools need no trade. Rolling sums limit the statement to tokens with
+    trades in the period.
     """
     listed = Token.objects.listed().filter(chain_id=chain_id).exclude(pool_address="")
     minute = now.replace(second=0, microsecond=0)
@@ -98,10 +98,10 @@ def select_tokens(chain_id: int, *, sort: str, now: datetime) -> TokenQuerySet:
 
 
 def _change_since(start: datetime, chain_id: int) -> Case:
-    """Return the expression of the price change since a full minute, in percentage points: in USD where known.
+    """Return an expression for the price change since a full minute, in percentage points: in USD if known.
 
-    0 without a trade since. Without an earlier one it is against the launch's starting price, in USD by the rate at the
-    beginning, or at a later launch.
+    0 without a trade since then. Without an earlier trade, the launch's starting price is compared, in USD by the rate
+    when the period begins, or at a later launch.
     """
     earlier = MinuteCandle.objects.filter(token_id=OuterRef("pk"), at__lt=start).order_by("-at")
     hour = RollingSum.objects.filter(token_id=OuterRef("pk"), seconds=HOUR)
@@ -128,7 +128,7 @@ def _change_since(start: datetime, chain_id: int) -> Case:
 
 
 def _rate_at(start: datetime, chain_id: int) -> Case:
-    """Return the expression of the USD for a token's quote token before a time or its later launch, as `rate_at`."""
+    """Return an expression for USD per quote token before a time or a later launch, as `rate_at`."""
     chain = registry().chains[chain_id]
     stable = When(In(Lower(F("paired_token")), sorted(chain.stable_tokens)), then=Decimal(1))
     prices = ReferencePrice.objects.filter(chain_id=chain_id, at__lt=Greatest(OuterRef("deployed_at"), start))
@@ -141,38 +141,38 @@ def _rate_at(start: datetime, chain_id: int) -> Case:
 
 
 def _read_sums(ids: Sequence[int], now: datetime) -> dict[int, dict[int, tuple[int, int, Decimal]]]:
-    """Return token id -> seconds of the period -> buys, sells and volume in USD."""
+    """Return token id -> period in seconds -> buys, sells and volume in USD."""
     short = [seconds for seconds in PERIOD_SECONDS.values() if seconds not in ROLLING_PERIODS]
     minute = now.replace(second=0, microsecond=0)
-    found: dict[int, dict[int, tuple[int, int, Decimal]]] = {}
+    sums: dict[int, dict[int, tuple[int, int, Decimal]]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_SUMS, {"tokens": list(ids), "short": short, "minute": minute})
         for token_id, seconds, *values in cursor.fetchall():
-            found.setdefault(token_id, {})[seconds] = tuple(values)
-    return found
+            sums.setdefault(token_id, {})[seconds] = tuple(values)
+    return sums
 
 
 def _read_traders(ids: Sequence[int], now: datetime) -> dict[int, dict[int, tuple[int, int]]]:
-    """Return token id -> seconds of the period -> buyers and sellers."""
-    found: dict[int, dict[int, tuple[int, int]]] = {}
+    """Return token id -> period in seconds -> buyers and sellers."""
+    traders: dict[int, dict[int, tuple[int, int]]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_TRADERS, {"tokens": list(ids), "periods": list(PERIOD_SECONDS.values()), "now": now})
         for token_id, seconds, buyers, sellers in cursor.fetchall():
-            found.setdefault(token_id, {})[seconds] = buyers, sellers
-    return found
+            traders.setdefault(token_id, {})[seconds] = buyers, sellers
+    return traders
 
 
 def _describe_pool(
     token: Any, sums: Mapping[int, tuple[int, int, Decimal]], traders: Mapping[int, tuple[int, int]]
 ) -> PoolStatistics:
-    """Return the statistics of a token as annotated by `select_tokens`."""
+    """Return pool statistics for a token that `select_tokens` annotated."""
     market = token.market
     changes = (token.price_change_5m, market.price_change_1h, market.price_change_6h, market.price_change_24h)
     volumes, transactions = {}, {}
     for period, seconds in PERIOD_SECONDS.items():
         buys, sells, volume = sums.get(seconds, (0, 0, Decimal(0)))
         buyers, sellers = traders.get(seconds, (0, 0))
-        # Without a price of the quote token, trades have no value in USD.
+        # Without a quote rate, trades have no value in USD.
         volumes[period] = None if market.price_usd is None else _digits(volume)
         transactions[period] = {"buys": buys, "sells": sells, "buyers": buyers, "sellers": sellers}
     return PoolStatistics(

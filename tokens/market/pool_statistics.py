@@ -1,9 +1,9 @@
-"""Statistics of a pool, as lists of trending pools have them from either source."""
+"""Pool statistics in trending lists, from either source."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Periods and their seconds. The first list is that of volumes and trades, the second that of price changes.
+# Period -> seconds. PERIODS are for volumes and trades, CHANGE_PERIODS for price changes.
 PERIOD_SECONDS = {"m5": 300, "m15": 900, "m30": 1800, "h1": 3600, "h6": 21_600, "h24": 86_400}
 PERIODS = tuple(PERIOD_SECONDS)
 CHANGE_PERIODS = ("m5", "h1", "h6", "h24")

@@ -1,4 +1,4 @@
-"""Second opinion of the provider on prices of our own: differences are an alarm, and no price is changed."""
+"""Comparison of own prices with the provider's: differences raise an alarm, and no price is changed."""
 
 import logging
 from dataclasses import asdict, dataclass
@@ -36,12 +36,12 @@ class PriceDifference:
 
     @property
     def percent(self) -> float:
-        """Return the difference in percent of the provider's price."""
+        """Return the difference, in percent relative to the provider's price."""
         return abs(self.own_usd / self.provider_usd - 1) * 100
 
 
 def compared_chains() -> list[ChainInfo]:
-    """Return the chains with own trades that the provider covers and this service follows; none if it is off."""
+    """Return followed chains with own trades that the provider covers; none if comparison is off."""
     if not settings.MARKET_COMPARE_PERCENT:
         return []
     chains = (chain for chain_id, chain in registry().chains.items() if chain_id in settings.RPC_URLS)
@@ -49,9 +49,9 @@ def compared_chains() -> list[ChainInfo]:
 
 
 def compare_prices() -> int:
-    """Compare the largest market caps of one chain, which are traded; return how many tokens differ.
+    """Compare the traded tokens with one chain's largest market caps; return how many differ.
 
-    Each run takes the next chain, with one call of the provider.
+    Each run takes the next chain, with one provider call.
     """
     chains = compared_chains()
     if not chains:
@@ -80,7 +80,7 @@ def compare_prices() -> int:
 
 
 def read_differences() -> list[PriceDifference]:
-    """Return the differences of each chain's last comparison. Raises RedisError."""
+    """Return the differences from each chain's last comparison. Raises RedisError."""
     chains = compared_chains()
     if not chains:
         return []
@@ -100,7 +100,7 @@ def _difference(token: Token, provider_usd: float) -> PriceDifference:
 
 
 def _store_differences(chain_id: int, differing: list[PriceDifference]) -> None:
-    """Store the state of a chain, and log each token that was in the other state at the last comparison."""
+    """Store a chain's differences, and log each token that began or ceased to differ."""
     before = {each.token_id: each for each in read_differences() if each.chain_id == chain_id}
     for each in differing:
         if each.token_id not in before:
@@ -110,7 +110,7 @@ def _store_differences(chain_id: int, differing: list[PriceDifference]) -> None:
             )  # fmt: skip
     for token_id in before.keys() - {each.token_id for each in differing}:
         logger.info("the price of token %s on chain %s no longer differs from the provider's", token_id, chain_id)
-    # Without comparisons for a day the alarm ends.
+    # After a day without a comparison the alarm ends.
     redis_client().set(
         f"{DIFFERENCES_KEY}:{chain_id}", orjson.dumps([asdict(each) for each in differing]), ex=DAY_SECONDS
     )

@@ -1,4 +1,4 @@
-"""Refresh of market data on the chains of MARKET_PROVIDER_CHAINS, by the provider.
+"""Market data refreshes from the provider, on MARKET_PROVIDER_CHAINS.
 
 The rows of `ProviderRefresh` are a leased queue (`config.postgresql.leased_queue`): a row stays due until a response is
 stored, even if the worker, the provider or Redis fails in between. `provider_rate_limit` defines when calls are
@@ -41,22 +41,22 @@ LEASE = timedelta(seconds=60)
 FRESH_WITHIN = timedelta(days=1)
 ACTIVE_INTERVAL = timedelta(minutes=5)
 QUIET_INTERVAL = timedelta(days=1)
-# How long a worker waits for a call slot; on timeout it leaves the remaining rows to the next task.
+# Timeout for a call slot; then the worker leaves the remaining rows to the next task.
 SLOT_TIMEOUT_SECONDS = 1.0
-# Time limit of a task; the next one continues.
+# Time limit per task; the next one continues.
 TASK_SECONDS = 20.0
 
 _REJECTED = Backoff(first=300, longest=86_400)
-# Tokens that are queued at once; more than the provider's rate limit has refreshed until the next task.
+# Tokens queued at once; more than the provider's rate limit can refresh until the next task.
 _MAX_QUEUED = 10_000
-# Due rows that are read per row of a batch, because the rows of a call must be of one network.
+# Due rows read per row in a batch, because one call's rows must share a network.
 _CANDIDATE_BATCHES = 4
 
 
 def queue_provider_tokens() -> int:
-    """Queue tokens of the provider's chains that are not, due now, the newest first; return their number.
+    """Queue missing tokens on the provider's chains, due now, the newest first; return their number.
 
-    Rows of chains that have left MARKET_PROVIDER_CHAINS are deleted.
+    Rows on chains that have left MARKET_PROVIDER_CHAINS are deleted.
     """
     chains = list(provider_networks())
     ProviderRefresh.objects.exclude(token__chain_id__in=chains).delete()
@@ -69,7 +69,7 @@ def queue_provider_tokens() -> int:
 
 
 def refresh_due_markets() -> int:
-    """Refresh due rows while call slots are available; return the number of tokens with new data.
+    """Refresh due rows while call slots are available; return how many tokens have new data.
 
     Only one worker runs it at a time: beat enqueues the task every few seconds, and concurrent runs could occupy all
     workers.
@@ -97,7 +97,7 @@ def refresh_due_markets() -> int:
 
 
 def claim_batch(now: datetime) -> list[ProviderRefresh]:
-    """Claim due rows of one chain for one call, the longest due first, with their tokens."""
+    """Claim one chain's due rows for one call, the longest due first, with their tokens."""
     size = settings.MARKET_ADDRESSES_PER_CALL
     due = ProviderRefresh.objects.due(now).filter(token__chain_id__in=provider_networks()).select_related("token")
     candidates = list(due[: size * _CANDIDATE_BATCHES])
@@ -109,7 +109,7 @@ def claim_batch(now: datetime) -> list[ProviderRefresh]:
 
 
 def refresh_batch(rows: Sequence[ProviderRefresh]) -> int:
-    """Fetch the pools of claimed rows from the provider and store the quotes; return the number of tokens with one.
+    """Fetch the claimed rows' pools from the provider and store the quotes; return how many tokens have one.
 
     Raises NoCallSlotError, RetryableError, PermanentError and RedisError. The rows are due again then, at the latest
     after their lease.
@@ -128,32 +128,32 @@ def refresh_batch(rows: Sequence[ProviderRefresh]) -> int:
 
 
 def fetch_quotes(tokens: Sequence[Token]) -> dict[int, Quote]:
-    """Fetch the quotes of tokens of one chain in their pools, by token id; those without a valid quote are absent."""
+    """Return token id -> quote, fetched for one chain's tokens in their pools, without invalid quotes."""
     network = registry().chains[tokens[0].chain_id].market_network or ""
     addresses = list(dict.fromkeys(token.pool_address for token in tokens))
     pools = {pool.address: pool for pool in provider_client.fetch_pools(network, addresses)}
-    found = {}
+    quotes = {}
     for token in tokens:
         pool = pools.get(address_key(token.pool_address))
         supply = None if token.supply is None else int(token.supply) / 10**token.decimals
         quote = pool and quote_from_pool(pool, token=address_key(token.contract_address), supply=supply)
         if quote:
-            found[token.pk] = quote
-    return found
+            quotes[token.pk] = quote
+    return quotes
 
 
 def _defer_rejected(rows: Sequence[ProviderRefresh], error: HTTPStatusError) -> None:
-    """Defer the rows of a rejected call, one after another: their next calls separate the rejected pool from others."""
+    """Defer a rejected call's rows, one after another: their next calls separate the rejected pool from others."""
     logger.warning("the market-data provider rejected the pools of %s tokens: %s", len(rows), error)
     now = timezone.now()
     with transaction.atomic():
-        for place, row in enumerate(ProviderRefresh.objects.held(rows).select_for_update().order_by("pk"), start=1):
-            delay = _REJECTED.delay(row.attempts + 1) * (1 + place / len(rows))
+        for number, row in enumerate(ProviderRefresh.objects.held(rows).select_for_update().order_by("pk"), start=1):
+            delay = _REJECTED.delay(row.attempts + 1) * (1 + number / len(rows))
             ProviderRefresh.objects.filter(pk=row.pk).fail(error, due_at=now + timedelta(seconds=delay))
 
 
 def _store_quotes(rows: Sequence[ProviderRefresh], quotes: Mapping[int, Quote]) -> None:
-    """Store quotes of tokens that are still in the pool that was requested, and when the rows are due again.
+    """Store quotes for tokens that are still in the requested pool, and when the rows are due again.
 
     A trigger stores `markets.changed`.
     """
@@ -162,7 +162,7 @@ def _store_quotes(rows: Sequence[ProviderRefresh], quotes: Mapping[int, Quote]) 
         # A relaunch in another pool has deleted the row, or waits for it and then resets the market.
         held = set(ProviderRefresh.objects.held(rows).select_for_update().order_by("pk").values_list("pk", flat=True))
         markets = [Market(pk=pk, updated_at=now, **asdict(quote)) for pk, quote in quotes.items() if pk in held]
-        # Also what the provider does not have: the chain may have had own trades before.
+        # Also columns that the provider lacks: the chain may have had own trades before.
         Market.objects.bulk_update(markets, MARKET_COLUMNS)
         active = {
             row.pk

@@ -1,4 +1,4 @@
-"""Client of the market-data provider: CoinGecko's on-chain API, or GeckoTerminal as its free tier.
+"""Client for the market-data provider: CoinGecko's on-chain API, or GeckoTerminal as its free tier.
 
 Every call raises RetryableError (also RateLimitedError and UnexpectedShapeError) or PermanentError (HTTPStatusError),
 and never blocks longer than its timeouts. Callers comply with the rate limit: see `provider_rate_limit`.
@@ -16,7 +16,7 @@ from tokens.market.pool_statistics import PoolStatistics
 from tokens.market.provider_responses import parse_pools
 from tokens.market.trending_sorts import CATEGORY_SORTS, DEFAULT_CATEGORY_SORT, PoolList, free_tier_list, sort_pools
 
-# A response of a hundred pools has 300 kB.
+# A hundred pools have 300 kB.
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 _WITH_TOKENS = "base_token,quote_token"
 
@@ -32,7 +32,7 @@ def fetch_pools(network: str, addresses: Sequence[str]) -> tuple[PoolStatistics,
 
 
 def fetch_trending(network: str, *, sort: str, page: int) -> tuple[PoolStatistics, ...]:
-    """Fetch a page, from 1 to 10, of a network's pools by one of TRENDING_SORTS; empty beyond the last page.
+    """Fetch page 1 to 10 of a network's pools, sorted by one of TRENDING_SORTS; empty beyond the last page.
 
     https://docs.coingecko.com/reference/pools-megafilter
     https://docs.coingecko.com/reference/pools-category
@@ -47,7 +47,7 @@ def fetch_trending(network: str, *, sort: str, page: int) -> tuple[PoolStatistic
 
 
 def _pool_list(network: str, sort: str) -> PoolList:
-    """Return the provider's list for a sort, depending on the access of this installation."""
+    """Return the provider's list for a sort, by this installation's access to the provider."""
     if settings.MARKET_CATEGORY:
         supported = sort in CATEGORY_SORTS
         params = {"sort": sort if supported else DEFAULT_CATEGORY_SORT}

@@ -1,7 +1,7 @@
-"""Rate limit of the market-data provider across all processes: call slots at the interval that the provider allows.
+"""Rate limit for the market-data provider across all processes: call slots at the interval that it allows.
 
 Redis assigns the slots by its own clock. A request reserves one of the next slots and waits for it. A worker takes only
-a slot that is due soon, so it never delays requests. Public requests get at most half of the slots, so that they never
+a slot that is due soon, so it never delays requests. Public requests get at most half the slots, so that they never
 starve the workers. After a 429 or an outage a circuit breaker stops all processes.
 """
 
@@ -69,8 +69,8 @@ class NoCallSlotError(RetryableError):
 def call_slot(*, timeout: float, half_rate: bool = False) -> Iterator[None]:
     """Wait at most `timeout` seconds for a call slot; an error raised in the body may open the circuit.
 
-    Callers with `half_rate` share half of the slots, and those of the last seconds that they left unused. Raises
-    NoCallSlotError, and RedisError if Redis is unavailable.
+    Callers with `half_rate` share half the slots, including unused ones from the last seconds. Raises NoCallSlotError,
+    and RedisError if Redis is unavailable.
     """
     saved = round(_SAVED_SLOT_SECONDS * 1000) if half_rate else -1
     result, wait = redis_client().register_script(_CLAIM_SLOT)(

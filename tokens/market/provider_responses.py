@@ -1,4 +1,4 @@
-"""Parser and validation of the market-data provider's responses. Pure functions.
+"""Parser and validation for the market-data provider's responses. Pure functions.
 
 Shape: https://docs.coingecko.com/reference/pools-addresses (JSON:API; the same on GeckoTerminal's free tier).
 Numbers are strings there; JSON numbers are accepted, too. An invalid field is None and an entry without an address is
@@ -27,7 +27,7 @@ _POOL_ID_LENGTH = 66
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """Range of a number; `lowest` is included, `highest` is not."""
+    """Number range; `lowest` is included, `highest` is not."""
 
     lowest: float
     highest: float
@@ -37,7 +37,7 @@ class Bounds:
 PRICE = Bounds(lowest=1e-40, highest=1e12)
 # Capitalisations, volumes and reserves in USD; the world's total wealth is less.
 AMOUNT = Bounds(lowest=0.0, highest=1e15)
-# Numbers of trades and traders.
+# Trade and trader counts.
 COUNT = Bounds(lowest=0.0, highest=1e9)
 # Percentage points; a loss cannot exceed 100 %.
 PERCENT = Bounds(lowest=-100.0, highest=1e9)
@@ -48,9 +48,9 @@ class UnexpectedShapeError(RetryableError):
 
 
 def parse_pools(response: Any, *, network: str | None = None) -> tuple[PoolStatistics, ...]:
-    """Return the distinct pools of a response in its sequence, or those of one network. Raises UnexpectedShapeError.
+    """Return a response's distinct pools in its sequence, or one network's pools. Raises UnexpectedShapeError.
 
-    Ids begin with the network: `base_0x4200...`; an entry without an id is treated as one of the network.
+    Ids begin with the network: `base_0x4200...`; an entry without an id counts for every network.
     """
     entries = (
         entry
@@ -62,17 +62,17 @@ def parse_pools(response: Any, *, network: str | None = None) -> tuple[PoolStati
 
 
 def parse_number(value: Any, bounds: Bounds) -> str | None:
-    """Return the digits of a number or numeric text; None if it is neither, or out of bounds."""
+    """Return a number or numeric text as digits; None if it is neither, or out of bounds."""
     text = value if isinstance(value, str) else repr(value) if type(value) in (int, float) else ""
     if not _NUMBER.fullmatch(text):
         return None
-    # An exponent of three digits may yield infinity.
+    # A three-digit exponent may yield infinity.
     number = float(text)
     return text if math.isfinite(number) and bounds.lowest <= number < bounds.highest else None
 
 
 def to_float(digits: str | None) -> float | None:
-    """Convert the result of `parse_number`."""
+    """Convert a result from `parse_number`."""
     return None if digits is None else float(digits)
 
 
@@ -113,21 +113,21 @@ def _parse_pool(entry: dict[str, Any]) -> PoolStatistics | None:
 
 
 def _parse_trade_counts(value: Any) -> dict[str, int | None]:
-    given = _object(value)
-    counts = {name: to_float(parse_number(given.get(name), COUNT)) for name in TRADE_COUNTS}
+    fields = _object(value)
+    counts = {name: to_float(parse_number(fields.get(name), COUNT)) for name in TRADE_COUNTS}
     return {name: None if count is None or not count.is_integer() else int(count) for name, count in counts.items()}
 
 
 def _related(entry: dict[str, Any], name: str) -> str:
-    """Return the address in the id of a relation, such as `base_0x4200...` with its network."""
+    """Return the address in a relation's id, such as `base_0x4200...` with its network."""
     relation = _object(_object(entry.get("relationships")).get(name))
     token = _address(_text(_object(relation.get("data")).get("id")).rpartition("_")[2])
-    # Only pools have ids of 32 bytes.
+    # Only pools have 32-byte ids.
     return "" if len(token) == _POOL_ID_LENGTH else token
 
 
 def _address(value: Any) -> str:
-    """Return the `address_key` of an address, hex in lower case or base58 unchanged; empty if it is invalid."""
+    """Return an address as `address_key`, hex in lower case or base58 unchanged; empty if it is invalid."""
     text = value if isinstance(value, str) else ""
     if is_solana_address(text):
         return text

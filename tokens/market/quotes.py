@@ -1,4 +1,4 @@
-"""Quotes of tokens, derived from responses of the market-data provider. Pure functions."""
+"""Token quotes, derived from the market-data provider's responses. Pure functions."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from tokens.market.provider_responses import AMOUNT, PRICE, market_cap_or_fdv, t
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """Columns of Market that a response sets: USD or percentage points, None if unknown."""
+    """`Market` columns that a response sets: USD or percentage points, None if unknown."""
 
     price_usd: float
     quote_price_usd: float | None = None
@@ -22,24 +22,24 @@ class Quote:
 
 
 def quote_from_pool(pool: PoolStatistics, *, token: str, supply: float | None) -> Quote | None:
-    """Return the quote of the token with this `address_key` in a pool; `supply` is in whole tokens.
+    """Return the quote for the token with this `address_key` in a pool; `supply` is in whole tokens.
 
     None if the token is not in the pool or its price is invalid: without a valid price no other value is trusted.
     """
     is_base = token == pool.base_token
     if token not in (pool.base_token, pool.quote_token):
         return None
-    # The provider reports price changes and capitalisation of the base token only.
+    # The provider reports price changes and capitalisation for the base token only.
     prices = (to_float(pool.base_token_price_usd), to_float(pool.quote_token_price_usd))
     price, other = prices if is_base else prices[::-1]
     if price is None:
         return None
-    known = market_cap_or_fdv(to_float(pool.market_cap_usd), to_float(pool.fdv_usd)) if is_base else None
+    reported_cap = market_cap_or_fdv(to_float(pool.market_cap_usd), to_float(pool.fdv_usd)) if is_base else None
     changes = pool.price_change_percentage if is_base else {}
     return Quote(
         price_usd=price,
         quote_price_usd=other,
-        market_cap=known or _fully_diluted_value(price, supply),
+        market_cap=reported_cap or _fully_diluted_value(price, supply),
         volume_24h=to_float(pool.volume_usd["h24"]),
         liquidity_usd=to_float(pool.reserve_in_usd),
         tx_count_24h=trade_count(pool, "h24"),
@@ -50,7 +50,7 @@ def quote_from_pool(pool: PoolStatistics, *, token: str, supply: float | None) -
 
 
 def trade_count(pool: PoolStatistics, period: str) -> int | None:
-    """Return the number of buys and sells; None if either is unknown."""
+    """Return buys plus sells; None if either is unknown."""
     buys, sells = pool.transactions[period]["buys"], pool.transactions[period]["sells"]
     return None if buys is None or sells is None else buys + sells
 

@@ -1,4 +1,4 @@
-"""Serializers of trending pools and market caps: query parameters, and the responses."""
+"""Serializers for trending pools and market caps: query parameters and responses."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _CHAIN = "Default: the first chain with market data that this service follows, o
 
 
 class TrendingQuery(serializers.Serializer[Any]):
-    """Query parameters of trending pools."""
+    """Query parameters for trending pools."""
 
     page = WholeNumberField(min_value=1, max_value=10, default=1)
     limit = WholeNumberField(
@@ -93,7 +93,7 @@ TRENDING_ANSWER = inline_serializer(
 
 
 class MarketCapQuery(serializers.Serializer[Any]):
-    """Query parameters of one token's market cap."""
+    """Query parameters for one token's market cap."""
 
     tokenAddress = AddressField(allow_mint=True, help_text="A launched token; on Solana its mint.")
     poolAddress = PoolAddressField(required=False, help_text="The pool of its launch, which is verified.")
@@ -101,7 +101,7 @@ class MarketCapQuery(serializers.Serializer[Any]):
 
 
 class MarketCapsQuery(serializers.Serializer[Any]):
-    """Query parameters of several tokens' market caps."""
+    """Query parameters for several tokens' market caps."""
 
     addresses = AddressListField(trim_whitespace=False, help_text="Launched tokens, at most 100, by comma.")
     chainId = ChainIdField(required=False, help_text="Chain id. Default: all chains.")

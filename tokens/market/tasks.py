@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 @app.task(name="tokens.tasks.refresh_markets")
 def refresh_markets() -> None:
-    """Refresh the market data of the provider's chains that is due, within its rate limit."""
+    """Refresh due market data on the provider's chains, within its rate limit."""
     refreshed = price_refresh.refresh_due_markets()
     if refreshed:
         # Runs every few seconds.
@@ -19,7 +19,7 @@ def refresh_markets() -> None:
 
 @app.task(name="tokens.tasks.queue_provider_tokens")
 def queue_provider_tokens() -> None:
-    """Queue the tokens of MARKET_PROVIDER_CHAINS for refreshes."""
+    """Queue tokens on MARKET_PROVIDER_CHAINS for refreshes."""
     queued = price_refresh.queue_provider_tokens()
     if queued:
         logger.info("queued %s tokens for market data of the provider", queued)
@@ -27,5 +27,5 @@ def queue_provider_tokens() -> None:
 
 @app.task(name="tokens.tasks.compare_prices")
 def compare_prices() -> None:
-    """Compare prices of our own with the provider's, if MARKET_COMPARE_PERCENT is set."""
+    """Compare own prices with the provider's, if MARKET_COMPARE_PERCENT is set."""
     price_comparison.compare_prices()

@@ -1,4 +1,4 @@
-"""Trending pools of a chain, by its own trades or as listed by the provider, with the records of indexed tokens."""
+"""A chain's trending pools, by its own trades or as listed by the provider, with indexed tokens' records."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ FRESH_SECONDS = 300
 STALE_SECONDS = 86_400
 # After a failure: until a stale page may be requested again, and a failed one.
 RETRY_SECONDS = 30
-# Incremented with every change of the cached value, a list of `PoolStatistics`.
+# Increment it with every change to the cached value, a `PoolStatistics` list.
 CACHE_VERSION = 1
 # How long a request waits for a call slot.
 _SLOT_TIMEOUT_SECONDS = 5.0
@@ -40,7 +40,7 @@ _CACHE_TIMES = CacheTimes(
 
 @dataclass(frozen=True, kw_only=True)
 class TrendingPage:
-    """Page of trending pools. `records` has a record per pool, by its `address_key`; `is_stale`: cached and expired."""
+    """A page with trending pools. `records` has a record per pool, by `address_key`; `is_stale`: cached and expired."""
 
     pools: Sequence[str]
     records: dict[str, Record]
@@ -48,13 +48,13 @@ class TrendingPage:
 
 
 def fetch_trending_page(chain: ChainInfo, *, sort: str, page: int, limit: int | None, caller: str) -> TrendingPage:
-    """Return a page, from 1 to 10, of a chain's trending pools, without those of blocked tokens.
+    """Return page 1 to 10 of a chain's trending pools, without blocked tokens.
 
-    With `limit` only the first pools of the page. `caller` is the client address: no address may use up the provider's
+    With `limit`, only the page's first pools. `caller` is the client address: no address may use up the provider's
     rate limit.
 
-    Each page is computed or fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page it
-    raises the RetryableError or PermanentError of the provider, and NoCallSlotError if the rate limit allows no call.
+    Each page is computed or fetched from the provider once in FRESH_SECONDS for all callers. Without a cached page,
+    raises the provider's RetryableError or PermanentError, and NoCallSlotError if the rate limit allows no call.
     """
     shared = fetch_shared(
         f"trending:{CACHE_VERSION}:{chain.chain_id}:{sort}:{page}",
@@ -86,12 +86,12 @@ def _fetch_pools(chain: ChainInfo, *, sort: str, page: int, caller: str) -> Sequ
         with provider_rate_limit.call_slot(timeout=_SLOT_TIMEOUT_SECONDS, half_rate=not is_default):
             return provider_client.fetch_trending(network, sort=sort, page=page)
     except RedisError:
-        # Without Redis there is no rate limit; the cache of the process bounds calls to one per page in 5 minutes.
+        # Without Redis there is no rate limit; the process cache limits calls to one per page in 5 minutes.
         return provider_client.fetch_trending(network, sort=sort, page=page)
 
 
 def _count_call(caller: str) -> None:
-    """Count a call for this address. Raises NoCallSlotError beyond half of the public calls, a quarter of all."""
+    """Count a call for this address. Raises NoCallSlotError beyond half the public calls, a quarter of all calls."""
     calls_per_minute: int = settings.MARKET_CALLS_PER_MINUTE
     limit = max(calls_per_minute // 4, 1)
     # Without Redis there is no rate limit at all.
@@ -106,10 +106,10 @@ def _without_tokens(described: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fetch_records(chain_id: int, described: Iterable[dict[str, Any]]) -> dict[str, Record]:
-    """Return records by the `address_key`s of their pools and tokens, from one query."""
+    """Return records by `address_key`, for pools and tokens, from one query."""
     pools = [parse_pool_address(pool["address"]) for pool in described]
     bases = [parse_address(pool["base_token"], allow_mint=True) for pool in described if pool["base_token"]]
     tokens = Token.objects.on_chain().filter(chain_id=chain_id)
     records = read_records(tokens.filter(Q(pool_address__in=pools) | Q(contract_address__in=bases)).order_by("-id"))
-    found: dict[str, Record] = {address_key(record["contract_address"]): record for record in records}
-    return found | {address_key(record["pool_address"]): record for record in records if record["pool_address"]}
+    by_token: dict[str, Record] = {address_key(record["contract_address"]): record for record in records}
+    return by_token | {address_key(record["pool_address"]): record for record in records if record["pool_address"]}

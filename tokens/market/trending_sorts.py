@@ -1,4 +1,4 @@
-"""Sorts of trending pools, and the provider's lists for them."""
+"""Sorts for trending pools, and the provider's lists for them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from tokens.market.quotes import trade_count
 DEFAULT_TRENDING_SORT = "h24_price_change_percentage_desc"
 _DIRECTIONS = ("desc", "asc")
 
-# Values of the parameter `order`, which are those of the provider's `sort`.
+# Values for the parameter `order`, equal to the provider's values for `sort`.
 TRENDING_SORTS = (
     *(f"{period}_trending" for period in CHANGE_PERIODS),
     *(f"h24_tx_count_{direction}" for direction in _DIRECTIONS),
@@ -21,7 +21,7 @@ TRENDING_SORTS = (
     *(f"reserve_in_usd_{direction}" for direction in _DIRECTIONS),
 )
 
-# Lists of categories support only these: https://docs.coingecko.com/reference/pools-category
+# Category lists support only these: https://docs.coingecko.com/reference/pools-category
 CATEGORY_SORTS = frozenset(
     {
         "m5_trending",
@@ -41,7 +41,7 @@ _DURATIONS = {"m5": "5m", "h1": "1h", "h6": "6h", "h24": "24h"}
 
 @dataclass(frozen=True, kw_only=True)
 class PoolList:
-    """Path and parameters of a list of the provider; `is_sorted`: the list has the requested sort."""
+    """Path and parameters for a provider's list; `is_sorted`: the list has the requested sort."""
 
     path: str
     params: Mapping[str, str]
@@ -68,8 +68,8 @@ def sort_pools(pools: tuple[PoolStatistics, ...], *, sort: str) -> tuple[PoolSta
     if key is None:
         return pools
     keyed = [(value, pool) for pool in pools if (value := key(pool)) is not None]
-    known = [pool for _, pool in sorted(keyed, key=lambda pair: pair[0], reverse=direction == "desc")]
-    return (*known, *(pool for pool in pools if key(pool) is None))
+    ordered = [pool for _, pool in sorted(keyed, key=lambda pair: pair[0], reverse=direction == "desc")]
+    return (*ordered, *(pool for pool in pools if key(pool) is None))
 
 
 def _sort_keys() -> Mapping[str, Callable[[PoolStatistics], float | str | None]]:

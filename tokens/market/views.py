@@ -1,4 +1,4 @@
-"""Endpoints of trending pools and of market caps."""
+"""Endpoints for trending pools and market caps."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
@@ -30,7 +30,7 @@ _DOWN = "The market data provider returns no valid response"
 _BUSY = "Too many concurrent requests for trending pools"
 # The source has responded by then, or its timeout has passed.
 _BUSY_SECONDS = 5
-# As the lists of tokens, which have the same prices.
+# As in token lists, which have the same prices.
 _PRICE_SECONDS = 2
 _NO_SLOT = "The rate limit of the market data provider allows no further page yet"
 
@@ -97,12 +97,12 @@ class MarketCapView(QueryView):
         If several chains have the token, the first one in the registry wins. 404 if it is unknown, or in another pool
         than `poolAddress`.
         """
-        found = find_market_cap(
+        market_cap = find_market_cap(
             self.query["tokenAddress"], chain_id=self.query.get("chainId"), pool=self.query.get("poolAddress")
         )
-        if found is None:
+        if market_cap is None:
             raise NotFound("Token not found")
-        return Response(MarketCapSerializer(found).data)
+        return Response(MarketCapSerializer(market_cap).data)
 
 
 class MarketCapsView(QueryView):
@@ -118,5 +118,5 @@ class MarketCapsView(QueryView):
 
         Unknown tokens are absent. Without `chainId`, an address has an entry for each chain with such a token.
         """
-        found = find_market_caps(self.query["addresses"], chain_id=self.query.get("chainId"))
-        return Response({"data": MarketCapSerializer(found, many=True).data})
+        market_caps = find_market_caps(self.query["addresses"], chain_id=self.query.get("chainId"))
+        return Response({"data": MarketCapSerializer(market_caps, many=True).data})

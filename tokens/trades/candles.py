@@ -1,4 +1,4 @@
-"""Candles: folded from trades in SQL, merged with stored ones, and computed anew after deletions."""
+"""Candles: folded from trades in SQL, merged with stored candles, and computed anew after deletions."""
 
 from datetime import datetime
 
@@ -8,14 +8,14 @@ from config.postgresql.bulk_load import column_list
 from tokens.models.candle import DAY, HOUR
 from tokens.trades.trade_rows import STORED_VALUE
 
-# Token and beginning identify a candle of one size.
+# For each size, token and beginning identify a candle.
 _COLUMNS = (
     "token_id", "at", "first_position", "last_position", "open", "high", "low", "close",
     "open_usd", "high_usd", "low_usd", "close_usd", "volume_quote", "volume_usd", "buys", "sells",
 )  # fmt: skip
 
-# All three sizes in one pass. The smallest and the largest array are those of the first and the last trade, because
-# arrays are compared by their first element that differs: no aggregate has to sort its trades.
+# All three sizes in one pass. The first trade has the smallest array and the last trade the largest, because arrays
+# compare by their first different element: no aggregate has to sort its trades.
 _FOLDED = """
 SELECT token_id,
     CASE WHEN GROUPING(minute) = 0 THEN 60 WHEN GROUPING(hour) = 0 THEN 3600 ELSE 86400 END AS seconds,
@@ -45,7 +45,7 @@ _LAST = "EXCLUDED.last_position > stored.last_position"
 
 
 def _merged() -> str:
-    """Return the assignments that merge a candle of other trades of the same period with the stored one."""
+    """Return assignments that merge a candle from other trades in the same period with the stored one."""
     columns: dict[str, str] = {}
     for suffix in ("", "_usd"):
         opened, high, low, close = (f"{price}{suffix}" for price in ("open", "high", "low", "close"))
@@ -78,8 +78,8 @@ SELECT seconds, {columns}, net_quote FROM folded WHERE seconds > 60
 """
 _ON_CONFLICT = "ON CONFLICT ({key}) DO UPDATE SET {merged}"
 
-# Trades as they were staged, by period. OFFSET 0 has each period looked up in the index of its weeks; a join would read
-# all trades of the token.
+# Stored trades with the staging columns, by period. OFFSET 0 forces an index lookup per period; a join would read all
+# of the token's trades.
 _STORED_TRADES = f"""(
     SELECT stored.token_id, EXTRACT(EPOCH FROM stored.at)::bigint AS at, position, price, quote_usd, amount_quote,
         is_buy, is_conversion, {STORED_VALUE} AS value_usd
@@ -97,7 +97,7 @@ WHERE candle.token_id = touched.token_id AND candle.at >= touched.first_at AND c
 
 
 def merge_candles(cursor: CursorWrapper, trades: str, *, minutes_from: datetime) -> None:
-    """Merge the trades of a staging table, none of which was merged before, into the candles of their periods.
+    """Merge a staging table's trades into their periods' candles; no trade may be merged already.
 
     The table has `token_id`, `at` in Unix seconds, `position`, `price`, `quote_usd`, `value_usd`, `amount_quote`,
     `is_buy` and `is_conversion`. Minutes before `minutes_from` are not stored.
@@ -115,11 +115,11 @@ def merge_candles(cursor: CursorWrapper, trades: str, *, minutes_from: datetime)
 
 
 def rebuild_touched(cursor: CursorWrapper, *, minutes_from: datetime) -> None:
-    """Compute all candles of the temporary table `touched` anew, from stored trades.
+    """Compute all candles in the periods of the temporary table `touched` anew, from stored trades.
 
-    It has `token_id`, `first_at` and `end_at`, of which periods begin and end with a day (UTC).
+    It has `token_id`, `first_at` and `end_at`; each period consists of whole UTC days.
     """
-    # For some hundred tokens, the planner would read all candles.
+    # Otherwise the plan for some hundred tokens reads all candles.
     cursor.execute("SET LOCAL enable_seqscan TO off")
     cursor.execute(_DELETE.format(table="tokens_minutecandle", of_sizes=""))
     # Sizes are before times in the index.

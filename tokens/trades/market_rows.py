@@ -1,4 +1,4 @@
-"""Market rows for tokens with own trades: stored by `markets.sql`, read by lists and sorts."""
+"""Market rows for tokens with own trades: computed by `markets.sql`, read by lists and sorts."""
 
 import math
 import re

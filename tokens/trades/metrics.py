@@ -1,4 +1,4 @@
-"""Prometheus metrics of stored trades, and of the prices that their values are made of."""
+"""Prometheus metrics for stored trades and reference prices."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tokens.trades.reference_check import read_reference_states
 
 
 def stored_trades(now: datetime) -> Iterator[Metric]:
-    """Yield the size and rows of partitioned tables, and the partitions that maintenance left out."""
+    """Yield size and rows per partitioned table, and the partitions that maintenance left out."""
     state = read_partition_state(now)
     sizes: Counter[str] = Counter()
     rows: Counter[str] = Counter()
@@ -42,7 +42,7 @@ def stored_trades(now: datetime) -> Iterator[Metric]:
 
 
 def recent_trades(now: datetime) -> Iterator[Metric]:
-    """Yield the trades of the last hour of each chain that is followed for trades, and the age of the sums."""
+    """Yield the last hour's trades on each chain followed for trades, and the sums' age."""
     counts = count_recent_trades()
     yield labelled_gauge(
         "launchboard_chain_trades_hour",
@@ -59,7 +59,7 @@ def recent_trades(now: datetime) -> Iterator[Metric]:
 
 
 def reference_prices(now: datetime) -> Iterator[Metric]:
-    """Yield the difference of reference pools and their alarm, for each followed chain that has some."""
+    """Yield the difference between reference pools, and their alarm, for each followed chain with such pools."""
     states = read_reference_states(registry().chains.values())
     yield labelled_gauge(
         "launchboard_reference_price_difference_percent",

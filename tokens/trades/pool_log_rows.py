@@ -1,4 +1,4 @@
-"""Rows of swaps and liquidity changes in pools, with candles: added idempotently, and deleted."""
+"""Trade and liquidity rows in pools, with their candles: added idempotently, and deleted."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,10 +39,10 @@ _STAGED_TRADE = {
     "token_fee": "numeric",
 }
 
-# OFFSET 0 has each token looked up in the index, once for all of its trades. ON CONFLICT would look up each trade, and
-# take twice as long as the insertion. A stored trade is altered by a trader, a rate, an index or a fee that it does not
-# have, by another price, as the liquidity that bounds it may have been read later, and by the report of a conversion:
-# versions before 0.3.0 lacked those that went through a router.
+# OFFSET 0 forces one index lookup per token. ON CONFLICT would look up each trade, and take twice as long as the
+# insertion. A staged trade alters the stored one if it adds a trader, a rate, an index or a fee, if its price differs,
+# because liquidity that bounds it may have been read later, or if it is reported as conversion: versions before 0.3.0
+# missed conversions through a router.
 _DROP_STORED = """
 WITH stored AS (
     SELECT token_id, at, position, trader, price, quote_usd, tx_index, protocol_fee, is_conversion
@@ -71,8 +71,8 @@ SELECT token_id, to_timestamp(at), position, tx_hash, trader, is_buy, is_convers
 FROM staged_trade
 """
 
-# A batch that is read after all blocks before it has the rates of these; the head's first blocks after a pause had not.
-# The bounds leave out partitions.
+# A batch read after all earlier blocks has their rates; the head's first blocks after a pause lacked them. The bounds
+# let the planner skip partitions.
 _ALTER_TRADES = """
 WITH altered AS (
     UPDATE tokens_trade AS trade
@@ -126,7 +126,7 @@ RETURNING token_id
 _TOUCHED = """
 CREATE TEMPORARY TABLE touched (token_id bigint, first_at timestamptz, end_at timestamptz, trades bigint) ON COMMIT DROP
 """
-# Periods of one token that share days become one: each trade counts once.
+# A token's periods that share days become one, so that each trade counts once.
 _TOUCH = """
 INSERT INTO touched
 SELECT token_id, lower(days), upper(days), 0
@@ -155,20 +155,20 @@ RETURNING log.token_id
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StagedTrades:
-    """Trades within their retention at a time, by token and position, and the same as COPY text."""
+    """Trades that are within their retention at `now`, by token and position, and as COPY text."""
 
     now: datetime
     rows: dict[tuple[int, int], TradeRow]
     text: bytes
 
     def joined(self, other: "StagedTrades") -> "StagedTrades":
-        """Return the trades of both; no trade is in both."""
+        """Return both sets together; no trade is in both."""
         return StagedTrades(now=self.now, rows=self.rows | other.rows, text=self.text + other.text)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AddedTrades:
-    """The trades that were not stored before, and the tokens of stored ones that got their trader or another rate."""
+    """New trades, and the tokens whose stored trades were altered."""
 
     rows: Sequence[TradeRow]
     altered: frozenset[int]
@@ -176,7 +176,7 @@ class AddedTrades:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeletedLogs:
-    """Counts of deleted rows, and the ids of their tokens."""
+    """Counts of deleted rows, and their token ids."""
 
     trades: int
     liquidity_changes: int
@@ -184,7 +184,7 @@ class DeletedLogs:
 
 
 def stage_trades(rows: Iterable[TradeRow], *, now: datetime) -> StagedTrades:
-    """Return the trades as `add_trades` takes them, without those after their retention."""
+    """Return the trades as `add_trades` takes them, without trades past their retention."""
     oldest = trades_from(now)
     since = oldest.timestamp() if oldest else 0
     unique = {(row.token_id, row.position): row for row in rows if row.at >= since}
@@ -192,11 +192,11 @@ def stage_trades(rows: Iterable[TradeRow], *, now: datetime) -> StagedTrades:
 
 
 def add_trades(staged: StagedTrades, *, merged: bool = True) -> AddedTrades:
-    """Insert trades without those that are stored.
+    """Insert trades that are not stored yet.
 
-    A stored trade without a trader gets that of the row, and becomes a conversion if the row is one. Its price and its
-    rate replace the stored ones. Candles follow with `merged`, else by `rebuild_candles`. Call it as the chain's only
-    writer.
+    A stored trade takes a missing trader, index or fee from the row, and becomes a conversion if the row is one. The
+    row's price and rate replace the stored ones. Candles follow with `merged`, else by `rebuild_candles`. Call it as
+    the chain's only writer.
     """
     now, unique = staged.now, dict(staged.rows)
     if not unique:
@@ -221,31 +221,31 @@ def add_trades(staged: StagedTrades, *, merged: bool = True) -> AddedTrades:
 
 
 def rebuild_candles(traded: Sequence[tuple[int, datetime, datetime]], *, now: datetime) -> None:
-    """Compute candles anew, of tokens from the day of their first trade to that of the last one.
+    """Compute candles anew, for periods of (token id, first trade, last trade), from day to day.
 
-    A token may have several such periods.
+    A token may have several periods.
     """
     oldest = trades_from(now)
-    # Those of trades that were dropped since stay.
-    kept = [
+    # Candles whose trades were dropped stay as they are.
+    periods = [
         (token_id, max(first, oldest) if oldest else first, last)
         for token_id, first, last in traded
         if oldest is None or last >= oldest
     ]
-    if not kept:
+    if not periods:
         return
-    begin = max(min(first for _, first, _ in kept), minutes_from(now))
-    # Of minute candles, if their retention was prolonged.
+    begin = max(min(first for _, first, _ in periods), minutes_from(now))
+    # A longer retention for minute candles may need older partitions.
     ensure_partitions(TRADE_TABLES, [begin + week * _WEEK for week in range((now - begin) // _WEEK + 1)], now=now)
     with connection.cursor() as cursor, _touched(cursor):
-        cursor.execute(_TOUCH, [array_literal(column) for column in zip(*kept, strict=True)])
+        cursor.execute(_TOUCH, [array_literal(column) for column in zip(*periods, strict=True)])
         rebuild_touched(cursor, minutes_from=minutes_from(now))
 
 
 def add_liquidity_changes(changes: Iterable[tuple[PoolToken, LiquidityChange]]) -> list[int]:
-    """Insert liquidity changes that are not stored yet; return the id of the token of each.
+    """Insert liquidity changes that are not stored yet; return their token ids.
 
-    A stored one gets the transaction's index, hash and sender if it lacks them, and its token is returned, too.
+    A stored change takes the transaction's index, hash and sender if it lacks them, and its token is returned, too.
     """
     lines = [_change_line(token.token_id, change) for token, change in changes]
     if not lines:
@@ -257,18 +257,18 @@ def add_liquidity_changes(changes: Iterable[tuple[PoolToken, LiquidityChange]]) 
 
 
 def delete_blocks(chain_id: int, first: int, last: int, *, now: datetime) -> DeletedLogs:
-    """Delete the trades and liquidity changes of these blocks of a chain, and compute their candles anew."""
+    """Delete a chain's trades and liquidity changes in these blocks, and compute their candles anew."""
     bounds = {"first": chain_position(first, 0), "end": chain_position(last + 1, 0)}
     return _delete(chain_id, "log.position >= %(first)s AND log.position < %(end)s", bounds, now)
 
 
 def delete_positions(chain_id: int, positions: Collection[int], *, now: datetime) -> DeletedLogs:
-    """Delete the trades and liquidity changes at these positions of a chain, and compute their candles anew."""
+    """Delete a chain's trades and liquidity changes at these positions, and compute their candles anew."""
     return _delete(chain_id, "log.position = ANY(%(positions)s)", {"positions": list(positions)}, now)
 
 
 def delete_tokens(chain_id: int, token_ids: Collection[int], *, now: datetime) -> DeletedLogs:
-    """Delete all trades and liquidity changes of tokens of a chain, and compute their candles anew."""
+    """Delete all trades and liquidity changes of these tokens, and compute their candles anew."""
     return _delete(chain_id, "log.token_id = ANY(%(token_ids)s)", {"token_ids": list(token_ids)}, now)
 
 
@@ -281,7 +281,7 @@ def _delete(chain_id: int, selected: str, parameters: dict[str, Any], now: datet
             trades: dict[int, int] = dict(cursor.fetchall())
             if trades:
                 cursor.execute("SELECT DISTINCT first_at FROM touched")
-                # Of minute candles, if their retention was prolonged.
+                # A longer retention for minute candles may need older partitions.
                 ensure_partitions(TRADE_TABLES, {day for (day,) in cursor.fetchall()}, now=now)
                 rebuild_touched(cursor, minutes_from=minutes_from(now))
         cursor.execute(_DELETE_LIQUIDITY.format(selected=selected), parameters)
@@ -294,7 +294,7 @@ def _delete(chain_id: int, selected: str, parameters: dict[str, Any], now: datet
 def _alter_trades(
     cursor: CursorWrapper, rows: Sequence[TradeRow], bounds: dict[str, datetime], now: datetime, *, merged: bool
 ) -> frozenset[int]:
-    """Set the traders and rates of stored trades that lack them or have others; return the ids of their tokens."""
+    """Alter stored trades by these rows, as `add_trades` documents; return their token ids."""
     if not rows:
         return frozenset()
     parameters: dict[str, Any] = bounds | {
@@ -320,7 +320,7 @@ def _alter_trades(
 
 @contextmanager
 def _touched(cursor: CursorWrapper) -> Iterator[None]:
-    """Create the temporary table of tokens and periods for which candles are computed anew."""
+    """Create the temporary table with tokens and periods whose candles are computed anew."""
     cursor.execute(_TOUCHED)
     yield
     cursor.execute("DROP TABLE touched")
@@ -331,7 +331,7 @@ def _utc(seconds: int) -> datetime:
 
 
 def _trade_line(row: TradeRow) -> str:
-    """Return the row in COPY's text format; a function of its own, because a backfill writes millions."""
+    """Return the row in COPY's text format; fast, because a backfill writes millions."""
     trader = _null_or_bytes(row.trader)
     usd = r"\N" if row.quote_usd is None else row.quote_usd
     value = r"\N" if row.value_usd is None else row.value_usd

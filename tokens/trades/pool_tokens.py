@@ -1,4 +1,4 @@
-"""Tokens by their pools, with the facts that turn a swap into a trade."""
+"""Tokens by pool, with the facts that turn a swap into a trade."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -27,54 +27,55 @@ class PoolToken(NamedTuple):
     decimals: int
     pool: str
     quote: str
-    # None where the quote token reports none: such a pool has no trades.
+    # None if the quote token reports none: such a pool has no trades.
     quote_decimals: int | None
     locker: str
     # Whether the token is currency 0 of its pool; on Solana always.
     is_currency0: bool
-    # The hook of a v4 pool, which takes the launchpad's fee; None of other pools.
+    # A v4 pool's hook, which takes the launchpad's fee; None for other pools.
     hook: str | None = None
-    # EIP-55 addresses of the launchpad's contracts that swap in the pool: no trades, but they move the price.
+    # EIP-55 addresses of launchpad contracts whose swaps in the pool are no trades, but move the price.
     internal_senders: frozenset[str] = frozenset()
-    # Of a declared launchpad its name.
+    # For a declared launchpad, its name.
     generation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolTokenCache:
-    """Tokens by pool, for one reading of final blocks: a token that is launched in them stays as it is.
+    """Tokens by pool, for one reading of final blocks: a token launched in them does not change.
 
-    A token that verification corrects meanwhile is an exception: verification of later blocks corrects its trades, too.
-    Tokens are looked up until they are found with their quote token's decimals: both may be stored meanwhile.
+    Verification may still correct a token meanwhile; verification of later blocks then corrects its trades, too. A
+    token is looked up again until it has its quote token's decimals, because both may be stored meanwhile.
     """
 
     chain: ChainInfo
-    _found: dict[str, PoolToken] = field(default_factory=dict, init=False)
+    _tokens: dict[str, PoolToken] = field(default_factory=dict, init=False)
 
     def find(self, pools: AbstractSet[str]) -> dict[str, PoolToken]:
         """Implement `find_pool_tokens`; at most one query."""
-        if len(self._found) > _MOST_CACHED:
-            self._found.clear()
-        found = {pool: token for pool in pools if (token := self._found.get(pool))}
-        if missing := pools - found.keys():
+        if len(self._tokens) > _MOST_CACHED:
+            self._tokens.clear()
+        tokens = {pool: token for pool in pools if (token := self._tokens.get(pool))}
+        if missing := pools - tokens.keys():
             read = find_pool_tokens(self.chain, missing)
-            self._found.update((pool, token) for pool, token in read.items() if token.quote_decimals is not None)
-            found |= read
-        return found
+            self._tokens.update((pool, token) for pool, token in read.items() if token.quote_decimals is not None)
+            tokens |= read
+        return tokens
 
 
 def find_pool_tokens(chain: ChainInfo, pools: Iterable[str]) -> dict[str, PoolToken]:
     """Return pool -> the canonical token whose pool it is or was. One query.
 
-    Former pools are rows, also those of a launchpad that the registry no longer has.
+    `TokenPool` rows have former pools, even if the registry no longer has their launchpad.
     """
     return {token.pool: token for token in _read(chain, ("pool_address", "pools__pool_address"), pools)}
 
 
 def select_declared(swaps: Sequence[Swap], tokens: Mapping[str, PoolToken]) -> Sequence[Swap]:
-    """Return the swaps without readings by other launchpads' declarations than the token's; `tokens` are by pool.
+    """Return the swaps without readings by another declaration than the token's; `tokens` are by pool.
 
-    One without a declaration counts where none of the token's launchpad is. Swaps of other pools have no reading.
+    A swap read without a declaration counts if the token's launchpad has no reading at its position. In pools without a
+    token, readings by a declaration are left out.
     """
     if not any(swap.launchpad for swap in swaps):
         return swaps
@@ -93,9 +94,9 @@ def find_tokens(chain: ChainInfo, addresses: Iterable[str]) -> dict[str, PoolTok
 
 
 def _read(chain: ChainInfo, columns: Sequence[str], texts: Iterable[str]) -> Iterator[PoolToken]:
-    """Yield the tokens with one of these texts in a column. Of several columns, later ones come last."""
-    wanted = set(texts)
-    first, *others = [_rows(chain, column, wanted) for column in columns]
+    """Yield the tokens with one of these texts in a column, column after column."""
+    searched = set(texts)
+    first, *others = [_rows(chain, column, searched) for column in columns]
     for row in first.union(*others, all=True):
         pk, address, decimals, pool, quote, locker, name, quote_decimals, *facts = row
         launch_hook, fee_hook, first, curve, is_first, hook = facts
@@ -119,7 +120,7 @@ def _read(chain: ChainInfo, columns: Sequence[str], texts: Iterable[str]) -> Ite
 
 
 def _rows(chain: ChainInfo, column: str, texts: AbstractSet[str]) -> QuerySet[Token, tuple[Any, ...]]:
-    # The index on pools leaves out tokens without one, which a long list of texts does not imply to the planner.
+    # The pool index leaves out tokens without a pool; the planner does not infer this from a long list of texts.
     in_pools = Token.objects.on_chain().exclude(pool_address="")
     launched = in_pools.filter(equals_any(column, texts), chain_id=chain.chain_id)
     pool_column = "pools__pool_address" if column == "pools__pool_address" else "pool_address"
@@ -142,5 +143,5 @@ def _rows(chain: ChainInfo, column: str, texts: AbstractSet[str]) -> QuerySet[To
     )
 
 
-def _fact(part: str, name: str) -> KeyTextTransform:
-    return KeyTextTransform(name, KeyTransform(part, "launch__facts"))
+def _fact(section: str, name: str) -> KeyTextTransform:
+    return KeyTextTransform(name, KeyTransform(section, "launch__facts"))

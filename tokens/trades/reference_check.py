@@ -1,4 +1,4 @@
-"""Check of reference prices: pools of one quote token against each other, and their age. No price is changed."""
+"""Check on reference prices: pools for one quote token against each other, and their age. No price is changed."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
@@ -17,22 +17,22 @@ from tokens.trades.quote_rates import newest_reference_prices
 
 logger = logging.getLogger(__name__)
 
-# The busiest pools of a chain are swapped in every few blocks.
+# A chain's busiest pools have a swap every few blocks.
 _MAX_AGE = timedelta(hours=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceState:
-    """The state of a chain's reference prices at its newest stored block."""
+    """Reference price state at a chain's newest stored block."""
 
-    # The largest difference of a pool from the first one of the same quote token; None without a second price.
+    # The largest difference between a pool and the first one for its quote token; None without a second price.
     difference_percent: float | None
     # Sentences for operators, empty without an alarm. They change with the alarm only, not with its figures.
     alarm: str
 
 
 def compare_references(chain: ChainInfo, *, logged: str = "") -> str:
-    """Log a change of the chain's alarm since the one that was logged; return the alarm, empty without one."""
+    """Log if the chain's alarm differs from the `logged` one; return the alarm, empty without one."""
     state = read_reference_states([chain]).get(chain.chain_id)
     alarm = state.alarm if state else ""
     if alarm and alarm != logged:
@@ -43,32 +43,32 @@ def compare_references(chain: ChainInfo, *, logged: str = "") -> str:
 
 
 def read_reference_states(chains: Iterable[ChainInfo]) -> dict[int, ReferenceState]:
-    """Return chain id -> state of the chains with reference pools that are followed for trades. Two queries."""
+    """Return chain id -> state, for chains with reference pools that are followed for trades. Two queries."""
     checked = {chain.chain_id: chain for chain in chains if chain.reference_pools and has_own_trades(chain.chain_id)}
     times = _followed_times(checked.keys())
     pools = [(chain_id, pool.pool) for chain_id in times for pool in checked[chain_id].reference_pools]
     prices = newest_reference_prices(pools)
     return {
-        chain_id: _compare(checked[chain_id], {pool: row for (of, pool), row in prices.items() if of == chain_id}, at)
-        for chain_id, at in times.items()
+        chain_id: _compare(checked[chain_id], {pool: row for (of, pool), row in prices.items() if of == chain_id}, now)
+        for chain_id, now in times.items()
     }
 
 
 def _followed_times(chain_ids: Collection[int]) -> dict[int, datetime]:
-    """Return chain id -> time of the newest stored block, so that a chain that lags or stands still has no alarm."""
+    """Return chain id -> newest stored block's time, so that a chain that lags or stands still has no alarm."""
     newest = FollowedBlock.objects.filter(chain_id=OuterRef("chain_id"), number=OuterRef("followed"))
     heads = ChainHead.objects.filter(chain_id__in=chain_ids, followed__isnull=False)
     return dict(heads.values_list("chain_id", Coalesce(Subquery(newest.values("at")), "head_at")))
 
 
-def _compare(chain: ChainInfo, newest: Mapping[str, tuple[Decimal, datetime]], at: datetime) -> ReferenceState:
-    """Compare the newest prices, pool -> USD and time, at the time of the newest stored block."""
+def _compare(chain: ChainInfo, newest: Mapping[str, tuple[Decimal, datetime]], now: datetime) -> ReferenceState:
+    """Compare the newest prices, pool -> USD and time; `now` is the newest stored block's time."""
     first: dict[str, Decimal] = {}
     differences: list[float] = []
     alarms = []
     for reference in chain.reference_pools:
         usd, priced_at = newest.get(reference.pool, (None, None))
-        if priced_at is None or priced_at < at - _MAX_AGE:
+        if priced_at is None or priced_at < now - _MAX_AGE:
             alarms.append(f"no swap for an hour in reference pool {reference.pool}")
         if usd is None:
             continue

@@ -1,4 +1,4 @@
-"""Retention of trades and minute candles, by week."""
+"""Retention for trades and minute candles, by week."""
 
 from datetime import datetime, timedelta
 
@@ -16,10 +16,10 @@ TRADE_TABLES = (TRADES, MINUTE_CANDLES)
 
 
 def trades_from(now: datetime) -> datetime | None:
-    """Return the beginning of the first week with trades, by TRADE_DAYS; None where all weeks have them."""
+    """Return when the first week with trades begins, by TRADE_DAYS; None if all weeks have them."""
     return TRADES.oldest_week(now)
 
 
 def minutes_from(now: datetime) -> datetime:
-    """Return the beginning of the first week with minute candles, by CANDLE_MINUTE_DAYS."""
+    """Return when the first week with minute candles begins, by CANDLE_MINUTE_DAYS."""
     return week_of(now - timedelta(days=settings.CANDLE_MINUTE_DAYS))

@@ -14,13 +14,13 @@ logger = logging.getLogger(__name__)
 
 @app.task(name="tokens.tasks.maintain_partitions")
 def maintain_partitions() -> None:
-    """Create the partitions of the next weeks, and drop those after their retention, unless a run is under way."""
+    """Create partitions for the next weeks, and drop partitions past their retention, unless a run is under way."""
     try:
-        made, dropped = partitions.maintain_partitions(timezone.now())
+        created, dropped = partitions.maintain_partitions(timezone.now())
     except LockHeldError:
         return
-    if made or dropped:
-        logger.info("partitions created: %s; dropped: %s", ", ".join(made) or "none", ", ".join(dropped) or "none")
+    if created or dropped:
+        logger.info("partitions created: %s; dropped: %s", ", ".join(created) or "none", ", ".join(dropped) or "none")
 
 
 @app.task(name="tokens.tasks.prune_reference_prices")

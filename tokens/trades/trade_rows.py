@@ -1,4 +1,4 @@
-"""Rows of trades, computed from swaps. Pure."""
+"""Trade rows computed from swaps. Pure."""
 
 from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -13,16 +13,16 @@ from tokens.trades.pool_tokens import PoolToken
 from tokens.trades.protocol_fees import find_fees
 from tokens.trades.quote_rates import QuoteRates
 
-# More digits than a product of an amount and a rate has, so that only `quantize` rounds.
+# More digits than amount times rate has, so that only `quantize` rounds.
 _EXACT = Context(prec=200, rounding=ROUND_HALF_UP)
 _MICRO_USD = Decimal("0.000001")
-# `trade_value` of a stored trade in SQL, beside its token's row `launch`. Products of numerics are exact, and quotients
+# `trade_value` in SQL, for a stored trade joined with its token's row `launch`. Numeric products are exact, quotients
 # are not.
 STORED_VALUE = "round(amount_quote * quote_usd * ('1e-' || (launch.facts #>> '{pool,pair_decimals}'))::numeric, 6)"
 
 
 class TradeRow(NamedTuple):
-    """A row of `PoolTrade`, with the value that sums and candles add up."""
+    """A `PoolTrade` row, with the value that sums and candles add up."""
 
     token_id: int
     # Unix seconds.
@@ -37,7 +37,7 @@ class TradeRow(NamedTuple):
     amount_quote: int
     price: Decimal
     quote_usd: Decimal | None
-    # USD, rounded half up to 6 decimals; None where `quote_usd` is, and in a history.
+    # USD, rounded half up to 6 decimals; None without `quote_usd`, and during a historical sync.
     value_usd: Decimal | None
     tx_index: int | None = None
     # Parts per million.
@@ -51,14 +51,14 @@ def make_trade_rows(
 ) -> list[TradeRow]:
     """Return the trades among swaps; `tokens` are by pool.
 
-    Swaps in other pools are left out, those for a quote token of unknown decimals, and those that exchange nothing: an
-    amount that was rounded to zero has no execution price and is no demand, and the next trade has the pool's price.
-    Without `valued`, no row has a `value_usd`: a history is summed up from its stored trades.
+    Left out are swaps in other pools, swaps for a quote token with unknown decimals, and swaps that exchange nothing:
+    an amount rounded to zero has no execution price and is no demand, and the next trade has the pool's price. Without
+    `valued`, rows lack `value_usd`: a historical sync sums up stored trades.
     """
     rows = []
     for swap in swaps:
         # Unpacked once, because a backfill converts millions.
-        pool, block, at, tx_hash, log_index, amount0, amount1, sqrt_price, _, trader, tx_index, fee, *_ = swap
+        pool, block, block_time, tx_hash, log_index, amount0, amount1, sqrt_price, _, trader, tx_index, fee, *_ = swap
         token = tokens.get(pool)
         if token is None or token.quote_decimals is None or not is_exchange(swap):
             continue
@@ -80,7 +80,7 @@ def make_trade_rows(
         rows.append(
             TradeRow(
                 token.token_id,
-                at,
+                block_time,
                 position,
                 transaction_bytes(tx_hash),
                 None if trader is None else address_bytes(trader),
@@ -109,17 +109,17 @@ def is_conversion(swap: Swap, token: PoolToken) -> bool:
 
 
 def trade_value(amount_quote: int, quote_decimals: int, quote_usd: Decimal) -> Decimal:
-    """Return the USD of an amount in smallest units, as PostgreSQL's `round(numeric, 6)` of the exact product."""
+    """Return the USD value of an amount in smallest units, as PostgreSQL's `round(numeric, 6)` on the exact product."""
     value = _EXACT.multiply(Decimal(amount_quote), quote_usd).scaleb(-quote_decimals, _EXACT)
-    # Faster than the method, to which the context is a named argument.
+    # Faster than `Decimal.quantize`, which takes the context as a named argument.
     return _EXACT.quantize(value, _MICRO_USD)
 
 
 def transaction_bytes(tx_hash: str) -> bytes:
-    """Return the stored form of a transaction's hash or signature."""
+    """Return a transaction hash or signature in stored form."""
     return bytes.fromhex(tx_hash[2:]) if tx_hash.startswith("0x") else bytes(Signature.from_string(tx_hash))
 
 
 def address_bytes(address: str) -> bytes:
-    """Return the stored form of a trader."""
+    """Return a trader's address in stored form."""
     return bytes.fromhex(address[2:]) if address.startswith("0x") else bytes(Pubkey.from_string(address))

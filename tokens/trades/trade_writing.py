@@ -1,4 +1,4 @@
-"""Writing and unwinding of trades: with their blocks, in the same transaction."""
+"""Writing and unwinding trades, in the same transaction as their blocks."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from tokens.trades.pool_tokens import PoolToken, PoolTokenCache, select_declared
 from tokens.trades.prices.liquidity_bounds import bound_prices
 from tokens.trades.trade_rows import address_bytes, make_trade_rows, transaction_bytes
 
-# No chain has this many blocks above the newest one that a node reported.
+# More blocks than any chain has above the newest block that a node reported.
 _UNREPORTED_BLOCKS = 100_000
 # Positions are 64-bit integers.
 _MAX_BLOCK = split_position(2**63 - 1)[0] - 1
@@ -29,7 +29,7 @@ _MAX_BLOCK = split_position(2**63 - 1)[0] - 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredTrades:
-    """Counts of rows that were new, and the ids of the tokens of these and of altered rows."""
+    """Counts of new rows, and the token ids behind new and altered rows."""
 
     trades: int
     liquidity_changes: int
@@ -37,7 +37,7 @@ class StoredTrades:
 
 
 class UnsummedToken(NamedTuple):
-    """A token with new trades or liquidity changes: times of the first and last trade, and the number of trades."""
+    """A token with new trades or liquidity changes: first and last trade time, and trade count."""
 
     token_id: int
     first_at: datetime | None
@@ -46,7 +46,7 @@ class UnsummedToken(NamedTuple):
 
 
 class ComparedPoolLogs(NamedTuple):
-    """Positions of stored rows that differ from a reading, and of equal trades that lack only their hook's fee."""
+    """Positions where stored rows differ from a reading, and where equal trades lack only their hook's fee."""
 
     altered: set[int]
     without_fee: set[int]
@@ -54,7 +54,7 @@ class ComparedPoolLogs(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PreparedTrades:
-    """Trades of these pools, converted from swaps before their blocks are written."""
+    """Trades in these pools, converted from swaps before their blocks are written."""
 
     pools: frozenset[str]
     trades: StagedTrades
@@ -69,11 +69,11 @@ def store_trades(
     cache: PoolTokenCache | None = None,
     prepared: PreparedTrades | None = None,
 ) -> StoredTrades:
-    """Store trades and liquidity changes of pools of indexed tokens, and reference prices. Idempotent.
+    """Store reference prices, and trades and liquidity changes in indexed tokens' pools. Idempotent.
 
-    Others are dropped. In chain order; call it in a database transaction that holds the chain's lock, after the
-    launches of the same blocks. `live` updates candles, rolling sums and markets as well, which history leaves to
-    `sum_up`. History also gives its `cache`, and what it has `prepared` of these swaps.
+    Logs in other pools are dropped. Pass logs in chain order, in a database transaction that holds the chain's lock,
+    after the launches in the same blocks. `live` also updates candles, rolling sums and markets, which history leaves
+    to `sum_up`. History also passes its `cache`, and the trades `prepared` from these swaps.
     """
     tokens = (cache or PoolTokenCache(chain)).find({log.pool for logs in (swaps, liquidity_changes) for log in logs})
     quote_rates.store_reference_prices(chain, swaps)
@@ -88,7 +88,7 @@ def store_trades(
     token_ids = frozenset({*(row.token_id for row in trades.rows), *changed, *trades.altered})
     if live:
         if trades.altered:
-            # Recounted after all rows of the token are stored: not to be added once more.
+            # The recount includes these tokens' new rows: adding them would count them twice.
             rolling_sums.recount(chain.chain_id, trades.altered)
         counted = [row for row in trades.rows if row.token_id not in trades.altered]
         rolling_sums.add_trades(chain.chain_id, counted)
@@ -97,9 +97,9 @@ def store_trades(
 
 
 def price_launches(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> None:
-    """Compute the markets of tokens that are launched on curves: no pool log is about one before its first trade.
+    """Compute markets for tokens launched on curves, which have no pool log before their first trade.
 
-    Call it after `store_trades` of the same blocks. One query and one statement, none without such launches.
+    Call it after `store_trades` for the same blocks. One query and one statement; none without such launches.
     """
     launches = (launch for facts in transactions for launch in facts.launches if launch.curve_config)
     addresses = [launch.token for launch in launches if launch.pool and launch.pool.tick is not None]
@@ -116,20 +116,22 @@ def prepare_trades(
     cache: PoolTokenCache,
     liquidity_changes: Sequence[LiquidityChange] = (),
 ) -> Callable[[], PreparedTrades]:
-    """Look up tokens and rates; return the conversion of the swaps, which any thread can call, without the database.
+    """Look up tokens and rates; return a function that converts the swaps in any thread, without the database.
 
-    `before` are the swaps between the stored ones and these: their prices are rates of these. `launched` are the tokens
-    that are launched in the same blocks. The liquidity changes are those of both that are not stored. In chain order;
-    call it as `store_trades`, which later converts the swaps in pools of these tokens, and in pools that have them as
-    quote token.
+    `before` are the swaps between the stored ones and these: their prices set rates. `launched` are tokens launched in
+    the same blocks: `store_trades` later converts swaps in their pools, and in pools that have one as quote token.
+    `liquidity_changes` has all changes up to these swaps that are not stored. Chain order and lock as for
+    `store_trades`.
     """
-    found = cache.find({swap.pool for swap in swaps})
-    swaps = select_declared(swaps, found)
-    # Decimals that are unknown may be stored before these swaps are.
+    indexed = cache.find({swap.pool for swap in swaps})
+    swaps = select_declared(swaps, indexed)
+    # Unknown decimals may be stored before these swaps are.
     tokens = {
-        pool: token for pool, token in found.items() if token.quote_decimals is not None and token.quote not in launched
+        pool: token
+        for pool, token in indexed.items()
+        if token.quote_decimals is not None and token.quote not in launched
     }
-    priced = cache.find({swap.pool for swap in before}) | found
+    priced = cache.find({swap.pool for swap in before}) | indexed
     before = select_declared(before, priced)
     bounded = bound_prices([*before, *swaps], liquidity_changes, priced)
     rates = quote_rates.load_rates(cache.chain, _quotes(tokens), bounded)
@@ -144,9 +146,9 @@ def prepare_trades(
 
 
 def unwind_trades(chain_id: int, *, above: int) -> int:
-    """Delete the trades, liquidity changes and reference prices of blocks above this number. Return the trades.
+    """Delete trades, liquidity changes and reference prices above this block. Return the number of trades.
 
-    Candles, rolling sums and markets of their tokens are computed anew. Call it as `store_trades`.
+    Their tokens' candles, rolling sums and markets are computed anew. Lock as for `store_trades`.
     """
     quote_rates.delete_reference_prices(chain_id, above=above)
     newest = _newest_block(chain_id)
@@ -156,14 +158,14 @@ def unwind_trades(chain_id: int, *, above: int) -> int:
 
 
 def delete_pool_logs(chain_id: int, positions: Collection[int]) -> int:
-    """Delete trades and liquidity changes that the chain does not have. Return how many; else as `unwind_trades`."""
+    """Delete trades and liquidity changes that the chain lacks. Return their number; else as `unwind_trades`."""
     deleted = pool_log_rows.delete_positions(chain_id, positions, now=timezone.now())
     recount_tokens(chain_id, deleted.token_ids)
     return deleted.trades + deleted.liquidity_changes
 
 
 def find_pool_logs(chain_id: int, first: int, last: int) -> set[int]:
-    """Return the positions of the stored trades and liquidity changes of these blocks."""
+    """Return the positions where these blocks have stored trades and liquidity changes."""
     return {
         position
         for model in (PoolTrade, PoolLiquidityChange)
@@ -174,10 +176,10 @@ def find_pool_logs(chain_id: int, first: int, last: int) -> set[int]:
 def compare_pool_logs(
     swaps: Sequence[Swap], liquidity_changes: Sequence[LiquidityChange], *, chain: ChainInfo
 ) -> ComparedPoolLogs:
-    """Return the stored trades and liquidity changes that differ from these, and the trades without a fee.
+    """Return where stored trades and liquidity changes differ from these logs, and which trades lack a fee.
 
-    What only one of the two has, such as a trader, is no difference. `store_trades` adds the fee of a hook: versions
-    before 0.3.0 stored none, and a node may have left out its log.
+    A field that only one side has, such as a trader, does not count as a difference. `store_trades` adds a missing hook
+    fee: versions before 0.3.0 stored none, and a node may have left out its log.
     """
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
     blocks = {log.block_number for log in logs}
@@ -196,24 +198,24 @@ def compare_pool_logs(
 
 
 def find_traded_tokens(chain_id: int, first: int, last: int) -> list[UnsummedToken]:
-    """Return the tokens with trades or liquidity changes in these blocks, by their ids."""
+    """Return the tokens with trades or liquidity changes in these blocks, sorted by id."""
     changes = _of_blocks(PoolLiquidityChange, chain_id, first, last).values_list("token_id").distinct()
-    found = {token_id: UnsummedToken(token_id, None, None, 0) for (token_id,) in changes}
+    tokens = {token_id: UnsummedToken(token_id, None, None, 0) for (token_id,) in changes}
     trades = _of_blocks(PoolTrade, chain_id, first, last).values_list("token_id")
     rows = trades.annotate(first_at=Min("at"), last_at=Max("at"), trades=Count("*"))
-    found |= {row[0]: UnsummedToken(*row) for row in rows}
-    return [found[token_id] for token_id in sorted(found)]
+    tokens |= {row[0]: UnsummedToken(*row) for row in rows}
+    return [tokens[token_id] for token_id in sorted(tokens)]
 
 
 def sum_up(chain_id: int, tokens: Sequence[UnsummedToken]) -> None:
-    """Compute candles anew for the days of tokens' trades, and rolling sums and markets. Call it as `store_trades`."""
+    """Compute the tokens' daily candles, rolling sums and markets anew. Lock as for `store_trades`."""
     traded = [(token.token_id, token.first_at, token.last_at) for token in tokens if token.first_at and token.last_at]
     pool_log_rows.rebuild_candles(traded, now=timezone.now())
     recount_tokens(chain_id, [token.token_id for token in tokens])
 
 
 def recount_tokens(chain_id: int, token_ids: Collection[int]) -> None:
-    """Compute rolling sums and markets of tokens anew. Call it as `store_trades`."""
+    """Compute the tokens' rolling sums and markets anew. Lock as for `store_trades`."""
     if token_ids:
         rolling_sums.recount(chain_id, token_ids)
         market_rows.refresh_markets(registry().chains[chain_id], token_ids)
@@ -222,7 +224,7 @@ def recount_tokens(chain_id: int, token_ids: Collection[int]) -> None:
 def refresh_starting_prices(chain_id: int) -> None:
     """Price rolling sums that open at a launch's price, and their markets, by rates that were stored since.
 
-    Call it as `store_trades`, after history has brought rates of the past.
+    Call it after history has stored past rates. Lock as for `store_trades`.
     """
     token_ids = rolling_sums.refresh_starting_prices(chain_id)
     market_rows.refresh_markets(registry().chains[chain_id], token_ids)
@@ -236,12 +238,12 @@ def _convert(
     *,
     valued: bool,
 ) -> StagedTrades:
-    """Return the trades among swaps, with those that are prepared."""
-    left = tokens if prepared is None else {pool: tokens[pool] for pool in tokens.keys() - prepared.pools}
-    if prepared is not None and not left:
+    """Return the prepared trades, and the trades from swaps in the other pools."""
+    others = tokens if prepared is None else {pool: tokens[pool] for pool in tokens.keys() - prepared.pools}
+    if prepared is not None and not others:
         return prepared.trades
-    rates = quote_rates.load_rates(chain, _quotes(left), swaps)
-    converted = pool_log_rows.stage_trades(make_trade_rows(swaps, left, rates, valued=valued), now=timezone.now())
+    rates = quote_rates.load_rates(chain, _quotes(others), swaps)
+    converted = pool_log_rows.stage_trades(make_trade_rows(swaps, others, rates, valued=valued), now=timezone.now())
     return converted if prepared is None else prepared.trades.joined(converted)
 
 
@@ -250,10 +252,10 @@ def _quotes(tokens: Mapping[str, PoolToken]) -> set[str]:
 
 
 def _newest_block(chain_id: int) -> int:
-    """Return a block number that none of the chain's rows exceeds.
+    """Return a block number that no row on the chain exceeds.
 
-    Without this limit, a search for the rows above a block would also visit those of all chains with higher numbers:
-    a trade has no chain of its own.
+    Trades have no chain column: without this limit, a search above a block would also visit rows on all chains with
+    higher block numbers.
     """
     heads = ChainHead.objects.filter(pk=chain_id).values_list(Greatest("head", "followed"), flat=True)
     newest = heads.first()
@@ -266,52 +268,52 @@ def _of_blocks(model: type[PoolTrade | PoolLiquidityChange], chain_id: int, firs
 
 
 class _PoolLog(NamedTuple):
-    """A stored trade or liquidity change: everything that the chain has of it, and what a reading may lack."""
+    """A stored trade or liquidity change: facts that the chain always has, and fields that a reading may lack."""
 
     facts: tuple[Any, ...]
-    # Values that are None where they are unknown.
-    known: tuple[Any, ...] = ()
+    # None if unknown.
+    optional: tuple[Any, ...] = ()
     protocol_fee: int | None = None
 
 
 def _stored_logs(chain_id: int, first: int, last: int) -> dict[int, _PoolLog]:
-    """Return position -> row, of the trades and liquidity changes of these blocks.
+    """Return position -> row for stored trades and liquidity changes in these blocks.
 
-    A log makes one row: of two, from a time or an index that was wrong once, neither is right.
+    One log makes one row. Two rows come from a time or an index that was wrong once: neither counts as right.
     """
-    found: dict[int, _PoolLog] = {}
+    logs: dict[int, _PoolLog] = {}
     for trade in _of_blocks(PoolTrade, chain_id, first, last):
         tx_hash, trader = bytes(trade.tx_hash), None if trade.trader is None else bytes(trade.trader)
         sides = trade.is_buy, trade.is_conversion, trade.amount_token, trade.amount_quote, trade.price
         facts = trade.token_id, int(trade.at.timestamp()), tx_hash, *sides
-        known = trader, trade.tx_index, trade.fee, trade.token_fee
-        found[trade.position] = _PoolLog(() if trade.position in found else facts, known, trade.protocol_fee)
+        optional = trader, trade.tx_index, trade.fee, trade.token_fee
+        logs[trade.position] = _PoolLog(() if trade.position in logs else facts, optional, trade.protocol_fee)
     for change in _of_blocks(PoolLiquidityChange, chain_id, first, last):
         ticks = change.tick_lower, change.tick_upper, change.liquidity
         texts = [None if value is None else bytes(value) for value in (change.trader, change.tx_hash)]
         of_change = change.token_id, int(change.at.timestamp()), *ticks
-        found[change.position] = _PoolLog(
-            () if change.position in found else of_change,
+        logs[change.position] = _PoolLog(
+            () if change.position in logs else of_change,
             (*texts, change.tx_index, change.amount0, change.amount1),
         )
-    return found
+    return logs
 
 
 def _read_logs(
     swaps: Sequence[Swap], liquidity_changes: Sequence[LiquidityChange], chain: ChainInfo
 ) -> dict[int, _PoolLog | None]:
-    """Return position -> row of each log; None for one that makes no row."""
+    """Return position -> row for each log; None for a log that makes no row."""
     logs: list[Swap | LiquidityChange] = [*swaps, *liquidity_changes]
     tokens = PoolTokenCache(chain).find({log.pool for log in logs})
     swaps = select_declared(swaps, tokens)
     logs = [*swaps, *liquidity_changes]
-    found: dict[int, _PoolLog | None] = {chain_position(log.block_number, log.log_index): None for log in logs}
-    # No rates: a price in USD is no fact of these logs.
+    rows: dict[int, _PoolLog | None] = {chain_position(log.block_number, log.log_index): None for log in logs}
+    # No rates: these logs have no USD price.
     bounded = bound_prices(swaps, liquidity_changes, tokens)
     for row in make_trade_rows(bounded, tokens, quote_rates.QuoteRates({})):
         sides = row.is_buy, row.is_conversion, row.amount_token, row.amount_quote, row.price
-        known = row.trader, row.tx_index, row.fee, row.token_fee
-        found[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), known, row.protocol_fee)
+        optional = row.trader, row.tx_index, row.fee, row.token_fee
+        rows[row.position] = _PoolLog((row.token_id, row.at, row.tx_hash, *sides), optional, row.protocol_fee)
     for change in liquidity_changes:
         if change.pool in tokens:
             facts = (change.block_time, change.tick_lower, change.tick_upper, change.liquidity)
@@ -319,10 +321,10 @@ def _read_logs(
             trader = None if change.trader is None else address_bytes(change.trader)
             texts = trader, transaction_bytes(change.tx_hash)
             amounts = change.amount0, change.amount1
-            found[position] = _PoolLog((tokens[change.pool].token_id, *facts), (*texts, change.tx_index, *amounts))
-    return found
+            rows[position] = _PoolLog((tokens[change.pool].token_id, *facts), (*texts, change.tx_index, *amounts))
+    return rows
 
 
 def _are_equal(stored: _PoolLog, read: _PoolLog) -> bool:
-    known = zip((*stored.known, stored.protocol_fee), (*read.known, read.protocol_fee), strict=True)
-    return stored.facts == read.facts and all(None in pair or pair[0] == pair[1] for pair in known)
+    pairs = zip((*stored.optional, stored.protocol_fee), (*read.optional, read.protocol_fee), strict=True)
+    return stored.facts == read.facts and all(None in pair or pair[0] == pair[1] for pair in pairs)

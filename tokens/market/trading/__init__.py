@@ -1,1 +1,1 @@
-"""A token's trades and candles, read from the rows of followed chains."""
+"""A token's trades and candles, read from followed chains' rows."""

@@ -1,4 +1,4 @@
-"""A token's candles of any interval, folded in the database from stored minutes, hours or days."""
+"""A token's candles for any interval, folded in the database from stored minutes, hours or days."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ NO_END = 253_402_300_800
 
 
 class CandleInterval(NamedTuple):
-    """Seconds of an interval, and of the stored candles that it is folded from."""
+    """An interval in seconds, and the stored candles' seconds from which it is folded."""
 
     seconds: int
     stored: int
@@ -39,10 +39,10 @@ _SOURCES = {
     HOUR: f'"tokens_candle" WHERE seconds = {HOUR} AND',
     DAY: f'"tokens_candle" WHERE seconds = {DAY} AND',
 }
-# A candle opens at the close before it, the token's first one at the starting price, in USD by the rate of its first
-# trade. Where that price is unknown, as on Solana, or the chain is followed from a later block than the launch's, its
-# open is the stored one: the price after its first trade.
-# Bounded by `stored`, as many as `candles` intervals have at most: the newest stored ones make up these intervals
+# A candle opens at the close before it. The token's first candle opens at the starting price, in USD by its first
+# trade's rate. If the starting price is unknown, as on Solana, or the chain is followed from a later block than the
+# launch, its stored open counts: the price after its first trade.
+# `stored` limits the rows to the most that `candles` intervals can have: the newest rows make up these intervals
 # completely, and a request costs the same for any range.
 _OPENED = """WITH newest AS (
     SELECT * FROM {source} token_id = %(token_id)s AND at >= to_timestamp(%(first)s) AND at < to_timestamp(%(end)s)
@@ -64,14 +64,14 @@ opened AS (
     FROM newest WINDOW times AS (ORDER BY at)
 )
 """
-# The last stored candle before the range. Minutes may have been dropped, by whole weeks, and their hours not.
+# The last stored candle before the range. Minutes may have been dropped, by whole weeks, but hours never are.
 _BEFORE = """SELECT at, close, close_usd FROM {source} token_id = %(token_id)s AND at < (SELECT min(at) FROM newest)
 ORDER BY at DESC LIMIT 1"""
 _BEFORE_MINUTES = """({minutes}) UNION ALL (
     SELECT at, close, close_usd FROM {hours} token_id = %(token_id)s
         AND at <= (SELECT min(at) FROM newest) - interval '1 hour' ORDER BY at DESC LIMIT 1
 ) ORDER BY at DESC LIMIT 1"""
-# Stored candles of the interval itself.
+# For intervals that are stored.
 _READ = """SELECT at, opening, greatest(high{usd}, opening), least(low{usd}, opening), close{usd},
     volume_quote, volume_usd, buys, sells, open_usd IS NOT NULL
 FROM opened ORDER BY at DESC"""
@@ -80,7 +80,7 @@ _FOLD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS s
     (array_agg(close{usd} ORDER BY at DESC))[1],
     sum(volume_quote), sum(volume_usd), sum(buys), sum(sells), bool_and(open_usd IS NOT NULL)
 FROM opened GROUP BY start ORDER BY start DESC LIMIT %(candles)s"""
-# Reads the token's candles of a size, because any number of the newest ones may lack a price in USD.
+# Reads all of the token's candles in one size, because any number of new ones may lack a USD price.
 _NEWEST_IN_USD = """SELECT date_bin(make_interval(secs => %(seconds)s), at, 'epoch') AS start
 FROM {source} token_id = %(token_id)s AND at < to_timestamp(%(end)s)
 GROUP BY start HAVING bool_and(open_usd IS NOT NULL) ORDER BY start DESC LIMIT 1"""
@@ -88,7 +88,7 @@ GROUP BY start HAVING bool_and(open_usd IS NOT NULL) ORDER BY start DESC LIMIT 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CandleRange:
-    """The candles that begin within [start, end), in Unix seconds, of which the newest `limit` are read."""
+    """The newest `limit` candles that begin within [start, end), in Unix seconds."""
 
     interval: CandleInterval
     start: int
@@ -97,12 +97,12 @@ class CandleRange:
 
     @property
     def first(self) -> int:
-        """Return the beginning of the first candle."""
+        """Return when the first candle begins."""
         return -(-self.start // self.interval.seconds) * self.interval.seconds
 
     @property
     def stop(self) -> int:
-        """Return the end of the last candle."""
+        """Return when the last candle ends."""
         return -(-self.end // self.interval.seconds) * self.interval.seconds
 
 
@@ -110,10 +110,10 @@ class CandleRange:
 class _Candle:
     # Unix seconds.
     start: int
-    # Open, high, low and close; in USD None where a trade has no price in USD.
+    # Open, high, low and close; in USD None if a trade has no USD price.
     prices: Sequence[Decimal | float | None]
     volume_quote: int
-    # None as prices in USD.
+    # None if a trade has no USD price.
     volume_usd: Decimal | None
     buys: int
     sells: int
@@ -127,24 +127,24 @@ class _Candle:
         return _Candle(start, [self.prices[3]] * 4, 0, Decimal(0), 0, 0)
 
 
-def fetch_candles(token_id: int, wanted: CandleRange, *, in_usd: bool, fill: bool) -> list[dict[str, Any]]:
-    """Return the candles of a range, oldest first, in one query; in USD those of which every trade has a price in USD.
+def fetch_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool, fill: bool) -> list[dict[str, Any]]:
+    """Return a range's candles, oldest first, in one query; with `in_usd`, only candles whose trades have USD prices.
 
-    `fill` adds those without trades, from the first stored candle to the current one.
+    `fill` adds candles without trades, from the first stored candle to the current one.
     """
     if fill:
-        # Where the first interval has no trades, the candle before it, whose price it has, is within the limit.
-        stored = _read_candles(token_id, replace(wanted, start=0), in_usd=in_usd)
-        candles = list(_filled(stored, wanted))
+        # An interval without trades takes the price from the candle before it, which is within the limit.
+        stored = _read_candles(token_id, replace(candle_range, start=0), in_usd=in_usd)
+        candles = list(_filled(stored, candle_range))
     else:
-        candles = _read_candles(token_id, wanted, in_usd=in_usd)
+        candles = _read_candles(token_id, candle_range, in_usd=in_usd)
     return [_describe(candle) for candle in candles if candle.is_known]
 
 
 def find_newest_in_usd(token_id: int, interval: CandleInterval, *, before: int) -> int | None:
-    """Return when the newest candle begins of those before a time whose trades all have a price in USD. One query.
+    """Return when the newest candle before a time begins whose trades all have a USD price. One query.
 
-    In Unix seconds; None if there is none.
+    In Unix seconds; None without such a candle.
     """
     stop = CandleRange(interval=interval, start=0, end=before, limit=1).stop
     values = {"token_id": token_id, "seconds": interval.seconds, "end": stop}
@@ -154,8 +154,8 @@ def find_newest_in_usd(token_id: int, interval: CandleInterval, *, before: int) 
     return None if row is None else int(row[0].timestamp())
 
 
-def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_Candle]:
-    interval = wanted.interval
+def _read_candles(token_id: int, candle_range: CandleRange, *, in_usd: bool) -> list[_Candle]:
+    interval = candle_range.interval
     source = _SOURCES[interval.stored]
     before = _BEFORE.format(source=source)
     if interval.stored == MINUTE:
@@ -170,10 +170,10 @@ def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_
     values = {
         "token_id": token_id,
         "seconds": interval.seconds,
-        "first": wanted.first,
-        "end": wanted.stop,
-        "candles": wanted.limit,
-        "stored": wanted.limit * (interval.seconds // interval.stored),
+        "first": candle_range.first,
+        "end": candle_range.stop,
+        "candles": candle_range.limit,
+        "stored": candle_range.limit * (interval.seconds // interval.stored),
     }
     with read_connection().cursor() as cursor:
         parse_timestamps_in_c(cursor)
@@ -193,13 +193,13 @@ def _read_candles(token_id: int, wanted: CandleRange, *, in_usd: bool) -> list[_
     ]
 
 
-def _filled(candles: Sequence[_Candle], wanted: CandleRange) -> Iterator[_Candle]:
-    """Yield the newest candles of the range with those between them, up to the current one."""
+def _filled(candles: Sequence[_Candle], candle_range: CandleRange) -> Iterator[_Candle]:
+    """Yield the range's newest candles, with intervals without trades, up to the current interval."""
     if not candles:
         return
-    seconds, now = wanted.interval.seconds, int(timezone.now().timestamp())
-    last = max(candles[-1].start, min(wanted.stop - seconds, now // seconds * seconds))
-    first = max(wanted.first, last - (wanted.limit - 1) * seconds, candles[0].start)
+    seconds, now = candle_range.interval.seconds, int(timezone.now().timestamp())
+    last = max(candles[-1].start, min(candle_range.stop - seconds, now // seconds * seconds))
+    first = max(candle_range.first, last - (candle_range.limit - 1) * seconds, candles[0].start)
     by_start = {candle.start: candle for candle in candles}
     previous = max((candle for candle in candles if candle.start <= first), key=lambda candle: candle.start)
     for start in range(first, last + 1, seconds):
@@ -208,7 +208,7 @@ def _filled(candles: Sequence[_Candle], wanted: CandleRange) -> Iterator[_Candle
 
 
 def _describe(candle: _Candle) -> dict[str, Any]:
-    # Floats have the shortest digits that are read as the same number.
+    # Floats are written with the shortest digits that parse to the same number.
     opened, high, low, close = (None if price is None else float(price) for price in candle.prices)
     return {
         "t": datetime.fromtimestamp(candle.start, UTC),

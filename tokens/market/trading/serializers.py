@@ -1,4 +1,4 @@
-"""Parameters and responses of the endpoints for a token's trades and candles."""
+"""Parameters and responses for a token's trades and candles."""
 
 from typing import Any
 

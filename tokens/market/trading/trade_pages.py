@@ -1,4 +1,4 @@
-"""Keyset pagination of a token's trades, newest first: a page is a walk along the primary key of each partition."""
+"""Keyset pagination over a token's trades, newest first: a page walks along each partition's primary key."""
 
 import functools
 from collections.abc import Sequence
@@ -38,19 +38,19 @@ _QUOTE_DECIMALS = KeyTextTransform("pair_decimals", KeyTransform("pool", "launch
 
 
 class TradedToken(NamedTuple):
-    """What the trades of a token are read and described with."""
+    """Token facts for reading and describing its trades."""
 
     token_id: int
     launched_at: datetime
     decimals: int
-    # None where the quote token reports none: such a pool has no trades.
+    # None if the quote token reports none: such a pool has no trades.
     quote_decimals: int | None
     locker: str
 
 
 @dataclass(frozen=True)
 class TradePage:
-    """Described trades, and the cursor of the next page; None on the last."""
+    """Described trades, and the next page's cursor; None on the last page."""
 
     trades: list[dict[str, Any]]
     cursor: str | None
@@ -63,8 +63,8 @@ def find_traded_token(chain_id: int, address: str) -> TradedToken | None:
     if row is None:
         return None
     token_id, launched_at, decimals, quote_decimals, locker = row
-    known = None if quote_decimals is None else int(quote_decimals)
-    return TradedToken(token_id, launched_at, decimals, known, locker)
+    pair_decimals = None if quote_decimals is None else int(quote_decimals)
+    return TradedToken(token_id, launched_at, decimals, pair_decimals, locker)
 
 
 def parse_trade_cursor(text: str | None) -> Cursor:
@@ -77,7 +77,7 @@ def parse_trade_cursor(text: str | None) -> Cursor:
 
 
 def fetch_trade_page(token: TradedToken, *, limit: int, cursor: Cursor) -> TradePage:
-    """Fetch the page of at most `limit` trades after the cursor, in one query."""
+    """Fetch at most `limit` trades after the cursor, in one query."""
     if token.quote_decimals is None:
         return TradePage([], None)
     rows = _page_statement(limit).fetch_prepared(
@@ -88,35 +88,35 @@ def fetch_trade_page(token: TradedToken, *, limit: int, cursor: Cursor) -> Trade
     # One row more than the limit is fetched to detect another page.
     if len(rows) <= limit:
         return TradePage(trades, None)
-    at, position = shown[-1][:2]
-    return TradePage(trades, encode_cursor(Cursor(at, position), sort_by=_SORT))
+    traded_at, position = shown[-1][:2]
+    return TradePage(trades, encode_cursor(Cursor(traded_at, position), sort_by=_SORT))
 
 
 @functools.cache
 def _page_statement(limit: int) -> CompiledQuery:
-    """Return the query of a page; it reads no partition outside of the token's time and the cursor's."""
-    at, position = QueryParameter("at", DateTimeField()), QueryParameter("position", BigIntegerField())
+    """Return the query for a page; it reads only partitions between the launch and the cursor."""
+    before, position = QueryParameter("at", DateTimeField()), QueryParameter("position", BigIntegerField())
     trades = PoolTrade.objects.filter(
-        TupleLessThan((F("at"), F("position")), (at, position)),
+        TupleLessThan((F("at"), F("position")), (before, position)),
         token_id=QueryParameter("token_id", BigIntegerField()),
-        # PostgreSQL prunes no partition by a comparison of rows.
-        at__lte=at,
+        # PostgreSQL does not prune partitions by a row comparison.
+        at__lte=before,
         at__gte=QueryParameter("launched_at", DateTimeField()),
     )
     return CompiledQuery.of(trades.order_by("-at", "-position").values_list(*_COLUMNS)[: limit + 1])
 
 
 def _describe(row: Sequence[Any], token: TradedToken, *, quote_decimals: int) -> dict[str, Any]:
-    at, position, tx_hash, trader, is_buy, is_conversion, *amounts, quote_usd, protocol_fee, token_fee = row
+    traded_at, position, tx_hash, trader, is_buy, is_conversion, *amounts, quote_usd, protocol_fee, token_fee = row
     block, log_index = split_position(position)
     tokens_of_pool, of_pool = map(int, amounts)
     amount_quote = paid_quote(of_pool, None if protocol_fee is None else int(protocol_fee), is_buy=is_buy)
     amount_token = paid_token(tokens_of_pool, None if token_fee is None else int(token_fee), is_buy=is_buy)
-    # A quotient of integers is rounded once, to the nearest float.
+    # An integer quotient is rounded once, to the nearest float.
     price = amount_quote * 10**token.decimals / (amount_token * 10**quote_decimals)
     return {
         "id": position,
-        "at": at,
+        "at": traded_at,
         "block": block,
         "txHash": format_transaction(tx_hash),
         "logIndex": log_index,

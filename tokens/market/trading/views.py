@@ -1,4 +1,4 @@
-"""Endpoints of a token's trades and candles."""
+"""Endpoints for a token's trades and candles."""
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -53,14 +53,14 @@ class TokenCandlesView(QueryView):
         market data from an outside provider get no new ones.
         """
         token = _find_token_or_404(chainId, address)
-        wanted = CandleRange(
+        candle_range = CandleRange(
             interval=INTERVALS[self.query["interval"]],
             start=self.query.get("from", 0),
             end=self.query.get("to", NO_END),
             limit=self.query["limit"],
         )
         in_usd = self.query["currency"] == "usd"
-        candles = fetch_candles(token.token_id, wanted, in_usd=in_usd, fill=self.query["fill"])
+        candles = fetch_candles(token.token_id, candle_range, in_usd=in_usd, fill=self.query["fill"])
         return json_response({"data": candles}, headers={})
 
 

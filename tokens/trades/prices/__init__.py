@@ -1,1 +1,1 @@
-"""Prices that count: bounded by the liquidity of their pools, and the repair of stored ones."""
+"""Prices bounded by pool liquidity, and the repair of stored prices."""

@@ -1,10 +1,10 @@
-"""Bounds of pool prices: the price after a swap counts as far as the pool's liquidity reaches (docs/market.md).
+"""Bounds for pool prices: the price after a swap counts as far as the pool's liquidity reaches (docs/market.md).
 
-A swap that exhausts the liquidity moves a pool's price to any limit of its caller, for nothing: no trade is possible
-there. The bounds are the ends of the launch's own ranges of ticks, whose liquidity is locked. Other liquidity moves a
-bound as far as it adjoins these ranges and is at least a hundredth as deep as the launch's at its end. Depth is the
-reserve of the currency that is paid out there, and the ends are the prices of the next trade in the other direction. So
-reserves at a bounded price are those of the pool.
+A swap that exhausts the liquidity moves the price to any limit that its caller sets, for nothing: no trade is possible
+there. The bounds are the ends of the launch's own tick ranges, whose liquidity is locked. Other liquidity moves a bound
+as far as it adjoins these ranges, and is at least a hundredth as deep as the launch's liquidity at its end. Depth is
+the reserve in the currency that is paid out there. The next trade in the other direction starts from the bound, so that
+reserves at a bounded price equal the pool's reserves.
 """
 
 from bisect import bisect_left
@@ -22,13 +22,13 @@ from tokens.trades.pool_prices import tick_root
 from tokens.trades.pool_tokens import PoolToken
 from tokens.trades.trade_rows import transaction_bytes
 
-# A liquidity that moves a bound is at least the launch's, divided by this.
+# Liquidity moves a bound if it is at least the launch's liquidity divided by this.
 _SHALLOWEST = 100
-# Ticks of a gap in which the price doubles: 1.0001^6931.
+# Ticks in which the price doubles: 1.0001^6931.
 _WIDEST_GAP = 6_931
 
-# The block of each launch, with the liquidity that is stored of it. A block's positions are the 2^20 from its first on.
-# OFFSET 0 has each token looked up in the index.
+# Each launch block, with its stored liquidity changes. A block has 2^20 positions. OFFSET 0 forces an index lookup per
+# token.
 _READ_LAUNCHES = """
 SELECT token.id, token.block_number, position, tick_lower, tick_upper, liquidity, change.tx_hash
 FROM tokens_token AS token LEFT JOIN LATERAL (
@@ -38,7 +38,7 @@ FROM tokens_token AS token LEFT JOIN LATERAL (
 ) AS change ON true
 WHERE token.id = ANY(%s::bigint[])
 """
-# Liquidity by its ticks, the lower and the upper one.
+# (lower tick, upper tick) -> liquidity.
 _Ranges = dict[tuple[int, int], int]
 
 
@@ -63,10 +63,10 @@ class _Change(NamedTuple):
 def bound_prices(
     swaps: Sequence[Swap], changes: Sequence[LiquidityChange], tokens: Mapping[str, PoolToken]
 ) -> Sequence[Swap]:
-    """Return the swaps with bounded prices, in pools of these tokens; `tokens` are by pool.
+    """Return the swaps, with bounded prices in these tokens' pools; `tokens` are by pool.
 
-    `changes` are those that may not be stored yet. A pool has bounds where the liquidity of its launch is known. One
-    query, and two more where a price is beyond the launch's own ranges.
+    `changes` may not be stored yet. A pool has bounds if its launch's liquidity is known. One query, and two more if a
+    price is beyond the launch's own ranges.
     """
     launched = _read_launched(tokens, changes)
     spans = {pool: bounds_of(launch, launch) for pool, launch in launched.items()}
@@ -87,12 +87,12 @@ def bound_prices(
 
 
 def launch_bounds(tokens: Mapping[str, PoolToken]) -> dict[str, PriceBounds]:
-    """Return pool -> bounds by the launch's own ranges, of those with stored liquidity of their launch. One query."""
+    """Return pool -> bounds by the launch's own ranges, if the launch's liquidity is stored. One query."""
     return {pool: bounds_of(launch, launch) for pool, launch in _read_launched(tokens, ()).items()}
 
 
 def bounds_of(launched: Mapping[tuple[int, int], int], ranges: Mapping[tuple[int, int], int]) -> PriceBounds:
-    """Return the bounds of a pool with the launch's ranges and all of its ranges. Pure."""
+    """Return a pool's bounds, from the launch's ranges and from all ranges. Pure."""
     lowest, highest = min(lower for lower, _ in launched), max(upper for _, upper in launched)
     return PriceBounds(
         _reach_down(lowest, sum(size for (lower, _), size in launched.items() if lower == lowest), ranges),
@@ -119,7 +119,7 @@ def _reach_down(tick: int, launched: int, ranges: Mapping[tuple[int, int], int])
     """Return the price down to which ranges below a tick pay out enough of currency 1: `liquidity * root`."""
     reached = tick_root(tick)
     least = launched * reached
-    for lower in sorted({at for ticks in ranges for at in ticks if at < tick}, reverse=True):
+    for lower in sorted({end for ticks in ranges for end in ticks if end < tick}, reverse=True):
         active = _active(ranges, lower)
         shallow = least // (_SHALLOWEST * active) if active > 0 else reached
         if shallow >= reached:
@@ -132,7 +132,7 @@ def _reach_up(tick: int, launched: int, ranges: Mapping[tuple[int, int], int]) -
     """Return the price up to which ranges above a tick pay out enough of currency 0: `liquidity / root`."""
     reached = end = tick_root(tick)
     # The segments begin at the tick, and at each one above it except the last.
-    ends = sorted({at for ticks in ranges for at in ticks if at > tick})
+    ends = sorted({bound for ticks in ranges for bound in ticks if bound > tick})
     for lower, upper in zip([tick, *ends], ends, strict=False):
         shallow = _SHALLOWEST * _active(ranges, lower) * end // launched
         if shallow <= reached:
@@ -147,7 +147,7 @@ def _active(ranges: Mapping[tuple[int, int], int], tick: int) -> int:
 
 
 def _read_launched(tokens: Mapping[str, PoolToken], changes: Iterable[LiquidityChange]) -> dict[str, _Ranges]:
-    """Return pool -> ranges of the launch that count, of the liquidity that its transaction added. One query."""
+    """Return pool -> counted ranges, from liquidity that the launch transaction added. One query."""
     # Solana's curves have no ranges.
     tokens = {pool: token for pool, token in tokens.items() if pool.startswith("0x")}
     if not tokens:
@@ -176,7 +176,7 @@ def _read_launched(tokens: Mapping[str, PoolToken], changes: Iterable[LiquidityC
 
 
 def _first_transaction(changes: Mapping[int, _Change]) -> _Ranges:
-    """Return what the transaction of the first change added: later ones of the block are those of others."""
+    """Return the ranges that the first change's transaction added: later ones in the block are not the launch."""
     ranges: _Ranges = defaultdict(int)
     first = changes[min(changes)] if changes else None
     for change in changes.values():
@@ -186,7 +186,7 @@ def _first_transaction(changes: Mapping[int, _Change]) -> _Ranges:
 
 
 class _History:
-    """Liquidity of a pool at positions in ascending sequence."""
+    """A pool's liquidity at ascending positions."""
 
     def __init__(self) -> None:
         self.ranges: _Ranges = defaultdict(int)
@@ -194,7 +194,7 @@ class _History:
         self.later: dict[int, tuple[int, int, int]] = {}
 
     def before(self, position: int) -> _Ranges:
-        """Return the ranges before a position, which is at least that of the call before."""
+        """Return the ranges before a position; positions must not descend from call to call."""
         positions = sorted(self.later)
         for passed in positions[: bisect_left(positions, position)]:
             lower, upper, liquidity = self.later.pop(passed)

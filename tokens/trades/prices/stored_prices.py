@@ -1,4 +1,4 @@
-"""Repair of stored prices beyond the liquidity of their pools, which versions before 0.3.0 wrote."""
+"""Repair of stored prices beyond pool liquidity, which versions before 0.3.0 wrote."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from tokens.trades.pool_prices import pool_price, price_root
 from tokens.trades.pool_tokens import PoolToken, find_pool_tokens
 from tokens.trades.prices.liquidity_bounds import PriceBounds, bound_prices, launch_bounds
 
-# Trades beyond the launch's own ranges. OFFSET 0 has each token looked up in the index.
+# Trades beyond the launch's own ranges. OFFSET 0 forces an index lookup per token.
 _READ_BEYOND = """
 SELECT token_id, at, position, price
 FROM unnest(%(tokens)s::bigint[], %(lows)s::numeric[], %(highs)s::numeric[]) AS bounds (id, low, high)
@@ -43,24 +43,24 @@ class _StoredPrice(NamedTuple):
 
 
 def repair_prices(chain: ChainInfo, pools: Sequence[str]) -> int:
-    """Bound the stored prices of trades in these pools; return how many were changed.
+    """Bound stored trade prices in these pools; return the number of changed prices.
 
-    Candles of their days and rolling sums are computed anew, and the markets of all these pools. Call it in a
+    Daily candles and rolling sums with changed prices are computed anew, and all these pools' markets. Call it in a
     transaction that holds the chain's lock.
     """
     tokens = {token.token_id: token for token in find_pool_tokens(chain, pools).values()}
-    known = {token.pool: token for token in tokens.values() if token.quote_decimals is not None}
-    changed = _repair_trades(chain, tokens, known)
+    priced = {token.pool: token for token in tokens.values() if token.quote_decimals is not None}
+    changed = _repair_trades(chain, tokens, priced)
     market_rows.refresh_markets(chain, tokens)
     return changed
 
 
-def _repair_trades(chain: ChainInfo, tokens: Mapping[int, PoolToken], known: Mapping[str, PoolToken]) -> int:
-    beyond = _read_beyond(known, launch_bounds(known))
+def _repair_trades(chain: ChainInfo, tokens: Mapping[int, PoolToken], priced: Mapping[str, PoolToken]) -> int:
+    beyond = _read_beyond(priced, launch_bounds(priced))
     if not beyond:
         return 0
     swaps = [_swap(row, tokens[row.token_id]) for row in beyond]
-    bounded = bound_prices(swaps, (), {pool: known[pool] for pool in {swap.pool for swap in swaps}})
+    bounded = bound_prices(swaps, (), {pool: priced[pool] for pool in {swap.pool for swap in swaps}})
     changed = [
         row._replace(price=price)
         for row, swap in zip(beyond, bounded, strict=True)
@@ -72,7 +72,7 @@ def _repair_trades(chain: ChainInfo, tokens: Mapping[int, PoolToken], known: Map
 
 
 def _read_beyond(tokens: Mapping[str, PoolToken], bounds: Mapping[str, PriceBounds]) -> list[_StoredPrice]:
-    """Return the trades with prices beyond the bounds, in the chain's sequence."""
+    """Return the trades with prices beyond the bounds, in chain order."""
     ends = {pool: sorted(_price(tokens[pool], root) for root in both) for pool, both in bounds.items()}
     parameters: dict[str, Any] = {
         "tokens": array_literal([tokens[pool].token_id for pool in ends]),
@@ -85,7 +85,7 @@ def _read_beyond(tokens: Mapping[str, PoolToken], bounds: Mapping[str, PriceBoun
 
 
 def _swap(row: _StoredPrice, token: PoolToken) -> Swap:
-    """Return a swap at the trade's place with its price, and nothing else."""
+    """Return a swap with only the trade's position and price."""
     root = price_root(
         row.price,
         decimals=token.decimals,
@@ -103,7 +103,7 @@ def _price(token: PoolToken, root: int) -> Decimal:
         quote_decimals=token.quote_decimals or 0,
         is_currency0=token.is_currency0,
     )
-    # The root of a price of Uniswap is at least 2^32.
+    # Never zero: Uniswap roots are at least 2^32.
     return price or Decimal(0)
 
 
