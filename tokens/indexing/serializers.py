@@ -1,34 +1,31 @@
 """Serializers of index requests and of saved tokens: request bodies and responses."""
 
-import re
 from typing import Any
 
 from rest_framework import serializers
 
 from config.api.errors import BadRequestError
-from config.api.fields import ChainIdField, IdField
+from config.api.fields import ChainIdField
+from tokens.chains.addresses import ADDRESS_OR_MINT_RULE
 from tokens.installation.address_formats import parse_chain_address, parse_chain_transaction
 from tokens.installation.chain_fields import AddressField, TransactionHashField
 from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
 from tokens.installation.installed_registry import DefaultFor, default_chain
 
-# Alternative spelling of each key, as accepted where transactions are indexed.
-_ALSO = {"tx_hash": "txHash", "chain_id": "chainId"}
+_OTHER_SPELLING = {"tx_hash": "txHash", "txHash": "tx_hash", "chain_id": "chainId", "chainId": "chain_id"}
+_PARSERS_BY_CHAIN = {"address": parse_chain_address, "tx_hash": parse_chain_transaction}
+_INDEX_ERRORS = {"txHash": "Invalid transaction hash format", "chainId": "Unsupported chain"}
 _DEFAULT_CHAIN = "Default: the registry's first EVM chain with a node, such as 8453."
 
 
-class SaveBody(serializers.Serializer[Any]):
-    """A token and its launch transaction. Accepts the spellings `txHash` and `chainId` as well."""
+class _ChainBody(serializers.Serializer[Any]):
+    """Base class for a token or a transaction on a chain. Accepts both spellings of each key."""
 
     default_error_messages = {"invalid": "must be a JSON object"}
 
-    address = AddressField(allow_mint=True, help_text="On Solana a mint.")
-    tx_hash = TransactionHashField(allow_signature=True, help_text="On Solana a signature.")
-    chain_id = ChainIdField(help_text="A chain that this service reads.")
-
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):
-            data = {**{name: data[other] for name, other in _ALSO.items() if other in data}, **data}
+            data = {_OTHER_SPELLING[name]: data[name] for name in data.keys() & _OTHER_SPELLING.keys()} | data
         return super().to_internal_value(data)
 
     def validate_chain_id(self, value: int) -> int:
@@ -39,17 +36,28 @@ class SaveBody(serializers.Serializer[Any]):
             raise serializers.ValidationError("must be a chain that this service reads") from error
         return value
 
+    validate_chainId = validate_chain_id
+
     def validate(self, attrs: Any) -> Any:
         """Reject an address or transaction of another kind of chain. Raises ValidationError."""
-        refused: dict[str, list[str]] = {}
-        for name, parse in (("address", parse_chain_address), ("tx_hash", parse_chain_transaction)):
-            try:
-                parse(attrs["chain_id"], attrs[name])
-            except ValueError as error:
-                refused[name] = [str(error)]
-        if refused:
-            raise serializers.ValidationError(refused)
+        problems: dict[str, list[str]] = {}
+        for name, field in self.fields.items():
+            if field.source in _PARSERS_BY_CHAIN:
+                try:
+                    _PARSERS_BY_CHAIN[field.source](attrs["chain_id"], attrs[field.source])
+                except ValueError as error:
+                    problems[name] = [str(error)]
+        if problems:
+            raise serializers.ValidationError(problems)
         return attrs
+
+
+class SaveBody(_ChainBody):
+    """A token and its launch transaction. Accepts the spellings `txHash` and `chainId` as well."""
+
+    address = AddressField(allow_mint=True, help_text="On Solana a mint.")
+    tx_hash = TransactionHashField(allow_signature=True, help_text="On Solana a signature.")
+    chain_id = ChainIdField(help_text="A chain that this service reads.")
 
 
 class SaveAnswer(serializers.Serializer[Any]):
@@ -61,62 +69,44 @@ class SaveAnswer(serializers.Serializer[Any]):
     )
 
 
-class IndexBody(serializers.Serializer[Any]):
+def _default_chain_id() -> int:
+    return default_chain(DefaultFor.INDEXING).chain_id
+
+
+class IndexBody(_ChainBody):
     """A transaction. Accepts the spellings `tx_hash` and `chain_id` as well."""
 
     txHash = TransactionHashField(
-        allow_signature=True, help_text="0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes."
+        allow_signature=True,
+        source="tx_hash",
+        help_text="0x followed by 64 hex digits; on Solana a base58 signature of 64 bytes.",
     )
-    chainId = IdField(required=False, help_text=f"{_DEFAULT_CHAIN} For a signature it has to be Solana's.")
-
-    @classmethod
-    def read(cls, data: Any) -> dict[str, Any]:
-        """Return {"chain_id": int, "tx_hash": str} of a request body.
-
-        Raises BadRequestError with the contract's texts.
-        """
-        if not isinstance(data, dict):
-            raise BadRequestError("The body must be a JSON object")
-        tx_hash, chain_id = data.get("txHash", data.get("tx_hash")), _read_chain(data)
-        try:
-            tx_hash = parse_chain_transaction(chain_id, tx_hash if isinstance(tx_hash, str) else "")
-        except ValueError as error:
-            raise BadRequestError("Invalid transaction hash format", field="txHash") from error
-        if type(chain_id) is not int:
-            raise BadRequestError("Unsupported chain", field="chainId")
-        return {"chain_id": chain_id, "tx_hash": tx_hash}
+    chainId = ChainIdField(
+        source="chain_id",
+        default=_default_chain_id,
+        help_text=f"{_DEFAULT_CHAIN} For a signature it has to be Solana's.",
+    )
 
 
-class IndexByAddressBody(serializers.Serializer[Any]):
+class IndexByAddressBody(_ChainBody):
     """A token. Accepts the spelling `chain_id` as well."""
 
-    address = AddressField(allow_mint=True, help_text="A launched token; on Solana its mint.")
-    chainId = IdField(required=False, help_text=_DEFAULT_CHAIN)
-
-    @classmethod
-    def read(cls, data: Any) -> dict[str, Any]:
-        """Return {"chain_id": int, "address": str} of a request body, the address in stored form.
-
-        Raises BadRequestError.
-        """
-        if not isinstance(data, dict):
-            raise BadRequestError("The body must be a JSON object")
-        address, chain_id = data.get("address"), _read_chain(data)
-        try:
-            address = parse_chain_address(chain_id, address if isinstance(address, str) else "")
-        except ValueError as error:
-            raise BadRequestError(f"address {error}", field="address") from error
-        if type(chain_id) is not int:
-            raise BadRequestError("Unsupported chain", field="chainId")
-        return {"chain_id": chain_id, "address": address}
+    address = AddressField(
+        allow_mint=True,
+        help_text="A launched token; on Solana its mint.",
+        error_messages=dict.fromkeys(("required", "null", "blank"), ADDRESS_OR_MINT_RULE),
+    )
+    chainId = ChainIdField(source="chain_id", default=_default_chain_id, help_text=_DEFAULT_CHAIN)
 
 
-def _read_chain(data: dict[str, Any]) -> Any:
-    """Return the chain of a body as sent, digits as a number; the default chain without one."""
-    chain_id = data.get("chainId", data.get("chain_id", default_chain(DefaultFor.INDEXING).chain_id))
-    if isinstance(chain_id, str) and re.fullmatch(r"[0-9]{1,19}", chain_id):
-        return int(chain_id)
-    return chain_id
+def read_index_body(body: _ChainBody) -> Any:
+    """Return the values of an index request. Raises BadRequestError with the contract's text for the first problem."""
+    if body.is_valid():
+        return body.validated_data
+    name, [message, *_] = next(iter(body.errors.items()))
+    if name not in body.fields:
+        raise BadRequestError("The body must be a JSON object")
+    raise BadRequestError(_INDEX_ERRORS.get(name, f"{name} {message}"), field=name)
 
 
 class IndexAnswer(serializers.Serializer[Any]):

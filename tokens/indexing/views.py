@@ -30,8 +30,8 @@ from tokens.indexing.serializers import (
     IndexByAddressBody,
     SaveAnswer,
     SaveBody,
+    read_index_body,
 )
-from tokens.installation.installed_chains import UnsupportedChainError, installed_launch_chain
 
 FAILED = "Failed to index transaction"
 _NO_LAUNCH = "address must be a token that a known factory launched"
@@ -52,7 +52,7 @@ class IndexTransactionView(PartnerAccess, LimitedView):
         their contracts, as of the newest block. Idempotent: existing rows are refreshed, and the state is read again.
         If no node returns the state, the launch is indexed with what is known of it.
         """
-        body = IndexBody.read(request.data)
+        body = read_index_body(IndexBody(data=request.data))
         addresses = _index(**body)
         first = next(iter(addresses), None)
         answer = {
@@ -81,12 +81,10 @@ class IndexByAddressView(PartnerAccess, LimitedView):
         launches from v3.1 on are found, if a node searches the logs of all blocks at once. On Solana only an indexed
         token is found, whose state is read again: others need the signature of their launch.
         """
-        body = IndexByAddressBody.read(request.data)
+        body = read_index_body(IndexByAddressBody(data=request.data))
         try:
             with node_slot():
                 tx_hash = find_launch_transaction(**body)
-        except UnsupportedChainError as error:
-            raise BadRequestError("Unsupported chain", field="chainId") from error
         except PermanentError as error:
             raise BadRequestError(_NO_LAUNCH, field="address") from error
         except NodeUnavailableError as error:
@@ -107,10 +105,7 @@ class IndexByAddressView(PartnerAccess, LimitedView):
 def _index(*, chain_id: int, tx_hash: str) -> Sequence[str]:
     """Index a transaction and return the addresses of its tokens. Raises the errors of the contract."""
     try:
-        installed_launch_chain(chain_id)
         return index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
-    except UnsupportedChainError as error:
-        raise BadRequestError("Unsupported chain", field="chainId") from error
     except PermanentError as error:
         raise BadRequestError(FAILED) from error
     except index_requests.IndexingPostponedError as error:
