@@ -194,6 +194,13 @@ class EndpointSchema(AutoSchema):
             responses[status].setdefault("headers", {}).update(own)
         return operation
 
+    def resolve_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        """Return the registered component. Raises ValueError if another rule's component has its name."""
+        component = super().resolve_serializer(serializer, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        if isinstance(serializer, Component) and component.object is not serializer:
+            raise ValueError(f"two components have the name {serializer.name}")
+        return component
+
     def _get_request_for_media_type(self, serializer: Any, direction: str = "request") -> Any:
         """Return the reference to a component, whatever the method, and that the body is required."""
         if isinstance(serializer, Component):

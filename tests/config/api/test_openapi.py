@@ -3,8 +3,14 @@
 import re
 
 import pytest
+from django import urls
 from django.core.management import call_command
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
+
+from config.api.views import LimitedView
+from config.parsing.json_rules import Component
 
 ERROR = {"$ref": "#/components/schemas/Error"}
 RATE_LIMIT = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
@@ -21,6 +27,19 @@ def operations(document):
 
 def test_the_service_describes_itself_without_warnings(tmp_path):
     call_command("spectacular", validate=True, fail_on_warn=True, file=str(tmp_path / "openapi.yaml"))
+
+
+def test_two_components_of_one_name_are_refused():
+    texts = {"maxLength": 5}, {"maxLength": 6}
+    first, second = (Component("Duplicate", {"type": "string", **limits}) for limits in texts)
+
+    class DuplicateView(LimitedView):
+        @extend_schema(operation_id="duplicate", request=first, responses={200: second})
+        def post(self, request):
+            """Send and return a text."""
+
+    with pytest.raises(ValueError, match="two components have the name Duplicate"):
+        SchemaGenerator(patterns=[urls.path("api/duplicate", DuplicateView.as_view())]).get_schema(public=True)
 
 
 def test_the_description_is_served_as_json_that_caches_may_keep():
