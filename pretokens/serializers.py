@@ -3,11 +3,11 @@
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from config.parsing.json_rules import Component, Schema, object_schema
+from config.parsing.json_rules import Component, Schema, object_schema, response_schema
 from pretokens.body import PRETOKEN_BODY
 from pretokens.models import PretokenState
 
-_BODY = object_schema(PRETOKEN_BODY.keys)
+_BODY = response_schema(object_schema(PRETOKEN_BODY.keys))
 _TIME: Schema = {"type": "string", "format": "date-time"}
 _STATE: Schema = {
     "id": {"type": "string", "format": "uuid"},

@@ -9,7 +9,7 @@ from accounts.models import DeliveryReason, DeliveryStatus
 from accounts.subscriptions.endpoint_bodies import EVENT_NAMES, NEW_ENDPOINT
 from accounts.subscriptions.endpoints import MAX_ENDPOINTS
 from config.api.fields import ChainIdField, SchemaField, WholeNumberField
-from config.parsing.json_rules import LARGEST_JSON_NUMBER, object_schema
+from config.parsing.json_rules import LARGEST_JSON_NUMBER, object_schema, response_schema
 
 
 @extend_schema_field({"type": "object", "description": "Described by the schema of the type, under `webhooks`."})
@@ -59,18 +59,17 @@ EVENTS_ANSWER = inline_serializer(
 )
 
 
-# What a body sets.
-_SET = object_schema(NEW_ENDPOINT.keys)["properties"]
+_BODY = response_schema(object_schema(NEW_ENDPOINT.keys))["properties"]
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
     """A webhook endpoint and its state."""
 
     id = serializers.IntegerField()
-    url = SchemaField(_SET["url"])
-    description = SchemaField(_SET["description"], required=False)
-    types = SchemaField(_SET["types"], required=False)
-    chainIds = SchemaField(_SET["chainIds"], required=False)
+    url = SchemaField(_BODY["url"])
+    description = SchemaField(_BODY["description"], required=False)
+    types = SchemaField(_BODY["types"], required=False)
+    chainIds = SchemaField(_BODY["chainIds"], required=False)
     email = serializers.EmailField(allow_null=True)
     enabled = serializers.BooleanField()
     disabledReason = serializers.CharField(allow_null=True)

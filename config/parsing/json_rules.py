@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from config.parsing.scalar_parsers import parse_boolean, parse_integer
@@ -35,6 +35,10 @@ _LARGEST_INT32 = 2**31 - 1
 # Controls, white space, direction marks, which make a URL look like another one, and characters that end an HTML
 # attribute.
 _NOT_IN_URL = r"""\s\x00-\x1f\x7f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069<>"'`\\"""
+
+# Keywords of a body's schema that its values in a response lack: a stored row may be older than a limit.
+_LIMITS = {"minLength", "maxLength", "pattern", "minItems", "maxItems", "minProperties", "minimum", "maximum"}
+_LIMITS |= {"exclusiveMinimum", "additionalProperties", "default"}
 
 REQUIRED = object()
 
@@ -169,6 +173,20 @@ def object_schema(keys: Mapping[str, FieldRule], *, description: str = "") -> Sc
     schema |= {"type": "object", "properties": {name: key.to_schema() for name, key in keys.items()}}
     required = sorted(name for name, key in keys.items() if key.default is REQUIRED)
     return schema | ({"required": required} if required else {}) | {"additionalProperties": False}
+
+
+def response_schema(schema: Any) -> Any:
+    """Return a body's schema without limits and defaults, for a response; `VaultShape` becomes `ShownVault`."""
+    if isinstance(schema, Component):
+        return _response_component(schema)
+    if isinstance(schema, dict):
+        return {name: response_schema(value) for name, value in schema.items() if name not in _LIMITS}
+    return [response_schema(value) for value in schema] if isinstance(schema, list) else schema
+
+
+@cache
+def _response_component(body: Component) -> Component:
+    return Component(f"Shown{body.name.removesuffix('Shape')}", response_schema(body.schema))
 
 
 @dataclass(frozen=True, slots=True)

@@ -977,7 +977,81 @@ class SessionAnswer(TypedDict):
     expiresAt: str
 
 
+class ShownAirdropEntry(TypedDict):
+    """
+    Amount that one account may claim.
+    """
+
+    account: str
+    amount: str | int
+
+
+class ShownContext(TypedDict):
+    """
+    Origin of the request for the token.
+    """
+
+    interface: NotRequired[str]
+    platform: NotRequired[str]
+    messageId: NotRequired[str]
+    id: NotRequired[str]
+
+
 ShownPresaleStateEnum: TypeAlias = Literal["active", "successful", "failed", "launched"]
+
+
+class ShownPretokenAdmin(TypedDict):
+    """
+    A share of the liquidity's fees, and the account that may change its recipient.
+    """
+
+    admin: str
+    recipient: str
+    bps: int
+
+
+class SocialMediaUrls2(TypedDict):
+    platform: str
+    url: str
+
+
+class ShownPretokenMetadata(TypedDict):
+    """
+    Metadata of the token, beside its name.
+    """
+
+    description: NotRequired[str]
+    socialMediaUrls: NotRequired[list[str | SocialMediaUrls2]]
+    auditUrls: NotRequired[list[str]]
+
+
+class ShownTokenSettings(TypedDict):
+    """
+    The token to launch. The first of the admins is the token's admin; all of them share the fees.
+    """
+
+    name: str
+    symbol: str
+    image_url: NotRequired[str]
+    description: NotRequired[str]
+    admins: list[ShownPretokenAdmin]
+    paired_token: NotRequired[str]
+    pool_config_type: NotRequired[PoolKind]
+    starting_market_cap: NotRequired[float]
+    fee_config_type: NotRequired[FeesKind]
+    metadata: NotRequired[ShownPretokenMetadata]
+    social_context: NotRequired[ShownContext]
+
+
+class ShownVault(TypedDict):
+    """
+    Locked part of the supply.
+    """
+
+    percentage: float
+    lockupDuration: float
+    vestingDuration: NotRequired[float]
+    recipient: NotRequired[str]
 
 
 SideEnum: TypeAlias = Literal["buy", "sell"]
@@ -1224,6 +1298,11 @@ class TokenSettingsShape(TypedDict, closed=True):
     social_context: NotRequired[ContextShape]
 
 
+class SocialMediaUrls3(TypedDict, closed=True):
+    platform: str
+    url: str
+
+
 class TokenShape(TypedDict, closed=True):
     """
     Name, symbol, admin and metadata of the token.
@@ -1234,7 +1313,7 @@ class TokenShape(TypedDict, closed=True):
     tokenAdmin: str
     image: NotRequired[str]
     description: NotRequired[str]
-    socialMediaUrls: NotRequired[list[str | SocialMediaUrls]]
+    socialMediaUrls: NotRequired[list[str | SocialMediaUrls3]]
     auditUrls: NotRequired[list[AuditUrl]]
     requestKey: str
 
@@ -2539,7 +2618,7 @@ class Endpoint(TypedDict):
     url: str
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[ChainId]]
+    chainIds: NotRequired[list[int]]
     email: str | None
     enabled: bool
     disabledReason: str | None
@@ -2570,7 +2649,7 @@ class EndpointWithSecret(TypedDict):
     url: str
     description: NotRequired[str]
     types: NotRequired[list[EventTypeName]]
-    chainIds: NotRequired[list[ChainId]]
+    chainIds: NotRequired[list[int]]
     email: str | None
     enabled: bool
     disabledReason: str | None
@@ -2709,26 +2788,6 @@ class OwnStandingShape(TypedDict):
     discounts: list[DiscountShape] | None
 
 
-class PendingPretokenShape(TypedDict):
-    """
-    A pending pretoken: its body without null keys, and its state.
-    """
-
-    keyword: str
-    chain_id: int
-    token_settings: TokenSettingsShape
-    vault_settings: NotRequired[VaultShape]
-    airdrop: NotRequired[AirdropShape]
-    id: str
-    created_at: str
-    expires_at: str
-    status: PendingPretokenShapeStatusEnum
-
-
-class PendingPretokens(TypedDict):
-    pendingPretokens: list[PendingPretokenShape]
-
-
 class PictureAnswer(TypedDict):
     """
     A stored picture.
@@ -2842,6 +2901,16 @@ class ScreenerEvent(TypedDict):
 
 class ScreenerEventsAnswer(TypedDict):
     events: list[ScreenerEvent]
+
+
+class ShownAirdrop(TypedDict):
+    """
+    Part of the supply, 0.25 to 90 percent in total, that accounts may claim.
+    """
+
+    entries: list[ShownAirdropEntry]
+    lockupDuration: float
+    vestingDuration: NotRequired[float]
 
 
 class ShownPresale(TypedDict):
@@ -3240,6 +3309,26 @@ class PayeeFees(TypedDict):
     claimed: LedgerAmount
     waiting: WaitingFees
     days: list[LedgerDay]
+
+
+class PendingPretokenShape(TypedDict):
+    """
+    A pending pretoken: its body without null keys, and its state.
+    """
+
+    keyword: str
+    chain_id: int
+    token_settings: ShownTokenSettings
+    vault_settings: NotRequired[ShownVault]
+    airdrop: NotRequired[ShownAirdrop]
+    id: str
+    created_at: str
+    expires_at: str
+    status: PendingPretokenShapeStatusEnum
+
+
+class PendingPretokens(TypedDict):
+    pendingPretokens: list[PendingPretokenShape]
 
 
 class Presales(TypedDict):

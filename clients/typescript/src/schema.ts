@@ -3559,11 +3559,11 @@ export interface components {
              * @description Chain id.
              */
             chain_id: number;
-            token_settings: components["schemas"]["TokenSettingsShape"];
+            token_settings: components["schemas"]["ShownTokenSettings"];
             /** @description Same as a deployment's vault. */
-            vault_settings?: components["schemas"]["VaultShape"];
+            vault_settings?: components["schemas"]["ShownVault"];
             /** @description Same as a deployment's airdrop. */
-            airdrop?: components["schemas"]["AirdropShape"];
+            airdrop?: components["schemas"]["ShownAirdrop"];
             /** Format: uuid */
             id: string;
             /** Format: date-time */
@@ -4142,6 +4142,34 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description Part of the supply, 0.25 to 90 percent in total, that accounts may claim. */
+        ShownAirdrop: {
+            /** @description Each account once. */
+            entries: components["schemas"]["ShownAirdropEntry"][];
+            /**
+             * Format: double
+             * @description Days.
+             */
+            lockupDuration: number;
+            /**
+             * Format: double
+             * @description Days, after the lockup.
+             */
+            vestingDuration?: number;
+        };
+        /** @description Amount that one account may claim. */
+        ShownAirdropEntry: {
+            account: string;
+            /** @description Wei as a text of digits, or whole tokens as a JSON number, at most the supply; all entries in the same unit. */
+            amount: string | number;
+        };
+        /** @description Origin of the request for the token. */
+        ShownContext: {
+            interface?: string;
+            platform?: string;
+            messageId?: string;
+            id?: string;
+        };
         /** @description A presale as of up to 15 seconds ago; amounts in wei of the native coin, durations in seconds. */
         ShownPresale: {
             presaleId: number;
@@ -4185,6 +4213,68 @@ export interface components {
          * @enum {string}
          */
         ShownPresaleStateEnum: "active" | "successful" | "failed" | "launched";
+        /** @description A share of the liquidity's fees, and the account that may change its recipient. */
+        ShownPretokenAdmin: {
+            admin: string;
+            recipient: string;
+            /** @description The sum over all admins is exactly 10000. */
+            bps: number;
+        };
+        /** @description Metadata of the token, beside its name. */
+        ShownPretokenMetadata: {
+            /** @description The same as token_settings.description, if that is set. */
+            description?: string;
+            /** @description http or https URLs, or objects that also name the platform. */
+            socialMediaUrls?: (string | {
+                platform: string;
+                /** Format: uri */
+                url: string;
+            })[];
+            /** @description http, https or ipfs URLs. */
+            auditUrls?: string[];
+        };
+        /** @description The token to launch. The first of the admins is the token's admin; all of them share the fees. */
+        ShownTokenSettings: {
+            name: string;
+            symbol: string;
+            /** @description An http, https or ipfs URL. */
+            image_url?: string;
+            description?: string;
+            admins: components["schemas"]["ShownPretokenAdmin"][];
+            /** @description An address, or WETH, which is the default. */
+            paired_token?: string;
+            /** @description Default: standard. */
+            pool_config_type?: components["schemas"]["PoolKind"];
+            /**
+             * Format: double
+             * @description In whole units of the paired token, above 0; default 10.
+             */
+            starting_market_cap?: number;
+            /** @description Fees of a deployment with this type and no other fee fields. Default: static, 1 percent each. */
+            fee_config_type?: components["schemas"]["FeesKind"];
+            metadata?: components["schemas"]["ShownPretokenMetadata"];
+            social_context?: components["schemas"]["ShownContext"];
+        };
+        /** @description Locked part of the supply. */
+        ShownVault: {
+            /**
+             * Format: double
+             * @description Percent with at most 2 decimals.
+             */
+            percentage: number;
+            /**
+             * Format: double
+             * @description Days.
+             */
+            lockupDuration: number;
+            /**
+             * Format: double
+             * @description Days, after the lockup.
+             */
+            vestingDuration?: number;
+            /** @description Default: the token's admin. */
+            recipient?: string;
+        };
         /**
          * @description * `buy` - buy
          *     * `sell` - sell

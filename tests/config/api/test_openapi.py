@@ -13,6 +13,7 @@ from config.api.views import LimitedView
 from config.parsing.json_rules import Component
 
 ERROR = {"$ref": "#/components/schemas/Error"}
+LIMITS = {"minLength", "maxLength", "minItems", "maxItems", "exclusiveMinimum"}
 RATE_LIMIT = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
 
 
@@ -67,6 +68,19 @@ def parts(value):
     elif isinstance(value, list):
         for each in value:
             yield from parts(each)
+
+
+def test_responses_have_no_limits_of_bodies(document):
+    components = document["components"]["schemas"]
+    names = {name for each in operations(document) for name in references(each["responses"], components)}
+    limited = {name for name in names for part in parts(components[name]) if LIMITS & set(part)}
+    assert "ShownTokenSettings" in names and limited == {"Error"}
+
+
+def references(value, components):
+    """Return the names of the components that a part of the description has, and of those in them."""
+    names = {part["$ref"].rpartition("/")[2] for part in parts(value) if "$ref" in part} & set(components)
+    return names.union(*(references(components[name], components) for name in names))
 
 
 def test_each_constant_has_a_type(document):
