@@ -51,14 +51,14 @@ class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
     )
 
     def match(self, text: str) -> Q:
-        found = Q(keyword_key=normalize_keyword(text))
+        condition = Q(keyword_key=normalize_keyword(text))
         owner_ids = user_pages.owner_ids_by_fid(text)
         if owner_ids is not None:
-            found |= Q(owner__in=owner_ids)
+            condition |= Q(owner__in=owner_ids)
         try:
-            return found | Q(pk=uuid.UUID(text))
+            return condition | Q(pk=uuid.UUID(text))
         except ValueError:
-            return found
+            return condition
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Pretoken]:
         rows: QuerySet[Pretoken] = super().get_queryset(request)
@@ -91,7 +91,7 @@ class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
 
     @admin.display(description="configuration")
     def configuration(self, pretoken: Pretoken) -> str:
-        """Return the body, with the number of an airdrop's entries instead of up to 100,000 entries."""
+        """Return the body. An airdrop's entries, up to 100,000, are replaced by their number."""
         if pretoken.size == 0:
             return "Pruned."
         body = pretoken.body
@@ -128,8 +128,8 @@ class PretokenAdmin(ChainColumn, IndexedSearch, ReadOnlyAdmin):
         return confirm_action(self, request, object_id, self._deploy, text=text, button="Yes, deploy")
 
     @admin.action(description="Deploy")
-    def _deploy(self, request: HttpRequest, chosen: QuerySet[Pretoken]) -> None:
-        (pretoken,) = chosen
+    def _deploy(self, request: HttpRequest, pretokens: QuerySet[Pretoken]) -> None:
+        (pretoken,) = pretokens
         try:
             # Calls a node, so it runs outside the transaction that locks rows.
             prepared = conversion.prepare_launch(pretoken.pk)

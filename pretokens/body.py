@@ -1,4 +1,4 @@
-"""Parsing of a pretoken's body: its own field names, with the rules of a launch request for the values."""
+"""Pretoken body parsing: own field names, with the launch request's rules for the values."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from tokens.deploying.launch_request import LaunchRequest, LaunchRequestError
 from tokens.deploying.rules import cross_field, pool_fee_rules, scalars, supply_shares, token_texts
 from tokens.indexing.metadata import farcaster_fid
 
-# Field of a launch request -> field of a pretoken's body.
+# Launch request field -> pretoken body field.
 FIELD_NAMES: FieldNames = {
     "token": "token_settings",
     "pool.pairedToken": "token_settings.paired_token",
@@ -35,7 +35,7 @@ _METADATA = object_of(
     name="PretokenMetadataShape",
     description="Metadata of the token, beside its name.",
 )
-# By the attributes of LaunchConfig.
+# Each attribute is a LaunchConfig attribute.
 _SETTINGS = {
     "name": FieldRule(rule=token_texts.name),
     "symbol": FieldRule(rule=token_texts.symbol),
@@ -108,7 +108,7 @@ class PretokenBody:
 def parse_pretoken(body: Any, *, request_key: str) -> PretokenBody:
     """Parse a JSON body into a launch request under this key. Raises LaunchRequestError.
 
-    The token's admin is the first of `admins`; all of them are reward recipients.
+    The first entry in `admins` is the token's admin; all entries are reward recipients.
     """
     values, problems = parse_object(body, PRETOKEN_BODY.keys)
     settings = values.pop("token_settings", None)
@@ -122,17 +122,17 @@ def parse_pretoken(body: Any, *, request_key: str) -> PretokenBody:
 def check_requestor(parsed: PretokenBody, *, fid: int | None) -> None:
     """Raise LaunchRequestError if the context names another FID than the user's verified one.
 
-    A launched token is listed under the FID that the context names as its requestor.
+    A launched token is listed under its requestor's FID, which the context names.
     """
     if farcaster_fid(parsed.launch_request.config.context) not in (None, fid):
-        at = "token_settings.social_context.id"
-        raise LaunchRequestError([(at, "must be your own FID where the platform is Farcaster")])
+        path = "token_settings.social_context.id"
+        raise LaunchRequestError([(path, "must be your own FID where the platform is Farcaster")])
 
 
 def normalize_keyword(keyword: str) -> str:
-    """Return the key by which two keywords are compared: `visible_key`, or its digest where that is too long.
+    """Return a keyword's comparison key: `visible_key`, or its digest if the key is too long.
 
-    One character of a keyword may become eighteen.
+    One keyword character may become eighteen.
     """
     key = visible_key(keyword)
     return key if len(key) <= MAX_KEYWORD_KEY else hashlib.sha256(key.encode()).hexdigest()
@@ -152,6 +152,6 @@ def _metadata(settings: dict[str, Any], problems: list[Problem]) -> dict[str, An
     if not description:
         description = metadata["description"] or description
     elif metadata["description"] not in (None, "", description):
-        at = "token_settings.metadata.description"
-        problems.append((at, "must be the same as token_settings.description where both are given"))
+        path = "token_settings.metadata.description"
+        problems.append((path, "must be the same as token_settings.description where both are given"))
     return {**metadata, "description": description}

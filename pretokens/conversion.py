@@ -1,4 +1,4 @@
-"""Conversion of pretokens into deployments, one each."""
+"""Pretoken conversion: each pretoken becomes one deployment."""
 
 import logging
 import uuid
@@ -28,17 +28,17 @@ class LaunchRejectedError(PermanentError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PreparedLaunch:
-    """A pretoken with a successful simulation of its launch by one of the service's wallets."""
+    """A pretoken whose simulated launch by one of the service's wallets succeeded."""
 
     pretoken_id: uuid.UUID
     simulated: SimulatedDeployment
 
 
 def prepare_launch(pretoken_id: uuid.UUID) -> PreparedLaunch:
-    """Simulate the launch of a pretoken. Nothing is written.
+    """Simulate a pretoken's launch. Writes nothing.
 
     Its body is validated again, since limits and chains may have changed. Raises NotPendingError,
-    LaunchRejectedError, and the PermanentError and RetryableError of `accept.simulate_deployment`.
+    LaunchRejectedError, and PermanentError and RetryableError as `accept.simulate_deployment` does.
     """
     pending = Pretoken.objects.pending().filter(pk=pretoken_id)
     pretoken = pending.first()
@@ -71,7 +71,7 @@ def create_deployment(prepared: PreparedLaunch) -> Deployment:
             if not pending.update(state=PretokenState.DEPLOYED, deployment=deployment):
                 raise NotPendingError("the pretoken is no longer pending")
     except IntegrityError as error:
-        # Raised for the request key of the deployment that a concurrent request has stored.
+        # A concurrent request has stored a deployment with this request key.
         raise NotPendingError("the pretoken was deployed already") from error
     logger.info("chain %s: pretoken %s converted into a deployment", deployment.chain_id, prepared.pretoken_id)
     return deployment

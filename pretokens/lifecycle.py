@@ -1,4 +1,4 @@
-"""Lifecycle of pretokens: creation, deletion, expiry, restoration and pruning."""
+"""Pretoken lifecycle: creation, deletion, expiry, restoration and pruning."""
 
 import logging
 import uuid
@@ -29,11 +29,11 @@ class NotRestorableError(PermanentError):
 
 
 def create_pretoken(body: Any, *, person_id: int, fid: int | None = None) -> Pretoken:
-    """Store the configuration of a body for a user with an optional FID, after a successful simulation of its launch.
+    """Simulate the launch, and store the body's configuration for a user with an optional FID if it succeeds.
 
     The simulated sender is the token's admin; its wallet needs no funds. Raises LaunchRequestError for a broken
-    rule, KeywordTakenError, PretokenQuotaError, and the errors of `accept.simulate_deployment`. A body over quota
-    causes no node call.
+    rule, KeywordTakenError, PretokenQuotaError, and as `accept.simulate_deployment`. A body over quota causes no
+    node call.
     """
     pretoken_id = uuid.uuid4()
     parsed = parse_pretoken(body, request_key=pretoken_id.hex)
@@ -62,8 +62,8 @@ def create_pretoken(body: Any, *, person_id: int, fid: int | None = None) -> Pre
 
 def delete_pretoken(pretoken_id: uuid.UUID, *, person_ids: Collection[int]) -> bool:
     """Mark a user's pending pretoken as deleted. Return False if there is none with this id."""
-    found = Pretoken.objects.owned_by(person_ids).pending().filter(pk=pretoken_id)
-    return found.update(state=PretokenState.DELETED, deleted_at=timezone.now()) == 1
+    pretokens = Pretoken.objects.owned_by(person_ids).pending().filter(pk=pretoken_id)
+    return pretokens.update(state=PretokenState.DELETED, deleted_at=timezone.now()) == 1
 
 
 def expire_overdue() -> int:
@@ -75,20 +75,20 @@ def expire_overdue() -> int:
 def prune_ended(*, at_once: int = _PRUNE_BATCH) -> int:
     """Delete pretokens that ended at least PRETOKEN_KEPT_DAYS ago, in batches; return their number.
 
-    A deployed pretoken only loses its body: its row records the owner of a deployment, and only operators create
-    those.
+    A deployed pretoken only loses its body: its row records the deployment's owner, and only operators create
+    deployments.
     """
     cutoff = timezone.now() - timedelta(days=settings.PRETOKEN_KEPT_DAYS)
     pruned = 0
     while True:
         with transaction.atomic():
             locked = Pretoken.objects.past_keeping(cutoff).select_for_update(skip_locked=True)
-            found = dict(locked.order_by("expires_at").values_list("pk", "state")[:at_once])
-            deployed = [pk for pk, state in found.items() if state == PretokenState.DEPLOYED]
+            state_by_id = dict(locked.order_by("expires_at").values_list("pk", "state")[:at_once])
+            deployed = [pk for pk, state in state_by_id.items() if state == PretokenState.DEPLOYED]
             Pretoken.objects.filter(pk__in=deployed).update(body={}, size=0)
-            Pretoken.objects.filter(pk__in=found.keys() - set(deployed)).delete()
-        pruned += len(found)
-        if len(found) < at_once:
+            Pretoken.objects.filter(pk__in=state_by_id.keys() - set(deployed)).delete()
+        pruned += len(state_by_id)
+        if len(state_by_id) < at_once:
             return pruned
 
 
@@ -97,22 +97,22 @@ def restore_pretoken(pretoken_id: uuid.UUID) -> None:
 
     Raises NotRestorableError.
     """
-    found = Pretoken.objects.defer("body").filter(pk=pretoken_id).first()
-    if found is None:
+    pretoken = Pretoken.objects.defer("body").filter(pk=pretoken_id).first()
+    if pretoken is None:
         raise NotRestorableError("the pretoken does not exist")
-    if found.state != PretokenState.DELETED:
+    if pretoken.state != PretokenState.DELETED:
         raise NotRestorableError("only a deleted pretoken can be restored")
-    if found.expires_at <= timezone.now():
+    if pretoken.expires_at <= timezone.now():
         raise NotRestorableError(f"it expired {PENDING_FOR.days} days after its creation")
     try:
         with transaction.atomic():
-            storage_quota.check_pending_quota(found, person_ids=storage_quota.lock_owner(found.owner_id))
-            deleted = Pretoken.objects.filter(pk=found.pk, state=PretokenState.DELETED)
+            storage_quota.check_pending_quota(pretoken, person_ids=storage_quota.lock_owner(pretoken.owner_id))
+            deleted = Pretoken.objects.filter(pk=pretoken.pk, state=PretokenState.DELETED)
             if not deleted.update(state=PretokenState.PENDING, deleted_at=None):
                 raise NotRestorableError("a concurrent request has changed it")
     except (storage_quota.KeywordTakenError, storage_quota.PretokenQuotaError) as error:
         raise NotRestorableError(str(error)) from error
-    logger.info("pretoken %s restored", found.pk)
+    logger.info("pretoken %s restored", pretoken.pk)
 
 
 def _check_quotas(pretoken: Pretoken) -> None:

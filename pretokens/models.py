@@ -17,7 +17,7 @@ MAX_KEYWORD_KEY = 300
 
 
 class PretokenState(models.TextChoices):
-    """State of a pretoken. After `expires_at` a pending one counts as expired, even before its row is updated."""
+    """Pretoken state. After `expires_at` a pending one counts as expired, even before its row is updated."""
 
     PENDING = "pending"
     EXPIRED = "expired"
@@ -30,7 +30,7 @@ class PretokenQuerySet(models.QuerySet["Pretoken"]):
     """Queries by owner and state."""
 
     def owned_by(self, person_ids: Collection[int]) -> Self:
-        """Return the pretokens of a user: `person_ids` of a CallingUser."""
+        """Return a user's pretokens; `person_ids` as in CallingUser."""
         return self.filter(owner__in=person_ids)
 
     def pending(self) -> Self:
@@ -42,7 +42,7 @@ class PretokenQuerySet(models.QuerySet["Pretoken"]):
         return self.filter(state="pending", expires_at__lte=timezone.now())
 
     def past_keeping(self, cutoff: datetime) -> Self:
-        """Return the ended rows with an expiry up to `cutoff`; of deployed ones only those that still have a body."""
+        """Return the ended rows with an expiry up to `cutoff`, except deployed rows without a body."""
         return self.filter(state__in=["expired", "deleted", "deployed"], size__gt=0, expires_at__lte=cutoff)
 
     def newest_first(self) -> Self:
@@ -57,12 +57,12 @@ class Pretoken(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="pretokens", db_index=False)
     keyword = models.CharField(max_length=MAX_KEYWORD)
-    # The keyword in the form of comparison (`normalize_keyword` of body.py).
+    # Comparison key: `normalize_keyword` in body.py.
     keyword_key = models.CharField(max_length=MAX_KEYWORD_KEY)
     chain_id = models.BigIntegerField()
     # The body without null keys; an empty object after pruning.
     body = models.JSONField()
-    # Bytes of the body as JSON; 0 after pruning.
+    # Bytes as JSON; 0 after pruning.
     size = models.PositiveIntegerField()
     state = models.CharField(max_length=16, choices=PretokenState, default=PretokenState.PENDING)
     created_at = models.DateTimeField(default=timezone.now)
@@ -100,11 +100,10 @@ class Pretoken(models.Model):
         indexes = [
             # Serves expiry.
             models.Index(fields=["expires_at"], name="pretoken_expiring", condition=Q(state="pending")),
-            # Serve the operators' list of all; the list of one user and the sum of its bytes; and the search by
-            # keyword.
+            # Serve the operators' list, one user's list and byte sum, and the keyword search.
             models.Index(fields=["-created_at", "-id"], name="pretoken_newest"),
             models.Index(fields=["owner", "-created_at"], include=["size"], name="pretoken_of_owner"),
-            # Serves pruning; a deployed row of size 0 has lost its body.
+            # Serves pruning; a deployed row with size 0 has lost its body.
             models.Index(
                 fields=["expires_at"],
                 name="pretoken_ended",

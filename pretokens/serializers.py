@@ -1,4 +1,4 @@
-"""Responses of pretokens, for the OpenAPI description."""
+"""Pretoken responses, for the OpenAPI description."""
 
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers

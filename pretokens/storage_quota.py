@@ -1,4 +1,4 @@
-"""Quotas of an owner's pretokens, which hold for concurrent requests too."""
+"""Quotas for an owner's pretokens, which hold for concurrent requests too."""
 
 from collections.abc import Collection
 
@@ -10,7 +10,7 @@ from config.http.errors import PermanentError
 from pretokens.models import Pretoken, PretokenState
 
 MAX_PENDING = 25
-# One response contains all of them. An airdrop of 100,000 entries has about 7 million bytes.
+# One response contains all pending pretokens. An airdrop with 100,000 entries has about 7 million bytes.
 MAX_PENDING_BYTES = 16 * 1024 * 1024
 
 
@@ -37,10 +37,10 @@ def check_pending_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> N
     pending = Pretoken.objects.owned_by(person_ids).filter(state=PretokenState.PENDING)
     if pending.filter(keyword_key=pretoken.keyword_key).exists():
         raise KeywordTakenError("a pretoken with this keyword is pending")
-    kept = pending.aggregate(number=Count("pk"), size=Sum("size", default=0))
-    if kept["number"] >= MAX_PENDING:
+    totals = pending.aggregate(number=Count("pk"), size=Sum("size", default=0))
+    if totals["number"] >= MAX_PENDING:
         raise PretokenQuotaError(f"{MAX_PENDING} pretokens are pending, which is the limit: delete one first")
-    if kept["size"] + pretoken.size > MAX_PENDING_BYTES:
+    if totals["size"] + pretoken.size > MAX_PENDING_BYTES:
         raise PretokenQuotaError(
             f"the pending pretokens would exceed {MAX_PENDING_BYTES} bytes in total: delete one first"
         )
@@ -48,8 +48,8 @@ def check_pending_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> N
 
 def check_storage_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> None:
     """Raise PretokenQuotaError if the user's stored bytes, whatever the state, would exceed the quota."""
-    kept = Pretoken.objects.owned_by(person_ids).aggregate(size=Sum("size", default=0))["size"]
-    if kept + pretoken.size > settings.PRETOKEN_ROOM_BYTES:
+    stored_bytes = Pretoken.objects.owned_by(person_ids).aggregate(size=Sum("size", default=0))["size"]
+    if stored_bytes + pretoken.size > settings.PRETOKEN_ROOM_BYTES:
         raise PretokenQuotaError(
             f"your pretokens, including deleted ones, would exceed {settings.PRETOKEN_ROOM_BYTES} bytes in total; "
             f"deleted ones count until {settings.PRETOKEN_KEPT_DAYS} days after their expiry"
@@ -57,11 +57,11 @@ def check_storage_quota(pretoken: Pretoken, *, person_ids: Collection[int]) -> N
 
 
 def mark_expired(locked: QuerySet[Pretoken]) -> int:
-    """Mark the pretokens of a locking query as expired, and return their number."""
+    """Mark a locking query's pretokens as expired, and return their number."""
     # Locked in one order, so that concurrent calls don't deadlock.
-    found = list(locked.order_by("pk").values_list("pk", flat=True))
+    ids = list(locked.order_by("pk").values_list("pk", flat=True))
     return (
-        Pretoken.objects.filter(pk__in=found, state=PretokenState.PENDING).update(state=PretokenState.EXPIRED)
-        if found
+        Pretoken.objects.filter(pk__in=ids, state=PretokenState.PENDING).update(state=PretokenState.EXPIRED)
+        if ids
         else 0
     )

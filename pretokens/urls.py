@@ -1,4 +1,4 @@
-"""URLs of the pretoken endpoints, in the contract's order."""
+"""Pretoken endpoint URLs, in the contract's order."""
 
 from config.web.routing import endpoint
 from pretokens.views import PendingPretokensView, PretokenCreationView, PretokenView

@@ -1,4 +1,4 @@
-"""Endpoints of users' pretokens."""
+"""Endpoints for users' pretokens."""
 
 import uuid
 from typing import Any, cast
@@ -24,7 +24,7 @@ _ID = OpenApiParameter("id", OpenApiTypes.UUID, OpenApiParameter.PATH, descripti
 
 
 class PretokenCreationView(UserAccess, LimitedView):
-    """Creation of pretokens."""
+    """Pretoken creation."""
 
     throttle_classes = [PretokenLimit]
     max_body_bytes = api_errors.MAX_AIRDROP_BYTES
@@ -56,7 +56,7 @@ class PretokenCreationView(UserAccess, LimitedView):
 
 
 class PendingPretokensView(UserAccess, QueryView):
-    """Pending pretokens of the user."""
+    """The user's pending pretokens."""
 
     cache_control = PRIVATE_NO_STORE
 
@@ -68,7 +68,7 @@ class PendingPretokensView(UserAccess, QueryView):
 
 
 class PretokenView(UserAccess, LimitedView):
-    """One pretoken of the user."""
+    """One pretoken."""
 
     @extend_schema(operation_id="deletePretoken", parameters=[_ID], responses={200: serializers.DELETED})
     def delete(self, request: Request, id: str) -> Response:
