@@ -1,1 +1,1 @@
-"""Indexing of launches and later events: index requests, rows, unwinding, documents and saved tokens."""
+"""Launch and event indexing: index requests, rows, unwinding, documents and saved tokens."""

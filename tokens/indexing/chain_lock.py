@@ -1,4 +1,4 @@
-"""Advisory locks of a chain: for its only writer, its follower, its backfills and its deployments."""
+"""Per-chain advisory locks: writer, follower, backfills and deployments."""
 
 from enum import StrEnum
 
@@ -6,25 +6,25 @@ from config.postgresql.advisory_locks import advisory_lock_key, take_transaction
 
 
 class ChainLockPurpose(StrEnum):
-    """The purposes of advisory locks; each has keys of its own."""
+    """Advisory lock purposes; each has its own keys."""
 
-    # Writing rows of blocks, until the end of a transaction.
+    # Writing block rows, until the database transaction ends.
     WRITING = "writing"
     # Following the chain, for as long as a database connection lasts.
     FOLLOWING = "following"
-    # Reading one run of past blocks. The number is the id of its coverage row, of which a chain has many.
+    # Reading one run of past blocks. The number is its coverage row's id, since a chain has many runs.
     BACKFILLING = "backfilling"
     # Watching our transactions in flight on the chain.
     DEPLOYING = "deploying"
 
 
 def chain_lock_key(purpose: ChainLockPurpose, number: int) -> int:
-    """Return the key of an advisory lock. `number` is a chain id, or for backfills the id of a coverage row."""
+    """Return an advisory lock's key. `number` is a chain id, or for backfills a coverage row's id."""
     return advisory_lock_key(f"{purpose} {number}")
 
 
 def lock_exclusive(chain_id: int) -> None:
-    """Lock a chain for writing as the only writer, until the end of the database transaction.
+    """Lock a chain for writing as the only writer, until the database transaction ends.
 
     Blocks while another transaction has the lock. Take it before any row lock: a transaction that waits here must hold
     nothing that the holder could wait for.

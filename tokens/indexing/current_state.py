@@ -1,8 +1,8 @@
-"""The current columns of a token, folded from its launch, its changes and its document. Pure.
+"""A token's current columns, folded from its launch, its changes and its document. Pure.
 
 Changes are applied in the chain's order, and none changes the launch's facts: columns are always folded from the
-beginning. So it makes no difference in which order launch and changes are indexed, how often, and which of them a reorg
-unwinds. A change is an event, or the token's state as of the end of a block, which stands for all events up to there.
+beginning. So the result does not depend on the sequence in which launch and changes are indexed, on repetitions, or on
+reorgs. A change is an event, or the token's state after a block, which includes all earlier events.
 """
 
 import copy
@@ -22,13 +22,13 @@ class Change(NamedTuple):
 
     block_number: int
     log_index: float
-    # The kind of an event with its arguments as they are stored; None with the facts of a state.
+    # An event's kind, with its stored arguments; None with a state's facts.
     kind: str | None
     values: Json
 
     @classmethod
     def by_state(cls, block_number: int, facts: Json) -> "Change":
-        """Return the change to a state as of the end of a block."""
+        """Return the change that sets the state after a block."""
         return cls(block_number, math.inf, None, facts)
 
 
@@ -40,10 +40,10 @@ CURRENT_COLUMNS = (
 def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json, document: Json | None = None) -> Json:
     """Return CURRENT_COLUMNS with their values, from the launch's facts and its changes.
 
-    Without name, symbol and pool where the facts lack them: those of a version that did not fold them.
+    Name, symbol and pool are absent if the facts lack them: an earlier version stored facts without them.
 
-    `document` is the parsed document of the launch (`indexing.documents.document_content`). It fills in what the chain
-    leaves empty. `extensions` are the token's; only fee recipients, and root and admin of the airdrop, are replaced.
+    `document` is the launch's parsed document (`indexing.documents.document_content`). It fills in values that the
+    chain leaves empty. `extensions` are the token's; only fee recipients, airdrop root and airdrop admin are replaced.
     """
     state: Json = {
         "admin": facts["admin"],
@@ -78,7 +78,7 @@ def current_columns(facts: Json, changes: Iterable[Change], *, extensions: Json,
 
 
 def current_uri(facts: Json, changes: Iterable[Change]) -> str | None:
-    """Return the location of the token's document, from the launch's facts and its changes."""
+    """Return the token document's location, from the launch's facts and its changes."""
     updated = [change for change in changes if change.kind == EventKind.URI_UPDATED]
     if updated:
         uri: str = max(updated, key=lambda change: change[:2]).values["uri"]
@@ -115,7 +115,7 @@ def _apply(state: Json, kind: EventKind, values: Json) -> None:
 
 
 def _share(state: Json, values: Json) -> Json:
-    """Return the share of fees that an event is about. An index that the launch lacks gets a share that is dropped."""
+    """Return the fee share that an event changes. An index that the launch lacks gets a share that is dropped."""
     index, shares = int(values["rewardIndex"]), state["fee_recipients"]
     share: Json = shares[index] if index < len(shares) else {}
     return share

@@ -47,7 +47,7 @@ JOIN written USING (tx_hash, log_index)
 ORDER BY place
 ON CONFLICT (event_id, recipient, currency) DO UPDATE SET {paid}
 """
-# Of a claim in that statement.
+# Columns per claim in that statement.
 _CLAIM_COLUMNS = 5
 _LINK_ORPHANS = """
 UPDATE tokens_tokenevent AS event SET token_id = token.id FROM tokens_token AS token
@@ -59,31 +59,31 @@ WHERE token.chain_id = %(chain_id)s AND token.contract_address = ANY(%(addresses
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredEvents:
-    """Counts and tokens of stored events.
+    """Stored events: their number and their tokens.
 
-    `addresses` maps transaction hashes to the addresses of the events' tokens, in log order. `changed` are the ids of
-    tokens to be refreshed.
+    `addresses` maps transaction hashes to the events' token addresses, in log order. `changed` has the ids of tokens
+    to be refreshed.
     """
 
     count: int
     addresses: Mapping[str, tuple[str, ...]]
     changed: set[int]
-    # Of trusted emitters, left out.
+    # Malformed events from trusted emitters, which are left out.
     undecodable: Sequence[UndecodableLog]
 
 
 def store_events(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) -> StoredEvents:
-    """Store the events of mined transactions, in the order of their chain.
+    """Store the events of mined transactions, in chain order.
 
-    The caller refreshes the tokens in `changed`, and has stored the launches of the same transactions before. Events
-    that another block held of these transactions are deleted. Idempotent. Call it in a database transaction.
+    The caller refreshes the tokens in `changed`, and has stored the transactions' launches before. Events that these
+    transactions had in another block are deleted. Idempotent. Call it in a database transaction.
     """
     changed = delete_events(_in_other_blocks(transactions, chain_id=chain.chain_id))
     # No block has two logs with the same index. If a node reports so, the later one counts.
-    found, undecodable = filter_trusted(transactions, chain=chain)
-    found += trusted_pool_claims(transactions, chain=chain)
+    entries, undecodable = filter_trusted(transactions, chain=chain)
+    entries += trusted_pool_claims(transactions, chain=chain)
     IndexRequest.objects.add_undecodable(chain.chain_id, undecodable)
-    trusted = {(entry.tx_hash, entry.event.log_index): entry for entry in found}
+    trusted = {(entry.tx_hash, entry.event.log_index): entry for entry in entries}
     changed |= {entry.token.pk for entry in trusted.values() if entry.token and entry.event.kind in CHANGE_KINDS}
     if trusted:
         _write(transactions, list(trusted.values()), chain_id=chain.chain_id)
@@ -97,7 +97,7 @@ def store_events(transactions: Sequence[TransactionFacts], *, chain: ChainInfo) 
 def link_orphan_claims(addresses: Iterable[str], *, chain_id: int) -> None:
     """Attach stored fee claims to tokens indexed since.
 
-    A node may omit a launch that is found later, and the blocks before the first one that was read may be read last.
+    A node may omit a launch that is found later, and a chain's oldest blocks may be read last.
     Call it in a database transaction.
     """
     with connection.cursor() as cursor:
@@ -105,17 +105,17 @@ def link_orphan_claims(addresses: Iterable[str], *, chain_id: int) -> None:
 
 
 def refresh_token_state(token_ids: Iterable[int]) -> None:
-    """Fold launch, events, state and document of tokens into their columns; unchanged tokens are not written.
+    """Fold each token's launch, events, state and document into its columns; unchanged tokens are not written.
 
     Triggers store `token.updated` for each changed token, and update its search entry.
 
-    Call it in a database transaction: concurrent changes of the same token are serialized, and the later one sees all
-    of them.
+    Call it in a database transaction: concurrent changes to a token are serialized, and the later one reads all
+    changes.
     """
     ids = set(token_ids)
     if not ids:
         return
-    # Without `no_key`, writers of events of the token would block, too.
+    # Without `no_key`, writers of the token's events would block, too.
     tokens = list(Token.objects.filter(pk__in=ids).order_by("pk").select_for_update(no_key=True))
     # Read only after the lock: a locking statement itself sees other rows as they were when it began.
     launches = LaunchFacts.objects.filter(token__in=tokens)
@@ -123,11 +123,11 @@ def refresh_token_state(token_ids: Iterable[int]) -> None:
     facts = {token_id: (of_launch, document) for token_id, of_launch, document in stored}
     changes = _changes_of(tokens)
     folded = [(token, _fold(token, *facts[token.pk], changes[token.pk])) for token in tokens if token.pk in facts]
-    # The cost of bulk_update grows with the number of columns; most changes are of one or two.
+    # The cost of bulk_update grows with the number of columns; most changes concern one or two.
     columns = [name for name in CURRENT_COLUMNS if any(name in changed for _, changed in folded)]
     if columns:
         Token.objects.bulk_update([token for token, changed in folded if changed], columns)
-    # An earlier move that is read later changes the pools, and not the present one.
+    # An earlier move that is read later changes the stored pools, but not the current pool.
     moved = [token for token, changed in folded if "pool_address" in changed or _has_moved(changes[token.pk])]
     store_pools(moved, facts={token_id: of_launch for token_id, (of_launch, _) in facts.items()})
     uris = ((token, current_uri(facts[token.pk][0], changes[token.pk])) for token, _ in folded)
@@ -135,7 +135,7 @@ def refresh_token_state(token_ids: Iterable[int]) -> None:
 
 
 def _fold(token: Token, facts: Json, document: Json | None, changes: Sequence[Change]) -> set[str]:
-    """Set a token's current columns. Return those that changed."""
+    """Set a token's current columns. Return the names of changed columns."""
     now = current_columns(facts, changes, extensions=token.extensions, document=document)
     changed = {name for name, value in now.items() if getattr(token, name) != value}
     for name in changed:
@@ -148,25 +148,25 @@ def _has_moved(changes: Iterable[Change]) -> bool:
 
 
 def _changes_of(tokens: Sequence[Token]) -> defaultdict[int, list[Change]]:
-    """Return token id -> its state and its events, only the last of each kind and share of fees.
+    """Return token id -> its state and events, only the last event per kind and fee share.
 
     A token's admin may make any number of changes.
     """
-    found: defaultdict[int, list[Change]] = defaultdict(list)
+    changes_by_token: defaultdict[int, list[Change]] = defaultdict(list)
     changes = TokenEvent.objects.filter(token__in=tokens, kind__in=CHANGE_KINDS)
     of = ("token_id", "kind", "share")
     last = changes.annotate(share=KT("arguments__rewardIndex")).order_by(*of, "-block_number", "-log_index")
     columns = ("token_id", "block_number", "log_index", "kind", "arguments", "share")
     for token_id, *change, _ in last.distinct(*of).values_list(*columns):
-        found[token_id].append(Change._make(change))
+        changes_by_token[token_id].append(Change._make(change))
     states = StoredState.objects.filter(token__in=tokens)
     for token_id, block_number, facts in states.values_list("token_id", "block_number", "facts"):
-        found[token_id].append(Change.by_state(block_number, facts))
-    return found
+        changes_by_token[token_id].append(Change.by_state(block_number, facts))
+    return changes_by_token
 
 
 def store_pools(tokens: Sequence[Token], *, facts: Mapping[int, Json]) -> None:
-    """Replace the pools of tokens that moved, or did no longer; `facts` are those of their launches, by token id.
+    """Replace the pools of tokens that moved, or whose moves were unwound; `facts` has launch facts by token id.
 
     The first move of a token that was launched on a curve is its graduation. Call it in a database transaction that has
     locked the tokens.
@@ -177,20 +177,20 @@ def store_pools(tokens: Sequence[Token], *, facts: Mapping[int, Json]) -> None:
     first_moves = dict[int, datetime]()
     moves = TokenEvent.objects.filter(token__in=tokens, kind=EventKind.POOL_CHANGED)
     in_order = moves.order_by("block_number", "log_index").values_list("token_id", "at", "arguments")
-    for token_id, at, arguments in in_order:
-        first_moves.setdefault(token_id, at)
+    for token_id, moved_at, arguments in in_order:
+        first_moves.setdefault(token_id, moved_at)
         pools[token_id][arguments["pool"]] = _PoolSides(arguments["isCurrency0"], arguments["hook"])
     for token in tokens:
-        of_launch, known = facts[token.pk], pools[token.pk]
-        known.setdefault(of_launch.get("next_pool"), _PoolSides(None, None))
-        known = {
+        of_launch, token_pools = facts[token.pk], pools[token.pk]
+        token_pools.setdefault(of_launch.get("next_pool"), _PoolSides(None, None))
+        token_pools = {
             pool: sides if sides.is_currency0 is not None else sides._replace(is_currency0=_is_currency0(token))
-            for pool, sides in known.items()
+            for pool, sides in token_pools.items()
             if pool
         }
-        if known:
-            known[(of_launch["pool"] or {}).get("address")] = _PoolSides(None, None)
-        pools[token.pk] = known
+        if token_pools:
+            token_pools[(of_launch["pool"] or {}).get("address")] = _PoolSides(None, None)
+        pools[token.pk] = token_pools
     TokenPool.objects.filter(token__in=tokens).delete()
     TokenPool.objects.bulk_create(
         TokenPool(token=token, pool_address=pool, is_currency0=sides.is_currency0, hook=sides.hook or "")
@@ -207,13 +207,13 @@ def _is_on_solana(token: Token) -> bool:
 
 
 def _store_graduations(token_ids: Collection[int], graduated_at: Mapping[int, datetime]) -> None:
-    """Store when tokens left their declared curves, or that they did not, with the progress of the curve."""
+    """Store when tokens left their declared curves, or that they did not, with the curve's progress."""
     stored = Market.objects.filter(pk__in=token_ids).values_list("pk", "graduated_at")
     for token_id, former in stored:
-        at = graduated_at.get(token_id)
-        if at != former:
-            # How far a declared curve is before its end, no event has.
-            Market.objects.filter(pk=token_id).update(graduated_at=at, curve_progress=None if at is None else 100)
+        left_at = graduated_at.get(token_id)
+        if left_at != former:
+            # No event has a declared curve's progress before its end.
+            Market.objects.filter(pk=token_id).update(graduated_at=left_at, curve_progress=100 if left_at else None)
 
 
 class _PoolSides(NamedTuple):
@@ -222,7 +222,7 @@ class _PoolSides(NamedTuple):
 
 
 def _is_currency0(token: Token) -> bool:
-    """Return whether the token is currency 0 of a pool that holds its quote token, or the native coin wrapped."""
+    """Return whether the token is currency 0 in a pool with its quote token, or with the wrapped native coin."""
     quote = token.paired_token
     if quote == ZERO_ADDRESS:
         quote = registry().chains[token.chain_id].wrapped_native or quote
@@ -230,7 +230,7 @@ def _is_currency0(token: Token) -> bool:
 
 
 def delete_events(event_ids: Sequence[int]) -> set[int]:
-    """Delete events with their claims. Return the ids of the tokens that they changed.
+    """Delete events with their claims. Return the ids of tokens that they changed.
 
     Triggers subtract both from the daily sums, and store `fees.reorged` for each claim.
     """
@@ -243,12 +243,12 @@ def delete_events(event_ids: Sequence[int]) -> set[int]:
 
 
 def _in_other_blocks(transactions: Sequence[TransactionFacts], *, chain_id: int) -> list[int]:
-    """Return the ids of events of these transactions that are stored for other blocks."""
+    """Return event ids of these transactions that are stored for other blocks."""
     blocks = {facts.tx_hash: facts.block_hash for facts in transactions}
-    known = TokenEvent.objects.filter(equals_any("tx_hash", blocks), chain_id=chain_id)
+    events = TokenEvent.objects.filter(equals_any("tx_hash", blocks), chain_id=chain_id)
     return [
         pk
-        for pk, tx_hash, block_hash in known.values_list("pk", "tx_hash", "block_hash")
+        for pk, tx_hash, block_hash in events.values_list("pk", "tx_hash", "block_hash")
         if block_hash != blocks[tx_hash]
     ]
 
@@ -271,7 +271,7 @@ def _write(transactions: Sequence[TransactionFacts], trusted: Sequence[TrustedEv
         connection.cursor() as cursor,
         staging_table(cursor, "staged_event", column_types(TokenEvent, rows[0]), format_copy_rows(rows)),
     ):
-        cursor.execute(statement, [array_literal(claim[place] for claim in claims) for place in range(_CLAIM_COLUMNS)])
+        cursor.execute(statement, [array_literal(claim[index] for claim in claims) for index in range(_CLAIM_COLUMNS)])
 
 
 def _payments(entry: TrustedEvent) -> tuple[FeePayment, ...]:

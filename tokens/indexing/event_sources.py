@@ -1,4 +1,4 @@
-"""Trusted emitters of events: registry contracts, indexed tokens, their lockers and pools, and the launch program."""
+"""Trusted event emitters: registry contracts, indexed tokens, their lockers and pools, and the launch program."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ _Read = tuple[EventLog, DecodedEvent | LogDecodingError]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrustedEvent:
-    """An event of a trusted emitter, and the indexed token that it is about, if any."""
+    """An event from a trusted emitter, and the indexed token that it concerns, if any."""
 
     tx_hash: str
     event: DecodedEvent
@@ -46,15 +46,15 @@ def filter_trusted(
 
     One query, and few more for declared events by pools, NFTs and hooks.
 
-    A malformed log of a trusted emitter is returned beside them: the rest of its transaction, a launch above all, must
-    not be lost for it.
+    Malformed logs from trusted emitters are returned, too: the rest of such a transaction, a launch above all, must not
+    be lost.
     """
     read = [(facts, *_read(log)) for facts in transactions for log in facts.event_logs]
     if not read:
         return [], []
     tokens = _Tokens.named_by([(log, event) for _, log, event in read], chain=chain)
     trusted, undecodable = [], []
-    # By another declaration of the same event, which has other indexed arguments.
+    # Another declaration of the same event, with other indexed arguments, may decode the log.
     decoded = {(facts.tx_hash, log.log_index) for facts, log, event in read if isinstance(event, DecodedEvent)}
     for facts, log, event in read:
         if isinstance(event, LogDecodingError):
@@ -68,20 +68,20 @@ def filter_trusted(
 
 
 def pool_currencies(token: Token) -> tuple[str, str]:
-    """Return the currencies of a token's pool in their order, which is the numeric order of their addresses."""
+    """Return the token pool's currencies, sorted by address as a number."""
     low, high = sorted((token.contract_address, token.paired_token), key=str.lower)
     return low, high
 
 
 def _only_position(event: DecodedEvent) -> tuple[str, str] | None:
-    """Return the locker and the id of the LP NFT of an event that names nothing else; None for other events."""
+    """Return locker and LP NFT id for an event that names nothing else; None for other events."""
     if event.token or event.pair or event.position_id is None:
         return None
     return event.emitter, str(event.position_id)
 
 
 def _names(event: DecodedEvent, token: Token) -> bool:
-    """Return whether an event with the currencies of a pool is about this token of its locker."""
+    """Return whether an event with a pool's currencies concerns this token in its locker."""
     position_id = token.position_id if event.position_id is None else str(event.position_id)
     return set(event.pair or ()) == set(pool_currencies(token)) and position_id == token.position_id
 
@@ -106,15 +106,15 @@ def _undecodable(facts: TransactionFacts, log: EventLog, error: LogDecodingError
 
 @dataclass(frozen=True, kw_only=True)
 class _Tokens:
-    """The indexed tokens that the logs of transactions may be about."""
+    """The indexed tokens that transaction logs may concern."""
 
     chain: ChainInfo
     by_address: Mapping[str, Token]
     by_locker: Mapping[str, list[Token]]
-    # Of declared events.
+    # For declared events.
     by_pool: Mapping[str, Token]
     by_nft: Mapping[str, Token]
-    # Token ids, each with a hook of one of its pools.
+    # Token ids, each with a hook from one of its pools.
     hooks: AbstractSet[tuple[int, str]]
 
     @classmethod
@@ -143,10 +143,10 @@ class _Tokens:
             )
         columns = (*_COLUMNS, "locker_address", "position_id")
         by_locker = defaultdict[str, list[Token]](list)
-        found = Token.objects.launched_on(chain.chain_id).filter(named).only(*columns).order_by("pk")
-        for each in found:
+        tokens = Token.objects.launched_on(chain.chain_id).filter(named).only(*columns).order_by("pk")
+        for each in tokens:
             by_locker[each.locker_address].append(each)
-        by_address = {token.contract_address: token for token in found}
+        by_address = {token.contract_address: token for token in tokens}
         declared = [event for _, event in read if isinstance(event, DecodedEvent) and event.launchpad]
         by_pool = _tokens_of_pools(chain, {event.pool for event in declared if event.pool})
         # Moves that are not written yet.
@@ -161,7 +161,7 @@ class _Tokens:
         by_nft = _tokens_of_nfts(chain, {event.nft for event in declared if event.nft})
         hooks = set[tuple[int, str]]()
         if any(event.source is EventSource.HOOK for event in declared):
-            hooks = _hooks_of([*found, *by_pool.values()])
+            hooks = _hooks_of([*tokens, *by_pool.values()])
             hooks |= {(token.pk, values["hook"]) for token, values in moves}
         return cls(chain=chain, by_address=by_address, by_locker=by_locker, by_pool=by_pool, by_nft=by_nft, hooks=hooks)
 
@@ -178,7 +178,7 @@ class _Tokens:
         return log.emitter in self.chain.addresses(source.value)
 
     def launchpad_of(self, log: EventLog) -> str:
-        """Return the launchpad of a trusted log's emitter; empty for a contract that several may share."""
+        """Return the launchpad for a trusted log's emitter; empty for a contract that several launchpads may share."""
         if log.declared:
             return log.declared.launchpad
         token = self.by_address.get(log.emitter) or next(iter(self.by_locker.get(log.emitter, ())), None)
@@ -187,7 +187,7 @@ class _Tokens:
         return launchpad_of(generation).name
 
     def match(self, event: DecodedEvent) -> tuple[bool, Token | None]:
-        """Return whether the event is trusted, and the token that it is about."""
+        """Return whether the event is trusted, and the token that it concerns."""
         if event.source is EventSource.ITS_LOCKER:
             token = self._by_locker(event)
             return token is not None, token
@@ -201,7 +201,7 @@ class _Tokens:
         return is_ours and (token is not None or event.source in _CURRENCY_SOURCES), token
 
     def _of_declared(self, event: DecodedEvent) -> Token | None:
-        """Return the token of a declared event, if its launchpad is the event's, and the emitter a hook of its."""
+        """Return a declared event's token, if the event is from its launchpad, and the emitter is one of its hooks."""
         if event.nft:
             token = self.by_nft.get(event.nft)
         else:
@@ -212,7 +212,7 @@ class _Tokens:
         return token if is_trusted else None
 
     def _by_locker(self, event: DecodedEvent) -> Token | None:
-        """Return the token of an event of its locker: the token with this locker in its launch."""
+        """Return the token for a locker's event: the token with this locker in its launch."""
         if position := _only_position(event):
             of_locker = self.by_locker.get(event.emitter, [])
             return next((token for token in of_locker if (token.locker_address, token.position_id) == position), None)
@@ -220,7 +220,7 @@ class _Tokens:
             token = self.by_address.get(event.token or "")
             return token if token and token.locker_address == event.emitter else None
         if event.names_no_pair:
-            # If a locker has more than one token, the event identifies none of them.
+            # If a locker has more than one token, the event identifies none.
             of_locker = [token for token in self.by_locker.get(event.emitter, ()) if token.position_id]
             is_its_own = len(of_locker) == 1 and event.emitter not in self.chain.addresses("locker")
             return of_locker[0] if is_its_own else None
@@ -233,7 +233,7 @@ _COLUMNS = ("chain_id", "contract_address", "generation", "paired_token")
 
 
 def _tokens_of_pools(chain: ChainInfo, pools: AbstractSet[str]) -> dict[str, Token]:
-    """Return pool -> the token whose pool it is or was. No query without a pool."""
+    """Return pool -> its present or former token. No query without a pool."""
     if not pools:
         return {}
     launched = Token.objects.launched_on(chain.chain_id).only(*_COLUMNS, "pool_address")
@@ -245,17 +245,17 @@ def _tokens_of_pools(chain: ChainInfo, pools: AbstractSet[str]) -> dict[str, Tok
 
 
 def _tokens_of_nfts(chain: ChainInfo, nfts: AbstractSet[str]) -> dict[str, Token]:
-    """Return `contract/id` of an NFT -> the token whose launch minted it. Two queries, none without an NFT."""
+    """Return NFT, as `contract/id` -> the token whose launch minted it. Two queries, none without an NFT."""
     if not nfts:
         return {}
     launches = LaunchFacts.objects.annotate(nft=KT("facts__nft")).filter(equals_any("nft", nfts), nft__isnull=False)
-    found = dict(launches.filter(token__chain_id=chain.chain_id).values_list("token_id", "nft"))
-    tokens = Token.objects.only(*_COLUMNS).in_bulk(found)
-    return {nft: tokens[token_id] for token_id, nft in found.items()}
+    nft_by_token_id = dict(launches.filter(token__chain_id=chain.chain_id).values_list("token_id", "nft"))
+    tokens = Token.objects.only(*_COLUMNS).in_bulk(nft_by_token_id)
+    return {nft: tokens[token_id] for token_id, nft in nft_by_token_id.items()}
 
 
 def _hooks_of(tokens: Sequence[Token]) -> set[tuple[int, str]]:
-    """Return the hooks of each token's pools, with the token's id. Two queries, none without a token."""
+    """Return each token's id with its pools' hooks. Two queries, none without a token."""
     if not tokens:
         return set()
     first = LaunchFacts.objects.filter(token__in=tokens).values_list("token_id", KT("facts__pool__hook"))
@@ -264,9 +264,9 @@ def _hooks_of(tokens: Sequence[Token]) -> set[tuple[int, str]]:
 
 
 def trusted_pool_claims(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> list[TrustedEvent]:
-    """Return the pool claims of transactions as events of the pools' tokens, in order. One query.
+    """Return the transactions' pool claims as events of the pools' tokens, in order. One query.
 
-    Only claims that the launch program has logged count, and only those of pools of indexed tokens.
+    A claim counts only if the launch program has logged it, and an indexed token has the pool.
     """
     programs = chain.addresses("launch_program")
     claims = [

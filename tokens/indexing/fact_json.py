@@ -1,4 +1,4 @@
-"""JSON of decoded launches and events, as PostgreSQL stores it and operators can read it. Pure."""
+"""JSON for decoded launches and events, as PostgreSQL stores it and operators can read it. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -11,19 +11,19 @@ from tokens.indexing.metadata import MAX_JSON_TEXT
 
 Json = dict[str, Any]
 
-# Fields that only Solana's and declared launches set, and their value in others. Omitted, so that stored facts of those
-# keep their shape.
+# Fields that only Solana's and declared launches set, with their value in other launches. There they are omitted, so
+# that stored facts keep their shape.
 _LATER: Json = {"uri": None, "curve_config": None, "next_pool": None, "nft": None, "decimals": "18"}
 
-# What of a launch is still to be read from its contracts: no facts.
+# Fields that name values still to be read from the launch's contracts: no facts.
 _UNREAD = frozenset({"missing", "is_declared"})
 
-# The metadata parsers reject a text of this length as too long, so nothing behind it would matter.
+# The metadata parsers reject a text with this length as too long, so later characters don't matter.
 _MAX_TEXT = MAX_JSON_TEXT + 1
 
 
 def launch_facts(launch: Launch) -> Json:
-    """Return the fields of a launch by name, without optional fields that have their default."""
+    """Return a launch's fields by name, without optional fields that have their default."""
     facts = _fields(launch)
     for name, usual in _LATER.items():
         if facts[name] == usual:
@@ -32,7 +32,7 @@ def launch_facts(launch: Launch) -> Json:
 
 
 def state_facts(state: TokenState) -> Json:
-    """Return the fields of a state that were read, by the names of the launch's."""
+    """Return the state's fields that were read, by the launch's field names."""
     return {name: value for name, value in _fields(state).items() if name != "token" and value is not None}
 
 
@@ -49,7 +49,7 @@ def _fact(value: Any) -> Any:
     if kind is int:
         return str(value)
     if kind is tuple or kind is list:
-        return [_fact(part) for part in value]
+        return [_fact(item) for item in value]
     if value is None or kind is bool:
         return value
     if is_dataclass(value):
@@ -64,9 +64,9 @@ def _fields(value: Any) -> Json:
 
 @cache
 def _reader(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
-    """Return the field names of a dataclass, and a getter of all values at once.
+    """Return a dataclass's field names, and a getter that returns all values at once.
 
-    A getter of one field would return no tuple, but no dataclass here has only one.
+    A getter for one field would return no tuple, but no dataclass here has only one.
     """
     names = tuple(field.name for field in fields(kind) if field.name not in _UNREAD)
     return names, attrgetter(*names)

@@ -1,4 +1,4 @@
-"""State transitions of index requests: indexing, retries, confirmation and unwinding of dropped blocks."""
+"""Index request state transitions: indexing, retries, confirmation and unwinding."""
 
 import logging
 from collections import defaultdict
@@ -38,7 +38,7 @@ OUTAGE_RETRY_DELAY_SECONDS = 15
 # The most requests that a sweep or a confirmation processes.
 BATCH_SIZE = 500
 
-# Number and hash of a block.
+# Block number and hash.
 _Block = tuple[int, str]
 
 
@@ -55,14 +55,14 @@ class IndexingPostponedError(RetryableError):
 
 
 def index_transaction(*, chain_id: int, tx_hash: str, scheduled: bool = False, swept: bool = False) -> tuple[str, ...]:
-    """Index all launches of a transaction now, and its events of indexed tokens.
+    """Index a transaction's launches, and its events of indexed tokens.
 
-    Return the addresses of the launched tokens in log order. Without a launch, return those of the events' tokens,
-    which may be none: a claim of fees in a currency belongs to no token.
+    Return the launched tokens' addresses in log order. Without a launch, return the addresses of the events' tokens,
+    which may be none: a fee claim in a currency belongs to no token.
 
     Idempotent and safe to run concurrently: existing rows are refreshed. The outcome is stored in the transaction's
-    IndexRequest. `scheduled` is True for attempts of the request's own schedule; other calls use up none of its
-    attempts. `swept` is True for callers that enqueue no retry: the sweeper does it after the delay.
+    IndexRequest. `scheduled` is True for attempts by the request's own schedule; other calls use up none of
+    its attempts. `swept` is True for callers that enqueue no retry: the sweeper does it after the delay.
 
     Raises PermanentError (UnsupportedChainError, LaunchNotFoundError, LogDecodingError) if the request failed, and
     IndexingPostponedError.
@@ -115,15 +115,15 @@ def reopen_requests(requests: Sequence[IndexRequest]) -> list[tuple[int, str]]:
 
     Their tokens stay listed meanwhile.
     """
-    chosen = IndexRequest.objects.filter(pk__in=[request.pk for request in requests])
-    chosen.requeue(due_at=timezone.now() + _lease(), status=IndexRequestStatus.PENDING)
+    rows = IndexRequest.objects.filter(pk__in=[request.pk for request in requests])
+    rows.requeue(due_at=timezone.now() + _lease(), status=IndexRequestStatus.PENDING)
     return [(request.chain_id, request.tx_hash) for request in requests]
 
 
 def confirm_indexed(chain_id: int) -> int:
     """Settle indexed requests below an EVM chain's finality depth: confirm them, or unwind and reopen them.
 
-    A request has two blocks to settle: that of its transaction, and the one of which its tokens' state was read. The
+    A request has two blocks to settle: the transaction's block, and the block for which its tokens' state was read. The
     launches are confirmed with the first, which may be final long before. A block counts as dropped only if the chain
     has another block at its height. A node that lacks a height settles nothing. Return how many requests were
     confirmed. Raises UnsupportedChainError, NodeUnavailableError.
@@ -167,27 +167,27 @@ def _confirm(request: IndexRequest) -> bool:
 
 
 def _confirm_launches(request: IndexRequest) -> None:
-    """Confirm the request's launches in its block, which is final. Those in another block have been indexed since."""
+    """Confirm the request's launches in its block, which is final. Launches in another block were indexed later."""
     launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
     launched.filter(block_hash=request.block_hash).confirm()
 
 
 def _state_blocks(requests: Sequence[IndexRequest], chain_id: int) -> defaultdict[str, set[_Block]]:
-    """Return transaction hash -> the blocks of its tokens' states."""
-    found: defaultdict[str, set[_Block]] = defaultdict(set)
+    """Return transaction hash -> its tokens' state blocks."""
+    blocks_by_hash: defaultdict[str, set[_Block]] = defaultdict(set)
     launched = Token.objects.filter(chain_id=chain_id, tx_hash__in=[request.tx_hash for request in requests])
     states = StoredState.objects.filter(token__in=launched)
     for tx_hash, number, block_hash in states.values_list("token__tx_hash", "block_number", "block_hash"):
-        found[tx_hash].add((number, block_hash))
-    return found
+        blocks_by_hash[tx_hash].add((number, block_hash))
+    return blocks_by_hash
 
 
 def _are_canonical(blocks: Collection[_Block], canonical: Mapping[int, BlockHeader]) -> bool | None:
     """Return whether the chain has all of these blocks: False if it has another one, None if the node lacks one."""
-    found = [(canonical.get(number), block_hash) for number, block_hash in blocks]
-    if any(header is not None and header.hash != block_hash for header, block_hash in found):
+    headers = [(canonical.get(number), block_hash) for number, block_hash in blocks]
+    if any(header is not None and header.hash != block_hash for header, block_hash in headers):
         return False
-    return None if any(header is None for header, _ in found) else True
+    return None if any(header is None for header, _ in headers) else True
 
 
 def unwind_request(request: IndexRequest) -> None:
@@ -237,7 +237,7 @@ def _read_and_write(request: IndexRequest, chain: LaunchChain) -> tuple[str, ...
 
 
 def _find_switched_off(request: IndexRequest, chain: ChainInfo) -> tuple[str, ...]:
-    """Return the tokens of the transaction's rows whose launchpad is switched off: no reading has them."""
+    """Return tokens in the transaction's rows whose launchpad is switched off: no reading has them."""
     tx = {"chain_id": request.chain_id, "tx_hash": request.tx_hash}
     of_events = TokenEvent.objects.filter(**tx).values("token")
     tokens = Token.objects.on_chain().filter(Q(**tx) | Q(pk__in=of_events)).order_by("log_index", "pk")
@@ -270,7 +270,7 @@ def _postpone(
     request: IndexRequest, reason: RetryableError, *, scheduled: bool, swept: bool = False
 ) -> IndexingPostponedError:
     """Store an attempt without a result. Indexed rows stay: a node that lags proves nothing."""
-    # Of several concurrent attempts, only one counts and schedules the next.
+    # Only one among concurrent attempts counts and schedules the next.
     pending = _unchanged(request).filter(
         status=IndexRequestStatus.PENDING, attempts=request.attempts, leased_until=request.leased_until
     )
@@ -283,17 +283,17 @@ def _postpone(
         _give_up(pending, reason)
         return IndexingPostponedError(reason, retry_after=None)
     delay = BACKOFF.delay(attempts) if found_nothing else OUTAGE_RETRY_DELAY_SECONDS
-    # The sweeper takes over a lease after the message of the next attempt, if there is one.
+    # The sweeper takes over a lease after the next attempt's message, if there is one.
     due_at = timezone.now() + timedelta(seconds=delay) + (timedelta() if swept else _lease())
     moved = pending.release(due_at=due_at, attempts=attempts, last_error=str(reason), node_outage=not found_nothing)
     return IndexingPostponedError(reason, retry_after=delay if moved else None)
 
 
 def _fail(request: IndexRequest, error: PermanentError) -> None:
-    """Store that the transaction holds nothing to index, and hide the tokens of an earlier block.
+    """Store that the transaction has nothing to index, and hide tokens from an earlier block.
 
-    A concurrent call that indexed the transaction has read a newer chain. Only a response of the chain itself undoes
-    what is indexed.
+    A concurrent call that indexed the transaction has read a newer chain. Only the chain's own response undoes indexed
+    rows.
     """
     unchanged = _unchanged(request)
     if isinstance(error, LaunchNotFoundError):
@@ -307,7 +307,7 @@ def _fail(request: IndexRequest, error: PermanentError) -> None:
 
 
 def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
-    """End the schedule of requests. A reopened request with existing rows returns to its indexed state."""
+    """End the requests' schedule. A reopened request with existing rows returns to its indexed state."""
     for request in requests:
         if _has_written(request):
             status = _written_status(request.chain_id)
@@ -318,7 +318,7 @@ def _give_up(requests: IndexRequestQuerySet, reason: Exception) -> None:
 
 
 def _decoding_state(reason: Exception | None = None) -> dict[str, Any]:
-    """Return the columns of a request by the reason why it failed, if it did."""
+    """Return a request's columns for the reason why it failed, if it did."""
     log = reason.log if isinstance(reason, LogDecodingError) else None
     return {
         "undecodable": isinstance(reason, LogDecodingError),
@@ -336,8 +336,7 @@ def _write(request: IndexRequest, chain: ChainInfo, facts: TransactionFacts) -> 
     with transaction.atomic():
         chain_lock.lock_exclusive(chain.chain_id)
         _check_followed(facts, chain)
-        # Every writer of a transaction's rows locks its request first, so that concurrent writers of the same
-        # transaction are serialized.
+        # Every writer locks the transaction's request first, so that concurrent writers are serialized.
         if IndexRequest.objects.select_for_update().get(pk=request.pk).undecodable:
             # Until the same reading finds malformed logs again.
             IndexRequest.objects.filter(pk=request.pk).update(**_decoding_state())
@@ -371,7 +370,7 @@ def _check_followed(facts: TransactionFacts, chain: ChainInfo) -> None:
 
 
 def _block_of(request: IndexRequest) -> tuple[int | None, str]:
-    """Return number and hash of the transaction's block. The follower's rows may be newer than the request's."""
+    """Return the transaction's block number and hash. The follower's rows may be newer than the request's."""
     launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash).on_chain()
     events = TokenEvent.objects.filter(chain_id=request.chain_id, tx_hash=request.tx_hash)
     held = launched.values_list("block_number", "block_hash").union(events.values_list("block_number", "block_hash"))
@@ -379,19 +378,19 @@ def _block_of(request: IndexRequest) -> tuple[int | None, str]:
 
 
 def _has_written(request: IndexRequest) -> bool:
-    """Return whether rows of the transaction exist."""
+    """Return whether the transaction has rows."""
     launched = Token.objects.launched_in(chain_id=request.chain_id, tx_hash=request.tx_hash)
     events = TokenEvent.objects.filter(chain_id=request.chain_id, tx_hash=request.tx_hash)
     return launched.on_chain().exists() or events.exists()
 
 
 def _written_status(chain_id: int) -> str:
-    """Return the status of a request with stored rows. Solana is read at finality, so nothing can be dropped there."""
+    """Return the status for a request with stored rows. Solana is read at finality, so nothing can be dropped there."""
     return IndexRequestStatus.CONFIRMED if chain_id == registry().solana.chain_id else IndexRequestStatus.INDEXED
 
 
 def _unchanged(request: IndexRequest) -> IndexRequestQuerySet:
-    """Return a queryset of the request's row that is empty if the row changed since it was read."""
+    """Return a queryset with the request's row, empty if the row changed since it was read."""
     return IndexRequest.objects.filter(pk=request.pk, status=request.status, block_hash=request.block_hash)
 
 

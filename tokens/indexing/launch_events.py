@@ -1,4 +1,4 @@
-"""Types of events of tokens, fee claims and markets, which triggers of their tables store.
+"""Event types for tokens, fee claims and markets. Triggers on their tables store the events.
 
 The triggers are in `token_events.sql`, `claim_events.sql` and `market_events.sql`.
 """
@@ -15,7 +15,7 @@ _FLAG: Json = {"type": "boolean"}
 _TIME: Json = {"type": "string", "format": "date-time"}
 _SUBJECT = "Contract address of the token; on Solana the mint."
 
-# Names and values of the token record, except `generation`.
+# Names and values as in the token record, except `generation`.
 _TOKEN: dict[str, Json] = {
     "contract_address": _TEXT,
     "chain_id": _INTEGER,
@@ -45,7 +45,7 @@ _TOKEN: dict[str, Json] = {
         {"champagne": _FLAG, "verified": _FLAG, "knownInterfaceDeployer": _FLAG, "blocked": _FLAG},
     ),
 }
-# Absent in events of former versions, and of launchpads that are no longer declared.
+# Absent in former versions' events, and for launchpads that are no longer declared.
 _LAUNCHPAD: dict[str, Json] = {
     "launchpad": {"type": "string", "description": "Name of the token's launchpad."},
     "launchpadTitle": {"type": "string", "description": "Its title for display."},
@@ -76,9 +76,9 @@ _CLAIM = object_schema(
 
 
 def _launchpads() -> dict[str, Json]:
-    known = (*registry().generations, *registry().launchpads)
-    found = ((name, launchpad_of(name)) for name in known)
-    return {name: {"launchpad": pad.name, "launchpadTitle": pad.title} for name, pad in found}
+    names = (*registry().generations, *registry().launchpads)
+    launchpads = ((name, launchpad_of(name)) for name in names)
+    return {name: {"launchpad": pad.name, "launchpadTitle": pad.title} for name, pad in launchpads}
 
 
 TOKEN_EVENTS = (

@@ -1,4 +1,4 @@
-"""Lookup of the transaction that launched a token, for callers that know only its address."""
+"""Launch transaction lookup by token address."""
 
 from django.conf import settings
 
@@ -12,10 +12,10 @@ SEARCH_SECONDS = 10.0
 
 
 def find_launch_transaction(*, chain_id: int, address: str) -> str:
-    """Return the transaction that launched the token at an address in stored form.
+    """Return the hash of the transaction that launched the token; `address` is in stored form.
 
-    That of an indexed token is stored; else the chain is searched, for at most SEARCH_SECONDS. Solana's nodes have no
-    bounded search: there only indexed tokens are found.
+    For an indexed token the hash is stored; else the chain is searched, for at most SEARCH_SECONDS. Solana's nodes have
+    no bounded search: there only indexed tokens are found.
 
     Raises UnsupportedChainError, LaunchNotFoundError, NodeUnavailableError.
     """
@@ -23,10 +23,10 @@ def find_launch_transaction(*, chain_id: int, address: str) -> str:
     stored = Token.objects.at_address(address, chain_id=chain_id).values_list("tx_hash", flat=True).first()
     if stored is not None:
         return stored
-    found = None
+    tx_hash = None
     if chain_id != settings.SOLANA_CHAIN_ID:
         with query_deadline(SEARCH_SECONDS):
-            found = installed_chain(chain_id).find_launch(address)
-    if found is None:
+            tx_hash = installed_chain(chain_id).find_launch(address)
+    if tx_hash is None:
         raise LaunchNotFoundError(f"chain {chain_id}: no factory launched {address}")
-    return found
+    return tx_hash

@@ -1,4 +1,4 @@
-"""Token columns of a decoded launch and their COPY lines: what the chain decides, without operators' tags."""
+"""A decoded launch's token columns and their COPY lines, without operators' tags."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 
 # Any contract may be the paired token, and return any symbol.
 _MAX_SYMBOL = 100
-# Of a declared launchpad, whose launches may have purchases and locked parts that no event of theirs is read for.
+# For declared launchpads: their launches may have purchases and locked parts, but the events of these are not read.
 _UNKNOWN_CONFIG: Json = {"devBuyAmount": None, "lockupPercentage": None, "vestingUnlockDate": None}
 
 
@@ -200,21 +200,21 @@ LaunchKey = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class LaunchLine:
-    """A COPY line with the columns of a token and, as `facts`, the JSON from which its current columns are folded."""
+    """A COPY line with a token's columns and, as `facts`, the JSON from which its current columns are folded."""
 
     columns: tuple[str, ...]
     line: bytes
-    # The Farcaster account of the social profile to fetch.
+    # Farcaster account whose social profile is to be fetched.
     requestor_fid: int | None
 
 
 def launch_key(launch: Launch) -> LaunchKey:
-    """Return the key of a launch."""
+    """Return a launch's key."""
     return launch.tx_hash, launch.log_index, launch.block_hash
 
 
 def make_launch_line(launch: Launch, *, chain: ChainInfo) -> LaunchLine:
-    """Return the COPY line of a launch."""
+    """Return a launch's COPY line."""
     row = token_columns(launch, chain=chain, presets=registry().presets.values())
     fid: int | None = row["requestor_fid"]
     row["facts"] = launch_facts(launch)
@@ -222,7 +222,7 @@ def make_launch_line(launch: Launch, *, chain: ChainInfo) -> LaunchLine:
 
 
 def make_launch_lines(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> dict[LaunchKey, LaunchLine]:
-    """Return the COPY lines of all launches of transactions."""
+    """Return the COPY lines for all launches in the transactions."""
     return {
         launch_key(launch): make_launch_line(launch, chain=chain) for facts in transactions for launch in facts.launches
     }

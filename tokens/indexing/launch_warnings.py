@@ -1,4 +1,4 @@
-"""Warnings about a launch, with the texts of the API's `warnings`. Pure."""
+"""Launch warnings, as texts for the API's `warnings`. Pure."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -16,7 +16,7 @@ UNUSUAL_POSITIONS = "UNUSUAL_POSITIONS"
 def find_warnings(
     launch: Launch, *, chain: ChainInfo, presets: Iterable[Preset], starting_market_cap: float | None
 ) -> list[str]:
-    """Return the warnings of a launch in a fixed order. The market cap is in whole units of the quote token."""
+    """Return a launch's warnings in a fixed order. The market cap is in whole quote tokens."""
     return list(_warnings(launch, chain, presets, starting_market_cap))
 
 
@@ -24,10 +24,10 @@ def _warnings(
     launch: Launch, chain: ChainInfo, presets: Iterable[Preset], starting_market_cap: float | None
 ) -> Iterator[str]:
     is_declared = launch.generation in chain.declared
-    # Bonding curves and pairs of Uniswap v2 have no ticks.
+    # Bonding curves and Uniswap v2 pairs have no ticks.
     if launch.pool is None or (launch.pool.tick is None and not chain.is_solana and not is_declared):
         yield MISSING_POOL_CONFIG
-    # Usual prices, pairs and positions are known of compiled generations only.
+    # Usual prices, pairs and positions are known for compiled generations only.
     if launch.pool is None or is_declared:
         return
     paired = launch.pool.paired_token
@@ -45,11 +45,11 @@ def _warnings(
 
 
 def _match_preset(positions: tuple[Position, ...], presets: Iterable[Preset]) -> bool:
-    """Return whether the positions are those of a preset, possibly shifted to another starting tick."""
+    """Return whether the positions match a preset, possibly shifted to another starting tick."""
     return any(_shape(positions) == _shape(preset.positions) for preset in presets)
 
 
-# Cached because nearly all launches have one of a few sets of positions at one of a few ticks.
+# Cached because nearly all launches share a few position sets and ticks.
 @lru_cache(maxsize=4096)
 def _shape(positions: tuple[Position, ...]) -> list[tuple[int, int, int]]:
     start = min(position.tick_lower for position in positions)

@@ -1,4 +1,4 @@
-"""Parsing of the metadata and context that launchers write on chain: arbitrary text, usually JSON. Pure."""
+"""Parsing of on-chain metadata and context, which launchers write: arbitrary text, usually JSON. Pure."""
 
 import hashlib
 import json
@@ -18,17 +18,17 @@ MAX_TEXT = 10_000
 MAX_LINKS = 50
 # Every response that lists a token contains its context. A longer one is ignored.
 MAX_JSON_TEXT = 50_000
-# The JSON parser recurses for every bracket. Some packages raise Python's recursion limit on import; a text of brackets
-# would then overflow the stack, which kills the process.
+# The JSON parser recurses for every bracket. Some packages raise Python's recursion limit on import; a long run of
+# brackets would then overflow the stack, which kills the process.
 _MAX_BRACKETS = 1_000
 # A context keeps its nesting down to this depth; deeper values become null.
 MAX_DEPTH = 20
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# The beginning of a number that is long or has an exponent.
+# The beginning of a long number, or of one with an exponent.
 _LONG_NUMBER = re.compile(r"[:,\[\s]-?(?:[0-9.]{16}|[0-9.]+[eE])")
 # PostgreSQL's bigint.
 _MAX_FID = 2**63 - 1
-# The platform of a link without one.
+# Platform for a link without one.
 _WEBSITE = "website"
 # Host -> platform, whatever name the launcher gave the link.
 _PLATFORMS = {
@@ -39,7 +39,7 @@ _PLATFORMS = {
     "t.me": "telegram",
     "telegram.me": "telegram",
 }
-# A link of http, https or ipfs with a host and without credentials, which would hide the host. Browsers drop tabs and
+# An http, https or ipfs link with a host and without credentials, which would hide the host. Browsers drop tabs and
 # line breaks, and take a backslash for a slash.
 _LINK = re.compile(
     r"(?:https?|ipfs)://(?:\[[0-9a-f:.]+\]|[^\s/?#@:\\\[\]<>\"]+)(?::[0-9]{1,5})?(?:[/?#][^\s\\<>\"]*)?", re.IGNORECASE
@@ -83,8 +83,8 @@ def parse_context(text: str | None) -> Json:
     A context is untrusted: any launcher may write any platform and id into it.
     """
     raw = _parse_object(text) or {}
-    known = {key: _text(raw.get(key)) for key in ("interface", "platform", "messageId", "id")}
-    return raw | known
+    fixed_keys = {key: _text(raw.get(key)) for key in ("interface", "platform", "messageId", "id")}
+    return raw | fixed_keys
 
 
 def farcaster_fid(context: Mapping[str, Any]) -> int | None:
@@ -103,7 +103,7 @@ def social_links(metadata: Any) -> list[dict[str, str]]:
 
 
 def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None:
-    """Return the first URL of one of the platforms (lower case) among a record's `socialLinks`."""
+    """Return the first URL in a record's `socialLinks` for one of the platforms (lower case)."""
     for link in links:
         if _platform(link["name"], link["link"]) in platforms:
             return link["link"]
@@ -113,7 +113,7 @@ def find_link(links: Iterable[Mapping[str, str]], *platforms: str) -> str | None
 def web_link(text: str | None) -> str | None:
     """Return an http, https or ipfs URL without blanks and invisible characters around it; None for anything else.
 
-    Launchers write any text where a link belongs, and clients put it onto pages. All links of records pass here when
+    Launchers write any text where a link belongs, and clients put it onto pages. All links in records pass here when
     they are read, so that old rows need no migration.
     """
     if not text:
@@ -128,11 +128,11 @@ def web_link(text: str | None) -> str | None:
 
 
 def with_web_links(metadata: Any) -> Json:
-    """Return stored metadata in the form of `parse_metadata`, with web links only: the same object if it is so."""
+    """Return stored metadata as `parse_metadata` does, with web links only: the same object if nothing changes."""
     cleaned = clean_metadata(metadata)
     audits = [link for link in map(web_link, cleaned["auditUrls"]) if link]
-    found = cleaned | {"auditUrls": audits, "socialMediaUrls": _web_pages(cleaned["socialMediaUrls"])}
-    return metadata if found == metadata else found
+    with_links = cleaned | {"auditUrls": audits, "socialMediaUrls": _web_pages(cleaned["socialMediaUrls"])}
+    return metadata if with_links == metadata else with_links
 
 
 def _web_pages(links: Iterable[Json]) -> list[Json]:
@@ -144,11 +144,11 @@ def _is_visible(character: str) -> bool:
 
 
 def copy_key(name: str, symbol: str) -> str:
-    """Return the SHA-256 in hex of name and symbol without case and blanks. Tokens with the same key look alike.
+    """Hash name and symbol without case and blanks to SHA-256 in hex. Tokens with the same key look alike.
 
     A digest because names have any length, and an index entry has not.
     """
-    normal = "\n".join("".join(normalize_text(part).casefold().split()) for part in (name, symbol))
+    normal = "\n".join("".join(normalize_text(text).casefold().split()) for text in (name, symbol))
     return hashlib.sha256(normal.encode()).hexdigest()
 
 
@@ -158,9 +158,9 @@ def cut_text(text: str | None, limit: int = MAX_TEXT) -> str:
 
 
 def to_storable_json(value: Any, depth: int = MAX_DEPTH) -> Any:
-    """Return the same JSON without what PostgreSQL's jsonb or the API's renderer reject.
+    """Return the same JSON without values that PostgreSQL's jsonb or the API's renderer reject.
 
-    These are NUL and lone surrogates in texts, numbers out of range, and deep nesting.
+    They are NUL and lone surrogates in texts, numbers out of range, and deep nesting.
     """
     if isinstance(value, str):
         return _SURROGATES.sub("\ufffd", value.replace("\0", ""))
@@ -172,9 +172,9 @@ def to_storable_json(value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, list | dict) and not depth:
         return None
     if isinstance(value, list):
-        return [to_storable_json(part, depth - 1) for part in value]
+        return [to_storable_json(item, depth - 1) for item in value]
     if isinstance(value, dict):
-        return {to_storable_json(key, depth): to_storable_json(part, depth - 1) for key, part in value.items()}
+        return {to_storable_json(key, depth): to_storable_json(item, depth - 1) for key, item in value.items()}
     return value
 
 
@@ -205,7 +205,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _text(value: Any) -> str | None:
-    """Return the text of a JSON scalar; None for null, booleans, objects and arrays."""
+    """Return a JSON scalar as text; None for null, booleans, objects and arrays."""
     return str(value)[:MAX_TEXT] or None if type(value) in (str, int, float) else None
 
 
@@ -214,7 +214,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _platform(name: str, url: str) -> str:
-    """Return the platform of a link in lower case.
+    """Return a link's platform in lower case.
 
     A plain website is mapped by its host, since many links are bare URLs.
     """

@@ -1,4 +1,4 @@
-"""Prometheus metrics of index requests and of token documents."""
+"""Prometheus metrics for index requests and token documents."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from config.watching.metrics import labelled_gauge
 from tokens.installation.installed_registry import registry
 from tokens.models import DocumentStatus, IndexRequest, IndexRequestStatus, TokenDocument
 
-# Counting all rows by status would scan the whole table. A scrape reads only this many of the newest.
+# Counting all rows by status would scan the whole table. A scrape reads only this many newest rows.
 NEWEST = 1_000
 
 _QUEUES: tuple[tuple[Any, str, type[TextChoices]], ...] = (
@@ -23,7 +23,7 @@ _QUEUES: tuple[tuple[Any, str, type[TextChoices]], ...] = (
 
 
 def indexing(now: datetime) -> Iterator[Metric]:
-    """Yield the metrics of index requests and of documents: the pending ones, the newest by status, the undecodable."""
+    """Yield metrics for index requests and documents: pending, newest by status, undecodable."""
     undecodable = IndexRequest.objects.filter(undecodable=True).order_by()
     counts = undecodable.values_list("chain_id").annotate(count=Count("pk"))
     yield labelled_gauge(

@@ -1,7 +1,7 @@
-"""Tokens whose rows had another launch: in another block before a reorg, or one that came later on the chain.
+"""Relaunched tokens: their rows had a launch in another block before a reorg, or one later on the chain.
 
-Several logs may launch a token: one contract creates it, others make a pool of a token that exists, and a contract may
-repeat its event. The first on the chain counts, whichever was read first, as long as the chain has its block.
+Several logs may launch a token: one contract creates it, others make a pool for an existing token, and a contract may
+repeat its event. The first log on the chain counts, whichever was read first, as long as the chain has its block.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ from tokens.trades.market_rows import reset_markets
 
 
 class StoredLaunch(NamedTuple):
-    """The place of a stored launch; the names are columns of `Token`, and facts of launches."""
+    """A stored launch's position on the chain; the names are those that `Token` and launch facts use."""
 
     tx_hash: str
     block_hash: str
@@ -33,13 +33,13 @@ class StoredLaunch(NamedTuple):
 
     @classmethod
     def of(cls, token: Token) -> Self:
-        """Return the place of a token's launch."""
+        """Return the position of a token's launch."""
         return cls(token.tx_hash, token.block_hash, token.block_number, token.log_index)
 
     def precedes(self, launch: Launch) -> bool:
         """Return whether it came before this launch of the same token on the chain.
 
-        Another block at the same height, or of the same transaction, is one that the chain has dropped.
+        Another block at the same height, or with the same transaction, was dropped by the chain.
         """
         if self.block_hash != launch.block_hash and (
             self.tx_hash == launch.tx_hash or self.block_number == launch.block_number
@@ -51,14 +51,14 @@ class StoredLaunch(NamedTuple):
 def first_launches(transactions: Iterable[TransactionFacts]) -> dict[str, Launch]:
     """Return address -> the token's first launch."""
     launches = (launch for facts in transactions for launch in facts.launches)
-    found = dict[str, Launch]()
+    first_by_address = dict[str, Launch]()
     for launch in sorted(launches, key=lambda launch: (launch.block_number, launch.log_index)):
-        found.setdefault(launch.token, launch)
-    return found
+        first_by_address.setdefault(launch.token, launch)
+    return first_by_address
 
 
 def without_later(launches: Mapping[str, Launch], before: Iterable[Token]) -> dict[str, Launch]:
-    """Return the launches of which the stored tokens have no earlier one."""
+    """Return launches without those whose stored token has an earlier launch."""
     later = {
         token.contract_address
         for token in before
@@ -68,10 +68,10 @@ def without_later(launches: Mapping[str, Launch], before: Iterable[Token]) -> di
 
 
 def unwind_dropped_launches(facts: TransactionFacts, chain: LaunchChain) -> None:
-    """Unwind earlier launches of the transaction's tokens of which the chain has dropped the block.
+    """Unwind earlier launches of the transaction's tokens whose block the chain has dropped.
 
-    For transactions that are read by their hashes: nothing else of the chain is read then. One query, and one request
-    to a node if there is such a launch that is not final. Raises NodeUnavailableError.
+    Used for transactions that are read by hash, since no other block is read then. One query, and one request to a node
+    if a token has an earlier launch that is not final. Raises NodeUnavailableError.
     """
     launches = first_launches([facts])
     stored = Token.objects.on_chain().filter(chain_id=chain.info.chain_id, contract_address__in=launches)
@@ -93,10 +93,10 @@ def unwind_dropped_launches(facts: TransactionFacts, chain: LaunchChain) -> None
 def clear_displaced(
     before: Sequence[Token], pools: Mapping[int, str | None], *, launches: Mapping[str, Launch], chain: ChainInfo
 ) -> None:
-    """Delete what was stored of tokens by a launch that is no longer theirs.
+    """Delete rows that tokens have from a launch that no longer counts.
 
-    These are trades in another pool, pools and documents of another contract's or transaction's launch, and the events
-    of another contract's launchpad. Arguments and transaction as of `reset_relaunched_markets`; call it before that.
+    They are trades in another pool, pools and documents from another contract's or transaction's launch, and events
+    from another contract's launchpad. Arguments and transaction as in `reset_relaunched_markets`; call it before that.
     """
     # A launch that was read without its pool has no trades in another one.
     moved = [token.pk for token in before if pools.get(token.pk) not in (None, _pool(launches[token.contract_address]))]
@@ -111,12 +111,12 @@ def clear_displaced(
     graduated = Market.objects.filter(token__in=others, graduated_at__isnull=False)
     graduated.update(graduated_at=None, curve_progress=None)
     TokenDocument.objects.filter(token__in=others).delete()
-    # Events of the token itself, and of contracts that the registry trusts for every token, stay.
+    # Events from the token itself, and from contracts that the registry trusts for every token, stay.
     foreign_launches = (token for token in others if token.factory_address != launches[token.contract_address].factory)
-    kept = {token.pk: token.contract_address for token in foreign_launches}
-    events = TokenEvent.objects.filter(token__in=kept).values_list("pk", "token_id", "emitter")
-    foreign = [pk for pk, of, emitter in events if emitter != kept[of] and emitter.lower() not in chain.registered]
-    delete_events(foreign)
+    addresses = {token.pk: token.contract_address for token in foreign_launches}
+    events = TokenEvent.objects.filter(token__in=addresses).values_list("pk", "token_id", "emitter")
+    foreign = ((pk, emitter) for pk, token_id, emitter in events if emitter != addresses[token_id])
+    delete_events([pk for pk, emitter in foreign if emitter.lower() not in chain.registered])
 
 
 def _is_same(token: Token, launch: Launch) -> bool:
@@ -124,12 +124,12 @@ def _is_same(token: Token, launch: Launch) -> bool:
 
 
 def insert_next_pools(pools: Mapping[int, str | None]) -> None:
-    """Insert the pools that curves are going to graduate into, by the ids of tokens."""
+    """Insert the pools that curves are going to graduate into, by token id."""
     TokenPool.objects.bulk_create(TokenPool(token_id=pk, pool_address=pool) for pk, pool in pools.items() if pool)
 
 
 def read_launch_pools(tokens: Sequence[Token]) -> dict[int, str | None]:
-    """Return token id -> the pool of the token's launch, which may have moved since. One query, none without tokens."""
+    """Return token id -> its launch's pool; the token may have moved since. One query, none without tokens."""
     if not tokens:
         return {}
     of_launches = LaunchFacts.objects.filter(token__in=tokens)
@@ -139,15 +139,15 @@ def read_launch_pools(tokens: Sequence[Token]) -> dict[int, str | None]:
 def reset_relaunched_markets(
     before: Sequence[Token], pools: Mapping[int, str | None], *, launches: Mapping[str, Launch]
 ) -> None:
-    """Reset the market data of tokens that are launched in another pool now.
+    """Reset market data for tokens that are launched in another pool now.
 
-    `before` are the tokens before their launches were written, and `pools` those of their launches then; `launches` are
-    by contract address. Call it in the database transaction that has locked the tokens.
+    `before` has the tokens before their launches were written, and `pools` the pools of their former launches;
+    `launches` are by contract address. Call it in the database transaction that has locked the tokens.
     """
     moved = [token.pk for token in before if pools.get(token.pk) != _pool(launches[token.contract_address])]
     if not moved:
         return
-    # Before the market: a worker that stores data of the former pool has locked the row, and any later one finds none.
+    # Before the market: a worker that stores the former pool's data has locked the row, and any later one finds none.
     # It is queued anew by the task.
     refreshes = ProviderRefresh.objects.filter(pk__in=moved)
     list(refreshes.select_for_update().order_by("pk").values_list("pk"))

@@ -1,4 +1,4 @@
-"""Tokens that pages report as launched: indexing soon after, and the saved tokens of users."""
+"""Launch reports from pages: indexing soon after, and users' saved tokens."""
 
 from datetime import timedelta
 
@@ -14,12 +14,12 @@ from tokens.models import IndexRequest, SavedToken
 
 # A page has its transaction before most nodes do.
 DELAY_SECONDS = 5
-# Per user, confirmed or not. Launches cost gas, but saving those of others is free.
+# Per user, confirmed or not. Launches cost gas, but saving other users' launches is free.
 MAX_SAVED = 1_000
 
 
 class SavedTokenQuotaError(PermanentError):
-    """A user's limit of saved tokens is reached. The text is for the user."""
+    """A user's saved token limit is reached. The text is for the user."""
 
 
 def save_token(address: str, *, chain_id: int, tx_hash: str, user: CallingUser | None) -> None:
@@ -38,7 +38,7 @@ def save_token(address: str, *, chain_id: int, tx_hash: str, user: CallingUser |
 
 
 def prune_unconfirmed() -> int:
-    """Delete reports that the chain has not confirmed for SAVED_TOKEN_DAYS. Return the number of rows."""
+    """Delete reports that the chain has not confirmed for SAVED_TOKEN_DAYS. Return how many rows."""
     before = timezone.now() - timedelta(days=settings.SAVED_TOKEN_DAYS)
     saved, _ = SavedToken.objects.filter(created_at__lt=before).unconfirmed().delete()
     failed, _ = IndexRequest.objects.failed_page_requests(before).delete()
@@ -47,7 +47,7 @@ def prune_unconfirmed() -> int:
 
 def _keep(reported: SavedToken) -> None:
     """Insert a saved token unless it exists. Raises SavedTokenQuotaError."""
-    # Calls of the same user are serialized from here on, so that none counts rows that another is about to add.
+    # A user's calls are serialized from here on, so that none counts rows that another is about to add.
     saved_tokens = SavedToken.objects.filter(person__in=calling_users.lock_user(reported.person_id))
     if saved_tokens.filter(
         chain_id=reported.chain_id, tx_hash=reported.tx_hash, contract_address=reported.contract_address

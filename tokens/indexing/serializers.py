@@ -1,4 +1,4 @@
-"""Serializers of index requests and of saved tokens: request bodies and responses."""
+"""Serializers for index requests and saved tokens: request bodies and responses."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _DEFAULT_CHAIN = "Default: the registry's first EVM chain with a node, such as 8
 
 
 class _ChainBody(serializers.Serializer[Any]):
-    """Base class for a token or a transaction on a chain. Accepts both spellings of each key."""
+    """Base class for a token or a transaction on a chain. Accepts both spellings for each key."""
 
     default_error_messages = {"invalid": "must be a JSON object"}
 
@@ -39,7 +39,7 @@ class _ChainBody(serializers.Serializer[Any]):
     validate_chainId = validate_chain_id
 
     def validate(self, attrs: Any) -> Any:
-        """Reject an address or transaction of another kind of chain. Raises ValidationError."""
+        """Reject an address or transaction in another chain's format. Raises ValidationError."""
         problems: dict[str, list[str]] = {}
         for name, field in self.fields.items():
             if field.source in _PARSERS_BY_CHAIN:
@@ -100,7 +100,7 @@ class IndexByAddressBody(_ChainBody):
 
 
 def read_index_body(body: _ChainBody) -> Any:
-    """Return the values of an index request. Raises BadRequestError with the contract's text for the first problem."""
+    """Return an index request's values. Raises BadRequestError with the contract's text for the first problem."""
     if body.is_valid():
         return body.validated_data
     name, [message, *_] = next(iter(body.errors.items()))

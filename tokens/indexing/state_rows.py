@@ -1,4 +1,4 @@
-"""The states of tokens that were read from their contracts: stored with the launch, dropped with their own block."""
+"""Token states read from contracts. Stored with the launch; dropped with the block they were read at."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from tokens.models.expressions import equals_any
 
 
 def store_states(transactions: Iterable[TransactionFacts], *, chain: ChainInfo) -> set[int]:
-    """Store the states that came with transactions, whose launches are written. Return the ids of their tokens.
+    """Store the transactions' token states; their launches are written before. Return the token ids.
 
     A state that was read at a later block stays. The caller refreshes the tokens. Call it in a database transaction
     that holds the chain's lock exclusively.
@@ -40,7 +40,7 @@ def _row(token_id: int, at: StateAtBlock, state: TokenState, *, chain_id: int) -
 
 
 def drop_relaunched_states(before: Sequence[Token], *, launches: Mapping[str, Launch]) -> None:
-    """Delete the states of tokens that are launched in another block now: theirs followed the block of before.
+    """Delete states of tokens that are launched in another block now: they were read after the former block.
 
     `before` are the tokens before their launches were written; `launches` are by contract address.
     """

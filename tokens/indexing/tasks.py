@@ -37,13 +37,13 @@ def index_transaction(chain_id: int, tx_hash: str) -> None:
 
 
 def enqueue_retry(postponed: index_requests.IndexingPostponedError, *, chain_id: int, tx_hash: str) -> None:
-    """Enqueue the next attempt of a postponed request, if it has one."""
+    """Enqueue a postponed request's next attempt, if it has one."""
     if postponed.retry_after is not None:
         enqueue_index_request(chain_id, tx_hash, delay=postponed.retry_after)
 
 
 def enqueue_index_request(chain_id: int, tx_hash: str, *, delay: float = 0) -> None:
-    """Enqueue the indexing of a pending transaction, with a delay in seconds.
+    """Enqueue a pending transaction to be indexed, with a delay in seconds.
 
     A broker outage is no error: the sweeper finds the request when its lease is over.
     """
@@ -57,7 +57,7 @@ def enqueue_index_request(chain_id: int, tx_hash: str, *, delay: float = 0) -> N
 
 @app.task(name="tokens.tasks.sweep_index_requests")
 def sweep_index_requests() -> None:
-    """Enqueue pending requests after the loss of their message or worker."""
+    """Enqueue pending requests whose message or worker was lost."""
     due = index_requests.claim_due_requests(timezone.now())
     for chain_id, tx_hash in due:
         enqueue_index_request(chain_id, tx_hash)
@@ -67,7 +67,7 @@ def sweep_index_requests() -> None:
 
 @app.task(name="tokens.tasks.prune_saved_tokens")
 def prune_saved_tokens() -> None:
-    """Delete reports of launches that the chain did not confirm."""
+    """Delete launch reports that the chain did not confirm."""
     pruned = saved_tokens.prune_unconfirmed()
     if pruned:
         logger.info("pruned %s rows of unconfirmed saved tokens", pruned)
@@ -105,7 +105,7 @@ def fetch_documents() -> None:
 
 @app.task(name="tokens.tasks.read_pool_backlogs")
 def read_pool_backlogs() -> None:
-    """Read the pool logs of blocks that were read before their token, or its quote token's decimals, were known."""
+    """Read pool logs in blocks that were read before their token, or its quote token's decimals, were known."""
     ended = backlog_rounds.read_due_backlogs()
     if ended:
         logger.info("ended the backlogs of %s pools", ended)

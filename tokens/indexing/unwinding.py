@@ -1,4 +1,4 @@
-"""Unwinding: removal of rows of blocks and transactions that the chain does not have, or no longer."""
+"""Unwinding: removal of rows whose block or transaction the chain does not have, or no longer has."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ DROPPED_BY_REORG = "its block was dropped by a reorg"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnwindCounts:
-    """Counts of tokens hidden, events and trades deleted, requests reopened and followed blocks removed."""
+    """Counts: tokens hidden, events and trades deleted, requests reopened and followed blocks removed."""
 
     tokens: int = 0
     events: int = 0
@@ -29,7 +29,7 @@ class UnwindCounts:
 
 
 def unwind_blocks(chain_id: int, *, above: int, kept_to: int = -1) -> UnwindCounts:
-    """Unwind all rows of a chain's blocks above this number, their trades, and the progress of coverage.
+    """Unwind all rows in a chain's blocks above this number, with trades and coverage progress.
 
     Rows up to block `kept_to` stay, although their blocks are read again. The tokens leave all lists and keep their ids
     and tags: the same launch usually returns in another block. Token columns are folded again without the deleted
@@ -47,9 +47,9 @@ def unwind_blocks(chain_id: int, *, above: int, kept_to: int = -1) -> UnwindCoun
 
 
 def unwind_competing_blocks(chain_id: int, *, blocks: Mapping[int, str]) -> UnwindCounts:
-    """Unwind rows of other blocks at the heights of these canonical blocks, block number -> hash.
+    """Unwind rows in other blocks at the heights of canonical blocks; `blocks` is block number -> hash.
 
-    Indexing of single transactions may have read them from a node on another fork, before these blocks were followed.
+    A single transaction's indexing may have read them from a node on another fork, before these blocks were followed.
     Call it in a database transaction that holds the chain's lock exclusively (`chain_lock`).
     """
     held = Q(chain_id=chain_id, block_number__in=blocks) & ~Q(block_hash__in=blocks.values())
@@ -61,9 +61,9 @@ def unwind_competing_blocks(chain_id: int, *, blocks: Mapping[int, str]) -> Unwi
 
 
 def unwind_transactions(chain_id: int, tx_hashes: Iterable[str], *, block_hash: str | None = None) -> UnwindCounts:
-    """Unwind all rows of transactions that the chain does not have, or not in this block.
+    """Unwind all rows whose transaction the chain does not have, or not in this block.
 
-    `block_hash` limits it to rows of one block; None means any. Call it in a database transaction that holds the
+    `block_hash` limits it to one block's rows; None means any. Call it in a database transaction that holds the
     chain's lock (`chain_lock`).
     """
     held = Q(chain_id=chain_id, tx_hash__in=list(tx_hashes))
@@ -74,7 +74,7 @@ def unwind_transactions(chain_id: int, tx_hashes: Iterable[str], *, block_hash: 
 
 
 def hide_and_delete(held: Q) -> tuple[int, int]:
-    """Hide the tokens and delete the events that match `held`. Return how many of each.
+    """Hide the tokens and delete the events that match `held`. Return both numbers.
 
     Call it as `unwind_transactions`, with the transactions' requests locked before.
     """
@@ -88,7 +88,7 @@ def hide_and_delete(held: Q) -> tuple[int, int]:
 
 
 def drop_states(chain_id: int, held: Q) -> int:
-    """Delete the states that match `held`, and reopen the requests of the tokens' launches. Return how many.
+    """Delete the states that match `held`, and reopen the requests for the tokens' launches. Return how many.
 
     Their state is then read again; the tokens stay listed meanwhile. Call it as `unwind_blocks`.
     """
@@ -101,7 +101,7 @@ def drop_states(chain_id: int, held: Q) -> int:
 
 
 def _reopen(held: Q) -> int:
-    """Reopen the requests of transactions that are unwound, or whose tokens' state is. Return how many."""
+    """Reopen the requests for unwound transactions and states. Return how many."""
     written = IndexRequest.objects.filter(
         held, status__in=(IndexRequestStatus.INDEXED, IndexRequestStatus.CONFIRMED)
     ).order_by("pk")

@@ -103,7 +103,7 @@ class IndexByAddressView(PartnerAccess, LimitedView):
 
 
 def _index(*, chain_id: int, tx_hash: str) -> Sequence[str]:
-    """Index a transaction and return the addresses of its tokens. Raises the errors of the contract."""
+    """Index a transaction and return its tokens' addresses. Raises the contract's errors."""
     try:
         return index_requests.index_transaction(chain_id=chain_id, tx_hash=tx_hash)
     except PermanentError as error:
@@ -120,7 +120,7 @@ def _page(chain_id: int, address: str) -> str:
 
 
 class SaveDeployedTokenView(LimitedView):
-    """Reports of launches by untrusted clients; only the chain decides what is listed."""
+    """Launch reports by untrusted clients; only the chain decides what is listed."""
 
     authentication_classes = [OptionalUserAuthentication]
     permission_classes = [AllowAny]

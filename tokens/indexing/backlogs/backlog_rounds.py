@@ -1,4 +1,4 @@
-"""Rounds over due backlogs of pools: the quote token's decimals are requested again, then the pool's logs are read."""
+"""Rounds over due pool backlogs: the quote token's decimals are requested again, then the pool's logs are read."""
 
 import logging
 import time
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 # Most quote tokens without decimals are no tokens, so a day is the longest delay.
 BACKOFF = Backoff(first=60, longest=86_400)
 LEASE = timedelta(seconds=300)
-# The most backlogs of a round, and the seconds after which it begins no other part: the rest is due at once, and other
+# The most backlogs in a round, and the seconds after which it begins no other part: the rest is due at once, and other
 # tasks have their turn.
 BATCH_SIZE, ROUND_SECONDS = 20, 20.0
 

@@ -1,4 +1,4 @@
-"""Quote token facts that a later reading of a launch may lack: no contract changes its decimals."""
+"""Quote token facts that a later launch reading may lack: no contract changes its decimals."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,14 +14,14 @@ def lacks_decimals(launch: Launch) -> bool:
 
 
 def has_decimals(token: Token) -> bool:
-    """Return whether the decimals of the token's quote token are stored. Requires the launch's facts."""
+    """Return whether the quote token's decimals are stored. Requires the launch's facts."""
     return (token.launch.facts["pool"] or {}).get("pair_decimals") is not None
 
 
 def complete_from_rows(launches: Iterable[Launch], *, chain_id: int) -> dict[str, Launch]:
-    """Return address -> launch with the stored symbol and decimals of its quote token, of launches that lack these.
+    """Return address -> launch, completed with its quote token's stored symbol and decimals if it lacks them.
 
-    A node whose call failed proves nothing against what another call returned. At most one query.
+    A failed call does not refute values that another call returned. At most one query.
     """
     lacking = {launch.token: launch for launch in launches if lacks_decimals(launch)}
     if not lacking:

@@ -1,4 +1,4 @@
-"""Backlogs of pools: opened with the launch, and read by blocks into trades and liquidity changes."""
+"""Pool backlogs: opened with the launch, and read by blocks into trades and liquidity changes."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -27,9 +27,9 @@ logger = logging.getLogger(__name__)
 
 # An index call reads at most so many blocks by itself, so that its caller does not wait for a long history.
 INLINE_BLOCKS = 1_000
-# The most blocks of the reorg window that are read at once.
+# The most blocks in the reorg window that are read at once.
 _WINDOW_BLOCKS = 100
-# A head that is reading blocks while a token is written may lack its pool: by then it has written them.
+# A follower that reads blocks while a token is written may lack its pool: by then it has written these blocks.
 _SETTLED = timedelta(minutes=1)
 
 
@@ -48,7 +48,7 @@ def open_undecoded(launches: Iterable[Launch], *, chain: ChainInfo) -> None:
 
 
 def open_unread(launches: Iterable[Launch], *, chain: ChainInfo) -> None:
-    """Open a backlog of the reorg window for launches that the follower had not written when it read these blocks.
+    """Open a backlog over the reorg window for launches that the follower had not written when it read these blocks.
 
     Final blocks are left to `manage.py backfill --trades`. Call it as `open_undecoded`.
     """
@@ -65,56 +65,56 @@ def open_unread(launches: Iterable[Launch], *, chain: ChainInfo) -> None:
 
 
 def read_at_once(chain: Chain, tx_hash: str) -> None:
-    """Store the pool logs of the transaction's tokens with a backlog, of few blocks and if a node responds.
+    """Store pool logs in at most INLINE_BLOCKS blocks for the transaction's tokens with a backlog, if a node responds.
 
-    The backlog stays as it is, for the blocks that are being read meanwhile: `read_backlog` reads all of them again.
+    The backlog stays unchanged, since a follower may read blocks meanwhile: `read_backlog` reads all of them again.
     """
     backlogs = PoolBacklog.objects.filter(token__chain_id=chain.info.chain_id, token__tx_hash=tx_hash)
     for backlog in backlogs.select_related("token__launch"):
         first, end = backlog.next_block, backlog.next_block + INLINE_BLOCKS
         try:
-            while has_decimals(backlog.token) and (part := _read_part(backlog.token, chain, first=first, end=end)):
+            while has_decimals(backlog.token) and (pool_logs := _read_logs(backlog.token, chain, first=first, end=end)):
                 with transaction.atomic():
-                    _store(part, chain)
-                first = part.reading.last + 1
+                    _store(pool_logs, chain)
+                first = pool_logs.reading.last + 1
         except (NodeUnavailableError, BlockNotCanonicalError, WindowMovedError) as error:
             logger.warning("chain=%s trades of %s are read later: %s", chain.info.chain_id, tx_hash, error)
 
 
 def read_backlog(backlog: PoolBacklog, chain: Chain) -> bool:
-    """Store the pool logs of the next blocks of a claimed backlog. Return whether more may remain.
+    """Store the pool logs in a claimed backlog's next blocks. Return whether more may remain.
 
-    A backlog ends, and its row with it, at the newest block that was read of the chain. Raises NodeUnavailableError,
+    A backlog ends at the chain's newest block that was read; its row is then deleted. Raises NodeUnavailableError,
     BlockNotCanonicalError and WindowMovedError.
     """
     held = PoolBacklog.objects.held([backlog])
-    part = _read_part(backlog.token, chain, first=backlog.next_block)
-    if part is None:
+    pool_logs = _read_logs(backlog.token, chain, first=backlog.next_block)
+    if pool_logs is None:
         held.delete()
         return False
     with transaction.atomic():
-        _store(part, chain)
-        moved = held.update(next_block=part.reading.last + 1)
-    backlog.next_block = part.reading.last + 1
+        _store(pool_logs, chain)
+        moved = held.update(next_block=pool_logs.reading.last + 1)
+    backlog.next_block = pool_logs.reading.last + 1
     return bool(moved)
 
 
-class _PoolPart(NamedTuple):
-    """Logs of one pool in some blocks; `window` has the hashes of those that a reorg may still drop."""
+class _PoolLogs(NamedTuple):
+    """One pool's logs in some blocks; `window` has the hashes of blocks that a reorg may still drop."""
 
     reading: RangeFacts
     window: Mapping[int, str]
 
 
-def _read_part(token: Token, chain: Chain, *, first: int, end: int | None = None) -> _PoolPart | None:
-    """Read the logs of the token's pool from a block on; None without any more block that was read of the chain."""
+def _read_logs(token: Token, chain: Chain, *, first: int, end: int | None = None) -> _PoolLogs | None:
+    """Read the token's pool logs from a block on; return None if no later block of the chain was read."""
     chain_id, pools = chain.info.chain_id, select_pools([token.pool_address])
     window = _window(chain_id)
     covered = Coverage.objects.filter(chain_id=chain_id).aggregate(last=Max("followed_to"))["last"]
     final = min(window) - 1 if window else covered
     if final is not None and first <= final:
         last = min(final, first + chain.range_blocks() - 1, final if end is None else end - 1)
-        return _PoolPart(chain.read_range(first, last, addresses=(), pools=pools), {}) if first <= last else None
+        return _PoolLogs(chain.read_range(first, last, addresses=(), pools=pools), {}) if first <= last else None
     hashes = {number: block_hash for number, block_hash in window.items() if number >= first}
     numbers = sorted(hashes)[:_WINDOW_BLOCKS]
     if not numbers:
@@ -123,14 +123,14 @@ def _read_part(token: Token, chain: Chain, *, first: int, end: int | None = None
     if {number: header.hash for number, header in headers.items()} != {number: hashes[number] for number in numbers}:
         raise WindowMovedError(f"chain {chain_id}: its node has other blocks than those that are followed")
     reading = chain.read_blocks([headers[number] for number in numbers], pools=pools)
-    return _PoolPart(reading, {number: hashes[number] for number in numbers})
+    return _PoolLogs(reading, {number: hashes[number] for number in numbers})
 
 
-def _store(part: _PoolPart, chain: Chain) -> None:
-    """Write what was read, in a database transaction. Raises WindowMovedError."""
-    chain_id, reading = chain.info.chain_id, part.reading
+def _store(pool_logs: _PoolLogs, chain: Chain) -> None:
+    """Write the logs, in a database transaction. Raises WindowMovedError."""
+    chain_id, reading = chain.info.chain_id, pool_logs.reading
     chain_lock.lock_exclusive(chain_id)
-    if part.window and not part.window.items() <= _window(chain_id).items():
+    if pool_logs.window and not pool_logs.window.items() <= _window(chain_id).items():
         raise WindowMovedError(f"chain {chain_id}: the followed blocks changed while they were read")
     stored = trade_writing.store_trades(reading.swaps, reading.liquidity_changes, chain=chain.info, live=True)
     trade_writing.recount_tokens(chain_id, stored.token_ids)
@@ -138,7 +138,7 @@ def _store(part: _PoolPart, chain: Chain) -> None:
 
 
 def _window(chain_id: int) -> dict[int, str]:
-    """Return number -> hash of the followed blocks."""
+    """Return followed blocks: number -> hash."""
     return dict(FollowedBlock.objects.filter(chain_id=chain_id).values_list("number", "hash"))
 
 

@@ -1,1 +1,1 @@
-"""Documents that describe tokens outside of the chain: their location, content, rows and fetching."""
+"""Off-chain token documents: location, content, rows and fetching."""

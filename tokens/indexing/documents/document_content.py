@@ -1,7 +1,7 @@
-"""Parsing of the JSON documents that describe tokens: Metaplex's format, and that of Solana's launchpads. Pure.
+"""JSON token document parsing: Metaplex's format, and the one that Solana's launchpads write. Pure.
 
-The keys are those of https://developers.metaplex.com/token-metadata/token-standard. The documents are untrusted: values
-of unexpected types are left out, and name and symbol come only from the chain.
+https://developers.metaplex.com/token-metadata/token-standard defines the keys. The documents are untrusted: values with
+unexpected types are left out, and name and symbol come only from the chain.
 """
 
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from config.http.errors import PermanentError
 from config.http.json_client import parse_json_response
 from tokens.indexing.metadata import MAX_LINKS, MAX_TEXT, Json, clean_metadata, to_storable_json, web_link
 
-# Keys of Metaplex's `extensions`, which many documents have at the top level.
+# Keys in Metaplex's `extensions`, which many documents have at the top level.
 _PLATFORMS = ("website", "twitter", "telegram", "discord", "farcaster")
 _IMAGES = ("https://", "http://", "ipfs://", "ar://", "data:image/")
 
 
 def parse_document(content: bytes) -> Json:
-    """Return the content of a document; missing values are empty.
+    """Return a document's content; missing values are empty.
 
     It is {"description": str, "img_url": str, "socialMediaUrls": [{platform, url}]}. Raises PermanentError unless the
     document is a JSON object.
@@ -43,14 +43,14 @@ def parse_document(content: bytes) -> Json:
 def _links(raw: Json) -> Iterator[dict[str, str]]:
     """Yield the document's web links, each URL once."""
     extensions = _object(raw.get("extensions"))
-    found = [(name, source.get(name)) for name in _PLATFORMS for source in (extensions, raw)]
-    # That of the documents that this service stores.
-    own = [(link["platform"], link["url"]) for link in clean_metadata(raw)["socialMediaUrls"]]
-    seen = set()
-    for platform, url in [*found, ("website", raw.get("external_url")), *own]:
+    platform_urls = [(name, source.get(name)) for name in _PLATFORMS for source in (extensions, raw)]
+    # Documents that this service stores have this format.
+    own_links = [(link["platform"], link["url"]) for link in clean_metadata(raw)["socialMediaUrls"]]
+    yielded_urls = set()
+    for platform, url in [*platform_urls, ("website", raw.get("external_url")), *own_links]:
         link = web_link(url) if isinstance(url, str) else None
-        if link and link not in seen:
-            seen.add(link)
+        if link and link not in yielded_urls:
+            yielded_urls.add(link)
             yield {"platform": platform, "url": link}
 
 

@@ -1,4 +1,4 @@
-"""Rows of the documents that launches name by a URI, written with the launches for the fetching rounds."""
+"""Token document rows, written with the launches for the fetching rounds."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ WHERE tokens_tokendocument.uri <> EXCLUDED.uri
 
 
 def request_documents(uris: Mapping[int, str]) -> None:
-    """Store documents to be fetched, by the ids of their tokens. Documents with an unchanged URI stay.
+    """Store documents to be fetched, by token id. Documents with an unchanged URI stay.
 
     Call it in the database transaction that has written, and so locked, the tokens.
     """

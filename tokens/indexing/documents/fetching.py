@@ -1,8 +1,8 @@
-"""Fetching of the documents that describe tokens outside of the chain, and folding of their content into the tokens.
+"""Off-chain token document fetching; a document's content is folded into its token.
 
 The rows are a leased queue (`config.postgresql.leased_queue`). A round claims rows, fetches them concurrently outside
-of any transaction, and stores each outcome in a transaction of its own. Only one round runs at a time, so that hosts
-that hang block at most one worker process.
+any transaction, and stores each outcome in its own transaction. Only one round runs at a time, so that hosts that hang
+block at most one worker process.
 """
 
 import logging
@@ -40,9 +40,9 @@ MAX_PER_HOST = 4
 CANDIDATES = 2_000
 # Seconds for which a round claims documents; the last ones may take their timeout longer.
 ROUND_SECONDS = 20.0
-# Longer than the timeout of a document.
+# Longer than a document's timeout.
 LEASE = timedelta(seconds=90)
-# Seconds of a document for all of its gateways, well within the lease.
+# Seconds for all gateways of a document, well within the lease.
 _GATEWAYS_SECONDS = 60.0
 # Twelve attempts take four days.
 BACKOFF = Backoff(first=15, longest=86_400, factor=3)
@@ -54,7 +54,7 @@ _ROUND = advisory_lock_key("documents")
 
 @dataclass(frozen=True, kw_only=True)
 class FetchOutcome:
-    """The content of a document, or the reason why there is none."""
+    """A document's content, or the reason why there is none."""
 
     content: Json | None = None
     error: RetryableError | PermanentError | None = None
@@ -69,8 +69,8 @@ def fetch_due_documents() -> int:
         while time.monotonic() < deadline and (claimed := claim_documents(timezone.now())):
             fetched += len(claimed)
             waiting = {threads.submit(fetch_document, document.uri): document for document in claimed}
-            for done in as_completed(waiting):
-                _finish(waiting[done], done)
+            for future in as_completed(waiting):
+                _finish(waiting[future], future)
     return fetched
 
 
@@ -81,8 +81,8 @@ def claim_documents(now: datetime) -> list[TokenDocument]:
     # Hosts take turns only among the next documents, however many are due.
     coming = due.order_by("attempts", "due_at").values("pk")[:CANDIDATES]
     fair = due.filter(pk__in=coming).annotate(turn=turn).filter(turn__lte=MAX_PER_HOST).order_by("attempts", "due_at")
-    chosen = list(fair.values_list("pk", flat=True)[:BATCH_SIZE])
-    return TokenDocument.objects.filter(pk__in=chosen).claim(now, lease=LEASE)
+    ids = list(fair.values_list("pk", flat=True)[:BATCH_SIZE])
+    return TokenDocument.objects.filter(pk__in=ids).claim(now, lease=LEASE)
 
 
 def fetch_document(uri: str) -> FetchOutcome:
@@ -96,13 +96,13 @@ def fetch_document(uri: str) -> FetchOutcome:
 
 
 def store_outcome(claimed: TokenDocument, outcome: FetchOutcome) -> None:
-    """Store the outcome of a document and fold it into its token; no effect if its row changed meanwhile."""
+    """Store a document's outcome and fold it into its token; no effect if its row changed meanwhile."""
     row = TokenDocument.objects.held([claimed]).filter(uri=claimed.uri)
     if outcome.content is None:
         _store_failure(row, claimed, outcome.error)
         return
     with transaction.atomic():
-        # Locked before its document, in the same order as by writers of launches.
+        # Locked before its document: launch writers lock in the same order.
         list(Token.objects.filter(pk=claimed.token_id).select_for_update(no_key=True).only("pk"))
         if row.finish(status=DocumentStatus.FETCHED, content=outcome.content, fetched_at=timezone.now()):
             refresh_token_state([claimed.token_id])
@@ -110,15 +110,15 @@ def store_outcome(claimed: TokenDocument, outcome: FetchOutcome) -> None:
 
 def reopen_documents(documents: Sequence[TokenDocument]) -> int:
     """Reset documents to be fetched again. Their content stays until then. Return how many."""
-    chosen = TokenDocument.objects.filter(pk__in=[document.pk for document in documents])
-    return chosen.requeue(due_at=timezone.now(), status=DocumentStatus.PENDING)
+    rows = TokenDocument.objects.filter(pk__in=[document.pk for document in documents])
+    return rows.requeue(due_at=timezone.now(), status=DocumentStatus.PENDING)
 
 
-def _finish(claimed: TokenDocument, done: Future[FetchOutcome]) -> None:
-    """Store the outcome of a document. An unexpected error ends no round: the lease and the attempts limit it."""
-    unforeseen = done.exception()
+def _finish(claimed: TokenDocument, future: Future[FetchOutcome]) -> None:
+    """Store a document's outcome. An unexpected error ends no round: the lease and the attempts limit it."""
+    unforeseen = future.exception()
     if unforeseen is None:
-        store_outcome(claimed, done.result())
+        store_outcome(claimed, future.result())
     else:
         logger.error("the document of token %s can't be fetched", claimed.token_id, exc_info=unforeseen)
 
@@ -130,12 +130,12 @@ def _read(uri: str) -> bytes:
 
 
 def installed_urls(uri: str) -> list[str]:
-    """Return the URLs of a document by the installation's gateways, as `document_urls`. Raises PermanentError."""
+    """Return a document's URLs at the installation's gateways, as `document_urls`. Raises PermanentError."""
     return document_urls(uri, ipfs=settings.IPFS_GATEWAY_URL, arweave=settings.ARWEAVE_GATEWAY_URL)
 
 
 def fetch_first(urls: Sequence[str], *, max_bytes: int, accept: str = JSON_FIRST) -> bytes:
-    """Return the body of the first URL that returns one: the next gateway is used where one fails, or lacks the file.
+    """Return the first body that a URL returns: if a gateway fails or lacks the file, the next one is used.
 
     Raises the last failure that a retry may mend, else the first one. `accept` as for `fetch_public_url`.
     """
@@ -171,9 +171,9 @@ def _store_failure(
 
 
 def _host() -> Case:
-    """Return an expression for the host of a URI without its port, or for its scheme if a gateway serves it."""
-    place = Func(F("uri"), Value("/"), Value(3), function="split_part")
-    host = Func(place, Value(r"\.?(:[0-9]*)?$"), Value(""), function="regexp_replace")
+    """Return an expression for a URI's host without its port, or for its scheme if a gateway serves it."""
+    authority = Func(F("uri"), Value("/"), Value(3), function="split_part")
+    host = Func(authority, Value(r"\.?(:[0-9]*)?$"), Value(""), function="regexp_replace")
     return Case(
         When(uri__istartswith="http", then=Lower(host)),
         When(uri__istartswith="ar:", then=Value("ar")),
