@@ -1,1 +1,1 @@
-"""Deployment of tokens: launch requests, their validation and storage, and the endpoints."""
+"""Token deployment: launch requests, their validation and storage, and the endpoints."""

@@ -1,6 +1,6 @@
-"""Acceptance of launch requests: validated, simulated, and stored once per request key, before anything is sent.
+"""Launch request acceptance: validated, simulated, and stored once per request key, before anything is sent.
 
-Steps: look up the request key; validate; build the call; simulate it from one of the service's wallets; store the row.
+Steps: look up the request key; validate; build the call; simulate it from a wallet of the service; store the row.
 Nothing is signed here. A request that is rejected or can't be simulated does not use up its key.
 """
 
@@ -27,9 +27,9 @@ from tokens.deploying.sending import gas, presales, wallets
 from tokens.installation.installed_chains import installed_chain
 from tokens.models.deployment import Deployment
 
-# Timeout for a slot among the node calls of this process.
+# Timeout for a slot among this process's node calls.
 _SLOT_TIMEOUT_SECONDS = 3.0
-# Result of `deployToken`: an address in a 32-byte word.
+# `deployToken` returns an address in a 32-byte word.
 _ADDRESS_WORD = re.compile(r"0x0{24}([0-9a-fA-F]{40})")
 
 
@@ -51,7 +51,7 @@ class InvalidSimulationError(PermanentError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AcceptedDeployment:
-    """Result of a request. The deployment of a dry run is not stored, unless its key already has one."""
+    """An accepted request. A dry run's deployment is not stored, unless its key already has one."""
 
     deployment: Deployment
     dry_run: bool
@@ -68,7 +68,7 @@ class SimulatedDeployment:
 
 
 def accept_deployment(body: Any, *, partner: PartnerKey | None) -> AcceptedDeployment:
-    """Store the deployment of a request's body, or return the one that its key has; partner None is an operator.
+    """Store a deployment for the request body, or return the one that its key has; partner None is an operator.
 
     The caller enqueues it after the commit, if it is neither replayed nor a dry run. Raises RequestKeyConflictError,
     LaunchRequestError, LaunchOptionUnavailableError if the chain lacks a contract, WouldRevertError,
@@ -105,12 +105,12 @@ def simulate_deployment(
     partner: PartnerKey | None,
     sender: str | None = None,
 ) -> SimulatedDeployment:
-    """Simulate a request, sent by this wallet (EIP-55), or by one of the service's if none is given.
+    """Simulate a request, sent by this wallet (EIP-55), or by a wallet of the service without `sender`.
 
-    Raises what `accept_deployment` does for a valid request before it is stored.
+    Raises the errors that `accept_deployment` raises for a valid request before it is stored.
     """
     with node_slot(timeout=_SLOT_TIMEOUT_SECONDS):
-        # The tree of a large airdrop takes seconds of CPU time.
+        # A large airdrop's tree takes seconds of CPU time.
         deployment = _simulate(launch_request, partner=partner, sender=sender)
     deployment.body_digest = request_keys.body_digest(body)
     return SimulatedDeployment(deployment=deployment, launch_request=launch_request)
@@ -146,10 +146,10 @@ def _find_stored(body: Any, *, partner: PartnerKey | None) -> Deployment | None:
 
 
 def _read_dry_run(body: Any) -> bool | None:
-    """Return the flag of an unvalidated body; None if it is invalid."""
-    given = body.get("dryRun") if isinstance(body, dict) else None
+    """Return an unvalidated body's flag; None if it is invalid."""
+    flag = body.get("dryRun") if isinstance(body, dict) else None
     try:
-        return given is not None and parse_flag(str(given))
+        return flag is not None and parse_flag(str(flag))
     except ValueError:
         return None
 
@@ -191,7 +191,7 @@ def _try(chain: Chain, config: LaunchConfig, *, salt: str, senders: Sequence[str
         return call, estimate, ""
     call = launch_calls.deploy_call(chain.info, config, salt=salt)
     simulation = chain.simulate(call, sender=senders[0])
-    found = _ADDRESS_WORD.fullmatch(simulation.output)
-    if found is None or int(found[1], 16) == 0:
+    match = _ADDRESS_WORD.fullmatch(simulation.output)
+    if match is None or int(match[1], 16) == 0:
         raise InvalidSimulationError(f"chain {chain.info.chain_id} simulates a launch whose token has no address")
-    return call, simulation.gas, checksum_address(f"0x{found[1]}")
+    return call, simulation.gas, checksum_address(f"0x{match[1]}")

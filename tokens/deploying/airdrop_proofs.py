@@ -1,4 +1,4 @@
-"""Merkle trees and entries of airdrops and allow-lists in the database, and their proofs."""
+"""Stored Merkle trees and entries for airdrops and allow-lists, and their proofs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from tokens.chains.launching.merkle import NODE_BYTES, MerkleTree, proof_positio
 from tokens.deploying.token_airdrops import find_claimable
 from tokens.models import AirdropEntry, AirdropTree, Deployment, SavedTree, SavedTreeEntry, TreeKind
 
-# Nodes in the order of the requested positions.
+# Nodes, in the requested positions' order.
 _NODES = SQL("""
     SELECT substring(tree.nodes FROM wanted.position * %(size)s + 1 FOR %(size)s)
     FROM {table} tree, unnest(%(positions)s::integer[]) WITH ORDINALITY AS wanted (position, place)
@@ -32,7 +32,7 @@ class AirdropProof:
 
 
 def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tuple[str, int]]) -> AirdropTree:
-    """Store the Merkle tree of a deployment, with the (account, wei) entries it was built from, in order.
+    """Store a deployment's Merkle tree, with the (account, wei) entries it was built from, in order.
 
     Accounts are hex in any case, and stored as EIP-55.
 
@@ -48,7 +48,7 @@ def store_tree(deployment: Deployment, *, tree: MerkleTree, entries: Sequence[tu
 def store_saved_tree(
     partner: PartnerKey, *, kind: TreeKind, tree: MerkleTree, entries: Sequence[tuple[str, int]]
 ) -> SavedTree:
-    """Store the Merkle tree of a partner's entries, as `store_tree`, in one database transaction.
+    """Store the Merkle tree for a partner's entries, as `store_tree`, in one database transaction.
 
     Raises IntegrityError also if the partner has saved this root.
     """
@@ -66,7 +66,7 @@ def store_saved_tree(
 
 
 def _copy_entries(table: str, tree_id: int, *, tree: MerkleTree, entries: Sequence[tuple[str, int]]) -> None:
-    """Write the entries of a tree by COPY: 100,000 rows take about a second."""
+    """Write a tree's entries by COPY: 100,000 rows take about a second."""
     rows = (
         {"tree_id": str(tree_id), "account": checksum_address(account), "amount": str(wei), "position": str(position)}
         for (account, wei), position in zip(entries, tree.positions, strict=True)
@@ -76,23 +76,23 @@ def _copy_entries(table: str, tree_id: int, *, tree: MerkleTree, entries: Sequen
 
 
 def find_proofs(token_address: str, *, claimer: str) -> list[AirdropProof]:
-    """Return what an account can claim of a token's airdrops; both addresses are EIP-55.
+    """Return the proofs for an account's claims on a token's airdrops; both addresses are EIP-55.
 
-    Empty without an airdrop of `find_airdrops`, or if the account has no entry. Two queries, and one more for each
-    further airdrop; it reads only the proof's nodes, because a tree has megabytes.
+    Empty if `find_airdrops` has no airdrop, or the account no entry. Two queries, and one more for each further
+    airdrop; it reads only the proof's nodes, because a tree has megabytes.
     """
     return [
         AirdropProof(
-            account=found.account,
-            amount=found.amount,
-            proof=read_proof(SavedTree if found.is_saved else AirdropTree, found.tree_id, position=found.position),
+            account=entry.account,
+            amount=entry.amount,
+            proof=read_proof(SavedTree if entry.is_saved else AirdropTree, entry.tree_id, position=entry.position),
         )
-        for found in find_claimable(token_address, account=claimer)
+        for entry in find_claimable(token_address, account=claimer)
     ]
 
 
 def read_proof(model: type[AirdropTree | SavedTree], tree_id: int, *, position: int) -> tuple[str, ...]:
-    """Return the 0x-prefixed hashes that prove the leaf at this position of a stored tree, from leaf to root.
+    """Return the 0x-prefixed hashes that prove the leaf at this position in a stored tree, from leaf to root.
 
     One query.
     """

@@ -1,4 +1,4 @@
-"""Translation of errors of deployments and airdrops into API errors; details about wallets are for operators only."""
+"""Translation from deployment and airdrop errors into API errors; wallet details are for operators only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ from tokens.deploying import accept, quotas
 from tokens.deploying.saved_airdrops import SavedEntriesQuotaError
 from tokens.installation.installed_chains import UnsupportedChainError
 
-# Holds an airdrop of 100,000 entries.
+# Enough for an airdrop with 100,000 entries.
 MAX_AIRDROP_BYTES = 8 * MAX_BODY_BYTES
 # `Retry-After` for conditions that only an operator can change.
 _PAUSED_SECONDS, _UNFIT_SECONDS = 60, 60
@@ -40,9 +40,9 @@ def reject_oversized(request: Request) -> None:
 
 @contextmanager
 def as_api_errors(names: FieldNames = _OWN_NAMES) -> Iterator[None]:
-    """Translate errors of deployments and airdrops into API errors.
+    """Translate deployment and airdrop errors into API errors.
 
-    `names` maps the fields of a deployment to the body's.
+    `names` maps deployment fields to body fields.
     """
     try:
         yield

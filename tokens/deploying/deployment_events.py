@@ -1,4 +1,4 @@
-"""Types of events of deployments, which the trigger in `deployment_events.sql` stores."""
+"""Deployment event types. The trigger in `deployment_events.sql` stores the events."""
 
 from config.events.event_types import EventType, Json, object_schema
 
@@ -7,7 +7,7 @@ _SUBJECT = "Request key of the deployment."
 
 
 def _data(status: str) -> Json:
-    """Return the schema of `data`: the fields of `GET /api/tokens/deploy/status/{requestKey}`."""
+    """Return the schema for `data`, with the fields that `GET /api/tokens/deploy/status/{requestKey}` returns."""
     return object_schema(
         {
             "requestKey": {"type": "string"},

@@ -1,4 +1,4 @@
-"""Doctor's check of deployment wallets."""
+"""Doctor check for deployment wallets."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -7,7 +7,7 @@ from config.doctor.findings import Finding, Level
 from tokens.installation.installed_registry import chain_name
 from tokens.models import DeployWallet, WalletAlert
 
-# By the kind of alert.
+# By alert kind.
 _ACTIONS: dict[str, str] = {
     WalletAlert.DELEGATION: "Unless an operator has set this delegation, the key is known to others: disable the"
     " wallet, move its coins and use another key.",
@@ -15,7 +15,7 @@ _ACTIONS: dict[str, str] = {
 
 
 def wallets(_now: datetime) -> Iterator[Finding]:
-    """Yield the alerts of each wallet, as of the workers' last query of the nodes."""
+    """Yield each wallet's alerts, as of the workers' last node query."""
     all_wallets = DeployWallet.objects.order_by("chain_id", "address")
     for wallet in all_wallets:
         for kind, text in sorted(wallet.alerts.items()):

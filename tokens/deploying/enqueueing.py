@@ -13,7 +13,7 @@ SUBMIT_EXPIRES_SECONDS = 30
 
 
 def enqueue_deployment(deployment_id: int) -> None:
-    """Enqueue the submission of a stored deployment; call it after the commit.
+    """Enqueue a stored deployment for submission; call it after the commit.
 
     An unavailable broker is no error: the sweeper finds queued deployments.
     """

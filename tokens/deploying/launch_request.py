@@ -1,4 +1,4 @@
-"""Launch requests: the keys of their body, validation, and conversion to the configuration of a launch.
+"""Launch requests: body keys, validation, and conversion to a launch configuration.
 
 A body is parsed once, into a LaunchConfig, which `launch_calls` encodes and `to_json` stores. The rules for single
 values and parts are in `rules`. Bodies with other keys for the same values, as pretokens', use `combine_values`.
@@ -30,7 +30,7 @@ from tokens.installation.address_formats import evm_chain_rule
 from tokens.installation.installed_registry import DefaultFor, default_chain, launching_chains, registry
 
 _PRESETS = ("standard", "project")
-# In units of the paired token.
+# In whole paired tokens.
 DEFAULT_MARKET_CAP = Decimal(10)
 _LARGEST_CHAIN_ID = 2**63 - 1
 chain_id_rule = json_rules.whole_number(least=1, most=_LARGEST_CHAIN_ID, unit="EIP-155's ids")
@@ -98,7 +98,7 @@ DEPLOY_BODY = object_of(
 
 
 class LaunchRequestError(InvalidFieldsError):
-    """Broken rules of a launch request, each with the field's name in its body."""
+    """A launch request's broken rules, each with the field's name in its body."""
 
     def __str__(self) -> str:
         path, rule = self.problems[0]
@@ -112,7 +112,7 @@ class LaunchRequest:
     config: LaunchConfig
     request_key: str
     dry_run: bool
-    # Names in the request's body of the fields that `with_decimals` may reject.
+    # Body field names for the fields that `with_decimals` may reject.
     names: FieldNames
 
 
@@ -133,16 +133,16 @@ def parse_launch_request(body: Any) -> LaunchRequest:
 
 
 def combine_values(values: Mapping[str, Any], problems: list[Problem], *, names: FieldNames) -> LaunchRequest:
-    """Validate the parsed values of a body together; `problems` are those of the other values.
+    """Validate a body's parsed values together; `problems` has the problems that parsing found.
 
-    The values are by their attributes in LaunchConfig and LaunchRequest; `names` maps the fields of a deployment to
-    those of the body. Raises LaunchRequestError.
+    The values are by their attributes in LaunchConfig and LaunchRequest; `names` maps deployment fields to body fields.
+    Raises LaunchRequestError.
     """
     info = launching_chains().get(values["chain_id"]) if "chain_id" in values else None
-    found = list(cross_field.find_problems(values, info=info))
+    cross_problems = list(cross_field.find_problems(values, info=info))
     if "chain_id" in values and info is None:
-        found = [("chainId", _chain_rule(values["chain_id"])), *found]
-    refused = [*problems, *((names.get(at, at), message) for at, message in found)]
+        cross_problems = [("chainId", _chain_rule(values["chain_id"])), *cross_problems]
+    refused = [*problems, *((names.get(field, field), message) for field, message in cross_problems)]
     if refused or info is None:
         raise LaunchRequestError(refused)
     return LaunchRequest(
@@ -171,7 +171,7 @@ def _config(values: Mapping[str, Any], info: ChainInfo) -> LaunchConfig:
         market_cap=values["market_cap"],
         fees=values["fees"],
         rewards=values["rewards"] or (Reward(admin=admin, recipient=admin, bps=ALL_BPS, currency="Both"),),
-        # The contract would reject a vault of 0 percent.
+        # The contract would reject a vault with 0 percent.
         vault=with_recipient(vault) if vault and vault.bps else None,
         airdrop=values["airdrop"],
         presale=with_recipient(values["presale"]),
@@ -180,7 +180,7 @@ def _config(values: Mapping[str, Any], info: ChainInfo) -> LaunchConfig:
 
 
 def with_decimals(launch_request: LaunchRequest, *, chain: Chain) -> LaunchConfig:
-    """Return the launch's configuration; the decimals of an unlisted paired token are read from the chain.
+    """Return the launch's configuration; an unlisted paired token's decimals are read from the chain.
 
     Raises LaunchRequestError if the token has none or the market cap is outside the price range, NodeUnavailableError.
     """
@@ -193,14 +193,14 @@ def with_decimals(launch_request: LaunchRequest, *, chain: Chain) -> LaunchConfi
     else:
         problems = list(cross_field.price_problems(config.market_cap, decimals=decimals, preset=config.preset))
     if problems:
-        raise LaunchRequestError([(names.get(at, at), message) for at, message in problems])
+        raise LaunchRequestError([(names.get(field, field), message) for field, message in problems])
     return replace(config, decimals=decimals)
 
 
 def to_json(launch_request: LaunchRequest) -> dict[str, Any]:
     """Return the request as JSON in the keys and units of its body, with every default; null for absent parts.
 
-    An airdrop has the number of its entries, their sum in wei and the Merkle root in their place.
+    An airdrop has the number of entries, their sum in wei and the Merkle root instead of its entries.
     """
     config = launch_request.config
     metadata = {key: token_texts.METADATA[key].to_json(value) for key, value in config.metadata.items()}

@@ -1,4 +1,4 @@
-"""Metrics of deployments and deploy wallets for `GET /metrics`, from queries of milliseconds."""
+"""Metrics for deployments and deploy wallets at `GET /metrics`, from queries that take milliseconds."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,11 +19,11 @@ _OPEN = (DeploymentStatus.ENQUEUED, DeploymentStatus.SUBMITTED, DeploymentStatus
 
 
 def deployment_metrics(now: datetime) -> Iterator[Metric]:
-    """Yield unfinished deployments by chain, the newest by status, failures of a day, and pause flags."""
-    found = [*_open_by_chain(enqueued=True), *_open_by_chain(enqueued=False)]
+    """Yield unfinished deployments by chain, the newest by status, a day's failures, and pause flags."""
+    open_rows = [*_open_by_chain(enqueued=True), *_open_by_chain(enqueued=False)]
     paused = dict(DeploySwitch.objects.values_list("chain_id", "paused"))
-    chains = sorted({*signing_chains(), *paused, *(chain for chain, *_ in found)})
-    counts = {(chain, status): count for chain, status, count, _ in found}
+    chains = sorted({*signing_chains(), *paused, *(chain for chain, *_ in open_rows)})
+    counts = {(chain, status): count for chain, status, count, _ in open_rows}
     yield labelled_gauge(
         "launchboard_deployments_open",
         "Deployments that are not listed yet, nor failed.",
@@ -31,7 +31,7 @@ def deployment_metrics(now: datetime) -> Iterator[Metric]:
         {(chain, status): counts.get((chain, status), 0) for chain in chains for status in _OPEN},
     )
     since = dict.fromkeys(chains, now)
-    for chain, status, _, oldest in found:
+    for chain, status, _, oldest in open_rows:
         if status != DeploymentStatus.MINED:
             since[chain] = min(since[chain], oldest)
     yield labelled_gauge(
@@ -66,7 +66,7 @@ def deployment_metrics(now: datetime) -> Iterator[Metric]:
 
 
 def wallet_metrics(now: datetime) -> Iterator[Metric]:
-    """Yield balances of the wallets that have a signer, and flags for those that need an operator."""
+    """Yield balances for wallets with a signer, and flags for wallets that need an operator."""
     rows = list(DeployWallet.objects.filter(signable=True).order_by("chain_id", "address"))
     labels = ("chain", "address")
     named = {(row.chain_id, row.address): row for row in rows}
@@ -91,7 +91,7 @@ def wallet_metrics(now: datetime) -> Iterator[Metric]:
 
 
 def _open_by_chain(*, enqueued: bool) -> Iterable[tuple[int, str, int, datetime]]:
-    """Return (chain, status, count, oldest) rows, along the index of queued or of in-flight deployments."""
+    """Return (chain, status, count, oldest) rows, by the index on queued or in-flight deployments."""
     rows = Deployment.objects.filter(status=DeploymentStatus.ENQUEUED)
     if not enqueued:
         rows = Deployment.objects.filter(final_at=None, status__in=_OPEN).exclude(status=DeploymentStatus.ENQUEUED)

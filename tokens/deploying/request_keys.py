@@ -1,4 +1,4 @@
-"""Request keys: idempotency keys of partners, and what is derived from them."""
+"""Request keys: partners' idempotency keys, and values derived from them."""
 
 import hashlib
 import json
@@ -18,21 +18,21 @@ _DRY_RUN = "dryRun"
 
 
 def find_request_key(body: Any) -> str | None:
-    """Return the request key of an unvalidated body; None if it has no well-formed one."""
+    """Return an unvalidated body's request key; None if it has no well-formed one."""
     token = body.get("token") if isinstance(body, dict) else None
     text = token.get("requestKey") if isinstance(token, dict) else None
     return str(text) if is_request_key(text) else None
 
 
 def body_digest(body: dict[str, Any]) -> str:
-    """Return the SHA-256 digest of a body in hex, over compact JSON with sorted keys and without `dryRun`."""
+    """Return a body's SHA-256 digest in hex, over compact JSON with sorted keys and without `dryRun`."""
     request = {name: value for name, value in body.items() if name != _DRY_RUN}
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def create2_salt(request_key: str, *, partner: PartnerKey | None) -> str:
-    """Return the salt of a deployment's CREATE2 address, 0x and 64 hex digits; fixed per key and partner.
+    """Return the salt for a deployment's CREATE2 address, 0x and 64 hex digits; fixed per key and partner.
 
     It is an HMAC with SECRET_KEY, so that no outsider can compute it and launch at the address first.
     """
@@ -51,5 +51,5 @@ def request_key(value: Any) -> str:
 
 
 def is_request_key(value: Any) -> bool:
-    """Return whether a value of any type is 32 visible ASCII characters: no white space, no controls."""
+    """Return whether any value is 32 visible ASCII characters: no white space, no controls."""
     return isinstance(value, str) and _VISIBLE_KEY.fullmatch(value) is not None

@@ -1,4 +1,4 @@
-"""Response bodies of the deploy endpoints."""
+"""Response bodies for the deploy endpoints."""
 
 from typing import Any
 from urllib.parse import quote
@@ -24,7 +24,7 @@ def accepted_body(deployment: Deployment) -> dict[str, Any]:
 
 
 def dry_run_body(deployment: Deployment) -> dict[str, Any]:
-    """Return the body of a dry run: the deployment as it would be stored, or is."""
+    """Return a dry run's body: the deployment as it would be stored, or is."""
     return {
         "success": True,
         "message": "Token deployment simulated",
@@ -38,7 +38,7 @@ def dry_run_body(deployment: Deployment) -> dict[str, Any]:
 
 
 def status_body(deployment: Deployment) -> dict[str, Any]:
-    """Return the status of a deployment."""
+    """Return a deployment's status."""
     return {
         "requestKey": deployment.request_key,
         "status": deployment.status,
@@ -51,7 +51,7 @@ def status_body(deployment: Deployment) -> dict[str, Any]:
 
 
 def status_url(deployment: Deployment) -> str:
-    """Return the URL of the status. A key may hold any visible character, including a slash."""
+    """Return the status URL. A key may hold any visible character, including a slash."""
     return f"{settings.SITE_URL}/api/tokens/deploy/status/{quote(deployment.request_key, safe='')}"
 
 

@@ -1,7 +1,7 @@
-"""Trees that partners save without a deployment, such as airdrops of tokens that they launch themselves.
+"""Trees that partners save without a deployment, such as airdrops for tokens that they launch themselves.
 
-A saved tree names no token and no presale. It serves a token or a presale once its contract has the root on the chain,
-which other entries can't have.
+A saved tree names no token and no presale. It serves a token or a presale once its contract has the root on the chain:
+other entries can't have the same root.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from tokens.deploying.rules.saved_trees import dumped_tree, merkle_root
 from tokens.deploying.token_airdrops import ROOT_ON_CHAIN
 from tokens.models import SavedTree, Token, TreeKind
 
-# Of one key, in all of its saved trees.
+# Per key, in all its saved trees.
 MAX_SAVED_ENTRIES = 1_000_000
 _LONGEST_DELAY = 86_400
 
@@ -74,22 +74,22 @@ AIRDROP_BODY = Component(
 
 
 class SavedEntriesQuotaError(PermanentError):
-    """A key's limit of saved entries is reached. The text is for the partner."""
+    """A key's saved entries limit is reached. The text is for the partner."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AirdropRequest:
-    """The body of a request to save an airdrop; both roots and the token are checked if they are given."""
+    """A request body for saving an airdrop; both roots and the token are checked if they are given."""
 
     entries: Entries
     root: str | None = None
-    # That of a dump.
+    # Root that a dump states.
     dumped_root: str | None = None
     token_address: str | None = None
 
 
 def parse_airdrop_request(body: Any) -> AirdropRequest:
-    """Parse a JSON body: entries, or the dump of a tree. Raises InvalidFieldsError with all broken rules."""
+    """Parse a JSON body: entries, or a tree's dump. Raises InvalidFieldsError with all broken rules."""
     parsed, problems = parse_object(body, _KEYS)
     entries: Any = parsed.get("entries")
     tree: Any = parsed.get("tree")
@@ -106,7 +106,7 @@ def parse_airdrop_request(body: Any) -> AirdropRequest:
 
 
 def save_airdrop(request: AirdropRequest, *, partner: PartnerKey) -> SavedTree:
-    """Build the tree of the entries and store it for the partner; entries that the partner has saved are returned.
+    """Build the entries' tree and store it for the partner; if the partner has saved the entries, return that tree.
 
     Raises InvalidFieldsError if a given root or the token's airdrop has another root, SavedEntriesQuotaError.
     """
@@ -118,14 +118,14 @@ def save_airdrop(request: AirdropRequest, *, partner: PartnerKey) -> SavedTree:
 
 
 def save_tree(tree: MerkleTree, entries: Entries, *, kind: TreeKind, partner: PartnerKey) -> SavedTree:
-    """Store the tree of these entries for the partner; one with the same root is returned, of whichever kind.
+    """Store the entries' tree for the partner; if a tree of any kind has the same root, return it.
 
     Raises SavedEntriesQuotaError.
     """
     own = SavedTree.objects.defer("nodes").filter(partner_key=partner, root=tree.root)
-    known = own.first()
-    if known is not None:
-        return known
+    saved_tree = own.first()
+    if saved_tree is not None:
+        return saved_tree
     _check_quota(partner, more=len(entries))
     try:
         return store_saved_tree(partner, kind=kind, tree=tree, entries=entries)
@@ -137,13 +137,13 @@ def save_tree(tree: MerkleTree, entries: Entries, *, kind: TreeKind, partner: Pa
 def fetch_saved_page(
     partner: PartnerKey, *, kind: TreeKind, before: int | None, limit: int
 ) -> tuple[list[SavedTree], int | None]:
-    """Fetch a partner's saved trees, newest first, and the id that the next page is before; None on the last page.
+    """Fetch a partner's saved trees, newest first, and the next page's `before`; None on the last page.
 
     One query, which leaves out the nodes.
     """
     own = SavedTree.objects.defer("nodes").filter(partner_key=partner, kind=kind)
-    found = list((own if before is None else own.filter(pk__lt=before)).order_by("-pk")[: limit + 1])
-    return found[:limit], found[limit - 1].pk if len(found) > limit else None
+    trees = list((own if before is None else own.filter(pk__lt=before)).order_by("-pk")[: limit + 1])
+    return trees[:limit], trees[limit - 1].pk if len(trees) > limit else None
 
 
 def delete_saved_tree(tree_id: int, *, partner: PartnerKey, kind: TreeKind) -> bool:
@@ -152,15 +152,15 @@ def delete_saved_tree(tree_id: int, *, partner: PartnerKey, kind: TreeKind) -> b
 
 
 def delete_trees(trees: QuerySet[SavedTree]) -> int:
-    """Delete saved trees with their entries, without reading their nodes; return the number of deleted rows."""
+    """Delete saved trees with their entries, without reading their nodes; return how many rows were deleted."""
     with transaction.atomic():
         deleted, _ = trees.only("pk").delete()
     return deleted
 
 
-def root_problems(given: str | None, *, root: str, field: str = "merkleRoot") -> list[Problem]:
-    """Return the problem of a request's root, if it is given and not that of the entries."""
-    if given is None or given == root:
+def root_problems(requested_root: str | None, *, root: str, field: str = "merkleRoot") -> list[Problem]:
+    """Return the problem of a request's root, if it is given and differs from the entries' root."""
+    if requested_root is None or requested_root == root:
         return []
     return [(field, f"must be the root of the entries, which is {root}")]
 
@@ -179,7 +179,7 @@ def _contradictions(request: AirdropRequest, *, root: str) -> list[Problem]:
 
 
 def _check_quota(partner: PartnerKey, *, more: int) -> None:
-    """Raise SavedEntriesQuotaError beyond the limit; concurrent requests may exceed it by an airdrop each."""
+    """Raise SavedEntriesQuotaError above the limit; concurrent requests may exceed it by an airdrop each."""
     saved = SavedTree.objects.filter(partner_key=partner).aggregate(sum=Sum("entry_count"))["sum"] or 0
     if saved + more > MAX_SAVED_ENTRIES:
         raise SavedEntriesQuotaError(

@@ -1,4 +1,4 @@
-"""Queries and responses of the deploy and airdrop endpoints."""
+"""Queries and responses for the deploy and airdrop endpoints."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ _AIRDROP = "airdrop"
 
 
 class AirdropClaimQuery(serializers.Serializer[Any]):
-    """Query parameters of an airdrop claim."""
+    """Query parameters for an airdrop claim."""
 
     tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="Token of the airdrop; not a Solana mint.")
     claimerAddress = EvmAddressField(lacking=_AIRDROP, help_text="Account with an entry in the airdrop.")
 
 
 class AirdropsQuery(serializers.Serializer[Any]):
-    """Query parameters of a token's airdrops."""
+    """Query parameters for a token's airdrops."""
 
     tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="Token of the airdrops; not a Solana mint.")
     claimerAddress = EvmAddressField(
@@ -30,7 +30,7 @@ class AirdropsQuery(serializers.Serializer[Any]):
 
 
 class AllocationsQuery(serializers.Serializer[Any]):
-    """Query parameters of a token's allocations."""
+    """Query parameters for a token's allocations."""
 
     tokenAddress = EvmAddressField(lacking=_AIRDROP, help_text="Token of the airdrops; not a Solana mint.")
     limit = WholeNumberField(min_value=1, max_value=MAX_ALLOCATIONS, default=MAX_ALLOCATIONS)
@@ -38,7 +38,7 @@ class AllocationsQuery(serializers.Serializer[Any]):
 
 
 class SavedAirdropsQuery(serializers.Serializer[Any]):
-    """Query parameters of a partner's saved airdrops."""
+    """Query parameters for a partner's saved airdrops."""
 
     limit = WholeNumberField(min_value=1, max_value=100, default=50)
     before = WholeNumberField(

@@ -34,7 +34,7 @@ def sweep_deployments() -> None:
 
 @app.task(name="tokens.tasks.submit_waiting")
 def submit_waiting(chain_id: int) -> None:
-    """Submit deployments of a chain that were deferred, or lost their task message."""
+    """Submit a chain's deployments that were deferred, or lost their task message."""
     try:
         submitted = submit.submit_unsent(chain_id)
     except submit.SubmissionDeferredError as deferred:
@@ -59,7 +59,7 @@ def watch_deployments() -> None:
 
 @app.task(name="tokens.tasks.watch_chain")
 def watch_chain(chain_id: int) -> None:
-    """Settle, index and rebroadcast what is in flight on a chain, unless another worker holds its lock."""
+    """Settle, index and rebroadcast a chain's deployments in flight, unless another worker holds its lock."""
     try:
         requeued = watch.watch_chain(chain_id)
     except LockHeldError:
@@ -73,7 +73,7 @@ def watch_chain(chain_id: int) -> None:
 
 @app.task(name="tokens.tasks.confirm_deployments")
 def confirm_deployments() -> None:
-    """Check the blocks of deployments that are not final, with one task per chain."""
+    """Check blocks of deployments that are not final, with one task per chain."""
     for chain_id in watch.chains_with_unsettled():
         enqueue_unless_waiting(confirm_deployed, chain_id)
 
@@ -99,7 +99,7 @@ def note_deploy_wallets() -> None:
 
 @app.task(name="tokens.tasks.note_wallets_of_chain")
 def note_wallets_of_chain(chain_id: int) -> None:
-    """Refresh which wallets of a chain have a signer, and their balances."""
+    """Refresh which wallets on a chain have a signer, and their balances."""
     try:
         wallets.refresh_wallets(chain_id, addresses=installed_signers(chain_id).keys())
     except (RetryableError, PermanentError) as error:

@@ -1,4 +1,4 @@
-"""Airdrops of a token: the tree of its deployment, and saved trees by the root that its airdrop has on the chain."""
+"""A token's airdrops: its deployment's tree, and saved trees with its airdrop's on-chain root."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,7 +12,7 @@ from tokens.chains.addresses import checksum_address
 from tokens.chains.launching.merkle import NODE_BYTES
 from tokens.models import AirdropEntry, AirdropTree, DeploymentStatus, SavedTree, SavedTreeEntry, Token
 
-# Entries of either kind, which have the same columns.
+# Entries in either table; both have the same columns.
 Stored = QuerySet[AirdropEntry] | QuerySet[SavedTreeEntry]
 # The newest root: an airdrop's admin may replace it until the first claim.
 ROOT_ON_CHAIN = KeyTextTransform("merkleRoot", KeyTransform("airdrop", "extensions"))
@@ -24,7 +24,7 @@ _ADDRESS_BITS = 160
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenAirdrop:
-    """An airdrop of a token: of its deployment, or saved; `amount` is the total of all entries, in wei."""
+    """A token's airdrop, from its deployment or saved; `amount` is the entries' total in wei."""
 
     tree_id: int
     root: str
@@ -34,7 +34,7 @@ class TokenAirdrop:
 
     @property
     def place(self) -> int:
-        """Return its place among all airdrops."""
+        """Return its position among all airdrops."""
         return _place(self.tree_id, is_saved=self.is_saved)
 
     def stored_entries(self) -> Stored:
@@ -45,7 +45,7 @@ class TokenAirdrop:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimableEntry:
-    """The entry of an account (EIP-55) in an airdrop, in wei, and the index of its leaf in the tree's nodes."""
+    """An account's (EIP-55) airdrop entry in wei, and its leaf's index in the tree's nodes."""
 
     tree_id: int
     root: str
@@ -57,22 +57,22 @@ class ClaimableEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AllocationPage:
-    """(account, wei) pairs, and the cursor of the next page; None on the last."""
+    """(account, wei) pairs, and the next page's cursor; None on the last page."""
 
     allocations: list[tuple[str, int]]
     cursor: str | None
 
 
 def find_airdrops(token_address: str) -> list[TokenAirdrop]:
-    """Return the airdrops of a token with stored entries, each root once; the address is EIP-55.
+    """Return a token's airdrops with stored entries, each root once; the address is EIP-55.
 
-    Of a token that is not on its chain there are none. One query.
+    Empty for a token that is not on its chain. One query.
     """
     columns = ("pk", "root", "amount", Length("nodes"))
     of_deployment = AirdropTree.objects.filter(_launched("deployment"), deployment__expected_address=token_address)
     saved = SavedTree.objects.filter(root__in=_roots(token_address))
     rows = of_deployment.values_list(*columns, Value(False)).union(saved.values_list(*columns, Value(True)))
-    found = [
+    airdrops = [
         TokenAirdrop(
             tree_id=tree_id,
             root=root,
@@ -83,12 +83,12 @@ def find_airdrops(token_address: str) -> list[TokenAirdrop]:
         for tree_id, root, amount, size, is_saved in rows
     ]
     # Several partners may have saved the same entries: the first place wins.
-    by_root = {airdrop.root: airdrop for airdrop in sorted(found, key=lambda each: each.place, reverse=True)}
+    by_root = {airdrop.root: airdrop for airdrop in sorted(airdrops, key=lambda each: each.place, reverse=True)}
     return sorted(by_root.values(), key=lambda each: each.place)
 
 
 def find_claimable(token_address: str, *, account: str) -> list[ClaimableEntry]:
-    """Return the entries of an account (EIP-55) in the airdrops of `find_airdrops`. One query."""
+    """Return an account's (EIP-55) entries in the airdrops that `find_airdrops` returns. One query."""
     columns = ("tree_id", "tree__root", "account", "amount", "position")
     of_deployment = AirdropEntry.objects.filter(
         _launched("tree__deployment"), tree__deployment__expected_address=token_address, account=account
@@ -105,7 +105,7 @@ def find_claimable(token_address: str, *, account: str) -> list[ClaimableEntry]:
 
 
 def _launched(deployment: str) -> Q:
-    """Return the condition that the token of a deployment is in a block.
+    """Return the condition that a deployment's token is in a block.
 
     It is mined, or indexed and not unwound by a reorg that its deployment has not recorded yet.
     """
@@ -114,40 +114,40 @@ def _launched(deployment: str) -> Q:
 
 
 def _roots(token_address: str) -> QuerySet[Token, tuple[str]]:
-    """Return the roots of the airdrops that tokens at an address have on their chains."""
+    """Return the on-chain airdrop roots for the tokens at an address."""
     return Token.objects.at_address(token_address, chain_id=None).values_list(ROOT_ON_CHAIN)
 
 
 def _place(tree_id: int, *, is_saved: bool) -> int:
-    """Return the place of a tree among all, those of deployments first."""
+    """Return a tree's position among all trees, deployments' trees first."""
     return tree_id if is_saved else tree_id - _BEFORE_SAVED
 
 
 def fetch_allocations(token_address: str, *, limit: int, cursor: str | None) -> AllocationPage:
-    """Fetch a page of all entries of a token's airdrops, by tree and account. Raises CursorError.
+    """Fetch a page with the entries in a token's airdrops, by tree and account. Raises CursorError.
 
-    One query for the airdrops, and one for each of them until the page is full.
+    One query for the airdrops, and one for each airdrop until the page is full.
     """
     place_before, account_before = _parse_cursor(cursor)
-    found: list[tuple[int, str, int]] = []
+    allocations: list[tuple[int, str, int]] = []
     for airdrop in find_airdrops(token_address):
-        if airdrop.place < place_before or len(found) > limit:
+        if airdrop.place < place_before or len(allocations) > limit:
             continue
         after = account_before if airdrop.place == place_before else ""
         entries = airdrop.stored_entries().filter(account__gt=after).order_by("account")
         # One row more than the limit shows that there is another page.
-        rows = entries.values_list("account", "amount")[: limit + 1 - len(found)]
-        found += [(airdrop.place, account, int(amount)) for account, amount in rows]
-    shown = [(account, amount) for _, account, amount in found[:limit]]
-    if len(found) <= limit:
+        rows = entries.values_list("account", "amount")[: limit + 1 - len(allocations)]
+        allocations += [(airdrop.place, account, int(amount)) for account, amount in rows]
+    shown = [(account, amount) for _, account, amount in allocations[:limit]]
+    if len(allocations) <= limit:
         return AllocationPage(allocations=shown, cursor=None)
-    place, account, _ = found[limit - 1]
-    position = Cursor(Decimal(int(account, 16)), place)
+    last_place, account, _ = allocations[limit - 1]
+    position = Cursor(Decimal(int(account, 16)), last_place)
     return AllocationPage(allocations=shown, cursor=encode_cursor(position, sort_by=_SORT, descending=False))
 
 
 def _parse_cursor(text: str | None) -> tuple[int, str]:
-    """Return the airdrop's place and the account of the last entry of the page before. Raises CursorError."""
+    """Return airdrop position and account of the former page's last entry. Raises CursorError."""
     cursor = decode_cursor(text, sort_by=_SORT, descending=False, numeric=True) if text else None
     if cursor is None or isinstance(cursor, LegacyCursor):
         return -_BEFORE_SAVED, ""

@@ -1,4 +1,4 @@
-"""Endpoints of deployments, of airdrops and of their claims."""
+"""Endpoints for deployments, airdrops and airdrop claims."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,7 +41,7 @@ from tokens.deploying.serializers import (
 )
 from tokens.models import Deployment, TreeKind
 
-# Digits of an id that a column can hold.
+# Digits in an id that a column can hold.
 _LONGEST_ID = 18
 _REPLAYED = "Idempotency-Replayed"
 _KEY = OpenApiParameter(
@@ -57,7 +57,7 @@ SAVED_ID = OpenApiParameter("id", OpenApiTypes.STR, OpenApiParameter.PATH, descr
 
 
 class DeploymentView(PartnerAccess):
-    """Base of the deploy endpoints; their errors have the keys of their other responses as well."""
+    """Base class for the deploy endpoints; their errors have the keys of their other responses as well."""
 
     required_scope = Scope.DEPLOY
 
@@ -67,7 +67,7 @@ class DeploymentView(PartnerAccess):
 
 
 class DeployView(DeploymentView, LimitedView):
-    """Deployment of a token: synchronous until it is stored; it is sent after the response."""
+    """Token deployment: synchronous until it is stored; it is sent after the response."""
 
     throttle_classes = [DeployLimit]
     max_body_bytes = api_errors.MAX_AIRDROP_BYTES
@@ -119,10 +119,10 @@ class DeployStatusView(DeploymentView, QueryView):
         text = requestKey if is_request_key(requestKey) else requestKey.removesuffix("/")
         partner: Any = request.auth
         deployments = Deployment.objects.select_related("token").defer("calldata", "config")
-        found = deployments.filter(partner_key=partner, request_key=text).first() if is_request_key(text) else None
-        if found is None:
+        deployment = deployments.filter(partner_key=partner, request_key=text).first() if is_request_key(text) else None
+        if deployment is None:
             raise NotFound("Deployment not found")
-        return Response(response_bodies.status_body(found))
+        return Response(response_bodies.status_body(deployment))
 
 
 def _answer(body: dict[str, Any], *, replayed: bool) -> Response:
@@ -130,7 +130,7 @@ def _answer(body: dict[str, Any], *, replayed: bool) -> Response:
 
 
 class AirdropClaimView(QueryView):
-    """Proofs of one account for the airdrop of one token."""
+    """One account's proofs for a token's airdrop."""
 
     query_serializer = AirdropClaimQuery
     cache_control = public_cache_control(2)
@@ -138,12 +138,12 @@ class AirdropClaimView(QueryView):
     @extend_schema(operation_id="getAirdropProofs", responses={200: AirdropClaimAnswer})
     def get(self, request: Request) -> Response:
         """Return the Merkle proofs for an account's claim of a token's airdrop; the list may be empty."""
-        found = airdrop_proofs.find_proofs(self.query["tokenAddress"], claimer=self.query["claimerAddress"])
-        return Response(AirdropClaimAnswer({"proofs": found}).data)
+        proofs = airdrop_proofs.find_proofs(self.query["tokenAddress"], claimer=self.query["claimerAddress"])
+        return Response(AirdropClaimAnswer({"proofs": proofs}).data)
 
 
 class AirdropsView(PartnerWrites, QueryView):
-    """Airdrops of a token, and airdrops that partners save."""
+    """A token's airdrops, and airdrops that partners save."""
 
     required_scope = Scope.DEPLOY
     query_serializer = AirdropsQuery
@@ -151,7 +151,7 @@ class AirdropsView(PartnerWrites, QueryView):
     max_body_bytes = api_errors.MAX_AIRDROP_BYTES
 
     def own_limits(self) -> Sequence[type[BaseThrottle]]:
-        """Return the limit of launch requests for a POST, which is as much work as one with an airdrop."""
+        """Return the launch request limit for a POST, which is as much work as a launch with an airdrop."""
         return [DeployLimit] if self.request.method == "POST" else []
 
     @extend_schema(operation_id="listAirdrops", responses={200: AirdropsAnswer})
@@ -181,13 +181,13 @@ class AirdropsView(PartnerWrites, QueryView):
         """
         partner: Any = request.auth
         with api_errors.as_api_errors():
-            wanted = saved_airdrops.parse_airdrop_request(request.data)
-            saved = saved_airdrops.save_airdrop(wanted, partner=partner)
+            body = saved_airdrops.parse_airdrop_request(request.data)
+            saved = saved_airdrops.save_airdrop(body, partner=partner)
         return Response(SavedAirdropAnswer(saved).data)
 
 
 class AllocationsView(QueryView):
-    """Entries of a token's airdrops."""
+    """Entries in a token's airdrops."""
 
     query_serializer = AllocationsQuery
     cache_control = public_cache_control(2)
@@ -207,7 +207,7 @@ class AllocationsView(QueryView):
 
 
 class SavedTreesView(PartnerAccess, QueryView):
-    """Base of the lists of what a partner has saved, of one kind."""
+    """Base class for lists of a partner's saved trees; each lists one kind."""
 
     required_scope = Scope.DEPLOY
     query_serializer = SavedAirdropsQuery
@@ -238,7 +238,7 @@ class SavedAirdropsView(SavedTreesView):
 
 
 class SavedTreeView(PartnerAccess, QueryView):
-    """Base of the deletion of what a partner has saved, of one kind."""
+    """Base class for deletion of a partner's saved trees; each deletes one kind."""
 
     required_scope = Scope.DEPLOY
     kind: TreeKind

@@ -1,1 +1,1 @@
-"""Validation rules for the parts of a launch request; pretokens use them as well."""
+"""Validation rules for a launch request's parts; pretokens use them as well."""

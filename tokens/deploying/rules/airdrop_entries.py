@@ -1,4 +1,4 @@
-"""Rules for the entries of an airdrop, of which there may be 100,000."""
+"""Rules for airdrop entries; an airdrop may have 100,000."""
 
 import re
 from typing import Any
@@ -69,7 +69,7 @@ _ENTRY = object_of(
 def saved_entry_list(value: Any) -> Entries:
     """Parse the entries to (lower-case account, wei) pairs in their order; accounts are unique.
 
-    Their EIP-55 form is left to the storage of the tree: it costs a hash for each, and dry runs need none.
+    The tree's storage adds the EIP-55 form: it costs a hash per account, and dry runs need none.
     """
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_ENTRIES:
         raise ValueError(f"must be a list of 1 to {MAX_ENTRIES} entries")
@@ -79,11 +79,11 @@ def saved_entry_list(value: Any) -> Entries:
         read = _read_plain(entry)
         if read is None:
             try:
-                found = _ENTRY(entry)
+                fields = _ENTRY(entry)
             except ValueError as error:
                 problems += nested_problems(f"[{index}]", error)
                 continue
-            read = found["account"].lower(), found["amount"]
+            read = fields["account"].lower(), fields["amount"]
         account, wei = read
         if account in parsed:
             problems.append((f"[{index}].account", "is in the list twice"))
@@ -97,7 +97,7 @@ def saved_entry_list(value: Any) -> Entries:
 
 @refined(saved_entry_list)
 def entry_list(parsed: Entries) -> Entries:
-    """Check that the entries of a launch's airdrop sum to a part of the supply."""
+    """Check that a launch's airdrop entries sum to 0.25 to 90 percent of the supply."""
     _check_total(sum(wei for _, wei in parsed))
     return parsed
 
@@ -120,7 +120,7 @@ def _read_plain(entry: Any) -> tuple[str, int] | None:
 
 
 def _find_other_notation(entries: list[dict[str, Any]]) -> list[Problem]:
-    """Return a problem for the first amount in another unit than the first entry's: mixed units are a mistake."""
+    """Return a problem for the first amount whose unit differs from the first entry's: mixed units are a mistake."""
     in_wei = isinstance(entries[0]["amount"], str)
     for index, entry in enumerate(entries):
         if isinstance(entry["amount"], str) is not in_wei:

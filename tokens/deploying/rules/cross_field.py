@@ -1,6 +1,6 @@
-"""Rules between the parts of a launch request, and those of its chain.
+"""Rules between a launch request's parts, and rules that depend on its chain.
 
-They take the parsed values by their attributes in LaunchConfig; the parts with problems of their own are absent.
+They take parsed values by their attributes in LaunchConfig; invalid parts are absent.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from tokens.chains.registry.chains import ChainInfo, Preset
 from tokens.deploying.rules import scalars, token_texts
 from tokens.installation.installed_registry import registry
 
-# Decimals of any wrapped native coin.
+# Decimals that every wrapped native coin has.
 _NATIVE_DECIMALS = 18
 WRAPPED_NATIVE = "WETH"
 
@@ -34,19 +34,19 @@ def paired_token(value: object) -> str:
 
 
 def pair_address(paired: str, *, info: ChainInfo) -> str:
-    """Return the address of what `paired_token` parsed; "" without a known wrapped native coin."""
+    """Return the address for a parsed `paired_token`; "" without a known wrapped native coin."""
     return info.wrapped_native or "" if paired == WRAPPED_NATIVE else paired
 
 
 def known_decimals(pair: str, *, info: ChainInfo) -> int | None:
-    """Return the decimals of a paired token in the registry; None if they have to be read from the chain."""
+    """Return a paired token's decimals by the registry; None if they have to be read from the chain."""
     quote = info.quote_tokens.get(pair.lower())
     if quote:
         return quote.decimals
     return _NATIVE_DECIMALS if pair == info.wrapped_native else None
 
 
-# The parts that need a contract of their own: attribute, name in the body, role.
+# Parts that need their own contract: attribute, name in the body, role.
 _CONTRACTS = (
     ("vault", "vault", "vault"),
     ("airdrop", "airdrop", "airdrop"),
@@ -56,7 +56,7 @@ _CONTRACTS = (
 
 
 def find_problems(values: Mapping[str, Any], *, info: ChainInfo | None) -> Iterator[Problem]:
-    """Yield the rules broken between the parts of a body; those of the chain only if it is known."""
+    """Yield broken rules between a body's parts; the chain's rules only if the chain is known."""
     yield from _supply_problems(values)
     yield from _text_problems(values)
     yield from _payment_problems(values)
@@ -67,7 +67,7 @@ def find_problems(values: Mapping[str, Any], *, info: ChainInfo | None) -> Itera
 
 
 def price_problems(market_cap: Decimal, *, decimals: int, preset: Preset) -> Iterator[Problem]:
-    """Yield the problem of a market cap without a tick, in whole units of a token with these decimals."""
+    """Yield the problem if a market cap has no tick; it is in whole units of a token with these decimals."""
     try:
         place_positions(market_cap, decimals=decimals, preset=preset)
     except TickOutOfRangeError as error:
@@ -75,13 +75,13 @@ def price_problems(market_cap: Decimal, *, decimals: int, preset: Preset) -> Ite
 
 
 def _supply_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
-    parts = {"vault": "vault.percentage", "airdrop": "airdrop.entries", "presale": "presale.presaleSupplyBps"}
-    shares = {at: values[part].bps if values.get(part) else 0 for part, at in parts.items()}
+    paths = {"vault": "vault.percentage", "airdrop": "airdrop.entries", "presale": "presale.presaleSupplyBps"}
+    shares = {path: values[name].bps if values.get(name) else 0 for name, path in paths.items()}
     total = sum(shares.values())
     if total > MAX_EXTENSION_BPS:
         # The largest share is the most probable mistake.
         yield (
-            max(shares, key=lambda at: shares[at]),
+            max(shares, key=lambda path: shares[path]),
             f"must leave a tenth to the pool: vault, airdrop and presale are {total / 100:g} percent together,"
             f" of {MAX_EXTENSION_BPS // 100} at most",
         )
@@ -115,15 +115,15 @@ def _payment_problems(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _contract_problems(values: Mapping[str, Any], info: ChainInfo) -> Iterator[Problem]:
-    needed = [(at, role, at) for part, at, role in _CONTRACTS if values.get(part)]
+    needed = [(path, role, path) for attribute, path, role in _CONTRACTS if values.get(attribute)]
     if fees := values.get("fees"):
         needed.insert(0, ("fees.type", f"{fees.kind}_hook", f"{fees.kind} fees"))
     presale = values.get("presale")
     if presale and presale.allowlist:
         needed.append(("presale.allowlist", "presale_allowlist", "allowlist for a presale"))
-    for at, role, what in needed:
+    for path, role, what in needed:
         if info.deploying(role) is None:
-            yield at, f"must not be given: {info.name} offers no {what}"
+            yield path, f"must not be given: {info.name} offers no {what}"
 
 
 def _pool_problems(values: Mapping[str, Any], info: ChainInfo) -> Iterator[Problem]:
@@ -132,7 +132,7 @@ def _pool_problems(values: Mapping[str, Any], info: ChainInfo) -> Iterator[Probl
         yield "pool.pairedToken", f"must be an address: no wrapped native coin of {info.name} is known"
         return
     if values.get("own_buy") and pair != info.wrapped_native:
-        # A launch is paid in the native coin, and its request names no pool in which to buy another token first.
+        # A launch is paid in the native coin, and its request names no pool for buying another token first.
         yield "devBuy", f"needs a token that is paired with {WRAPPED_NATIVE}: no pool to buy another one in is given"
     decimals = known_decimals(pair, info=info)
     if decimals is not None:

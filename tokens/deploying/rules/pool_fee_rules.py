@@ -1,4 +1,4 @@
-"""Rules for the fees of a launch's pool: percent in, parts per million out."""
+"""Pool fee rules: percent in, parts per million out."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,10 +20,10 @@ from tokens.chains.launching.launch_config import DynamicFee, StaticFee
 from tokens.deploying.rules import scalars
 
 MAX_FEE_PERCENT = "5"
-# Minimum of the dynamic hook.
+# The dynamic hook's minimum.
 MIN_BASE_FEE_PERCENT = "0.25"
 _PPM_PER_PERCENT = 10_000
-# Longer than any useful period of the hook: a swap has to occur within it.
+# Longer than any useful hook period: a swap has to occur within it.
 _MAX_PERIOD = scalars.SECONDS_PER_DAY
 # Uniswap's TickMath.MAX_TICK: no price moves further.
 _MAX_TICKS = 887_272
@@ -55,7 +55,7 @@ _STATIC = {
     "clankerFee": _percent(_FEE, "clanker", description="At most 4 decimals; default 1."),
     "pairedFee": _percent(_FEE, "paired", description="At most 4 decimals; default 1."),
 }
-# The defaults of the SDK, partly under the name Dynamic5.
+# The SDK's defaults, partly under the name Dynamic5.
 _DYNAMIC = {
     "type": _TYPE,
     "baseFee": _percent(_DYNAMIC_FEE, "base"),
@@ -76,7 +76,7 @@ _DYNAMIC = {
 }
 
 
-# A default of keys that only one type has would be sent with the other type.
+# A default for one type's keys would be sent with the other type.
 _EITHER = {key: replace(rule, default=None) for key, rule in (_STATIC | _DYNAMIC).items()} | {"type": _TYPE}
 
 
@@ -90,7 +90,7 @@ _EITHER = {key: replace(rule, default=None) for key, rule in (_STATIC | _DYNAMIC
     )
 )
 def pool_fees(value: Any) -> StaticFee | DynamicFee:
-    """Parse the `fees` object; keys of the other fee type are problems."""
+    """Parse the `fees` object; the other fee type's keys are problems."""
     kind = "dynamic" if isinstance(value, dict) and value.get("type") == "dynamic" else "static"
     keys, others = (_DYNAMIC, _STATIC) if kind == "dynamic" else (_STATIC, _DYNAMIC)
     parsed, problems = parse_object(value, keys)
@@ -99,7 +99,7 @@ def pool_fees(value: Any) -> StaticFee | DynamicFee:
     if problems:
         foreign = {name for key, rule in others.items() for name in (key, rule.alias)} - {*keys, ""}
         raise InvalidFieldsError(
-            [(at, f"is no key of {kind} fees" if at in foreign else message) for at, message in problems]
+            [(path, f"is no key of {kind} fees" if path in foreign else message) for path, message in problems]
         )
     del parsed["kind"]
     return DynamicFee(**parsed) if kind == "dynamic" else StaticFee(**parsed)
@@ -111,10 +111,10 @@ _BY_KIND: Mapping[str, StaticFee | DynamicFee] = {"static": STANDARD, "dynamic":
 
 @refined(_TYPE.rule)
 def fees_of_type(kind: str) -> StaticFee | DynamicFee:
-    """Return the default fees of a type, by its name."""
+    """Return a fee type's default fees, by its name."""
     return _BY_KIND[kind]
 
 
-def fees_json(given: StaticFee | DynamicFee) -> dict[str, Any]:
-    """Return the fees in the keys and units of `pool_fees`."""
-    return format_object(given, _STATIC if isinstance(given, StaticFee) else _DYNAMIC)
+def fees_json(fees: StaticFee | DynamicFee) -> dict[str, Any]:
+    """Return the fees in the keys and units that `pool_fees` parses."""
+    return format_object(fees, _STATIC if isinstance(fees, StaticFee) else _DYNAMIC)

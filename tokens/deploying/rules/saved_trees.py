@@ -1,7 +1,7 @@
-"""Rules for Merkle trees of clients: their root, and the dump of OpenZeppelin's StandardMerkleTree.
+"""Rules for clients' Merkle trees: root, and dump by OpenZeppelin's StandardMerkleTree.
 
 https://github.com/OpenZeppelin/merkle-tree: `dump()` has the format, the leaf encoding, all hashes and the values. The
-tree is built from the values again, and of the hashes only the root is read, which must be that of the built tree.
+tree is built from the values again. Only the dump's root hash is read; it must equal the built tree's root.
 """
 
 import re
@@ -21,7 +21,7 @@ from tokens.deploying.rules.airdrop_entries import MAX_ENTRIES, Entries, saved_e
 _FORMAT, _LEAF = "standard-v1", ["address", "uint256"]
 _PAIR_RULE = "must be a list of an account and its wei, as a text of digits"
 _ROOT = re.compile("0[xX][0-9a-fA-F]{64}")
-# Other keys of a dump are ignored, and so are its hashes besides the root.
+# Other keys in a dump are ignored, and so are its hashes besides the root.
 _DUMP: Schema = {
     "description": "The `dump()` of OpenZeppelin's StandardMerkleTree. Only its values are read: the hashes are "
     "computed again.",
@@ -45,7 +45,7 @@ _DUMP: Schema = {
 
 
 class DumpedTree(NamedTuple):
-    """The entries of a dump, and the root that it states."""
+    """A dump's entries, and the root that it states."""
 
     entries: Entries
     root: str
@@ -61,7 +61,7 @@ def merkle_root(value: Any) -> str:
 
 @described(Component("TreeShape", _DUMP))
 def dumped_tree(value: Any) -> DumpedTree:
-    """Parse a dump, whose amounts are wei, to the entries of `saved_entry_list` and its root."""
+    """Parse a dump, whose amounts are wei, to entries as `saved_entry_list` returns, and its root."""
     if not isinstance(value, dict):
         raise ValueError("must be a JSON object, the dump of a StandardMerkleTree")
     if value.get("format") != _FORMAT or value.get("leafEncoding") != _LEAF:

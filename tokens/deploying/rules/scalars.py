@@ -1,6 +1,6 @@
-"""Rules for single values of a launch request.
+"""Rules for single values in a launch request.
 
-Nothing is clamped, rounded or coerced. Results are in the unit of the contracts: wei, bps, parts per million, seconds.
+Nothing is clamped, rounded or coerced. Results are in the contracts' units: wei, bps, parts per million, seconds.
 """
 
 from decimal import Decimal
@@ -18,10 +18,9 @@ BPS_PER_PERCENT = 100
 # JSON parsers keep whole numbers up to 2^53; no paired token has that many units.
 _LARGEST_MARKET_CAP = 10**15
 SECONDS_PER_DAY = 86_400
-# A hundred years is a mistake; and a number of seconds of at least one day is above it, so that the units can't be
-# mixed up.
+# A hundred years is a mistake. One day in seconds is above it, so that the units can't be mixed up.
 MAX_DAYS = 36_500
-# Above the supply of any native coin; it rejects an amount in wei.
+# Above each native coin's supply; it rejects an amount in wei.
 MAX_COINS = 10**12
 
 

@@ -1,4 +1,4 @@
-"""Rules for rewards of the liquidity, and for the parts of the supply outside the pool."""
+"""Rules for liquidity rewards, and for supply parts outside the pool."""
 
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from tokens.deploying.rules.airdrop_entries import entry_list
 
 MAX_REWARDS = 7
 MAX_ALLOWED = 10_000
-# Limits of the contracts, as the longest presale is.
+# Limits in the contracts, as the longest presale is.
 VAULT_LOCKUP_DAYS = 7
 AIRDROP_LOCKUP_DAYS = 1
 PRESALE_LOCKUP_DAYS = 7
@@ -68,7 +68,7 @@ _REWARD = object_of(
     name="RewardShape",
     description="Share of the liquidity's fees.",
 )
-# The recipients of a pretoken are paid in both currencies.
+# A pretoken's recipients are paid in both currencies.
 _ADMIN = object_of(
     {
         "admin": _ADDRESS,
@@ -86,7 +86,7 @@ _ADMIN = object_of(
 
 @refined(list_of(_REWARD, least=1, most=MAX_REWARDS))
 def rewards(parsed: tuple[Reward, ...]) -> tuple[Reward, ...]:
-    """Check that the allocations of 1 to 7 recipients sum to 100 percent."""
+    """Check that the allocations for 1 to 7 recipients sum to 100 percent."""
     total = sum(reward.bps for reward in parsed)
     if total != ALL_BPS:
         raise ValueError(f"must have allocations that sum to exactly 100 percent, and these sum to {total / 100:g}")
@@ -95,7 +95,7 @@ def rewards(parsed: tuple[Reward, ...]) -> tuple[Reward, ...]:
 
 @refined(list_of(_ADMIN, least=1, most=MAX_REWARDS))
 def admins(parsed: tuple[Reward, ...]) -> tuple[Reward, ...]:
-    """Check that the recipients of a pretoken, which are paid in both currencies, have all bps."""
+    """Check that a pretoken's recipients, which are paid in both currencies, have all bps."""
     total = sum(entry.bps for entry in parsed)
     if total != ALL_BPS:
         raise ValueError(f"must have bps that sum to exactly {ALL_BPS}, and these sum to {total}")
@@ -161,14 +161,14 @@ dev_buy = object_of(
 )
 
 
-def rewards_json(given: tuple[Reward, ...]) -> list[Any]:
-    """Return the rewards in the keys and units of `rewards`."""
-    return [_REWARD.to_json(reward) for reward in given]
+def rewards_json(parsed: tuple[Reward, ...]) -> list[Any]:
+    """Return the rewards in the keys and units that `rewards` parses."""
+    return [_REWARD.to_json(reward) for reward in parsed]
 
 
-def airdrop_json(given: AirdropShare | None) -> dict[str, Any] | None:
-    """Return the airdrop with the number of its entries, their sum in wei and the Merkle root in their place."""
-    if given is None:
+def airdrop_json(airdrop: AirdropShare | None) -> dict[str, Any] | None:
+    """Return the airdrop with number and wei sum of its entries, and the Merkle root, instead of the entries."""
+    if airdrop is None:
         return None
-    summary = {"count": len(given.entries), "total": str(given.total), "merkleRoot": given.tree.root}
-    return summary | format_object(given, _AIRDROP_TIMES)
+    summary = {"count": len(airdrop.entries), "total": str(airdrop.total), "merkleRoot": airdrop.tree.root}
+    return summary | format_object(airdrop, _AIRDROP_TIMES)

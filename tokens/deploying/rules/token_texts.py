@@ -1,4 +1,4 @@
-"""Rules for the texts of a token that are stored on chain: name, symbol, image, metadata, context."""
+"""Rules for a token's on-chain texts: name, symbol, image, metadata, context."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,8 +11,8 @@ MAX_NAME = 128
 MAX_SYMBOL = 32
 MAX_DESCRIPTION = 5_000
 _MAX_WORD = 200
-# The token contract stores its texts at about 700 gas a byte. With this many bytes a launch takes 12 of the 16.7
-# million gas of a transaction (EIP-7825).
+# The token contract stores its texts at about 700 gas a byte. With this many bytes a launch takes 12 million
+# gas; a transaction's limit is 16.7 million (EIP-7825).
 MAX_ON_CHAIN_BYTES = 8_192
 
 
@@ -22,8 +22,8 @@ def _page_address(*schemes: str) -> Rule:
     @refined(json_rules.web_address(*schemes))
     def rule(url: str) -> str:
         try:
-            place = urlsplit(url)
-            can_open = bool(place.hostname) and place.port != 0 and place.username is None
+            parts = urlsplit(url)
+            can_open = bool(parts.hostname) and parts.port != 0 and parts.username is None
         except ValueError:
             can_open = False
         if not can_open:
@@ -49,13 +49,13 @@ _IMAGE: Schema = {
 
 @described(_IMAGE)
 def image(value: Any) -> str:
-    """Parse the URL of an image; an empty text, which the SDK sends for none, is valid."""
+    """Parse an image URL; an empty text, which the SDK sends for none, is valid."""
     return "" if value == "" else str(_WEB_OR_IPFS(value))
 
 
 @described({"oneOf": [_WEB.schema, _PAGE.schema]})
 def social_page(value: Any) -> str | dict[str, str]:
-    """Parse a page of the project: its URL, or an object that also names the platform. It is returned unchanged."""
+    """Parse a project page: its URL, or an object that also names the platform. It is returned unchanged."""
     page: str | dict[str, str] = _WEB(value) if isinstance(value, str) else _PAGE(value)
     return page
 

@@ -1,1 +1,1 @@
-"""Presales as the public reads them: state and terms from the contract, and allow-lists of our own."""
+"""Presales as the public reads them: state and terms from the contract, and our own allow-lists."""

@@ -1,4 +1,4 @@
-"""Allow-lists that partners post for presales which they start themselves, such as by a user's wallet.
+"""Allow-lists that partners post for presales that they start themselves, such as by a user's wallet.
 
 A posted allow-list is a saved tree: it serves a presale once the allow-list contract has its root for the presale.
 """
@@ -16,7 +16,7 @@ from tokens.deploying.rules.supply_shares import MAX_ALLOWED
 from tokens.deploying.saved_airdrops import root_problems, save_tree
 from tokens.models import SavedTree, TreeKind
 
-# The limit of a presale's own goals.
+# The limit for a presale's own goals.
 MAX_ALLOWED_WEI = scalars.MAX_COINS * scalars.WEI_PER_COIN
 _WEI = re.compile(f"[0-9]{{1,{len(str(MAX_ALLOWED_WEI))}}}")
 
@@ -63,9 +63,9 @@ ALLOWLIST_BODY = object_of(
 
 
 def save_allowlist(body: Any, *, partner: PartnerKey) -> SavedTree:
-    """Parse a JSON body, and store the tree of its entries for the partner; saved entries are returned.
+    """Parse a JSON body, and store its entries' tree for the partner; if it is saved already, return that tree.
 
-    Raises InvalidFieldsError with all broken rules, also if `merkleRoot` is not that of the entries, and
+    Raises InvalidFieldsError with all broken rules, also if `merkleRoot` differs from the entries' root, and
     SavedEntriesQuotaError.
     """
     parsed = ALLOWLIST_BODY.parse(body)

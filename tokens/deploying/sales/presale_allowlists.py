@@ -1,7 +1,7 @@
-"""Allow-lists of presales, and the proofs of their buyers.
+"""Presale allow-lists, and their buyers' proofs.
 
 They are found by the root that the allow-list contract has for the presale: its owner may replace or disable it. The
-entries are those of the deployment that has started the presale, or posted ones.
+entries come from the deployment that has started the presale, or are posted.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
 from tokens.models import Deployment, SavedTree, SavedTreeEntry
 
-# Of the one request for the root of a presale.
+# Timeout for the one request that reads a presale's root.
 _SECONDS = 10.0
 # A presale's owner may replace the root.
 _ROOT_TIMES = CacheTimes(fresh=15.0, ttl=3_600.0, wait_timeout=_SECONDS, lock_ttl=30.0)
@@ -38,7 +38,7 @@ class BuyerProof:
 
 
 class PresaleAllowlist(Protocol):
-    """The only buyers of a presale; `root` is None if all accounts may buy."""
+    """A presale's only buyers; `root` is None if all accounts may buy."""
 
     @property
     def root(self) -> str | None:
@@ -69,26 +69,26 @@ class OpenSale:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedAllowlist:
-    """The allow-list of a presale that this service has started: entries of one amount, and their tree."""
+    """The allow-list for a presale that this service has started: entries with one amount, and their tree."""
 
     entries: tuple[tuple[str, int], ...]
     tree: MerkleTree
 
     @property
     def root(self) -> str:
-        """Return the root of the tree."""
+        """Return the tree's root."""
         return self.tree.root
 
     def buyers(self) -> list[tuple[str, int]]:
-        """Return the entries in the sequence of the deployment."""
+        """Return the entries in the deployment's sequence."""
         return list(self.entries)
 
     def prove_buyer(self, buyer: str) -> BuyerProof:
-        """Return the proof of an account by the tree."""
+        """Return an account's proof, from the tree."""
         for position, (account, most) in zip(self.tree.positions, self.entries, strict=True):
             if account == buyer:
-                nodes, places = self.tree.nodes, proof_positions(position)
-                proof = tuple("0x" + nodes[place * NODE_BYTES : (place + 1) * NODE_BYTES].hex() for place in places)
+                nodes, positions = self.tree.nodes, proof_positions(position)
+                proof = tuple("0x" + nodes[index * NODE_BYTES : (index + 1) * NODE_BYTES].hex() for index in positions)
                 return _listed_buyer(most, proof)
         return BuyerProof(is_allowed=False, most=0)
 
@@ -106,7 +106,7 @@ class PostedAllowlist:
         return [(account, int(amount)) for account, amount in rows]
 
     def prove_buyer(self, buyer: str) -> BuyerProof:
-        """Return the proof of an account by the stored nodes. One query or two."""
+        """Return an account's proof, from the stored nodes. One query or two."""
         entry = SavedTreeEntry.objects.filter(tree=self.tree_id, account=buyer).first()
         if entry is None:
             return BuyerProof(is_allowed=False, most=0)
@@ -119,31 +119,31 @@ def _listed_buyer(most: int, proof: tuple[str, ...]) -> BuyerProof:
 
 
 def find_allowlist(chain_id: int, presale_id: int) -> PresaleAllowlist | None:
-    """Return the allow-list of a presale, by the root that the chain has for it.
+    """Return a presale's allow-list, by the root that the chain has for it.
 
     None if there is no such presale, or no known entries have its root. Raises NoPresalesError, UnsupportedChainError,
     NodeUnavailableError, and as `fetch_shared`.
     """
-    known = _read_shared(chain_id, presale_id)
-    if known is None:
+    root_and_goal = _read_shared(chain_id, presale_id)
+    if root_and_goal is None:
         return None
-    root, max_goal = known
+    root, max_goal = root_and_goal
     if root is None:
         return OpenSale(most=int(max_goal))
     return _find_started(chain_id, presale_id, root=root) or _find_posted(root)
 
 
 def _find_started(chain_id: int, presale_id: int, *, root: str) -> DeployedAllowlist | None:
-    """Return the allow-list of the deployment that has started a presale; None if the root was replaced since."""
+    """Return the allow-list in the deployment that has started a presale; None if the root was replaced since."""
     started = Deployment.objects.filter(chain_id=chain_id, presale_id=presale_id).order_by("pk")
     lists = map(_read_deployed, started.values_list("pk", flat=True))
     return next((each for each in lists if each is not None and each.root == root), None)
 
 
-# A tree of 10,000 buyers takes a tenth of a second to hash, and 2 MB. The config of a deployment does not change.
+# A tree with 10,000 buyers takes 0.1 s to hash, and 2 MB. A deployment's config does not change.
 @lru_cache(maxsize=16)
 def _read_deployed(deployment_id: int) -> DeployedAllowlist | None:
-    """Return the allow-list of a deployment's presale; None if it has none."""
+    """Return the allow-list for a deployment's presale; None if it has none."""
     config: Any = Deployment.objects.values_list("config__presale", flat=True).get(pk=deployment_id)
     terms = supply_shares.presale(config) if config else None
     if terms is None or not terms.allowlist:
@@ -159,7 +159,7 @@ def _find_posted(root: str) -> PostedAllowlist | None:
 
 
 def _read_shared(chain_id: int, presale_id: int) -> tuple[str | None, str] | None:
-    """Return the root and the upper goal of a presale from the cache or its chain; None for an unknown one.
+    """Return a presale's root and upper goal from the cache or its chain; None for an unknown presale.
 
     None as well if the chain has no allow-list contract. Raises NoPresalesError, UnsupportedChainError,
     NodeUnavailableError, and as `fetch_shared`.
@@ -171,11 +171,11 @@ def _read_shared(chain_id: int, presale_id: int) -> tuple[str | None, str] | Non
 
     def fetch() -> tuple[str | None, str] | None:
         with node_slot(), query_deadline(_SECONDS):
-            found = chain.read_allowlist(presale_id, contract=contract, allowlist=allowlist.address)
-        # Wei exceed the numbers of JSON.
-        return None if found is None else (found.root, str(found.max_goal))
+            on_chain = chain.read_allowlist(presale_id, contract=contract, allowlist=allowlist.address)
+        # Wei exceed JSON's numbers.
+        return None if on_chain is None else (on_chain.root, str(on_chain.max_goal))
 
-    known: tuple[str | None, str] | None = fetch_shared(
+    root_and_goal: tuple[str | None, str] | None = fetch_shared(
         f"presale-roots:1:{chain_id}:{contract}:{presale_id}", fetch, times=_ROOT_TIMES
     ).value
-    return known
+    return root_and_goal

@@ -1,7 +1,7 @@
-"""Presales of a chain's presale contract, read from a node: their events are not stored.
+"""Presales in a chain's presale contract, read from a node: their events are not stored.
 
-Terms are cached by ranges of ids, not by pages: however many pages and callers there are, a node is sent at most one
-request for each range in 15 seconds.
+Terms are cached by id range, not by page: for any number of pages and callers, a node is sent at most one request per
+range in 15 seconds.
 """
 
 import json
@@ -21,9 +21,9 @@ from tokens.deploying.sales.presale_search import PresaleFilter, presale_state, 
 from tokens.installation.installed_chains import installed_chain
 from tokens.installation.installed_registry import registry
 
-# All reads of one page.
+# All reads for one page.
 _SECONDS = 10.0
-# The number of presales, whose search takes some requests.
+# The presale count, which takes some requests.
 _COUNT_TIMES = CacheTimes(fresh=60.0, ttl=3_600.0, wait_timeout=_SECONDS, lock_ttl=30.0)
 _TERMS_TIMES = CacheTimes(fresh=15.0, ttl=60.0, wait_timeout=_SECONDS, lock_ttl=30.0)
 
@@ -34,7 +34,7 @@ class NoPresalesError(PermanentError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownPresale:
-    """A presale, and its state at the time of the request, one of STATES."""
+    """A presale, and its state when the request came, one of STATES."""
 
     chain_id: int
     contract: str
@@ -44,7 +44,7 @@ class ShownPresale:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PresalePage:
-    """Presales, and how many there are: of the contract, or of those that a filter has found."""
+    """Presales, and how many the contract has, or a filter has found."""
 
     presales: list[ShownPresale]
     total: int
@@ -53,7 +53,7 @@ class PresalePage:
 
 
 def listed_contract(chain_id: int) -> Contract:
-    """Return the contract whose presales are listed: that of our own launches. Raises NoPresalesError."""
+    """Return the contract whose presales are listed: our own launches use it. Raises NoPresalesError."""
     chain = registry().chains.get(chain_id)
     contract = chain.deploying("presale") if chain else None
     if contract is None:
@@ -64,13 +64,12 @@ def listed_contract(chain_id: int) -> Contract:
 def fetch_presale_page(
     chain_id: int, *, offset: int, limit: int, newest_first: bool, only: PresaleFilter
 ) -> PresalePage:
-    """Fetch a page of a chain's presales by id, as of up to 15 seconds ago; with a filter, of those that it finds.
+    """Fetch a page of a chain's presales by id, up to 15 seconds old; with a filter, only matching presales.
 
-    Ids are consecutive from 1; their number may be a minute old, as may be the finds of a filter, and all facts while
-    no node responds. A find that no longer matches is left out of its page.
+    Ids are consecutive from 1. Their number and a filter's matches may be a minute old; all facts may be older while no
+    node responds. A presale that no longer matches is left out of its page.
 
-    Raises NoPresalesError, UnsupportedChainError, NodeUnavailableError, and as
-    `fetch_shared`.
+    Raises NoPresalesError, UnsupportedChainError, NodeUnavailableError, and as `fetch_shared`.
     """
     contract = listed_contract(chain_id)
     chain = installed_chain(chain_id)
@@ -83,8 +82,8 @@ def fetch_presale_page(
     ids: Sequence[int] = range(1, total + 1)
     if not only.is_empty:
         ids = search_presales(chain, contract=contract.address, total=total, only=only)
-    wanted = (ids[::-1] if newest_first else ids)[offset : offset + limit]
-    sales = _fetch_terms(chain, wanted, contract=contract.address, total=total)
+    page_ids = (ids[::-1] if newest_first else ids)[offset : offset + limit]
+    sales = _fetch_terms(chain, page_ids, contract=contract.address, total=total)
     now = int(time.time())
     shown = [
         ShownPresale(chain_id=chain_id, contract=contract.address, sale=sale, state=presale_state(sale.sale, at=now))
@@ -100,22 +99,22 @@ def fetch_presale_page(
 
 
 def _fetch_terms(chain: Chain, ids: Sequence[int], *, contract: str, total: int) -> list[PresaleTermsOnChain]:
-    """Return presales by id, without unknown ones, from cached ranges of ids: each is one request to a node."""
-    # One of the calls of a request is for the contract's launch deadline.
+    """Return presales by id, without unknown ones, from cached id ranges: each is one request to a node."""
+    # One call in each request reads the contract's launch deadline.
     size = max(1, chain.rpc.batch_size - 1)
-    found: dict[int, PresaleTermsOnChain] = {}
+    terms_by_id: dict[int, PresaleTermsOnChain] = {}
     with query_deadline(_SECONDS):
         for first in sorted({number - (number - 1) % size for number in ids}):
-            wanted = range(first, min(first + size - 1, total) + 1)
-            name = f"presale-terms:1:{chain.info.chain_id}:{contract}:{wanted[0]}-{wanted[-1]}"
-            read = partial(_read_terms, chain, wanted, contract=contract)
+            id_range = range(first, min(first + size - 1, total) + 1)
+            name = f"presale-terms:1:{chain.info.chain_id}:{contract}:{id_range[0]}-{id_range[-1]}"
+            read = partial(_read_terms, chain, id_range, contract=contract)
             for row in json.loads(fetch_shared(name, read, times=_TERMS_TIMES).value):
                 sale = Presale(**row.pop("sale"))
-                found[sale.presale_id] = PresaleTermsOnChain(sale=sale, **row)
-    return [found[number] for number in ids if number in found]
+                terms_by_id[sale.presale_id] = PresaleTermsOnChain(sale=sale, **row)
+    return [terms_by_id[number] for number in ids if number in terms_by_id]
 
 
 def _read_terms(chain: Chain, ids: Sequence[int], *, contract: str) -> str:
-    """Return the terms as JSON text, since wei exceed the numbers of the cache's own JSON."""
+    """Return the terms as JSON text, since wei exceed the numbers in the cache's own JSON."""
     with node_slot():
         return json.dumps([asdict(sale) for sale in chain.read_presales(ids, contract=contract)])

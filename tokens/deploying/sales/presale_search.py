@@ -1,7 +1,7 @@
-"""Search of a chain's presales by state, owner and token admin, among the newest SEARCHED of the contract.
+"""Presale search by state, owner and token admin, among the contract's newest SEARCHED.
 
-The contract has no such lists, so that all presales are read, by two cached scans. What has ended stays as it is, and
-is read once an hour. The others are read once a minute, and their states follow from the time of the request.
+The contract has no such lists, so that all presales are read, by two cached scans. Ended presales stay unchanged, and
+are read once an hour. The others are read once a minute; their states follow from the time when the request came.
 """
 
 import time
@@ -18,22 +18,22 @@ _ENDED_STATES = ("failed", "launched")
 STATES = ("active", "successful", *_ENDED_STATES)
 _LAUNCHED, _SUCCESSFUL = 5, (2, 3)
 
-# Presales that a scan reads at most, in batches of RPC_BATCH_SIZE.
+# Presales that a scan reads at most, RPC_BATCH_SIZE at once.
 SEARCHED = 1_000
-# All requests of one scan.
+# All requests in one scan.
 _SECONDS = 15.0
 _ENDED_TIMES = CacheTimes(fresh=3_600.0, ttl=86_400.0, wait_timeout=_SECONDS, lock_ttl=30.0)
 _OTHER_TIMES = CacheTimes(fresh=60.0, ttl=3_600.0, wait_timeout=_SECONDS, lock_ttl=30.0)
-# A failure that follows from the time is final only after so long: a block with an earlier time may come late.
+# A failure that follows from the time is final only after this delay: a block with an earlier time may come late.
 _SETTLING_SECONDS = 900
 
-# Id, status, raised and lower goal in wei, end, launch deadline, owner, admin. Wei exceed the numbers of JSON.
+# Id, status, raised and lower goal in wei, end, launch deadline, owner, admin. Wei exceed JSON's numbers.
 Row = tuple[int, int, str, str, int, int | None, str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PresaleFilter:
-    """Conditions of a search, which all hold: one of STATES, and EIP-55 addresses; None for any."""
+    """Search conditions, which all hold: one of STATES, and EIP-55 addresses; None for any."""
 
     state: str | None = None
     owner: str | None = None
@@ -47,11 +47,11 @@ class PresaleFilter:
     def matches(self, *, state: str, owner: str, admin: str) -> bool:
         """Return whether a presale with these values is searched for."""
         pairs = (self.state, state), (self.owner, owner), (self.admin, admin)
-        return all(wanted in (None, value) for wanted, value in pairs)
+        return all(condition in (None, value) for condition, value in pairs)
 
 
 def presale_state(sale: Presale, *, at: int) -> str:
-    """Return the state at a time in Unix seconds: the contract records the end of a sale only on its next call."""
+    """Return the state at a time in Unix seconds: the contract records a sale's end only on its next call."""
     if sale.status == _LAUNCHED:
         return "launched"
     if sale.failure(at=at):
@@ -73,23 +73,23 @@ def search_presales(chain: Chain, *, contract: str, total: int, only: PresaleFil
     ids = searched_ids(total)
     name = f"{chain.info.chain_id}:{contract}"
 
-    def scan(wanted: Iterable[int]) -> list[PresaleTermsOnChain]:
+    def scan(numbers: Iterable[int]) -> list[PresaleTermsOnChain]:
         with node_slot(), query_deadline(_SECONDS):
-            return chain.read_presales(list(wanted), contract=contract)
+            return chain.read_presales(list(numbers), contract=contract)
 
     def scan_ended() -> list[Row]:
         before = int(time.time()) - _SETTLING_SECONDS
         return [_row(sale) for sale in scan(ids) if presale_state(sale.sale, at=before) in _ENDED_STATES]
 
     ended: list[Row] = fetch_shared(f"presales-ended:1:{name}", scan_ended, times=_ENDED_TIMES).value
-    known = {row[0] for row in ended}
+    ended_ids = {row[0] for row in ended}
 
     def scan_others() -> list[Row]:
-        return [_row(sale) for sale in scan(number for number in ids if number not in known)]
+        return [_row(sale) for sale in scan(number for number in ids if number not in ended_ids)]
 
     others: list[Row] = fetch_shared(f"presales-other:1:{name}", scan_others, times=_OTHER_TIMES).value
     now = int(time.time())
-    # A presale may be in both: the scan of the others may be older.
+    # A presale may be in both: the other scan may be older.
     rows = {row[0]: row for row in (*others, *ended) if row[0] in ids}
     return sorted(number for number, row in rows.items() if _is_wanted(row, only, at=now))
 

@@ -1,4 +1,4 @@
-"""Serializers of presales and their allow-lists: query parameters and responses."""
+"""Serializers for presales and their allow-lists: query parameters and responses."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _LAST_ID = 2**53 - 1
 
 
 class PresalesQuery(serializers.Serializer[Any]):
-    """Query parameters of a list of presales."""
+    """Query parameters for a presale list."""
 
     chainId = EvmChainField(lacking=_PRESALE, help_text="A chain with a presale contract.")
     sort = serializers.ChoiceField(
@@ -34,14 +34,14 @@ class PresalesQuery(serializers.Serializer[Any]):
 
 
 class AllowlistQuery(serializers.Serializer[Any]):
-    """Query parameters of a presale's allow-list."""
+    """Query parameters for a presale's allow-list."""
 
     chainId = EvmChainField(lacking=_PRESALE, help_text="Chain id.")
     presaleId = WholeNumberField(min_value=1, max_value=_LAST_ID)
 
 
 class AllowlistProofQuery(AllowlistQuery):
-    """Query parameters of a buyer's proof."""
+    """Query parameters for a buyer's proof."""
 
     buyerAddress = EvmAddressField(lacking=_PRESALE)
 

@@ -1,4 +1,4 @@
-"""Endpoints of presales and of their allow-lists."""
+"""Endpoints for presales and their allow-lists."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -44,7 +44,7 @@ _NO_PRESALES = "chainId must be a chain of this service with a presale contract"
 
 
 class PresalesView(QueryView):
-    """Presales of a chain."""
+    """Presales on a chain."""
 
     query_serializer = PresalesQuery
     cache_control = public_cache_control(15)
@@ -75,7 +75,7 @@ class PresalesView(QueryView):
 
 
 class AllowlistView(PartnerWrites, QueryView):
-    """Allow-list of a presale, and allow-lists that partners post."""
+    """A presale's allow-list, and allow-lists that partners post."""
 
     required_scope = Scope.DEPLOY
     query_serializer = AllowlistQuery
@@ -84,7 +84,7 @@ class AllowlistView(PartnerWrites, QueryView):
     max_body_bytes = 2 * MAX_BODY_BYTES
 
     def own_limits(self) -> Sequence[type[BaseThrottle]]:
-        """Return the limit of launch requests for a POST, as of one that saves an airdrop."""
+        """Return the launch request limit for a POST, as for one that saves an airdrop."""
         return [DeployLimit] if self.request.method == "POST" else []
 
     @extend_schema(operation_id="getPresaleAllowlist", responses={200: ALLOWLIST_ANSWER, 404: None, 503: None})
@@ -96,13 +96,15 @@ class AllowlistView(PartnerWrites, QueryView):
         its owner has replaced the root, the former buyers are gone. Posted entries are by address.
         """
         presale_id, chain_id = self.query["presaleId"], self.query["chainId"]
-        found = _find(chain_id, presale_id)
+        allowlist = _find(chain_id, presale_id)
         return Response(
             {
                 "presaleId": presale_id,
                 "chainId": chain_id,
-                "merkleRoot": found.root,
-                "allocations": [{"address": buyer, "allowedAmountWei": str(most)} for buyer, most in found.buyers()],
+                "merkleRoot": allowlist.root,
+                "allocations": [
+                    {"address": buyer, "allowedAmountWei": str(most)} for buyer, most in allowlist.buyers()
+                ],
             }
         )
 
@@ -127,7 +129,7 @@ class AllowlistView(PartnerWrites, QueryView):
 
 
 class AllowlistProofView(QueryView):
-    """Proof of a buyer for a presale."""
+    """A buyer's proof for a presale."""
 
     query_serializer = AllowlistProofQuery
     cache_control = public_cache_control(60)
@@ -139,8 +141,8 @@ class AllowlistProofView(QueryView):
     @from_replica
     def get(self, request: Request) -> Response:
         """Return whether an account may buy in a presale of `getPresaleAllowlist`, with the proof for it."""
-        found = _find(self.query["chainId"], self.query["presaleId"])
-        return Response(AllowlistProofAnswer(found.prove_buyer(self.query["buyerAddress"])).data)
+        allowlist = _find(self.query["chainId"], self.query["presaleId"])
+        return Response(AllowlistProofAnswer(allowlist.prove_buyer(self.query["buyerAddress"])).data)
 
 
 @extend_schema_view(
@@ -172,11 +174,11 @@ class SavedAllowlistView(SavedTreeView):
 
 def _find(chain_id: int, presale_id: int) -> PresaleAllowlist:
     try:
-        found = find_allowlist(chain_id, presale_id)
+        allowlist = find_allowlist(chain_id, presale_id)
     except (NoPresalesError, UnsupportedChainError) as error:
         raise BadRequestError(_NO_PRESALES, field="chainId") from error
     except NodeUnavailableError as error:
         raise UpstreamUnavailableError("The chain is not available") from error
-    if found is None:
+    if allowlist is None:
         raise NotFound("Presale not found")
-    return found
+    return allowlist

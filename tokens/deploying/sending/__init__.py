@@ -1,1 +1,1 @@
-"""Sending of stored deployments: nonces, signatures, broadcasts, and settlement by the chain."""
+"""Sending: stored deployments get nonces, signatures, broadcasts, and settlement by the chain."""

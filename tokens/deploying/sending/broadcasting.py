@@ -1,6 +1,6 @@
-"""Broadcast of stored transaction bytes to the nodes, and handling of their replies.
+"""Broadcasting: stored transaction bytes are sent to the nodes, and their replies handled.
 
-A reply settles little: the outcome of a transaction is read from the chain.
+A reply settles little: a transaction's outcome is read from the chain.
 """
 
 import logging
@@ -23,7 +23,7 @@ _ALERTING = (BroadcastStatus.INSUFFICIENT_FUNDS, BroadcastStatus.UNDERPRICED, Br
 
 
 def broadcast_versions(chain: Chain, versions: Sequence[SignedTransaction]) -> None:
-    """Broadcast signed versions, all of which are committed; safe to repeat.
+    """Broadcast signed versions, which are all committed; safe to repeat.
 
     A version that every node rejects permanently fails its deployment here. Any other outcome is read from the chain.
     """
@@ -33,7 +33,7 @@ def broadcast_versions(chain: Chain, versions: Sequence[SignedTransaction]) -> N
     for version, sent in zip(versions, replies, strict=True):
         is_accepted = sent.status in _ACCEPTED
         error_code = "" if is_accepted else BroadcastErrorCode[sent.status.name]
-        # The former version reads the status at the beginning of the text.
+        # The former version reads the status at the text's beginning.
         message = "" if is_accepted else f"{sent.status.value}: {sent.message}"
         SignedTransaction.objects.filter(pk=version.pk).update(
             sent_at=timezone.now(), error_code=error_code, error=message
@@ -53,7 +53,7 @@ def _apply_reply(version: SignedTransaction, sent: BroadcastResult) -> None:
             attempt.wallet_id, WalletAlert.SENDING, f"nonce {attempt.nonce} is {sent.status.value}: {sent.message}"
         )
     elif sent.status is BroadcastStatus.REJECTED:
-        # Its nonce is then filled with an empty transaction, like that of any cancelled attempt.
+        # Its nonce is then filled with an empty transaction, as for any cancelled attempt.
         if version.purpose == TransactionPurpose.CANCEL:
             set_alert(attempt.wallet_id, WalletAlert.SENDING, f"nonce {attempt.nonce} can't be filled: {sent.message}")
         elif attempt.deployment is not None:

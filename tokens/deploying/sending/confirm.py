@@ -1,4 +1,4 @@
-"""Confirmation of mined attempts: reopened after a reorg, final beyond the chain's finality depth."""
+"""Mined attempt confirmation: reopened after a reorg, final beyond the chain's finality depth."""
 
 import logging
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ logger = logging.getLogger(__name__)
 
 
 def confirm_attempts(chain: Chain) -> None:
-    """Check the blocks of all attempts that are not final; each block is fetched once. Raises NodeUnavailableError."""
+    """Check the blocks of attempts that are not final; each block is fetched once. Raises NodeUnavailableError."""
     final = chain.read_head() - chain.info.finality_depth
     unsettled = DeployAttempt.objects.unsettled(chain.info.chain_id).filter(block_number__isnull=False)
-    found = unsettled.values_list("block_number", "block_hash").distinct()
-    blocks = {(number, block_hash) for number, block_hash in found if number is not None}
+    block_rows = unsettled.values_list("block_number", "block_hash").distinct()
+    blocks = {(number, block_hash) for number, block_hash in block_rows if number is not None}
     canonical = chain.read_headers({number for number, _ in blocks}) if blocks else {}
-    known = {(number, block_hash) for number, block_hash in blocks if number in canonical}
-    kept = {(number, block_hash) for number, block_hash in known if canonical[number].hash == block_hash}
-    for attempt in _with_deployment(unsettled.filter(block_hash__in=[block_hash for _, block_hash in known - kept])):
+    served = {(number, block_hash) for number, block_hash in blocks if number in canonical}
+    intact = {(number, block_hash) for number, block_hash in served if canonical[number].hash == block_hash}
+    for attempt in _with_deployment(unsettled.filter(block_hash__in=[block_hash for _, block_hash in served - intact])):
         reopen_attempt(attempt)
-    _finish(chain, [block_hash for number, block_hash in kept if number <= final])
+    _finish(chain, [block_hash for number, block_hash in intact if number <= final])
 
 
 def find_orphaned(chain: Chain, attempts: Sequence[DeployAttempt]) -> set[int]:
-    """Return the ids of attempts in replaced blocks; a node without that height proves nothing."""
+    """Return attempt ids in replaced blocks; a node without that height proves nothing."""
     numbers = {attempt.block_number for attempt in attempts if attempt.block_number is not None}
     headers = chain.read_headers(numbers) if numbers else {}
     return {
@@ -69,7 +69,7 @@ def reopen_attempt(attempt: DeployAttempt) -> None:
 
 
 def decided_attempts(wallet_id: int, nonces: Sequence[int]) -> list[DeployAttempt]:
-    """Return the decided attempts of a wallet with these nonces, final or not."""
+    """Return a wallet's decided attempts with these nonces, final or not."""
     decided = DeployAttempt.objects.filter(wallet=wallet_id, nonce__in=nonces).exclude(state=AttemptState.OPEN)
     return list(_with_deployment(decided))
 
@@ -79,7 +79,7 @@ def _with_deployment(attempts: QuerySet[DeployAttempt]) -> QuerySet[DeployAttemp
 
 
 def _revert_deployment(deployment: Deployment, attempt: DeployAttempt) -> None:
-    """Move the locked deployment back with its attempt, unless another attempt of it is newer or mined.
+    """Move the locked deployment back with its attempt, unless it has a newer or mined attempt.
 
     An attempt that is no longer needed is then replaced by an empty transaction.
     """
@@ -90,7 +90,7 @@ def _revert_deployment(deployment: Deployment, attempt: DeployAttempt) -> None:
 
 
 def _finish(chain: Chain, final_blocks: Sequence[str]) -> None:
-    """Mark attempts in final blocks as final, and deployments of which every attempt is."""
+    """Mark attempts in final blocks as final, and deployments whose attempts are all final."""
     now, chain_id = timezone.now(), chain.info.chain_id
     DeployAttempt.objects.unsettled(chain_id).filter(block_hash__in=final_blocks).update(final_at=now)
     settled = Deployment.objects.filter(

@@ -1,4 +1,4 @@
-"""Indexing of mined deployments, by the same path as every other launch."""
+"""Mined deployment indexing, by the same path as every other launch."""
 
 import logging
 from datetime import timedelta
@@ -32,16 +32,16 @@ def index_all_mined(chain: Chain) -> int:
 
     Raises NodeUnavailableError.
     """
-    done = 0
+    indexed = 0
     for deployment in list(_unlisted(chain)[:BATCH]):
         if not deployment.tx_hash and not _link(deployment):
-            found = _find_launch(chain, deployment)
-            if found and state_transitions.mark_mined(deployment, tx_hash=found):
-                deployment.tx_hash = found
-            elif not found and not chain.has_code(deployment.expected_address):
+            tx_hash = _find_launch(chain, deployment)
+            if tx_hash and state_transitions.mark_mined(deployment, tx_hash=tx_hash):
+                deployment.tx_hash = tx_hash
+            elif not tx_hash and not chain.has_code(deployment.expected_address):
                 state_transitions.revert_unexplained(deployment)
-        done += _finish_one(deployment)
-    return done
+        indexed += _finish_one(deployment)
+    return indexed
 
 
 def _unlisted(chain: Chain) -> DeploymentQuerySet:
@@ -113,7 +113,7 @@ def _is_up_to_date(deployment: Deployment, token: Token) -> bool:
 def _is_ours(deployment: Deployment, token: Token) -> bool:
     """Return whether this service launched the token, with the deployment's configuration.
 
-    The address proves nothing: it depends on the token, not on the recipients of the fees.
+    The address proves nothing: it depends on the token, not on the fee recipients.
     """
     if SignedTransaction.objects.filter(tx_hash=token.tx_hash, attempt__deployment=deployment).exists():
         return True
@@ -121,9 +121,9 @@ def _is_ours(deployment: Deployment, token: Token) -> bool:
 
 
 def _find_launch(chain: Chain, deployment: Deployment) -> str:
-    """Return the transaction that launched an existing token of unknown origin; "" if it is not found.
+    """Return the transaction that launched an existing token with unknown origin; "" if it is not found.
 
-    It may be a version that seemed lost, or one that an older backup of the database lacks.
+    It may be a version that seemed lost, or one that an older database backup lacks.
     """
     hashes = SignedTransaction.objects.filter(attempt__deployment=deployment).values_list("tx_hash", flat=True)
     for outcome in chain.find_outcomes(list(hashes)).values():

@@ -1,4 +1,4 @@
-"""Gas limit and EIP-1559 gas price of the service's transactions, within the operator's cap. All prices in wei."""
+"""Gas limit and EIP-1559 gas price for the service's transactions, within the operator's cap. All prices in wei."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,20 +24,20 @@ class FeeCapExceededError(RetryableError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GasFees:
-    """Maximum fee and priority fee per gas of an EIP-1559 transaction."""
+    """Maximum fee and priority fee per gas in an EIP-1559 transaction."""
 
     max_fee: int
     priority_fee: int
 
 
 def max_fee_cap(chain_id: int) -> int:
-    """Return the operator's cap on the gas price of a chain."""
+    """Return the operator's cap on a chain's gas price."""
     gwei: Decimal = settings.DEPLOY_MAX_FEES_GWEI.get(chain_id, settings.DEPLOY_MAX_FEE_GWEI)
     return int(gwei * WEI_PER_GWEI)
 
 
 def initial_fees(chain_id: int, quote: FeeQuote) -> GasFees:
-    """Return the fees of a new transaction: the tip, and twice the base fee, which may double until it is mined.
+    """Return a new transaction's fees: the tip, and twice the base fee, which may double until it is mined.
 
     Raises FeeCapExceededError if the base fee is above the cap.
     """
@@ -49,7 +49,7 @@ def initial_fees(chain_id: int, quote: FeeQuote) -> GasFees:
 
 
 def bumped_fees(chain_id: int, quote: FeeQuote, *, over: GasFees) -> GasFees:
-    """Return the fees of a replacement for a transaction with the fees `over`: an eighth more, or the current ones.
+    """Return a replacement's fees for a transaction with the fees `over`: an eighth more, or the current ones.
 
     Raises FeeCapExceededError if an eighth more is above the cap.
     """

@@ -1,4 +1,4 @@
-"""Choice of a deployment's wallet, and allocation of its nonce under the lock of the wallet's row."""
+"""Wallet choice for a deployment, and nonce allocation under the wallet's row lock."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ def allocate_nonce(wallet: DeployWallet, *, accounts: Mapping[str, AccountState]
     """Allocate the wallet's next nonce; the wallet stays locked until the database transaction ends.
 
     `cost` is in wei. Without `wait`, a locked wallet is skipped. `accounts` are read before, so that no lock is held
-    during a node call: whatever was sent since is in the rows. Raises WalletLockedError, InsufficientBalanceError.
+    during a node call: rows have the transactions sent since. Raises WalletLockedError, InsufficientBalanceError.
     """
     rows = DeployWallet.objects.filter(pk=wallet.pk, enabled=True, signable=True)
     with _lock_timeout():
@@ -52,8 +52,8 @@ def allocate_nonce(wallet: DeployWallet, *, accounts: Mapping[str, AccountState]
     if shortfall > 0:
         raise InsufficientBalanceError(shortfall)
     # The attempts count as well: next_nonce may come from an older backup.
-    given = DeployAttempt.objects.filter(wallet=wallet).aggregate(last=Max("nonce"))["last"]
-    nonce = max(locked.next_nonce, account.nonce, -1 if given is None else given + 1)
+    last_nonce = DeployAttempt.objects.filter(wallet=wallet).aggregate(last=Max("nonce"))["last"]
+    nonce = max(locked.next_nonce, account.nonce, -1 if last_nonce is None else last_nonce + 1)
     DeployWallet.objects.filter(pk=wallet.pk).update(next_nonce=nonce + 1)
     return nonce
 
@@ -61,7 +61,7 @@ def allocate_nonce(wallet: DeployWallet, *, accounts: Mapping[str, AccountState]
 def pending_cost(wallet: DeployWallet, *, since: int) -> int:
     """Return the maximum wei reserved by attempts with nonce >= `since`: the balance at that nonce still has them."""
     attempts = DeployAttempt.objects.filter(wallet=wallet, nonce__gte=since, deployment__isnull=False)
-    # Wei exceed the integer types of gas and fees.
+    # Wei exceed the integer types for gas and fees.
     gas = Cast("deployment__gas", DecimalField(max_digits=78, decimal_places=0))
     most = F("deployment__value") + gas * F("fee")
     costs = attempts.annotate(fee=Max("versions__max_fee"), most=most)

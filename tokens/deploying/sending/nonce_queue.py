@@ -1,7 +1,7 @@
-"""Nonce queue of a wallet: its open attempts from the chain's next nonce on, of which only the first can be mined.
+"""A wallet's nonce queue: open attempts from the chain's next nonce on. Only the first can be mined.
 
-Gaps are filled with empty transactions, cancelled attempts become empty, stuck ones get a fee bump, and what nodes may
-have dropped is rebroadcast.
+Gaps are filled with empty transactions, cancelled attempts become empty, stuck attempts get a fee bump, and
+transactions that nodes may have dropped are rebroadcast.
 """
 
 import logging
@@ -31,11 +31,11 @@ from tokens.models import (
 logger = logging.getLogger(__name__)
 
 
-# Nodes keep this many transactions of one sender; only the first ones can be mined soon.
+# Nodes keep this many transactions per sender; only the first ones can be mined soon.
 FRONT = 16
-# Interval of rebroadcasts.
+# Rebroadcast interval.
 RESEND_SECONDS = 5
-# Statuses of deployments that need an attempt in flight.
+# Deployment statuses that need an attempt in flight.
 _WANTED = (DeploymentStatus.SUBMITTED, DeploymentStatus.ENQUEUED)
 
 
@@ -50,16 +50,16 @@ class QueuedAttempt:
 
 
 def process_nonce_queue(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
-    """Fill gaps, cancel, fee-bump and rebroadcast the first FRONT transactions of a wallet.
+    """Fill gaps, cancel, fee-bump and rebroadcast a wallet's first FRONT transactions.
 
     `count` is the chain's next nonce. Raises NodeUnavailableError.
     """
     queue = _front(wallet, count)
     if not queue:
         return
-    taken = {queued.attempt.nonce for queued in queue}
-    # There may be millions, if a node reported a wrong nonce.
-    gaps = list(islice((nonce for nonce in range(count, queue[-1].attempt.nonce) if nonce not in taken), FRONT))
+    used_nonces = {queued.attempt.nonce for queued in queue}
+    # There may be millions of gaps, if a node reported a wrong nonce.
+    gaps = list(islice((nonce for nonce in range(count, queue[-1].attempt.nonce) if nonce not in used_nonces), FRONT))
     if gaps:
         replacement.fill_nonce_gaps(chain, wallet, gaps)
         queue = _front(wallet, count)
@@ -73,17 +73,17 @@ def process_nonce_queue(chain: Chain, wallet: DeployWallet, *, count: int) -> No
 
 
 def rebroadcast_front(chain: Chain, wallet: DeployWallet, *, count: int) -> None:
-    """Broadcast the newest versions of the queue's front that were not sent for RESEND_SECONDS."""
+    """Broadcast the newest versions in the queue's front that were not sent for RESEND_SECONDS."""
     newest = [queued.version for queued in _front(wallet, count) if queued.version]
-    wanted = Q(pk__in=[version.pk for version in newest]) | _cheaper(newest)
+    candidates = Q(pk__in=[version.pk for version in newest]) | _cheaper(newest)
     due = Q(sent_at__isnull=True) | Q(sent_at__lt=timezone.now() - timedelta(seconds=RESEND_SECONDS))
-    known = SignedTransaction.objects.filter(wanted, due).select_related("attempt__wallet", "attempt__deployment")
-    light = known.defer("attempt__deployment__config", "attempt__deployment__calldata")
+    rows = SignedTransaction.objects.filter(candidates, due).select_related("attempt__wallet", "attempt__deployment")
+    light = rows.defer("attempt__deployment__config", "attempt__deployment__calldata")
     broadcasting.broadcast_versions(chain, list(light.order_by("pk")))
 
 
 def _cheaper(versions: Sequence[SignedTransaction]) -> Q:
-    """Return a filter for earlier versions of those that the wallet can't fund: they may be mined once fees fall."""
+    """Return a filter for earlier versions if the wallet can't fund the newest: they may be mined once fees fall."""
     before = [
         Q(attempt=version.attempt_id, purpose=version.purpose, pk__lt=version.pk)
         for version in versions
@@ -93,7 +93,7 @@ def _cheaper(versions: Sequence[SignedTransaction]) -> Q:
 
 
 def _front(wallet: DeployWallet, count: int) -> list[QueuedAttempt]:
-    """Return the first attempts of the queue, by nonce."""
+    """Return the queue's first attempts, by nonce."""
     queue = DeployAttempt.objects.filter(
         wallet=wallet, nonce__gte=count, state=AttemptState.OPEN, final_at__isnull=True
     )
@@ -129,7 +129,7 @@ def _is_wanted(queued: QueuedAttempt) -> bool:
 
 
 def _bump_stuck_fees(chain: Chain, queue: Sequence[QueuedAttempt], *, count: int) -> None:
-    """Bump the fee of the first attempt if it was not mined for DEPLOY_STUCK_SECONDS.
+    """Bump the first attempt's fee if it was not mined for DEPLOY_STUCK_SECONDS.
 
     Then bump later ones with a fee below the base fee: each would be stuck as long in its turn.
     """

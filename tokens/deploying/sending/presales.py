@@ -1,7 +1,7 @@
-"""Deployments with a presale: their simulation, and their settlement after the sale was started.
+"""Deployments with a presale: simulation, and settlement after the sale was started.
 
 The service sends only the start. Weeks later any account may end the sale, and the presale contract launches the token
-with a salt of that caller's choice. Such a deployment stays mined until its launch is listed, or the sale has failed.
+with a salt that this account chooses. Such a deployment stays mined until its launch is listed, or the sale has failed.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +19,7 @@ from tokens.models import DeploymentStatus
 from tokens.models.deployment import Deployment
 from tokens.models.token import Token
 
-# Errors of the presale contract: for a launch it does not expect, and for a caller without admin rights.
+# The presale contract's errors: for a launch it does not expect, and for a caller without admin rights.
 _UNEXPECTED = "0x" + keccak_256(b"NotExpectingTokenDeployment()").hexdigest()[:8]
 _NO_ADMIN = tuple(
     "0x" + keccak_256(error).hexdigest()[:8] for error in (b"Unauthorized()", b"OwnableUnauthorizedAccount(address)")
@@ -81,7 +81,7 @@ def read_started_presale(chain: Chain, deployment: Deployment, *, tx_hash: str) 
 def find_started_presale(chain: Chain, deployment: Deployment) -> int | None:
     """Return the id of the presale that a deployment started, found by its salt; None if there is none.
 
-    Two transactions of one deployment would start two presales; of two launches, the second reverts. Raises
+    Two transactions for one deployment would start two presales, while a second launch reverts. Raises
     NodeUnavailableError.
     """
     return chain.find_presale(deployment.salt, contract=deployment.to_address)
@@ -90,8 +90,8 @@ def find_started_presale(chain: Chain, deployment: Deployment) -> int | None:
 def settle_presales(chain: Chain) -> int:
     """Update deployments with a started presale from the listed tokens and the presale contract.
 
-    Listed launch: indexed. Launch orphaned by a reorg: mined again. Failed sale: failed, with the reason. Returns the
-    number of changed deployments. Safe to repeat and to run concurrently. Raises NodeUnavailableError.
+    Listed launch: indexed. Launch orphaned by a reorg: mined again. Failed sale: failed, with the reason. Return how
+    many deployments changed. Safe to repeat and to run concurrently. Raises NodeUnavailableError.
     """
     started = Deployment.objects.filter(
         chain_id=chain.info.chain_id,
@@ -119,16 +119,16 @@ def settle_presales(chain: Chain) -> int:
 def _launched(chain_id: int, deployments: Iterable[Deployment]) -> dict[tuple[str, str], Token]:
     """Return (presale contract, presale id) -> listed token that it launched.
 
-    Uses the index token_by_sender_newest: a presale contract is the sender of its launches.
+    Uses the index token_by_sender_newest: a presale contract sends its launches.
     """
-    wanted: dict[str, set[str]] = {}
+    ids_by_contract: dict[str, set[str]] = {}
     for deployment in deployments:
-        wanted.setdefault(deployment.to_address, set()).add(str(deployment.presale_id))
-    found = {}
-    for contract, ids in wanted.items():
+        ids_by_contract.setdefault(deployment.to_address, set()).add(str(deployment.presale_id))
+    token_by_presale = {}
+    for contract, ids in ids_by_contract.items():
         for token in _of_presales(chain_id, contract, ids):
-            found[_key(contract, token.presale_id)] = token
-    return found
+            token_by_presale[_key(contract, token.presale_id)] = token
+    return token_by_presale
 
 
 def _of_presales(chain_id: int, contract: str, ids: Collection[str]) -> Iterable[Token]:
@@ -141,7 +141,7 @@ def _key(contract: str, presale_id: str) -> tuple[str, str]:
 
 
 def _earliest_end(deployment: Deployment) -> float:
-    """Return the earliest end of the sale (Unix seconds): it started after the deployment was stored."""
+    """Return the sale's earliest end (Unix seconds): it started after the deployment was stored."""
     seconds: int = deployment.config["presale"]["presaleDuration"]
     return deployment.created_at.timestamp() + seconds
 
@@ -164,7 +164,7 @@ def _check_sale(chain: Chain, deployment: Deployment, *, now: int) -> int:
     """Fail a deployment after its sale has failed by the newest block's time; undo that after a reorg."""
     presale = chain.read_presale(int(deployment.presale_id or 0), contract=deployment.to_address)
     if presale is None:
-        # No block known to this node has its start: the watcher of attempts handles that.
+        # This node has no block with its start: the attempt watcher handles that.
         return 0
     failure = presale.failure(at=now)
     if not failure:

@@ -1,4 +1,4 @@
-"""Replacement transactions of an attempt, with the same nonce: fee bumps and cancellations; and filled nonce gaps.
+"""Replacement transactions for an attempt, with the same nonce: fee bumps and cancellations; and filled nonce gaps.
 
 Each version is stored before it is broadcast. Any version may be mined, so that all are watched.
 """
@@ -43,7 +43,7 @@ def cancel_attempt(
 
 
 def fill_nonce_gaps(chain: Chain, wallet: DeployWallet, nonces: Sequence[int]) -> None:
-    """Use up nonces of a wallet that no open attempt has, and that block later ones.
+    """Use up a wallet's nonces that no open attempt has, and that block later nonces.
 
     Decided attempts that were orphaned are reopened; every other nonce gets an empty transaction. Raises
     NodeUnavailableError.
@@ -51,12 +51,12 @@ def fill_nonce_gaps(chain: Chain, wallet: DeployWallet, nonces: Sequence[int]) -
     decided = confirm.decided_attempts(wallet.pk, nonces)
     dropped = confirm.find_orphaned(chain, decided)
     for attempt in decided:
-        # The block of a lost attempt is only the newest one of that time; the free nonce itself is the proof.
+        # A lost attempt's block is only the newest one at that time; the free nonce itself is the proof.
         if attempt.pk in dropped or attempt.state == AttemptState.LOST:
             confirm.reopen_attempt(attempt)
-    known = {attempt.nonce for attempt in decided}
+    decided_nonces = {attempt.nonce for attempt in decided}
     for nonce in nonces:
-        if nonce not in known:
+        if nonce not in decided_nonces:
             _open(wallet, nonce)
 
 
@@ -125,5 +125,5 @@ def _newest_id(attempt: DeployAttempt) -> int | None:
 
 
 def _empty_call_gas(chain: Chain, wallet: DeployWallet) -> int:
-    """Return the gas limit of an empty transaction, which is not 21,000 on every chain."""
+    """Return an empty transaction's gas limit, which is not 21,000 on every chain."""
     return add_gas_reserve(chain.simulate(signed_versions.empty_call(wallet), sender=wallet.address).gas)

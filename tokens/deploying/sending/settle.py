@@ -1,4 +1,4 @@
-"""Settlement of attempts whose nonce the chain counts as used: mined, reverted, or used by another transaction."""
+"""Settlement of attempts with a used nonce: mined, reverted, or used by another transaction."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ BATCH = 200
 def settle_attempts(
     chain: Chain, wallets: Sequence[DeployWallet], *, accounts: Mapping[str, AccountState]
 ) -> list[int]:
-    """Settle the in-flight attempts of these wallets whose nonces are used.
+    """Settle these wallets' in-flight attempts whose nonces are used.
 
-    Returns the ids of deployments that are queued again, because another transaction used their nonce. Raises
+    Return the deployment ids that are queued again, because another transaction used their nonce. Raises
     NodeUnavailableError.
     """
     used, unused = Q(), Q()
@@ -49,7 +49,7 @@ def settle_attempts(
     if not used:
         return []
     in_flight = DeployAttempt.objects.in_flight(chain.info.chain_id)
-    # A node was ahead, or a block was orphaned: the time of a missing receipt starts anew.
+    # A node was ahead, or a block was orphaned: a missing receipt's time starts anew.
     in_flight.filter(unused, missing_since__isnull=False).update_and_touch(missing_since=None)
     open_ones = in_flight.filter(used).order_by("wallet", "nonce")
     attempts = list(open_ones.select_related("deployment", "wallet")[:BATCH])
@@ -93,10 +93,10 @@ def _find_again(chain: Chain, deployment: Deployment) -> bool:
     )
     signed = _versions(list(lost))
     outcomes = chain.find_outcomes([version.tx_hash for versions in signed.values() for version in versions])
-    found = [one for one in lost if any(version.tx_hash in outcomes for version in signed[one.pk])]
-    for attempt in found:
+    mined_attempts = [one for one in lost if any(version.tx_hash in outcomes for version in signed[one.pk])]
+    for attempt in mined_attempts:
         confirm.reopen_attempt(attempt)
-    return bool(found)
+    return bool(mined_attempts)
 
 
 def mark_if_launched(chain: Chain, deployment: Deployment) -> bool:
@@ -116,10 +116,10 @@ def mark_if_launched(chain: Chain, deployment: Deployment) -> bool:
 
 def _versions(attempts: Sequence[DeployAttempt]) -> dict[int, list[SignedTransaction]]:
     """Return attempt -> its versions without their bytes, newest first."""
-    found: dict[int, list[SignedTransaction]] = {attempt.pk: [] for attempt in attempts}
+    versions_by_attempt: dict[int, list[SignedTransaction]] = {attempt.pk: [] for attempt in attempts}
     for version in SignedTransaction.objects.filter(attempt__in=attempts).defer("raw").order_by("-pk"):
-        found[version.attempt_id].append(version)
-    return found
+        versions_by_attempt[version.attempt_id].append(version)
+    return versions_by_attempt
 
 
 def _record_any(
@@ -128,7 +128,7 @@ def _record_any(
     versions: Sequence[SignedTransaction],
     outcomes: Mapping[str, TransactionOutcome],
 ) -> bool:
-    """Record the outcome of the version that has one; return False if none has."""
+    """Record a version's outcome; return False if no version has one."""
     for version in versions:
         if version.tx_hash in outcomes:
             _record(chain, attempt, version, outcomes[version.tx_hash])
@@ -174,7 +174,7 @@ def _record(chain: Chain, attempt: DeployAttempt, version: SignedTransaction, ou
 
 
 def _settle_failed(chain: Chain, deployment: Deployment, state: AttemptState, reason: str) -> None:
-    """Update the deployment of a failed attempt. After a crash, `requeue_lost` does this."""
+    """Update a failed attempt's deployment. After a crash, `requeue_lost` does this."""
     if DeployAttempt.objects.active(deployment.pk).exists():
         logger.info(
             "chain %s: another attempt of deployment %s is in flight", deployment.chain_id, deployment.request_key

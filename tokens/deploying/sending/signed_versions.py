@@ -1,4 +1,4 @@
-"""Signed versions of an attempt: their content, and storage of their bytes before any broadcast."""
+"""An attempt's signed versions: content, and storage before any broadcast."""
 
 import logging
 
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 def deployment_call(deployment: Deployment) -> ContractCall:
-    """Return the contract call of a deployment."""
+    """Return a deployment's contract call."""
     return ContractCall(
         to=deployment.to_address, data="0x" + bytes(deployment.calldata).hex(), value=int(deployment.value)
     )
@@ -27,7 +27,7 @@ def empty_call(wallet: DeployWallet) -> ContractCall:
 def sign_version(
     attempt: DeployAttempt, *, wallet: DeployWallet, deployment: Deployment | None, fees: GasFees, gas: int
 ) -> SignedTransaction:
-    """Sign and store a version of an attempt: the deployment's call, or an empty one without a deployment.
+    """Sign and store an attempt's version: the deployment's call, or an empty one without a deployment.
 
     Call it in the database transaction that owns the attempt; the version may be broadcast only after the commit.
     Raises SignerUnavailableError, SignerRejectedError.

@@ -1,4 +1,4 @@
-"""State transitions of deployments: guarded updates, so that of concurrent callers exactly one succeeds."""
+"""Deployment state transitions: guarded updates, so that exactly one concurrent caller succeeds."""
 
 import logging
 from typing import Any
@@ -13,7 +13,7 @@ from tokens.models import DeployAttempt, Deployment, DeploymentStatus
 logger = logging.getLogger(__name__)
 
 
-# Wait reasons for partners, without details of this installation.
+# Wait reasons for partners, without this installation's details.
 PAUSED = "waiting: deployments on this chain are paused"
 NO_WALLET = "waiting: the service can't send transactions on this chain now"
 BUSY = "waiting: other deployments go first"
@@ -32,7 +32,7 @@ def record_wait_reason(deployment: Deployment, message: str) -> None:
 def mark_failed(deployment: Deployment, reason: str) -> bool:
     """Fail a queued deployment, or one whose only attempt failed; return False if its status has changed.
 
-    Other attempts of it in flight may still be mined, and count then.
+    Its other attempts in flight may still be mined, and count then.
     """
     with transaction.atomic():
         locked = Deployment.objects.locked(deployment.pk)
@@ -61,7 +61,7 @@ def mark_mined(deployment: Deployment, *, tx_hash: str, presale_id: int | None =
 
 
 def revert_unexplained(deployment: Deployment) -> bool:
-    """Mark a deployment as submitted again: its token, of an unknown transaction, is gone after a reorg."""
+    """Mark a deployment as submitted again: its token, whose transaction is unknown, is gone after a reorg."""
     updated = Deployment.objects.filter(pk=deployment.pk, status=DeploymentStatus.MINED, tx_hash="").update_and_touch(
         status=DeploymentStatus.SUBMITTED
     )
@@ -71,7 +71,7 @@ def revert_unexplained(deployment: Deployment) -> bool:
 
 
 def requeue_deployment(deployment: Deployment) -> bool:
-    """Queue a new attempt of a deployment without an active one; return False if it has one, or its status changed."""
+    """Queue a new attempt for a deployment without an active one; return False if it has one, or its status changed."""
     with transaction.atomic():
         locked = Deployment.objects.locked(deployment.pk)
         if (

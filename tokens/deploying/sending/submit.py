@@ -1,4 +1,4 @@
-"""Submission of queued deployments: sign, store the bytes, then broadcast.
+"""Queued deployment submission: sign, store the bytes, then broadcast.
 
 A crash before the one commit leaves the deployment queued; after it, the watcher broadcasts the stored bytes.
 """
@@ -36,9 +36,9 @@ logger = logging.getLogger(__name__)
 FRESH_SECONDS = 60
 # After this time its task message counts as lost.
 MESSAGE_SECONDS = 2
-# Timeout for a wallet while other signers hold all of them; the sweeper retries.
+# Timeout for a wallet while other signers hold all wallets; the sweeper retries.
 WALLET_TIMEOUT_SECONDS = 5
-# One of this many deployments tries wallets with an alert first.
+# One in this many deployments tries wallets with an alert first.
 TROUBLED_WALLET_INTERVAL = 8
 # Deployments per sweep.
 BATCH = 200
@@ -47,7 +47,7 @@ BATCH = 200
 class SubmissionDeferredError(RetryableError):
     """Raised when a deployment can't be signed now and stays queued; the text is for the partner.
 
-    `chain_wide` means that no other deployment of the chain could be signed either.
+    `chain_wide` means that no other deployment on the chain could be signed either.
     """
 
     def __init__(self, message: str, *, chain_wide: bool) -> None:
@@ -79,7 +79,7 @@ def submit_deployment(deployment_id: int) -> bool:
 
 
 def submit_unsent(chain_id: int) -> int:
-    """Submit queued deployments of a chain after their task message was lost, oldest first; return the number signed.
+    """Submit a chain's queued deployments after their task message was lost, oldest first; return how many were signed.
 
     Raises SubmissionDeferredError if none can be signed.
     """
@@ -88,14 +88,14 @@ def submit_unsent(chain_id: int) -> int:
     )
     signed, last = 0, 0
     for _ in range(BATCH):
-        found = lost.filter(pk__gt=last).values_list("pk", flat=True).first()
-        if found is None:
+        deployment_id = lost.filter(pk__gt=last).values_list("pk", flat=True).first()
+        if deployment_id is None:
             break
-        last = found
+        last = deployment_id
         try:
             signed += submit_deployment(last)
         except InsufficientFundsError as underfunded:
-            # Later deployments that can be funded are not blocked by them.
+            # They don't block later deployments that can be funded.
             lost = lost.filter(value__lt=underfunded.affordable)
         except SubmissionDeferredError as deferred:
             if deferred.chain_wide:
@@ -144,7 +144,7 @@ def _submit(deployment: Deployment) -> bool:
 
 
 def _is_fresh(deployment: Deployment) -> bool:
-    """Return whether the deployment was simulated just now, and none of it was ever sent."""
+    """Return whether the deployment was simulated just now, and never sent."""
     return not deployment.attempts and timezone.now() - deployment.created_at < timedelta(seconds=FRESH_SECONDS)
 
 
@@ -204,7 +204,7 @@ def _sign_with_any(
                 )
                 set_alert(wallet.pk, WalletAlert.SENDING, f"it lacks {error.shortfall} wei for a queued deployment")
             except (SignerUnavailableError, SignerRejectedError) as error:
-                # The signer may accept another deployment: some have rules of their own.
+                # The signer may accept another deployment: some signers have their own rules.
                 refused = refused or isinstance(error, SignerRejectedError)
                 set_alert(wallet.pk, WalletAlert.SIGNER, str(error))
         wallets, wait = busy, True

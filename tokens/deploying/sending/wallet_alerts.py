@@ -1,4 +1,4 @@
-"""Alerts of wallets, for operators: one text for each kind, so that none overwrites another."""
+"""Wallet alerts, for operators: one text per kind, so that none overwrites another."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -25,14 +25,14 @@ def set_alert(wallet_id: int, kind: WalletAlert, message: str) -> None:
 
 
 def report_tip(wallets: Iterable[DeployWallet], alarm: str) -> None:
-    """Set the alert about the priority fee of these wallets; an empty text clears it, if the row as read has one."""
+    """Set these wallets' alert about the priority fee; an empty text clears it, if the row as read has one."""
     for wallet in wallets:
         if alarm or WalletAlert.TIP in wallet.alerts:
             set_alert(wallet.pk, WalletAlert.TIP, alarm)
 
 
 def clear_alerts(wallet: DeployWallet, *kinds: WalletAlert) -> None:
-    """Clear these kinds of alerts, if the row as it was read has any."""
+    """Clear alerts with these kinds, if the row as it was read has any."""
     if wallet.alerts:
         for kind in kinds:
             set_alert(wallet.pk, kind, "")

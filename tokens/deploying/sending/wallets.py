@@ -1,4 +1,4 @@
-"""Wallets that send deployments: their rows and balances, the senders of simulations, and the chains' pause flags."""
+"""Wallets that send deployments: rows and balances, simulation senders, and chains' pause flags."""
 
 from collections.abc import Collection, Iterator
 from decimal import Decimal
@@ -19,7 +19,7 @@ _WEI_PER_COIN = 10**18
 
 
 _OPEN = DeployAttempt.objects.filter(wallet=OuterRef("pk"), state=AttemptState.OPEN, final_at__isnull=True)
-# Number of nonces without a receipt, by the partial index of attempts that are not final: most are.
+# Number of nonces without a receipt, by the partial index on attempts that are not final: most are final.
 IN_FLIGHT = Coalesce(Subquery(_OPEN.order_by().values("wallet").annotate(count=Count("pk")).values("count")), 0)
 
 
@@ -28,10 +28,10 @@ class NoWalletError(RetryableError):
 
 
 def refresh_wallets(chain_id: int, *, addresses: Collection[str]) -> None:
-    """Store a row for each address of the chain's signers, with its balance.
+    """Store a row for each signer address on the chain, with its balance.
 
-    Rows of other addresses are no longer `signable`. A balance below DEPLOY_LOW_BALANCE_ETH is an alert of the wallet
-    until it is higher, and a delegation of the account (EIP-7702) until it is revoked. Raises UnsupportedChainError and
+    Rows with other addresses are no longer `signable`. A balance below DEPLOY_LOW_BALANCE_ETH is a wallet alert
+    until it is higher, and an account delegation (EIP-7702) until it is revoked. Raises UnsupportedChainError and
     NodeUnavailableError, after the rows are stored.
     """
     _store_new(chain_id, addresses)
@@ -49,18 +49,18 @@ def _store_new(chain_id: int, addresses: Collection[str]) -> None:
 
 def _refresh_balances(chain_id: int) -> None:
     # Including wallets without a key: they may have transactions in flight, and funds left.
-    known = {wallet.address: wallet for wallet in DeployWallet.objects.filter(chain_id=chain_id)}
-    if known:
-        for address, account in installed_chain(chain_id).read_accounts(tuple(known)).items():
-            _note_balance(known[address], account.balance)
+    wallet_by_address = {wallet.address: wallet for wallet in DeployWallet.objects.filter(chain_id=chain_id)}
+    if wallet_by_address:
+        for address, account in installed_chain(chain_id).read_accounts(tuple(wallet_by_address)).items():
+            _note_balance(wallet_by_address[address], account.balance)
 
 
 def _refresh_delegations(chain_id: int) -> None:
     # Including wallets without a key, as for balances.
-    known = dict(DeployWallet.objects.filter(chain_id=chain_id).values_list("address", "pk"))
-    if known:
-        delegates = installed_chain(chain_id).read_delegates(tuple(known))
-        for address, wallet_id in known.items():
+    id_by_address = dict(DeployWallet.objects.filter(chain_id=chain_id).values_list("address", "pk"))
+    if id_by_address:
+        delegates = installed_chain(chain_id).read_delegates(tuple(id_by_address))
+        for address, wallet_id in id_by_address.items():
             delegate = delegates.get(address)
             message = f"the account executes the code of {delegate} (EIP-7702)" if delegate else ""
             wallet_alerts.set_alert(wallet_id, WalletAlert.DELEGATION, message)
@@ -72,7 +72,7 @@ def chains_with_wallets() -> set[int]:
 
 
 def list_wallets() -> QuerySet[DeployWallet]:
-    """Return all wallets that were ever stored, by chain; `in_flight` is the number of their nonces without receipt."""
+    """Return all wallets that were ever stored, by chain; `in_flight` counts their nonces without receipt."""
     return DeployWallet.objects.annotate(in_flight=IN_FLIGHT).order_by("chain_id", "address")
 
 
@@ -90,9 +90,9 @@ def usable_wallets(chain_id: int) -> QuerySet[DeployWallet]:
 def simulation_senders(chain_id: int) -> list[str]:
     """Return the addresses (EIP-55) that simulations may come from, highest balance first. Raises NoWalletError.
 
-    If no wallet of the chain has a signer, those that the settings name are stored now, with the errors of
-    `refresh_wallets`: the first deployment of an installation does not wait for a worker to do so. A wallet that is
-    stored already stays as the worker found it, which opens the key files.
+    If no wallet on the chain has a signer, the wallets that the settings name are stored now, with the errors that
+    `refresh_wallets` raises: an installation's first deployment needs no worker for that. A stored wallet stays
+    unchanged: the worker, which opens the key files, has stored it.
     """
     if not DeployWallet.objects.filter(chain_id=chain_id, signable=True).exists():
         _store_new(chain_id, named_wallets(chain_id))

@@ -1,4 +1,4 @@
-"""Watcher of a chain's deployments, until their tokens are listed and their blocks final."""
+"""Watcher for a chain's deployments, until their tokens are listed and their blocks final."""
 
 import logging
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def watch_chain(chain_id: int) -> list[int]:
-    """Settle, index and process the nonce queues of a chain; return the ids of deployments to submit again.
+    """Settle, index and process a chain's nonce queues; return the deployment ids to submit again.
 
     One process per chain runs it; two would do no harm. Raises the lock's error if another process holds it,
     NodeUnavailableError, UnsupportedChainError.
@@ -31,7 +31,7 @@ def watch_chain(chain_id: int) -> list[int]:
 
 
 def confirm_chain(chain_id: int) -> list[int]:
-    """Check the blocks of mined attempts for reorgs and finality, and retry what was not indexed; as `watch_chain`.
+    """Check mined attempts' blocks for reorgs and finality, and retry failed indexing; as `watch_chain`.
 
     Raises NodeUnavailableError, UnsupportedChainError.
     """
