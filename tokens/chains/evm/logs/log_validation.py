@@ -1,4 +1,4 @@
-"""Validation of logs from untrusted nodes, field by field and against each other. Reads no more than the clock.
+"""Validation of logs from untrusted nodes, field by field and against each other. Pure, except that it reads the clock.
 
 A node that lags, follows another fork, or sits behind a proxy with a bad cache returns responses that look complete.
 Faults visible in a response itself are detected here; missing logs can't be.
@@ -29,11 +29,11 @@ from tokens.chains.rpc.quantities import (
 )
 from tokens.chains.types import BlockHeader
 
-# Fields of a log that must be equal where it is returned twice; nodes add fields of their own.
+# Log fields that must be equal where a log is returned twice; nodes add fields of their own.
 _CONTENT = ("address", "topics", "data", "blockHash", "transactionHash", "transactionIndex")
-# Block number, block hash, transaction hash and transaction index of a log.
-_Place = tuple[str, str, str, str]
-_place_of = itemgetter("blockNumber", "blockHash", "transactionHash", "transactionIndex")
+# Block number, block hash, transaction hash and transaction index.
+_TxPosition = tuple[str, str, str, str]
+_tx_position = itemgetter("blockNumber", "blockHash", "transactionHash", "transactionIndex")
 # The EVM has LOG0 to LOG4.
 _MOST_TOPICS = 4
 # Seconds that a reported time may be after the local clock.
@@ -41,30 +41,30 @@ _MOST_AHEAD = 86_400
 
 
 def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: int, last: int) -> list[Log]:
-    """Return all logs of the responses about one run of blocks, each once, in chain order.
+    """Return all logs in the responses for one block range, each log once, in chain order.
 
-    Each response comes with the filter of its request; None is everything. Raises RetryableError where a log is
+    Each response comes with its request's filter; None matches every log. Raises RetryableError where a log is
     malformed, was not requested, or contradicts another one.
     """
-    by_place: dict[int, Log] = {}
-    # Logs share most of their hashes, and a set look-up is faster than validating each again.
-    known: set[str] = set()
-    numbers: dict[_Place, int] = {}
+    log_by_position: dict[int, Log] = {}
+    # Logs share most hashes, and a set look-up is faster than validating each again.
+    valid_hashes: set[str] = set()
+    numbers: dict[_TxPosition, int] = {}
     for log_filter, answer in answers:
         for entry in parse_list(answer, of="logs"):
             log = parse_object(entry, of="a log")
-            _check_source(log, known=known)
+            _check_source(log, valid_hashes=valid_hashes)
             if log.get("removed", False) is not False:
                 raise MalformedResponseError("a log that was removed")
             parse_data(log.get("data"))
-            number = _parse_place(log, numbers=numbers, known=known)
+            number = _parse_tx_position(log, numbers=numbers, valid_hashes=valid_hashes)
             if not first <= number <= last or (log_filter is not None and not log_filter.matches(log)):
                 raise RetryableError("a log that was not requested")
-            place = number * INDEX_LIMIT + parse_quantity(log.get("logIndex"), below=INDEX_LIMIT)
-            earlier = by_place.setdefault(place, log)
+            position = number * INDEX_LIMIT + parse_quantity(log.get("logIndex"), below=INDEX_LIMIT)
+            earlier = log_by_position.setdefault(position, log)
             if earlier is not log and any(earlier[name] != log[name] for name in _CONTENT):
                 raise RetryableError("two logs in one place")
-    ordered = [by_place[place] for place in sorted(by_place)]
+    ordered = [log_by_position[position] for position in sorted(log_by_position)]
     _check_order(ordered)
     return ordered
 
@@ -72,9 +72,9 @@ def validate_logs(answers: Sequence[tuple[LogFilter | None, object]], *, first: 
 def parse_receipt_logs(receipts: object) -> tuple[list[Log], int]:
     """Return all logs of receipts, and the bloom filter that they make. Raises RetryableError where one is malformed.
 
-    Only addresses and topics are validated, which make the filter; `validate_logs` does the rest.
+    This validates only addresses and topics, which make the filter; `validate_logs` does the rest.
     """
-    found: list[Log] = []
+    logs: list[Log] = []
     bloom = 0
     for receipt in parse_list(receipts, of="receipts"):
         for entry in parse_list(parse_object(receipt, of="a receipt").get("logs"), of="logs"):
@@ -87,36 +87,37 @@ def parse_receipt_logs(receipts: object) -> tuple[list[Log], int]:
                 for topic in topics:
                     bloom |= _topic_mask(topic)
             except TypeError as error:
-                # A list or an object, which no cache holds.
+                # A list or an object is unhashable, so that it can't be a cache key.
                 raise MalformedResponseError("something else in the place of an address or a topic") from error
-            found.append(log)
-    return found, bloom
+            logs.append(log)
+    return logs, bloom
 
 
 def parse_receipt_senders(receipts: object) -> dict[str, object]:
-    """Return transaction hash -> sender, not validated, of receipts in their order.
+    """Return transaction hash -> sender for receipts in their order; senders are not validated.
 
     Raises RetryableError if a receipt is malformed.
     """
-    told = (parse_object(receipt, of="a receipt") for receipt in parse_list(receipts, of="receipts"))
-    return {parse_hash(receipt.get("transactionHash")): receipt.get("from") for receipt in told}
+    entries = (parse_object(receipt, of="a receipt") for receipt in parse_list(receipts, of="receipts"))
+    return {parse_hash(receipt.get("transactionHash")): receipt.get("from") for receipt in entries}
 
 
 def parse_block_transactions(block: object, header: BlockHeader, *, full: bool) -> dict[str, object]:
-    """Return transaction hash -> sender, not validated, of a block in its order; None unless requested in full.
+    """Return transaction hash -> sender for a block's transactions in their order; senders are not validated.
 
-    Raises RetryableError if it is another block than the header's, or malformed.
+    Senders are None unless the block was requested with full transactions. Raises RetryableError if the block is
+    malformed, or is not the header's block.
     """
     if read_header(block, number=header.number).hash != header.hash:
         raise RetryableError("another block than the requested one")
-    told = parse_list(parse_object(block, of="a block").get("transactions"), of="transactions")
+    entries = parse_list(parse_object(block, of="a block").get("transactions"), of="transactions")
     if not full:
-        return dict.fromkeys(map(parse_hash, told))
-    transactions = (parse_object(entry, of="a transaction") for entry in told)
+        return dict.fromkeys(map(parse_hash, entries))
+    transactions = (parse_object(entry, of="a transaction") for entry in entries)
     return {parse_hash(transaction.get("hash")): transaction.get("from") for transaction in transactions}
 
 
-# Validated and hashed at once, and cached, because the logs of a block repeat most of their addresses and topics.
+# Validated and hashed at once, and cached, because a block's logs repeat most addresses and topics.
 @lru_cache(maxsize=16_384)
 def _address_mask(text: object) -> int:
     return bloom_mask(parse_log_address(text).lower())
@@ -128,7 +129,7 @@ def _topic_mask(text: object) -> int:
 
 
 def validate_block_hashes(logs: Iterable[Log], hashes: Mapping[int, str]) -> None:
-    """Raise RetryableError if a log is of another block than the one with this hash at its number."""
+    """Raise RetryableError if a log's block hash differs from the expected hash at its block number."""
     for log in logs:
         if hashes.get(int(log["blockNumber"], 16)) != log["blockHash"]:
             raise RetryableError("a log of a block that was dropped")
@@ -143,37 +144,38 @@ def validate_log_times(logs: Iterable[Log], times: Mapping[str, int]) -> None:
 
 
 def validate_transaction_indexes(logs: Iterable[Log], tx_hashes: Sequence[object]) -> None:
-    """Raise RetryableError if a log's transaction is not at its index among those of the block."""
+    """Raise RetryableError if a log's transaction is not at its index in the block's transactions."""
     for log in logs:
-        place = int(log["transactionIndex"], 16)
-        if place >= len(tx_hashes) or tx_hashes[place] != log["transactionHash"]:
+        index = int(log["transactionIndex"], 16)
+        if index >= len(tx_hashes) or tx_hashes[index] != log["transactionHash"]:
             raise RetryableError("a log of a transaction that is not in the block")
 
 
 def filter_watched(logs: Iterable[Log], filters: Collection[LogFilter]) -> list[Log]:
     """Return the logs that match any of the filters."""
-    # Most logs of a receipt, such as transfers, have another first topic.
-    of_topics: dict[str, list[LogFilter]] = {}
+    # Most logs in a receipt, such as transfers, have another first topic.
+    filters_by_topic: dict[str, list[LogFilter]] = {}
     for log_filter in filters:
         for topic in log_filter.topics:
-            of_topics.setdefault(topic, []).append(log_filter)
-    found = []
+            filters_by_topic.setdefault(topic, []).append(log_filter)
+    watched = []
     for log in logs:
         topics = log["topics"]
-        for log_filter in of_topics.get(topics[0], ()) if topics else ():
+        for log_filter in filters_by_topic.get(topics[0], ()) if topics else ():
             if log_filter.matches(log):
-                found.append(log)
+                watched.append(log)
                 break
-    return found
+    return watched
 
 
 def reported_times(logs: Iterable[Log]) -> dict[str, int]:
-    """Return block hash -> Unix seconds, of the blocks for which all logs report the same time.
+    """Return block hash -> Unix seconds for blocks whose logs all report the same time.
 
-    `blockTimestamp` is newer than many nodes; some write 0 for an unknown time, and some no hex. A time before the day
-    of Ethereum's first block, or more than a day after now, counts as not reported; so do all if one is out of order.
+    Many nodes lack `blockTimestamp`, which is recent; some write 0 for an unknown time, and some no hex. A time before
+    the day of Ethereum's first block, or more than a day after now, counts as not reported; so do all times if one is
+    out of order.
     """
-    found: dict[str, int] = {}
+    time_by_hash: dict[str, int] = {}
     numbers: dict[str, int] = {}
     before: tuple[str, object] | None = None
     for log in logs:
@@ -181,42 +183,43 @@ def reported_times(logs: Iterable[Log]) -> dict[str, int]:
         if reported != before:
             block_hash, seconds = reported[0], _read_time(reported[1])
             numbers[block_hash] = int(log["blockNumber"], 16)
-            found[block_hash] = seconds if found.get(block_hash, seconds) == seconds else 0
+            time_by_hash[block_hash] = seconds if time_by_hash.get(block_hash, seconds) == seconds else 0
             before = reported
-    times = [found[block_hash] for block_hash in sorted(found, key=numbers.__getitem__) if found[block_hash]]
-    # Of times that go back, it is unknown which are wrong.
-    return {block_hash: seconds for block_hash, seconds in found.items() if seconds} if times == sorted(times) else {}
+    by_number = sorted(time_by_hash, key=numbers.__getitem__)
+    times = {block_hash: time_by_hash[block_hash] for block_hash in by_number if time_by_hash[block_hash]}
+    # If times go back, it is unknown which are wrong.
+    return times if list(times.values()) == sorted(times.values()) else {}
 
 
-def _parse_place(log: Mapping[str, Any], *, numbers: dict[_Place, int], known: set[str]) -> int:
-    """Validate the place of a log and return its block number.
+def _parse_tx_position(log: Mapping[str, Any], *, numbers: dict[_TxPosition, int], valid_hashes: set[str]) -> int:
+    """Validate the transaction position of a log and return its block number.
 
-    The logs of a transaction share their place: `numbers` are block numbers by place, validated before. `known` are
-    hashes validated before.
+    `numbers` caches block numbers by validated position, because a transaction's logs share it. `valid_hashes` caches
+    validated hashes.
     """
     try:
-        place = _place_of(log)
-        number = numbers.get(place)
+        position = _tx_position(log)
+        number = numbers.get(position)
     except (KeyError, TypeError) as error:
         raise MalformedResponseError("a log without its place") from error
     if number is None:
-        block_number, block_hash, tx_hash, index = place
-        if block_hash not in known:
-            known.add(parse_hash(block_hash))
-        known.add(parse_hash(tx_hash))
+        block_number, block_hash, tx_hash, index = position
+        if block_hash not in valid_hashes:
+            valid_hashes.add(parse_hash(block_hash))
+        valid_hashes.add(parse_hash(tx_hash))
         parse_quantity(index, below=INDEX_LIMIT)
-        number = numbers[place] = parse_block_number(block_number)
+        number = numbers[position] = parse_block_number(block_number)
     return number
 
 
-def _check_source(log: Mapping[str, Any], *, known: set[str]) -> None:
-    """Validate the address and topics of a log. `known` are hashes validated before."""
+def _check_source(log: Mapping[str, Any], *, valid_hashes: set[str]) -> None:
+    """Validate a log's address and topics. `valid_hashes` caches validated hashes."""
     topics = parse_list(log.get("topics"), of="topics")
     if len(topics) > _MOST_TOPICS:
         raise MalformedResponseError("more topics than a log has")
     for text in topics:
-        if not isinstance(text, str) or text not in known:
-            known.add(parse_hash(text))
+        if not isinstance(text, str) or text not in valid_hashes:
+            valid_hashes.add(parse_hash(text))
     parse_log_address(log.get("address"))
 
 
@@ -224,10 +227,10 @@ def _check_order(logs: Sequence[Log]) -> None:
     """Raise RetryableError unless each number has one block, and transactions are in order."""
     numbers: dict[str, str] = {}
     before, index_before = None, -1
-    for place in map(_place_of, logs):
-        if place == before:
+    for position in map(_tx_position, logs):
+        if position == before:
             continue
-        number, block_hash, tx_hash, index_text = place
+        number, block_hash, tx_hash, index_text = position
         if not number == numbers.setdefault(block_hash, number) == numbers.setdefault(tx_hash, number):
             raise RetryableError("one block or transaction at two numbers")
         index = int(index_text, 16)
@@ -236,7 +239,7 @@ def _check_order(logs: Sequence[Log]) -> None:
                 raise RetryableError("logs of two blocks with one number")
             if before[2] == tx_hash or index <= index_before:
                 raise RetryableError("logs whose transactions are out of order")
-        before, index_before = place, index
+        before, index_before = position, index
 
 
 def _read_time(text: object) -> int:
