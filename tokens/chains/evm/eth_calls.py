@@ -1,6 +1,6 @@
-"""Calls of contract views at a block, several in one request, and simulation of a transaction's logs.
+"""Batched contract view calls at a block, and simulation of a transaction's logs.
 
-Views are called by `eth_call`; `eth_simulateV1` is used where a node offers it.
+Views are called by `eth_call`; the simulation uses `eth_simulateV1`, which not all nodes offer.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,21 +33,21 @@ _GAS = hex(5_000_000)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ViewCall:
-    """A call of a contract's view; `sender` is the apparent caller, the zero address where None."""
+    """A contract view call; `sender` is the apparent caller, the zero address where None."""
 
     contract: str
     function: AbiFunction
     arguments: tuple[Any, ...] = ()
     sender: str | None = None
-    # The contract's code is known, as of those in the registry: malformed data is the node's fault. Any other contract
-    # may return anything, and no node must fail because of it.
+    # Whether the contract's code is known, as for registry contracts: then malformed data is the node's fault. Any
+    # other contract may return anything, and no node must fail because of it.
     trusted: bool = False
-    # Exclusive limit of the numbers that a trusted contract returns, such as a time.
+    # Exclusive limit for numbers that a trusted contract returns, such as a time.
     below: int | None = None
 
     @property
     def transaction(self) -> dict[str, str]:
-        """The call as a transaction object of JSON-RPC."""
+        """The call as a JSON-RPC transaction object."""
         transaction = {"to": self.contract, "data": self.function.encode(*self.arguments), "gas": _GAS}
         if self.sender:
             transaction["from"] = self.sender
@@ -59,17 +59,17 @@ class ViewCall:
 
 
 def call_views(rpc: RpcClient, views: Sequence[ViewCall], *, block: int | None = None) -> list[ViewResult]:
-    """Return the results in the order of the calls, as of the end of a block, the newest where None.
+    """Return the results in call order, with the state after a block; None is the newest block.
 
     Raises NodeUnavailableError, also where nodes reject for any other reason than the contract's own failure, or return
-    malformed data of trusted contracts.
+    malformed data for trusted contracts.
     """
-    at = "latest" if block is None else hex(block)
-    return _call(rpc, [(view, at) for view in views])
+    block_tag = "latest" if block is None else hex(block)
+    return _call(rpc, [(view, block_tag) for view in views])
 
 
 def call_views_in_block(rpc: RpcClient, views: Sequence[ViewCall], header: BlockHeader) -> list[ViewResult]:
-    """Return the results in the order of the calls, as of the end of exactly this block.
+    """Return the results in call order, with the state after exactly this block.
 
     Each request also reads the block, because one URL may serve several nodes on different forks. Each healthy node is
     queried once, and no failure counts. Raises NodeUnavailableError.
@@ -84,47 +84,47 @@ def call_views_in_block(rpc: RpcClient, views: Sequence[ViewCall], header: Block
 
 
 def call_views_at_blocks(rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]]) -> list[ViewResult]:
-    """Return the results in order, each as of the end of a block that may be long past.
+    """Return the results in call order, each with the state after its block, which may be old.
 
-    Where no node keeps that state, as of the newest block. Raises NodeUnavailableError.
+    Where no node keeps that state, use the newest block's state. Raises NodeUnavailableError.
     """
     results: dict[int, ViewResult] = {}
-    # From the newest block to the oldest: where a block's state is pruned, that of older ones is.
-    places = sorted(range(len(views_at)), key=lambda place: -views_at[place][1])
-    _call_historical(rpc, views_at, places, results)
-    forgotten = [place for place in places if place not in results]
-    if forgotten:
-        newest = views_at[forgotten[0]][1]
+    # Sorted from the newest block to the oldest: where a block's state is pruned, older states are pruned, too.
+    indexes = sorted(range(len(views_at)), key=lambda index: -views_at[index][1])
+    _call_historical(rpc, views_at, indexes, results)
+    pruned = [index for index in indexes if index not in results]
+    if pruned:
+        newest = views_at[pruned[0]][1]
 
         def check(head: object) -> None:
             if parse_block_number(head) < newest:
                 raise NodeBehindError(f"the node is behind block {newest}")
 
         # Each request also reads the newest block, because a lagging node may lack a recent contract.
-        calls = [(views_at[place][0], "latest") for place in forgotten]
+        calls = [(views_at[index][0], "latest") for index in pruned]
         answers = _call(rpc, calls, witness=("eth_blockNumber", ()), check=check)
-        results |= zip(forgotten, answers, strict=True)
-    return [results[place] for place in range(len(views_at))]
+        results |= zip(pruned, answers, strict=True)
+    return [results[index] for index in range(len(views_at))]
 
 
 def _call_historical(
-    rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]], places: Sequence[int], results: dict[int, ViewResult]
+    rpc: RpcClient, views_at: Sequence[tuple[ViewCall, int]], indexes: Sequence[int], results: dict[int, ViewResult]
 ) -> None:
-    """Fill in the results at these places, from the newest block on, as far back as nodes keep the state."""
+    """Fill in the results at these indexes, from the newest block on, as far back as nodes keep the state."""
     try:
-        calls = [(views_at[place][0], hex(views_at[place][1])) for place in places]
+        calls = [(views_at[index][0], hex(views_at[index][1])) for index in indexes]
         answers = _call(rpc, calls, policy=ONE_ROUND)
     except NodeUnavailableError:
-        blocks = sorted({views_at[place][1] for place in places})
+        blocks = sorted({views_at[index][1] for index in indexes})
         if len(blocks) == 1:
             return
         middle = blocks[len(blocks) // 2]
-        newer = [place for place in places if views_at[place][1] >= middle]
+        newer = [index for index in indexes if views_at[index][1] >= middle]
         _call_historical(rpc, views_at, newer, results)
-        if all(place in results for place in newer):
-            _call_historical(rpc, views_at, places[len(newer) :], results)
+        if all(index in results for index in newer):
+            _call_historical(rpc, views_at, indexes[len(newer) :], results)
     else:
-        results |= zip(places, answers, strict=True)
+        results |= zip(indexes, answers, strict=True)
 
 
 def _call(
@@ -135,28 +135,28 @@ def _call(
     witness: Call | None = None,
     check: Callable[[object], None] = lambda _result: None,
 ) -> list[ViewResult]:
-    """Return the results of the calls, each at its block; `check` validates the result of the witness in each request.
+    """Return the call results, each at its block. `check` validates the witness call's result in each request.
 
     Raises NodeUnavailableError.
     """
     results: list[ViewResult] = []
     size = max(1, rpc.batch_size - (witness is not None))
-    for part in (views_at[start : start + size] for start in range(0, len(views_at), size)):
+    for batch in (views_at[start : start + size] for start in range(0, len(views_at), size)):
 
-        def parse(answers: list[Any], part: Sequence[tuple[ViewCall, str]] = part) -> list[ViewResult]:
+        def parse(answers: list[Any], batch: Sequence[tuple[ViewCall, str]] = batch) -> list[ViewResult]:
             if witness is not None:
                 require_results(answers[-1:])
                 check(answers.pop())
             accept_executions(answers)
-            return [_decode(view, answer) for (view, _), answer in zip(part, answers, strict=True)]
+            return [_decode(view, answer) for (view, _), answer in zip(batch, answers, strict=True)]
 
-        calls = [view.call(at) for view, at in part]
+        calls = [view.call(block_tag) for view, block_tag in batch]
         results += rpc.query([*calls, *([witness] if witness else [])], parse=parse, policy=policy)
     return results
 
 
 def _decode(view: ViewCall, answer: Any) -> ViewResult:
-    """Decode the result of a call. Raises MalformedResponseError where the trusted contract can't have returned it."""
+    """Decode a call's result. Raises MalformedResponseError where the trusted contract can't have returned it."""
     values = view.function.decode_output(answer) if isinstance(answer, str) else None
     # An address without code returns no bytes.
     if view.trusted and isinstance(answer, str) and answer != "0x":
@@ -173,16 +173,16 @@ def call_view_groups(rpc: RpcClient, *groups: Sequence[ViewCall], block: int | N
 
 
 def lacks_code(rpc: RpcClient, address: str, *, block: int, witness: str) -> bool:
-    """Return whether an address has no code as of the end of a block; False where no node proves it.
+    """Return whether an address has no code after a block; False where no node proves it.
 
-    A node that lacks the block's state may report no code of any address. So its response counts only if it has the
-    code of `witness`, a contract that existed by then.
+    A node that lacks the block's state may report no code for any address. So its response counts only if it has code
+    for `witness`, a contract that existed by then.
     """
 
     def parse(results: list[Any]) -> bool:
         require_results(results)
-        code, of_witness = map(parse_data, results)
-        if of_witness == "0x":
+        code, witness_code = map(parse_data, results)
+        if witness_code == "0x":
             raise NodeBehindError(f"the node lacks the state of block {block}")
         return code == "0x"
 
@@ -194,21 +194,20 @@ def lacks_code(rpc: RpcClient, address: str, *, block: int, witness: str) -> boo
 
 
 def would_revert(rpc: RpcClient, call: ViewCall, *, block: int) -> bool:
-    """Return whether the call's execution fails as of the end of a block; its result does not matter.
+    """Return whether the call fails with the state after a block; its result does not matter.
 
     Raises NodeUnavailableError.
     """
     return not isinstance(rpc.batch([call.call(hex(block))], parse=accept_executions)[0], str)
 
 
-# What a transaction would do on top of a block: `eth_simulateV1`, where a node offers it.
 def simulate_logs(
     rpc: RpcClient, view: ViewCall, *, block: int, parse: Callable[[list[dict[str, object]]], Found]
 ) -> Found | None:
-    """Return what `parse` makes of the logs of the transaction if it were mined in the block after this one.
+    """Simulate the transaction in the block after this one, and return its logs, parsed by `parse`.
 
-    None where no node simulates, or where the transaction would revert. A RetryableError from `parse` is a failure of
-    the node. Source: github.com/ethereum/execution-apis, `eth_simulateV1`.
+    None where no node simulates, or where the transaction would revert. A RetryableError from `parse` counts as the
+    node's failure. Source: github.com/ethereum/execution-apis, `eth_simulateV1`.
     """
 
     def parse_simulation(results: list[Any]) -> Found | None:

@@ -21,14 +21,14 @@ from tokens.chains.types import BlockHeader
 
 def read_header(block: object, *, number: int | None = None) -> BlockHeader:
     """Parse the header of a JSON-RPC block, which must have this number. Raises MalformedResponseError."""
-    told = parse_object(block, of="a block")
+    fields = parse_object(block, of="a block")
     header = BlockHeader(
-        number=(own := parse_block_number(told.get("number"))),
-        hash=parse_hash(told.get("hash")),
-        parent_hash=parse_hash(told.get("parentHash")),
-        time=validate_block_time(parse_quantity(told.get("timestamp")), block=own),
-        logs_bloom=parse_bloom(told.get("logsBloom")),
-        receipts_root="" if told.get("receiptsRoot") is None else parse_hash(told["receiptsRoot"]),
+        number=(own := parse_block_number(fields.get("number"))),
+        hash=parse_hash(fields.get("hash")),
+        parent_hash=parse_hash(fields.get("parentHash")),
+        time=validate_block_time(parse_quantity(fields.get("timestamp")), block=own),
+        logs_bloom=parse_bloom(fields.get("logsBloom")),
+        receipts_root="" if fields.get("receiptsRoot") is None else parse_hash(fields["receiptsRoot"]),
     )
     if number is not None and header.number != number:
         raise MalformedResponseError("another block than the requested one")
@@ -36,7 +36,7 @@ def read_header(block: object, *, number: int | None = None) -> BlockHeader:
 
 
 def block_call(number: int) -> Call:
-    """Return the call for a block by its number, without its transactions."""
+    """Return the call for a block by number, without its transactions."""
     return ("eth_getBlockByNumber", (hex(number), False))
 
 
@@ -53,7 +53,7 @@ def read_newest_header(rpc: RpcClient) -> BlockHeader:
 def read_headers(rpc: RpcClient, numbers: Collection[int]) -> dict[int, BlockHeader]:
     """Implement `Chain.read_headers`.
 
-    Blocks of one HTTP request come from one node; more blocks may come from several.
+    All blocks in one HTTP request come from one node; several requests may use several nodes.
     """
 
     def parse(number: int, blocks: list[Any]) -> BlockHeader | None:
@@ -63,7 +63,7 @@ def read_headers(rpc: RpcClient, numbers: Collection[int]) -> dict[int, BlockHea
 
 
 def read_times(rpc: RpcClient, hashes: Mapping[int, str]) -> dict[str, int]:
-    """Return block hash -> Unix seconds of blocks by number, which must have these hashes.
+    """Return block hash -> Unix seconds. `hashes` are the expected block hashes by number.
 
     Raises NodeUnavailableError.
     """
@@ -79,38 +79,38 @@ def read_times(rpc: RpcClient, hashes: Mapping[int, str]) -> dict[str, int]:
 
 
 def require_on_chain(rpc: RpcClient, headers: Sequence[BlockHeader]) -> None:
-    """Raise BlockNotCanonicalError if the chain has another block, or none, in the place of one of these.
+    """Raise BlockNotCanonicalError if the chain has another block, or none, at a header's number.
 
     Raises NodeUnavailableError.
     """
     canonical = read_headers(rpc, [header.number for header in headers])
     for header in headers:
-        found = canonical.get(header.number)
-        if found is None or found.hash != header.hash:
-            other = "no block" if found is None else "another block"
+        current = canonical.get(header.number)
+        if current is None or current.hash != header.hash:
+            other = "no block" if current is None else "another block"
             raise BlockNotCanonicalError(f"chain {rpc.chain_id} has {other} at number {header.number}")
 
 
 def read_highest_head(rpc: RpcClient) -> int | None:
     """Implement `Chain.read_highest_head`."""
-    told = []
+    heads = []
     for results in rpc.call_all([("eth_blockNumber", ())]):
         try:
-            told.append(parse_block_number(results and results[0]))
+            heads.append(parse_block_number(results and results[0]))
         except MalformedResponseError:
             continue
-    return max(told, default=None)
+    return max(heads, default=None)
 
 
 def read_times_by_provider(rpc: RpcClient, headers: Sequence[BlockHeader]) -> dict[int, list[int]]:
     """Return block number -> the Unix seconds that each provider returns for these blocks. Raises nothing."""
     times: dict[int, list[int]] = {header.number: [] for header in headers}
     for start in range(0, len(headers), rpc.batch_size):
-        part = headers[start : start + rpc.batch_size]
-        answers = rpc.call_all([block_call(header.number) for header in part])
-        # URLs of one provider have one vote.
+        batch = headers[start : start + rpc.batch_size]
+        answers = rpc.call_all([block_call(header.number) for header in batch])
+        # A provider has one vote, even with several URLs.
         for blocks in dict(zip(rpc.providers, answers, strict=True)).values():
-            for header, block in zip(part, blocks or (), strict=False):
+            for header, block in zip(batch, blocks or (), strict=False):
                 try:
                     own_header = read_header(block, number=header.number)
                 except MalformedResponseError:
@@ -125,9 +125,9 @@ def count_nodes_with(rpc: RpcClient, header: BlockHeader) -> tuple[int, int]:
     have, differ = 0, 0
     for results in rpc.call_all([block_call(header.number)]):
         try:
-            found = read_header(results and results[0], number=header.number)
+            node_header = read_header(results and results[0], number=header.number)
         except MalformedResponseError:
             continue
-        have += found.hash == header.hash
-        differ += found.hash != header.hash
+        have += node_header.hash == header.hash
+        differ += node_header.hash != header.hash
     return have, differ

@@ -1,4 +1,4 @@
-"""Search for the transaction that launched a token, in few requests whatever the length of the chain.
+"""Launch transaction search by token address, in few requests even on a long chain.
 
 The result is a candidate: `Chain.read_transaction` verifies it by transaction, receipt and block.
 """
@@ -19,7 +19,7 @@ from tokens.chains.rpc.responses import Call, require_results
 
 logger = logging.getLogger(__name__)
 
-# Blocks of one request: each request leaves an eighth of the searched blocks.
+# Blocks probed per request: each request narrows the search to an eighth of the blocks.
 _PROBES = 7
 _WORD_DIGITS = 64
 
@@ -34,7 +34,7 @@ def find_launch(rpc: RpcClient, chain: ChainInfo, token: str) -> str | None:
         block = _find_creation(rpc, token, head=head)
     except NodeUnavailableError as error:
         logger.info("chain %s: the launch of %s is searched in all logs: %s", chain.chain_id, token, error)
-        indexed = {source: found for source, found in layouts.items() if all(map(_is_first_topic, found))}
+        indexed = {source: events for source, events in layouts.items() if all(map(_is_first_topic, events))}
         topic = f"0x{token[2:].lower():0>{_WORD_DIGITS}}"
         return _find_in_logs(rpc, indexed, token, first=0, last=head, topics=frozenset({topic})) if indexed else None
     return None if block is None else _find_in_logs(rpc, layouts, token, first=block, last=block)
@@ -48,7 +48,7 @@ def _is_first_topic(layout: LaunchLayout) -> bool:
 def _find_creation(rpc: RpcClient, address: str, *, head: int) -> int | None:
     """Return the first block after which the address has code; None without code at the head.
 
-    Tokens never lose their code. Raises NodeUnavailableError, also where no node has the state of old blocks.
+    Tokens never lose their code. Raises NodeUnavailableError, also where no node has old block states.
     """
 
     def have_code(blocks: list[int]) -> list[bool]:
@@ -61,13 +61,12 @@ def _find_creation(rpc: RpcClient, address: str, *, head: int) -> int | None:
 
     if not have_code([head])[0]:
         return None
-    # The block is one of `first` to `last`.
+    # The block is between `first` and `last`, both included.
     first, last = 0, head
     while first < last:
         span = last - first
-        probes = sorted({first + span * part // (_PROBES + 1) for part in range(1, _PROBES + 1)})
-        found = have_code(probes)
-        with_code = [block for block, has_code in zip(probes, found, strict=True) if has_code]
+        probes = sorted({first + span * step // (_PROBES + 1) for step in range(1, _PROBES + 1)})
+        with_code = [block for block, has_code in zip(probes, have_code(probes), strict=True) if has_code]
         last = with_code[0] if with_code else last
         without = [block for block in probes if block < last and block not in with_code]
         first = without[-1] + 1 if without else first
@@ -83,7 +82,7 @@ def _find_in_logs(
     last: int,
     topics: frozenset[str] | None = None,
 ) -> str | None:
-    """Return the transaction of the first launch of the token in a run of blocks; None without one.
+    """Return the hash of the token's first launch transaction in a block range; None without one.
 
     Raises NodeUnavailableError, also where all nodes refuse the range.
     """
@@ -102,7 +101,7 @@ def _find_in_logs(
 
 
 def _launched_token(layout: LaunchLayout, log: Log) -> str | None:
-    """Return the token of a launch event; None for a log of another layout with the same topic0."""
+    """Return a launch event's token; None for a log with another layout and the same topic0."""
     try:
         token: str = part_at(layout.event.decode(log), layout.token)
     except LogDecodingError:

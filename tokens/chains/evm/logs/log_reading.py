@@ -1,4 +1,4 @@
-"""Transactions of interest, and what happened in pools, in runs of blocks, from the logs of untrusted nodes."""
+"""Reader for launches, token events and pool activity in block ranges, from untrusted nodes' logs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,27 +32,27 @@ from tokens.chains.rpc.quantities import parse_block_number
 from tokens.chains.rpc.responses import Call, CallFailure, RejectionKind, require_results
 from tokens.chains.types import BlockHeader, RangeFacts
 
-# From this many blocks on, a run of blocks is queried by its numbers: few calls instead of some for each block.
+# From this many consecutive blocks on, blocks are queried as a number range: few calls instead of some per block.
 RANGE_QUERY_MIN_BLOCKS = 20
-# Maximum consecutive times that a range is shortened after a timeout of all nodes, or for the pools that it launches.
+# Maximum consecutive times that a range is shortened after all nodes timed out, or for the pools that it launches.
 _SHORTER_AT_MOST = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Filters:
-    """What is requested of nodes; `pools` are the exact filters of pools, which the request may exceed."""
+    """Filters of one log request; `pools` are the exact pool filters, and `requested` may match more pools."""
 
     requested: tuple[LogFilter, ...]
     pools: tuple[LogFilter, ...]
 
 
-# The logs of one run of blocks by these filters, or a node's rejection of its length.
+# Returns the logs in one block range that match the filters, or a node's rejection if the range is too long.
 _Query = Callable[[_Filters], ValidLogs | CallFailure]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LogReader:
-    """Reader of one chain's logs, and of swaps and liquidity changes in the selected pools."""
+    """Reader for one chain's logs, with swaps and liquidity changes in the selected pools."""
 
     chain: ChainInfo
     rpc: RpcClient
@@ -65,8 +65,8 @@ class LogReader:
         """Implement `Chain.read_range`."""
 
         def read(rpc: RpcClient) -> RangeFacts:
-            pieces = replace(self, rpc=rpc)._read_pieces(first, last, addresses=addresses, without=without)
-            return join_facts(first, last, pieces)
+            ranges = replace(self, rpc=rpc)._read_ranges(first, last, addresses=addresses, without=without)
+            return join_facts(first, last, ranges)
 
         return self.rpc.read_consistently(read, after=(InconsistentResponseError,))
 
@@ -81,17 +81,17 @@ class LogReader:
         if len(headers) > RANGE_QUERY_MIN_BLOCKS and last - first + 1 == len(headers):
             blocks = {header.number: header for header in headers}
             try:
-                return join_facts(first, last, self._read_pieces(first, last, headers=blocks))
+                return join_facts(first, last, self._read_ranges(first, last, headers=blocks))
             except NodeUnavailableError:
                 require_on_chain(self.rpc, headers)
                 raise
-        return join_facts(first, last, self._read_parts(headers))
+        return join_facts(first, last, self._read_batches(headers))
 
     def _filters(self, pools: PoolSelection | None, addresses: Collection[str] | None = None) -> _Filters:
-        of_pools = () if pools is None else pool_filters(self.chain, pools)
-        return _Filters(requested=(*log_filters(self.chain, addresses), *join_filters(of_pools)), pools=of_pools)
+        exact = () if pools is None else pool_filters(self.chain, pools)
+        return _Filters(requested=(*log_filters(self.chain, addresses), *join_filters(exact)), pools=exact)
 
-    def _read_pieces(
+    def _read_ranges(
         self,
         first: int,
         last: int,
@@ -100,7 +100,7 @@ class LogReader:
         headers: Mapping[int, BlockHeader] | None = None,
         without: Collection[int] = (),
     ) -> Iterator[LogFacts]:
-        """Yield what is in a run of blocks, in ranges as long as nodes accept."""
+        """Yield the facts in consecutive blocks, one range at a time, as long as nodes accept."""
         shortened, pools = 0, self.pools
         while first <= last:
             end = min(last, first + self.ranges.blocks - 1)
@@ -132,10 +132,10 @@ class LogReader:
         headers: Mapping[int, BlockHeader] | None,
         without: Collection[int],
     ) -> ValidLogs | CallFailure:
-        """Return the logs of a range, or a node's rejection of its length.
+        """Return the logs in a range, or a node's rejection if the range is too long.
 
-        In the same request the node proves that it has the range: by its newest block, or, where the blocks' `headers`
-        are given, by the last of them. A lagging node returns no logs for blocks that it lacks.
+        In the same request the node proves that it has the range: by its newest block, or by the last block in
+        `headers`. A lagging node returns no logs for blocks that it lacks.
         """
         proof: Call = ("eth_blockNumber", ()) if headers is None else block_call(last)
         where = {"fromBlock": hex(first), "toBlock": hex(last)}
@@ -158,8 +158,8 @@ class LogReader:
 
         return self.rpc.query([proof, *_log_calls(filters, where)], parse=parse)
 
-    def _read_parts(self, headers: Sequence[BlockHeader]) -> Iterator[LogFacts]:
-        """Yield what is in the blocks, as many as one request may have calls for."""
+    def _read_batches(self, headers: Sequence[BlockHeader]) -> Iterator[LogFacts]:
+        """Yield the facts in the blocks, as many blocks at a time as one request has calls for."""
         pools = self.pools
         at_once = max(1, self.rpc.batch_size // (1 + len(self._filters(pools).requested)))
         for start in range(0, len(headers), at_once):
@@ -169,10 +169,10 @@ class LogReader:
             pools = facts.added_to(pools)
 
     def _query_blocks(self, filters: _Filters, *, headers: Sequence[BlockHeader]) -> ValidLogs:
-        """Return the logs of blocks by hash, with the senders of their transactions where pools are read.
+        """Return block logs by hash, with transaction senders where pools are read.
 
-        The block itself proves that the node has it, as an empty list of logs does not. A node whose logs report
-        other times than the headers is passed over; the headers' times count where every node's do.
+        The request includes the block itself, because an empty log list does not prove that the node has the block.
+        A node whose logs contradict the headers' times is skipped; if all nodes do, the headers' times count.
         """
         full = bool(filters.pools)
         calls: list[Call] = []
@@ -183,10 +183,10 @@ class LogReader:
 
         def parse(results: list[Any], *, same_times: bool) -> ValidLogs:
             require_results(results)
-            parts = []
-            for header, at in zip(headers, range(0, len(calls), width), strict=True):
-                block, *told = results[at : at + width]
-                answers = list(zip(filters.requested, told, strict=True))
+            blocks = []
+            for header, start in zip(headers, range(0, len(calls), width), strict=True):
+                block, *log_lists = results[start : start + width]
+                answers = list(zip(filters.requested, log_lists, strict=True))
                 logs = validate_logs(answers, first=header.number, last=header.number)
                 transactions = parse_block_transactions(block, header, full=full)
                 validate_block_hashes(logs, {header.number: header.hash})
@@ -194,8 +194,8 @@ class LogReader:
                 times, senders = {header.hash: header.time}, transactions if full else {}
                 if same_times:
                     validate_log_times(logs, times)
-                parts.append(split_logs(logs, chain=self.chain, pools=filters.pools, times=times, senders=senders))
-            return join_logs(parts)
+                blocks.append(split_logs(logs, chain=self.chain, pools=filters.pools, times=times, senders=senders))
+            return join_logs(blocks)
 
         try:
             return self.rpc.query(calls, parse=partial(parse, same_times=True), policy=ONE_ROUND)
@@ -205,19 +205,19 @@ class LogReader:
         return self.rpc.query(calls, parse=partial(parse, same_times=False))
 
     def _read_facts(self, logs: ValidLogs, *, query: _Query, pools: PoolSelection | None) -> LogFacts:
-        """Return the facts of the logs, with those of pools that the blocks launch and the selection lacks."""
+        """Return the logs' facts, and the facts of pools that the blocks launch and the selection lacks."""
         facts = read_facts(self.rpc, self.chain, logs)
         if pools is None:
             return facts
         missed = select_pools(pool for pool in facts.launched_pools() if not pools.includes(pool))
         # A contract that is the curve of all its tokens was read already.
-        known = pool_filters(self.chain, pools)
-        filters = tuple(each for each in pool_filters(self.chain, missed) if each not in known)
+        queried = pool_filters(self.chain, pools)
+        filters = tuple(each for each in pool_filters(self.chain, missed) if each not in queried)
         if not filters:
             return facts
         late = query(_Filters(requested=requested_pool_filters(self.chain, filters), pools=filters))
         if isinstance(late, CallFailure):
-            # The blocks have few logs but those of the pools that they launch.
+            # Apart from logs of the pools that they launch, the blocks have few logs.
             raise RequestTooLargeError(f"chain {self.chain.chain_id}: logs of launched pools are refused")
         if any(logs.hashes.get(number, block_hash) != block_hash for number, block_hash in late.hashes.items()):
             raise InconsistentResponseError(f"chain {self.chain.chain_id}: a block was dropped during the read")

@@ -1,7 +1,7 @@
-"""Decoding of the logs of Uniswap's pools, its pairs and declared bonding curves to swaps and liquidity changes.
+"""Decoder of Uniswap pool, Uniswap pair and declared bonding curve logs to swaps and liquidity changes.
 
-v4's PoolManager emits the logs of all its pools, with the pool's id as topic 1; a v3 pool emits its own. A historical
-sync decodes millions of them, so their words are sliced here, without the layouts of `AbiEvent`.
+v4's PoolManager emits the logs for all its pools, with the pool's id as topic 1; a v3 pool emits its own logs. A
+historical sync decodes millions of logs, so this module slices their words without the layouts of `AbiEvent`.
 """
 
 import logging
@@ -45,32 +45,32 @@ POOL_TOPICS = V4_POOL_TOPICS | V3_POOL_TOPICS
 
 _WORD = 32
 _WORD_DIGITS = 64
-# Exclusive limits of the types.
+# Exclusive limits of Solidity types.
 _UINT24, _INT128, _UINT160, _INT256, _UINT256 = 1 << 24, 1 << 127, 1 << 160, 1 << 255, 1 << 256
-# Of the data with 0x: six words, and five.
+# Length of `data` with 0x: six words, and five.
 _V4_SWAP_DIGITS, _V3_SWAP_DIGITS = 2 + 6 * 64, 2 + 5 * 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolLogs:
-    """What pools emitted in a run of blocks, each in chain order."""
+    """Decoded pool logs of a block range, each list in chain order."""
 
     swaps: list[Swap] = field(default_factory=list)
     liquidity_changes: list[LiquidityChange] = field(default_factory=list)
-    # Of trusted contracts, and of any contract that may be a token's own curve.
+    # From trusted contracts, and from any contract that may be a token's own curve.
     undecodable: list[UndecodableLog] = field(default_factory=list)
 
     def add(self, record: Swap | LiquidityChange | None) -> None:
-        """Add the record of a log, if it has one; a change of 0 collects fees."""
+        """Add a log's record, if it has one; a liquidity change of 0 only collects fees and is dropped."""
         if isinstance(record, Swap):
             self.swaps.append(record)
         elif record is not None and record.liquidity:
             self.liquidity_changes.append(record)
 
     def add_trades(self, log: Log, trades: Sequence[CurveTrade], place: LogPlace) -> None:
-        """Add a trade with a curve as each launchpad declares it: the curve's token decides which one is stored.
+        """Add a curve trade once per launchpad declaration: the curve's token decides which one is stored.
 
-        A malformed log matches none. It is no error of a node: each node would return the same log.
+        A malformed log matches no declaration. The node is not at fault: each node would return the same log.
         """
         errors = []
         for trade in trades:
@@ -83,7 +83,7 @@ class PoolLogs:
             self.undecodable.append(errors[0])
 
     def filtered(self, is_wanted: Callable[[str], bool]) -> "PoolLogs":
-        """Return what the wanted pools emitted."""
+        """Return the logs of the wanted pools."""
         return PoolLogs(
             swaps=[swap for swap in self.swaps if is_wanted(swap.pool)],
             liquidity_changes=[change for change in self.liquidity_changes if is_wanted(change.pool)],
@@ -91,7 +91,7 @@ class PoolLogs:
         )
 
     def sorted(self) -> "PoolLogs":
-        """Return the same in chain order."""
+        """Return the same logs in chain order."""
         return PoolLogs(
             swaps=sorted(self.swaps, key=position_of),
             liquidity_changes=sorted(self.liquidity_changes, key=position_of),
@@ -99,7 +99,7 @@ class PoolLogs:
         )
 
     def with_times(self, times: Mapping[int, int]) -> "PoolLogs":
-        """Return the same with Unix seconds by block number for these blocks."""
+        """Return the same logs with block times from `times`, Unix seconds by block number."""
         if not times:
             return self
         return replace(
@@ -112,19 +112,19 @@ class PoolLogs:
         )
 
 
-def join_pool_logs(parts: Iterable[PoolLogs]) -> PoolLogs:
-    """Return the logs of all parts as one."""
+def join_pool_logs(ranges: Iterable[PoolLogs]) -> PoolLogs:
+    """Join the pool logs from consecutive block ranges."""
     joined = PoolLogs()
-    for part in parts:
-        joined.swaps.extend(part.swaps)
-        joined.liquidity_changes.extend(part.liquidity_changes)
-        joined.undecodable.extend(part.undecodable)
+    for logs in ranges:
+        joined.swaps.extend(logs.swaps)
+        joined.liquidity_changes.extend(logs.liquidity_changes)
+        joined.undecodable.extend(logs.undecodable)
     return joined
 
 
 @cache
 def pool_topics(chain: ChainInfo) -> frozenset[str]:
-    """Return the topic0 values of what pools and declared curves emit."""
+    """Return the topic0 values of pool, pair and declared curve events."""
     pairs = PAIR_TOPICS if "v2" in chain.pool_kinds else frozenset[str]()
     return POOL_TOPICS | pairs | {topic0 for _, topic0 in chain.curve_trades}
 
@@ -134,18 +134,18 @@ def decode_pool_logs(
 ) -> PoolLogs:
     """Decode logs with `pool_topics`, which are validated and in chain order.
 
-    `times` are Unix seconds by block hash; a block without one gets 0. `senders` are those of the transactions by hash,
-    as the node returned them. With `any_v3` the logs of v3 and of curves are of any contract, and malformed ones are
-    left out: such a contract is no pool. So are malformed trades with declared curves, which `undecodable` has. A
-    liquidity change of 0, which collects fees, is left out, too; and with a logged error a log whose index is
-    LOG_INDEX_LIMIT or more. Raises MalformedResponseError.
+    `times` are Unix seconds by block hash; a block without one gets 0. `senders` are senders by transaction hash, as
+    the node returned them. With `any_v3`, any contract may have emitted v3 and curve logs, and malformed ones are
+    dropped: such a contract is no pool. `undecodable` has malformed trades with declared curves. A liquidity change of
+    0, which collects fees, is dropped. A log with an index of LOG_INDEX_LIMIT or more is dropped with a logged error.
+    Raises MalformedResponseError.
     """
-    found, curves, pairs = PoolLogs(), chain.curve_trades, PairReader()
+    decoded, curves, pairs = PoolLogs(), chain.curve_trades, PairReader()
     for log in logs:
         topic0 = log["topics"][0]
         index = int(log["logIndex"], 16)
         if index >= LOG_INDEX_LIMIT:
-            # Its position would be that of another log. A retry would return the same log.
+            # Its position would equal another log's position. A retry would return the same log.
             logger.error(
                 "chain %s: log %s of block %s is left out: positions have no room for its index",
                 chain.chain_id,
@@ -155,26 +155,26 @@ def decode_pool_logs(
             continue
         try:
             if topic0 in _SWAPS:
-                found.swaps.append(_read_swap(log, index, times=times, senders=senders))
+                decoded.swaps.append(_read_swap(log, index, times=times, senders=senders))
             elif topic0 in POOL_TOPICS:
-                found.add(_read_change(log, index, times=times, senders=senders))
+                decoded.add(_read_change(log, index, times=times, senders=senders))
             elif topic0 in PAIR_TOPICS:
-                found.add(pairs.read(log, place_of(log, index, times=times, senders=senders)))
+                decoded.add(pairs.read(log, place_of(log, index, times=times, senders=senders)))
             elif trades := (*curves.get((log["address"].lower(), topic0), ()), *curves.get(("", topic0), ())):
-                found.add_trades(log, trades, place_of(log, index, times=times, senders=senders))
+                decoded.add_trades(log, trades, place_of(log, index, times=times, senders=senders))
         except MalformedResponseError:
             if not any_v3 or topic0 in V4_POOL_TOPICS:
                 raise
-    return found
+    return decoded
 
 
 def _read_swap(log: Log, index: int, *, times: Mapping[str, int], senders: Mapping[str, object]) -> Swap:
     """Decode a swap.
 
     v4: event Swap(bytes32 indexed id, address indexed sender, int128 amount0, int128 amount1, uint160 sqrtPriceX96,
-    uint128 liquidity, int24 tick, uint24 fee), with the amounts of the swapper: negative ones were paid in.
+    uint128 liquidity, int24 tick, uint24 fee), with amounts as the swapper sees them: negative ones were paid in.
     v3: event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1,
-    uint160 sqrtPriceX96, uint128 liquidity, int24 tick), with the amounts of the pool.
+    uint160 sqrtPriceX96, uint128 liquidity, int24 tick), with amounts as the pool sees them.
     """
     topics, data, tx_hash = log["topics"], log["data"], log["transactionHash"]
     is_v4 = topics[0] == _V4_SWAP
@@ -248,6 +248,6 @@ def _read_change(log: Log, index: int, *, times: Mapping[str, int], senders: Map
     )
 
 
-def _require_shape(found: Sequence[str], raw: bytes, *, topics: int, words: int) -> None:
-    if len(found) != topics or len(raw) != words * _WORD:
+def _require_shape(topic_list: Sequence[str], raw: bytes, *, topics: int, words: int) -> None:
+    if len(topic_list) != topics or len(raw) != words * _WORD:
         raise MalformedResponseError("a log of a pool that does not match its event")

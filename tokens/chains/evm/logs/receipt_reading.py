@@ -1,4 +1,4 @@
-"""Transactions of interest, and what happened in pools, in runs of blocks, from the receipts of untrusted nodes."""
+"""Reader for launches, token events and pool activity in blocks, from untrusted nodes' receipts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,19 +27,20 @@ from tokens.chains.rpc.client import ONE_ROUND, QueryPolicy, RpcClient
 from tokens.chains.rpc.responses import Call, require_results
 from tokens.chains.types import BlockHeader, RangeFacts
 
-# Receipts per request, in bits of the blocks' bloom filters: five full blocks, which may have megabytes each, or more
-# blocks with few logs.
+# Receipt limit per request, as bits in the blocks' bloom filters: five full blocks, which may have megabytes each,
+# or more blocks with few logs.
 _BITS_OF_RECEIPTS = 5 * BITS
 
 
-# The watched logs of blocks, and what the headers show of each block's receipts.
+# Block number -> receipt proof.
 _Proofs = dict[int, ReceiptProof]
+# Watched logs from several blocks, with each block's receipt proof.
 _ProvenLogs = tuple[ValidLogs, _Proofs]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReceiptReader:
-    """Reader of one chain's receipts."""
+    """Reader for one chain's receipts."""
 
     chain: ChainInfo
     rpc: RpcClient
@@ -48,42 +49,42 @@ class ReceiptReader:
     def read_receipts(self, headers: Sequence[BlockHeader]) -> RangeFacts:
         """Implement `Chain.read_receipts`, for at least one block."""
         proofs: _Proofs = {}
-        facts = join_facts(headers[0].number, headers[-1].number, self._read_parts(headers, proofs))
+        facts = join_facts(headers[0].number, headers[-1].number, self._read_batches(headers, proofs))
         return replace(
             facts,
             unproven=frozenset(number for number, proof in proofs.items() if not proof.is_proven),
             odd_filters=frozenset(number for number, proof in proofs.items() if not proof.makes_filter),
         )
 
-    def _read_parts(self, headers: Sequence[BlockHeader], proofs: _Proofs) -> Iterator[LogFacts]:
-        """Yield what is in the blocks, and add what their headers show of the receipts to `proofs`."""
+    def _read_batches(self, headers: Sequence[BlockHeader], proofs: _Proofs) -> Iterator[LogFacts]:
+        """Yield the facts in the blocks, and add each block's receipt proof to `proofs`."""
         pools = self.pools
-        for part in self._split_by_receipts(headers):
-            logs, of_part = self._query_receipts(part)
-            proofs |= of_part
+        for batch in self._split_by_receipts(headers):
+            logs, batch_proofs = self._query_receipts(batch)
+            proofs |= batch_proofs
             facts = read_facts(self.rpc, self.chain, logs)
-            # Which pools the blocks launch is known only now: until here the logs of all pools were kept.
+            # The logs include every pool, because only the decoded launches show which pools the blocks launch.
             pools = facts.added_to(pools)
             yield facts if pools is None else replace(facts, pools=facts.pools.filtered(pools.includes))
 
     def _split_by_receipts(self, headers: Sequence[BlockHeader]) -> Iterator[list[BlockHeader]]:
-        """Yield the blocks in parts whose receipts fit into one request, by their number and size."""
-        part: list[BlockHeader] = []
+        """Yield block batches whose receipts fit into one request, by number of blocks and by size."""
+        batch: list[BlockHeader] = []
         bits = 0
         for header in headers:
             own = header.logs_bloom.bit_count()
-            # Besides the call for the last block.
-            if part and (bits + own > _BITS_OF_RECEIPTS or len(part) + 1 >= self.rpc.batch_size):
-                yield part
-                part, bits = [], 0
-            part.append(header)
+            # One more call is for the last block.
+            if batch and (bits + own > _BITS_OF_RECEIPTS or len(batch) + 1 >= self.rpc.batch_size):
+                yield batch
+                batch, bits = [], 0
+            batch.append(header)
             bits += own
-        yield part
+        yield batch
 
     def _query_receipts(self, headers: Sequence[BlockHeader]) -> _ProvenLogs:
-        """Return the watched logs of blocks, by a node whose receipts make their bloom filters or roots.
+        """Return the watched logs of blocks from a node whose receipts match the bloom filters or receipt roots.
 
-        Where no node's do, the receipts of all transactions of a block count without a proof.
+        Where no node's receipts match, each block's receipts are fetched per transaction, and count without a proof.
         """
 
         def parse(results: list[Any]) -> _ProvenLogs:
@@ -93,12 +94,12 @@ class ReceiptReader:
             if read_header(results[0], number=last.number).hash != last.hash:
                 raise RetryableError("it has another block there")
             for header, receipts in zip(headers, results[1:], strict=True):
-                told, bloom = parse_receipt_logs(receipts)
+                receipt_logs, bloom = parse_receipt_logs(receipts)
                 proof = prove_receipts(header, receipts, bloom=bloom, is_whole=False)
                 if not proof.is_proven and not proof.makes_filter:
                     raise RetryableError(f"receipts that don't make the bloom filter of block {header.number}")
                 proofs[header.number] = proof
-                logs.append(self._watched(told, header, transactions=parse_receipt_senders(receipts)))
+                logs.append(self._watched(receipt_logs, header, transactions=parse_receipt_senders(receipts)))
             return join_logs(logs), proofs
 
         # A node with the last block has all blocks before it. Without this, a block without receipts would look the
@@ -115,7 +116,7 @@ class ReceiptReader:
         return join_logs([logs for logs, _ in singles]), proofs
 
     def _query_single_receipts(self, header: BlockHeader) -> tuple[ValidLogs, ReceiptProof]:
-        """Return the watched logs of a block from the receipts of its transactions one by one, and their proof."""
+        """Return a block's watched logs from its transactions' receipts, fetched one by one, and the receipt proof."""
 
         def read_hashes(results: list[Any]) -> list[str]:
             require_results(results)
@@ -123,9 +124,9 @@ class ReceiptReader:
 
         def parse(results: list[Any]) -> tuple[int, ValidLogs, list[Any]]:
             require_results(results)
-            told, bloom = parse_receipt_logs(results)
+            receipt_logs, bloom = parse_receipt_logs(results)
             transactions = dict.fromkeys(hashes) | parse_receipt_senders(results)
-            return bloom, self._watched(told, header, transactions=transactions), results
+            return bloom, self._watched(receipt_logs, header, transactions=transactions), results
 
         hashes = self.rpc.query([("eth_getBlockByHash", (header.hash, False))], parse=read_hashes)
         bloom = 0
@@ -135,23 +136,23 @@ class ReceiptReader:
             calls: list[Call] = [
                 ("eth_getTransactionReceipt", (tx_hash,)) for tx_hash in hashes[start : start + self.rpc.batch_size]
             ]
-            # Nodes that pruned them are healthy.
-            of_part, of_interest, read = self.rpc.query(calls, parse=parse, policy=ONE_ROUND)
-            bloom |= of_part
-            watched.append(of_interest)
-            receipts += read
+            # A node that pruned these receipts is healthy.
+            batch_bloom, batch_logs, batch_receipts = self.rpc.query(calls, parse=parse, policy=ONE_ROUND)
+            bloom |= batch_bloom
+            watched.append(batch_logs)
+            receipts += batch_receipts
         return join_logs(watched), prove_receipts(header, receipts, bloom=bloom, is_whole=True)
 
     def _watched(self, logs: Sequence[Log], header: BlockHeader, *, transactions: Mapping[str, object]) -> ValidLogs:
-        """Return those of a block's logs that the filters match, validated. Raises RetryableError."""
+        """Return a block's validated logs that match a filter. Raises RetryableError."""
         selections = () if self.pools is None else (self.pools, EVERY_POOL)
         pools = tuple(log_filter for selected in selections for log_filter in pool_filters(self.chain, selected))
-        watched = filter_watched(logs, (*log_filters(self.chain), *pools))
-        found = validate_logs([(None, watched)], first=header.number, last=header.number)
-        validate_block_hashes(found, {header.number: header.hash})
-        validate_transaction_indexes(found, list(transactions))
+        matching = filter_watched(logs, (*log_filters(self.chain), *pools))
+        watched = validate_logs([(None, matching)], first=header.number, last=header.number)
+        validate_block_hashes(watched, {header.number: header.hash})
+        validate_transaction_indexes(watched, list(transactions))
         return split_logs(
-            found,
+            watched,
             chain=self.chain,
             pools=pools,
             times={header.hash: header.time},
